@@ -1,0 +1,65 @@
+import { ProvisioningError } from './errors.ts'
+import { type Request, referenceOf } from './request.ts'
+import type { Person } from './resource.ts'
+
+/** Who is asking, as the channel proved it: a chat activity that the guard verified, or a bearer token. */
+export interface Actor extends Person {
+  readonly tenantId: string
+  readonly isAdmin: boolean
+}
+
+/** What somebody is to a request. `member` is anyone of the tenant. */
+export type Role = 'member' | 'requester' | 'approver' | 'admin'
+
+/**
+ * The access table: every route, verb and command names its permission here, and what is not listed is refused.
+ * Self-approval is refused by the decision itself, so it is answered as such and not as "not found".
+ */
+export const access = {
+  'template.read': ['member'],
+  'template.write': ['admin'],
+  'request.create': ['member'],
+  'request.list': ['member'],
+  'request.listAll': ['admin'],
+  'request.read': ['requester', 'approver', 'admin'],
+  'request.cancel': ['requester', 'admin'],
+  'request.decide': ['approver'],
+  'request.retry': ['admin'],
+} as const satisfies Record<string, readonly Role[]>
+export type Permission = keyof typeof access
+
+/** All that an actor is to a request. Somebody of another tenant is nothing to it. */
+export function rolesOf(
+  actor: Actor,
+  request?: Pick<Request, 'tenantId' | 'requester' | 'approvals'>,
+): ReadonlySet<Role> {
+  const roles = new Set<Role>(['member'])
+  if (request && request.tenantId !== actor.tenantId) return new Set()
+  if (actor.isAdmin) roles.add('admin')
+  if (request?.requester.id === actor.id) roles.add('requester')
+  if (request?.approvals.some(({ approvers }) => approvers.some(({ id }) => id === actor.id))) roles.add('approver')
+  return roles
+}
+
+export function may(actor: Actor, permission: Permission, request?: Request): boolean {
+  const roles = rolesOf(actor, request)
+  return access[permission].some((role) => roles.has(role))
+}
+
+/**
+ * Throws unless the actor may. Who may not even see a request is told that there is none (`not-found`); who sees it
+ * but may not act is told so (`forbidden`).
+ */
+export function require(actor: Actor, permission: Permission, request?: Request): void {
+  if (may(actor, permission, request)) return
+  if (request && !may(actor, 'request.read', request)) throw notFound()
+  if (permission === 'request.decide' && request) {
+    if (request.requester.id === actor.id)
+      throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
+    throw new ProvisioningError('not-an-approver', `You are not an approver of ${referenceOf(request)}.`)
+  }
+  throw new ProvisioningError('forbidden', 'You may not do this. An admin can.')
+}
+
+export const notFound = (): ProvisioningError =>
+  new ProvisioningError('not-found', 'There is no such request, or you may not see it.')

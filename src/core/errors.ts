@@ -1,0 +1,72 @@
+/**
+ * Every way in which the core says no. A code is part of the contract: REST clients branch on it and the cards choose
+ * their words by it; `detail` is one plain sentence for people and names the field or the reason.
+ */
+export const errorCodes = [
+  'validation-failed',
+  'name-taken',
+  'not-found',
+  'forbidden',
+  'self-approval',
+  'not-an-approver',
+  'already-decided',
+  'already-ended',
+  'illegal-transition',
+  'comment-required',
+  'stale-version',
+  'too-many-open-requests',
+  'unavailable',
+] as const
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** What is wrong with one field: a JSON pointer into the body (`/owners/0`), a code, a sentence, perhaps a value to try. */
+export interface Fault {
+  readonly pointer: string
+  readonly code: string
+  readonly detail: string
+  readonly suggestion?: string
+}
+
+/** A refusal that people and clients are told about. Anything else that is thrown is a defect and stays opaque. */
+export class ProvisioningError extends Error {
+  readonly code: ErrorCode
+  readonly faults: readonly Fault[]
+  /** Who decided, when: for the notice on an outdated card. */
+  readonly context: { readonly by?: string; readonly at?: string }
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { faults?: readonly Fault[]; cause?: unknown; context?: { by?: string; at?: string } } = {},
+  ) {
+    super(detail, { cause: options.cause })
+    this.name = 'ProvisioningError'
+    this.code = code
+    this.faults = options.faults ?? []
+    this.context = options.context ?? {}
+  }
+}
+
+export const refuseFields = (faults: readonly Fault[]): never => {
+  throw new ProvisioningError('validation-failed', faults.map((fault) => fault.detail).join(' '), { faults })
+}
+
+/**
+ * An answer of Microsoft 365 that is not a success. `retryable` is decided by status and code where the answer is read,
+ * so nobody downstream reads message text; `retryAfterSeconds` is the service's own wish (RFC 9110 Retry-After).
+ */
+export class TenantError extends Error {
+  readonly code: string
+  readonly retryable: boolean
+  readonly retryAfterSeconds: number | undefined
+  constructor(
+    code: string,
+    message: string,
+    options: { retryable: boolean; retryAfterSeconds?: number | undefined; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'TenantError'
+    this.code = code
+    this.retryable = options.retryable
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}

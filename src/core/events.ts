@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { type Request, referenceOf } from './request.ts'
+import { instant, person } from './resource.ts'
+import { eventTypes } from './template.ts'
+
+/** Who did something: a person, or the system itself. */
+export const auditActor = z.union([person, z.object({ kind: z.literal('system') })])
+/** One line of a request's timeline. A state change's action is the new state (DESIGN §5). */
+export const auditEntry = z.object({
+  requestId: z.uuid(),
+  tenantId: z.uuid(),
+  at: instant,
+  actor: auditActor,
+  action: z.string(),
+  comment: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+})
+export type AuditEntry = z.output<typeof auditEntry>
+export const system = { kind: 'system' } as const
+
+/** Cards that are sent of our own accord. An outcome carries the state it tells of, so each is sent once. */
+export const cardKey = z.union([
+  z.literal('status'),
+  z.templateLiteral(['approval:', z.int()]),
+  z.templateLiteral(['outcome:', z.string()]),
+])
+export type CardKey = z.output<typeof cardKey>
+
+const v = z.literal(1)
+/** The payload of every job: versioned, and thin, since the store is read when the job runs. */
+export const jobPayloads = {
+  /** Runs the steps of a queued request. */
+  provision: z.object({ v, requestId: z.uuid() }),
+  /** One look into the directory for the provisioned group; `look` counts from 0. */
+  'follow-up': z.object({ v, requestId: z.uuid(), look: z.int().min(0) }),
+  /** Sends one card to one person, once. */
+  notify: z.object({ v, requestId: z.uuid(), personId: z.uuid(), card: cardKey }),
+  /** Brings all cards of a request that are already in chats to its present state. */
+  'refresh-cards': z.object({ v, requestId: z.uuid() }),
+  /** One attempt to deliver one webhook. */
+  'deliver-webhook': z.object({ v, deliveryId: z.uuid(), attempt: z.int().min(0) }),
+} as const
+export type JobName = keyof typeof jobPayloads
+export type JobPayload<N extends JobName> = z.output<(typeof jobPayloads)[N]>
+/** A job to enqueue. The same id is enqueued once, however often it is asked for. */
+export type JobOrder = { [N in JobName]: { name: N; payload: JobPayload<N>; id?: string; startAfter?: Date } }[JobName]
+
+/** A UUID (version 8, RFC 9562) made of what a job is about, so asking twice is asking once. */
+export function jobId(...about: readonly (string | number)[]): string {
+  const hash = createHash('sha256').update(about.join('\n')).digest('hex')
+  const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
+}
+
+/** The body of a webhook (DESIGN §5): thin; whoever needs more reads the request by its id. */
+export const webhookBody = z.object({
+  type: z.enum(eventTypes),
+  timestamp: instant,
+  requestId: z.uuid(),
+  tenantId: z.uuid(),
+  data: z.object({
+    reference: z.string(),
+    kind: z.string(),
+    status: z.string(),
+    displayName: z.string(),
+    url: z.string().optional(),
+    siteId: z.string().optional(),
+    groupId: z.string().nullable().optional(),
+    securityGroupId: z.string().optional(),
+  }),
+})
+export type WebhookBody = z.output<typeof webhookBody>
+
+const eventOfState = {
+  succeeded: 'site.provisioned',
+  rejected: 'request.rejected',
+  failed: 'request.failed',
+  expired: 'request.expired',
+  cancelled: 'request.cancelled',
+} as const
+
+/** The webhook that tells of a request's present state; undefined for states nobody is told of. */
+export function webhookOf(request: Request): WebhookBody | undefined {
+  const { status, requestId, tenantId, kind, resource } = request
+  if (!(status in eventOfState)) return undefined
+  const type = eventOfState[status as keyof typeof eventOfState]
+  const data = { reference: referenceOf(request), kind, status, displayName: request.details.displayName, ...resource }
+  return { type, timestamp: request.updatedAt, requestId, tenantId, data }
+}
+
+/** One webhook on its way to one address. */
+export const delivery = z.object({
+  deliveryId: z.uuid(),
+  requestId: z.uuid(),
+  tenantId: z.uuid(),
+  /** Whose subscription: the template's, or the bot's own. The secret is looked up by it at each attempt. */
+  subscriber: z.union([z.object({ templateId: z.uuid() }), z.literal('bot')]),
+  type: z.enum(eventTypes),
+  url: z.string(),
+  body: z.string(),
+  status: z.enum(['pending', 'delivered', 'failed']),
+  attempts: z.int(),
+  lastStatus: z.string().nullable(),
+  createdAt: instant,
+  updatedAt: instant,
+})
+export type Delivery = z.output<typeof delivery>

@@ -1,0 +1,192 @@
+import type { Draft } from './draft.ts'
+import type { AuditEntry, CardKey, Delivery, JobOrder } from './events.ts'
+import type { Request, RequestState } from './request.ts'
+import type { Person, RequestKind } from './resource.ts'
+import type { SiteProgress, SiteStep } from './site.ts'
+import type { Template } from './template.ts'
+
+/** What the core needs of the world. `app.ts` fills these with rooms; tests fill them with fakes that are loud. */
+
+export interface Clock {
+  now(): Date
+}
+
+/** Store changes that stand or fall together. SQL only: an outgoing call inside one throws. */
+export interface UnitOfWork {
+  transaction<T>(work: () => Promise<T>): Promise<T>
+}
+
+export interface RequestQuery {
+  readonly tenantId: string
+  readonly requesterId?: string
+  /** Only requests whose open stage waits for this person. */
+  readonly approverId?: string
+  readonly status?: RequestState
+  readonly kind?: RequestKind
+  readonly limit: number
+  /** Requests with a smaller number than this: newest first, so this is "after". */
+  readonly before?: number
+}
+
+export interface RequestStore {
+  nextNumber(tenantId: string): Promise<number>
+  /** False when the id is known already: the same draft was submitted before. */
+  insert(request: Request): Promise<boolean>
+  find(requestId: string): Promise<Request | undefined>
+  findByNumber(tenantId: string, number: number): Promise<Request | undefined>
+  /** Reads and locks until the transaction ends. */
+  lock(requestId: string): Promise<Request | undefined>
+  /** Writes the next version; throws when somebody else wrote first. */
+  update(request: Request): Promise<void>
+  list(query: RequestQuery): Promise<Request[]>
+  countOpen(tenantId: string, requesterId: string): Promise<number>
+}
+
+export interface TemplateStore {
+  list(tenantId: string): Promise<Template[]>
+  find(tenantId: string, id: string): Promise<Template | undefined>
+  /** Writes a template whose version is `expected`+1; false when the stored version is another (0 = there is none). */
+  put(tenantId: string, template: Template, expected: number): Promise<boolean>
+}
+
+export interface AuditLog {
+  append(entries: readonly AuditEntry[]): Promise<void>
+  timeline(requestId: string): Promise<AuditEntry[]>
+}
+
+/** Names kept for requests that have not ended. */
+export interface Reservations {
+  /** False when another request holds the name. */
+  reserve(tenantId: string, name: string, requestId: string): Promise<boolean>
+  holder(tenantId: string, name: string): Promise<string | undefined>
+  release(requestId: string): Promise<void>
+}
+
+export interface DraftStore {
+  find(requestId: string): Promise<Draft | undefined>
+  insert(draft: Draft): Promise<void>
+  /** Writes the next version; false when somebody else wrote first. */
+  update(draft: Draft): Promise<boolean>
+}
+
+export interface DeliveryStore {
+  insert(delivery: Delivery): Promise<void>
+  find(deliveryId: string): Promise<Delivery | undefined>
+  update(delivery: Delivery): Promise<void>
+}
+
+export interface Jobs {
+  /** Inside a transaction the job comes to be with it. */
+  enqueue(orders: readonly JobOrder[]): Promise<void>
+}
+
+/** A card of ours in somebody's chat. `sending` without an end means that we do not know whether it arrived. */
+export interface SentCard {
+  readonly requestId: string
+  readonly personId: string
+  readonly key: CardKey
+  readonly conversationId: string
+  readonly activityId: string | null
+  readonly state: 'sending' | 'sent' | 'unknown'
+}
+export interface SentCards {
+  ofRequest(requestId: string): Promise<SentCard[]>
+  find(requestId: string, personId: string, key: CardKey): Promise<SentCard | undefined>
+  put(card: SentCard): Promise<void>
+  remove(requestId: string, personId: string, key: CardKey): Promise<void>
+}
+
+/** The chats that the bot knows, and the last known reference of each (opaque to the core). */
+export interface Conversation {
+  readonly tenantId: string
+  readonly personId: string
+  readonly conversationId: string
+  readonly reference: unknown
+  readonly locale: string
+  readonly timeZone: string
+}
+export interface ConversationStore {
+  /** True when this chat was not known before. */
+  put(conversation: Conversation): Promise<boolean>
+  ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>
+}
+
+/** Puts cards into chats; filled by the bot. Returns what became of it. */
+export interface Notifier {
+  /** `unknown`: sent, and the answer lost. `undeliverable`: the bot knows no chat with this person, or may not write to it. */
+  send(
+    conversation: Conversation,
+    card: object,
+  ): Promise<{ state: 'sent'; activityId: string } | { state: 'unknown' } | { state: 'undeliverable' }>
+  update(conversation: Conversation, activityId: string, card: object): Promise<void>
+}
+
+/** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */
+export interface Directory {
+  person(id: string): Promise<Person | undefined>
+  manager(id: string): Promise<Person | undefined>
+  membersOf(groupId: string): Promise<Person[]>
+  /** Ids of the groups that the person is in, through nesting too. */
+  groupsOf(personId: string): Promise<ReadonlySet<string>>
+  /** Whether nothing in the tenant holds this address yet. */
+  isAddressFree(kind: RequestKind, alias: string): Promise<boolean>
+  /** The API document's look-up by request id: `GET {directory_url}/v1.0/groups?$filter=…`. */
+  findProvisionedGroup(
+    requestId: string,
+  ): Promise<{ id: string; displayName: string; siteId?: string; url?: string } | undefined>
+}
+
+/** What a step knows: facts of the request and what earlier steps made. */
+export interface SiteStepInput {
+  readonly requestId: string
+  readonly kind: RequestKind
+  readonly displayName: string
+  readonly description: string
+  readonly alias: string
+  readonly owners: readonly Person[]
+  readonly requester: Person
+  readonly labelId: string
+  readonly progress: SiteProgress
+  readonly signal: AbortSignal
+}
+/** Done, with what it made; or not yet, and when to look again (seconds). */
+export type StepResult =
+  | { readonly done: true; readonly made: Partial<SiteProgress> }
+  | { readonly done: false; readonly retryAfterSeconds: number }
+
+/**
+ * The tenant that resources are made in. Each step looks before it creates, so it is safe to run twice.
+ * Throws `TenantError`, which knows whether trying again makes sense.
+ */
+export interface Tenant {
+  readonly siteSteps: { readonly [S in SiteStep]: (input: SiteStepInput) => Promise<StepResult> }
+  /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
+  readonly siteRoot: string
+}
+
+export interface Ports {
+  readonly clock: Clock
+  readonly work: UnitOfWork
+  readonly requests: RequestStore
+  readonly templates: TemplateStore
+  readonly audit: AuditLog
+  readonly reservations: Reservations
+  readonly drafts: DraftStore
+  readonly deliveries: DeliveryStore
+  readonly sentCards: SentCards
+  readonly conversations: ConversationStore
+  readonly jobs: Jobs
+  readonly directory: Directory
+  readonly tenant: Tenant
+}
+
+/** What an organisation decides about the service as a whole. Times in seconds. */
+export interface Settings {
+  readonly tenantId: string
+  /** Entra object ids of people and groups. Read at use, so a removed admin is none at once. */
+  readonly admins: readonly string[]
+  readonly openRequestsPerPerson: number
+  readonly followUp: { readonly firstSeconds: number; readonly everySeconds: number; readonly stopSeconds: number }
+  /** The bot's own subscription, or null when it is switched off and the poll alone reports. */
+  readonly followUpWebhookUrl: string | null
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+
+/** The kinds of resource of the API document. The template's kind decides what a request makes. */
+export const siteKinds = ['teamSite', 'communicationSite'] as const
+export const mailboxKinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox'] as const
+export const resourceKinds = [...mailboxKinds, ...siteKinds] as const
+export const resourceKind = z.enum(resourceKinds)
+export type ResourceKind = z.output<typeof resourceKind>
+
+/**
+ * The kinds that can be asked for today. Every table that owes an answer for each kind is typed by this, so widening it
+ * shows all the places that must answer for a new kind as compile errors.
+ */
+export const requestKind = z.enum(siteKinds)
+export type RequestKind = z.output<typeof requestKind>
+export const isRequestKind = (kind: ResourceKind): kind is RequestKind => requestKind.safeParse(kind).success
+
+/** A person of the tenant. `id` is the Entra object id: the only part that decides anything. */
+export const person = z.object({ id: z.uuid(), displayName: z.string(), userPrincipalName: z.string() })
+export type Person = z.output<typeof person>
+
+/** Custom key-value pairs (API document, "Metadata object"); numbers and booleans are kept as what they are. */
+export const metadata = z
+  .record(z.string().min(1).max(64), z.union([z.string().max(1024), z.number(), z.boolean()]))
+  .refine((value) => Object.keys(value).length <= 50, { error: 'At most 50 keys.' })
+export type Metadata = z.output<typeof metadata>
+
+/** A moment as stored and sent: ISO 8601 in UTC. */
+export const instant = z.iso.datetime()

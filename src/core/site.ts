@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { metadata } from './resource.ts'
+
+const aliasCharacters = /^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$/
+
+/**
+ * The body of `POST {base_url}/collab/v1/spo/` (API document, "site creation request"), whole. Limits are Microsoft's:
+ * displayName 256, mailNickname 64 (without dots and signs), description 1,024, 20 owners with the requester.
+ * An empty alias is accepted and means "derived from the name".
+ */
+export const siteRequest = z.strictObject({
+  displayName: z.string().trim().min(1).max(256),
+  description: z.string().max(1024).default(''),
+  templateId: z.string().min(1).max(64),
+  alias: z
+    .string()
+    .trim()
+    .max(64)
+    .refine((alias) => alias === '' || aliasCharacters.test(alias), {
+      error: 'Use letters, digits, hyphens and underscores, beginning and ending with a letter or digit.',
+    })
+    .default(''),
+  owners: z.array(z.uuid()).max(19).default([]),
+  metadata: metadata.default({}),
+  labelId: z.string().max(64).default(''),
+})
+export type SiteRequest = z.output<typeof siteRequest>
+
+/** What a request keeps of it: everything but the template, which stands beside it. */
+export const siteDetails = siteRequest.omit({ templateId: true })
+export type SiteDetails = z.output<typeof siteDetails>
+
+/** The durable steps of making a site, in order. The linked group is last, so finding it means that the site is whole. */
+export const siteSteps = [
+  'create-site',
+  'wait-for-site',
+  'add-owners',
+  'apply-label',
+  'ready-check',
+  'link-group',
+] as const
+export type SiteStep = (typeof siteSteps)[number]
+
+/** What the steps have made so far. A retry continues from it instead of making anything again. */
+export const siteProgress = z.object({
+  groupId: z.string().optional(),
+  siteId: z.string().optional(),
+  url: z.string().optional(),
+  securityGroupId: z.string().optional(),
+  securityGroupName: z.string().optional(),
+})
+export type SiteProgress = z.output<typeof siteProgress>
+
+/** `resource` of a finished site (DESIGN §5). A communication site has no Microsoft 365 group, so its groupId is null. */
+export const siteResource = z.object({
+  url: z.string(),
+  siteId: z.string(),
+  groupId: z.string().nullable(),
+  securityGroupId: z.string(),
+})
+
+/** The steps that this site needs: no further owners, no such step. */
+export function stepsOfSite(details: SiteDetails, requesterId: string): SiteStep[] {
+  const skip = new Set<SiteStep>()
+  if (details.owners.every((id) => id === requesterId)) skip.add('add-owners')
+  if (details.labelId === '') skip.add('apply-label')
+  return siteSteps.filter((step) => !skip.has(step))
+}
+
+/**
+ * Form values as typed (inputs are named like the API's fields, people pickers give ids joined by commas) to the fields
+ * of the API document, ready for {@link siteRequest}. Empty inputs are left out, so defaults and "required" apply.
+ */
+export function siteFromForm(templateId: string, values: Readonly<Record<string, string>>): Record<string, unknown> {
+  const body: Record<string, unknown> = { templateId }
+  const extra: Record<string, string> = {}
+  for (const [id, text] of Object.entries(values)) {
+    const value = text.trim()
+    if (value === '') continue
+    if (id.startsWith('metadata.')) extra[id.slice('metadata.'.length)] = value
+    else if (id === 'owners') body[id] = value.split(',').map((owner) => owner.trim())
+    else if (id in siteDetails.shape) body[id] = value
+  }
+  if (Object.keys(extra).length > 0) body['metadata'] = extra
+  return body
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import { type Person, resourceKind } from './resource.ts'
+
+const text = (max: number) => z.string().trim().min(1).max(max)
+
+/** A question of the template's own, shown on the form and kept in `metadata` under `key`. */
+export const templateField = z.strictObject({
+  key: z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
+  type: z.enum(['text', 'choice']),
+  label: text(64),
+  help: z.string().max(200).default(''),
+  placeholder: z.string().max(100).default(''),
+  required: z.boolean().default(false),
+  choices: z
+    .array(z.strictObject({ title: text(64), value: text(64) }))
+    .max(50)
+    .default([]),
+  /** A regular expression for the whole value, and the sentence that says what to do when it does not match. */
+  pattern: z.string().max(200).refine(isPattern, { error: 'This is not a regular expression.' }).optional(),
+  error: z.string().max(200).default(''),
+})
+export type TemplateField = z.output<typeof templateField>
+
+export const approver = z.union([
+  z.strictObject({ user: z.uuid() }),
+  z.strictObject({ group: z.uuid() }),
+  z.strictObject({ manager: z.literal(true) }),
+])
+export const stagePolicy = z
+  .strictObject({
+    approvers: z.array(approver).min(1).max(20),
+    rule: z.enum(['any', 'all', 'quorum']).default('any'),
+    quorum: z.int().min(1).max(20).optional(),
+  })
+  .refine((stage) => stage.rule !== 'quorum' || stage.quorum !== undefined, {
+    error: 'A quorum needs its number.',
+    path: ['quorum'],
+  })
+export const approvalPolicy = z.strictObject({ stages: z.array(stagePolicy).min(1).max(5) })
+export type ApprovalPolicy = z.output<typeof approvalPolicy>
+
+/** What a subscriber can be told (DESIGN §5). */
+export const eventTypes = [
+  'site.provisioned',
+  'request.rejected',
+  'request.failed',
+  'request.expired',
+  'request.cancelled',
+] as const
+export const webhookSubscription = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  secret: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/=]{32,}$/, { error: 'A secret is whsec_ and at least 24 bytes in base64.' }),
+  events: z.array(z.enum(eventTypes)).min(1).default(['site.provisioned']),
+})
+
+/** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
+export const template = z.strictObject({
+  id: z.uuid(),
+  version: z.int().min(1),
+  kind: resourceKind,
+  name: text(64),
+  description: z.string().max(300).default(''),
+  active: z.boolean().default(true),
+  default: z.boolean().default(false),
+  order: z.int().default(0),
+  /** Who may use it; null = everybody in the tenant. Others neither see nor use it. */
+  audience: z
+    .strictObject({ people: z.array(z.uuid()).default([]), groups: z.array(z.uuid()).default([]) })
+    .nullable()
+    .default(null),
+  fields: z.array(templateField).max(20).default([]),
+  naming: z.strictObject({ prefix: affix(), suffix: affix() }).default({ prefix: '', suffix: '' }),
+  limits: z
+    .strictObject({
+      ownersMinimum: z.int().min(1).max(20).default(1),
+      ownersMaximum: z.int().min(1).max(20).default(20),
+    })
+    .default({ ownersMinimum: 1, ownersMaximum: 20 }),
+  labels: z
+    .strictObject({
+      allowed: z
+        .array(z.strictObject({ id: text(64), name: text(64) }))
+        .max(20)
+        .default([]),
+      default: z.string().nullable().default(null),
+    })
+    .default({ allowed: [], default: null }),
+  approval: approvalPolicy.nullable().default(null),
+  webhook: webhookSubscription.nullable().default(null),
+})
+export type Template = z.output<typeof template>
+
+/** What a request keeps of its template: an edit never changes a running request, and the secret is not copied about. */
+export const templateSnapshot = template.omit({ webhook: true })
+export type TemplateSnapshot = z.output<typeof templateSnapshot>
+export function snapshot(source: Template): TemplateSnapshot {
+  const { webhook: _, ...rest } = source
+  return rest
+}
+
+/** What people who are not admins see of a template: what the form needs. */
+export const templateForUsers = template
+  .pick({
+    id: true,
+    version: true,
+    kind: true,
+    name: true,
+    description: true,
+    default: true,
+    order: true,
+    fields: true,
+    labels: true,
+    limits: true,
+    naming: true,
+  })
+  .extend({ approvalRequired: z.boolean() })
+export function showTemplateToUser(source: Template): z.output<typeof templateForUsers> {
+  const { id, version, kind, name, description, order, fields, labels, limits, naming } = source
+  return {
+    id,
+    version,
+    kind,
+    name,
+    description,
+    default: source.default,
+    order,
+    fields,
+    labels,
+    limits,
+    naming,
+    approvalRequired: source.approval !== null,
+  }
+}
+/** An admin sees all but the webhook's secret, which is write-only. */
+export function showTemplateToAdmin(
+  source: Template,
+): Omit<Template, 'webhook'> & { webhook: { url: string; events: string[] } | null } {
+  return { ...source, webhook: source.webhook && { url: source.webhook.url, events: source.webhook.events } }
+}
+
+/** Whether a person may see and use the template. `groupIds`: the groups, nested ones too, that the person is in. */
+export function mayUse(source: Template, who: Pick<Person, 'id'>, groupIds: ReadonlySet<string>): boolean {
+  if (!source.active) return false
+  if (source.audience === null) return true
+  return source.audience.people.includes(who.id) || source.audience.groups.some((id) => groupIds.has(id))
+}
+
+function affix() {
+  return z
+    .string()
+    .max(20)
+    .regex(/^[a-z0-9-]*$/)
+    .default('')
+}
+
+function isPattern(source: string): boolean {
+  try {
+    return new RegExp(source, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,82 @@
+import type { z } from 'zod'
+import type { Fault } from './errors.ts'
+
+/** The codes of field faults: closed, since the cards choose their words by them. */
+export const faultCodes = [
+  'required',
+  'null',
+  'wrong-type',
+  'too-short',
+  'too-long',
+  'invalid',
+  'unknown-field',
+  'unknown-template',
+  'wrong-resource',
+  'name-taken',
+  'unknown-person',
+  'label-not-allowed',
+  'not-a-choice',
+  'pattern',
+  'owners-minimum',
+  'owners-maximum',
+] as const
+export type FaultCode = (typeof faultCodes)[number]
+
+/** A JSON pointer (RFC 6901) from a path. */
+export const pointerOf = (path: readonly PropertyKey[]): string =>
+  path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+
+export const fault = (pointer: string, code: FaultCode, detail: string, suggestion?: string): Fault => ({
+  pointer,
+  code,
+  detail,
+  ...(suggestion !== undefined && { suggestion }),
+})
+
+/** zod's issues as faults that name the field and say what to do; `input` tells a missing field from a wrong one. */
+export function faultsOf(error: z.ZodError, input: unknown): Fault[] {
+  return error.issues.flatMap((issue) => faultsOfIssue(issue, input))
+}
+
+function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
+  const pointer = pointerOf(issue.path)
+  const name = issue.path.join('.') || 'The body'
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) =>
+        fault(`${pointer}${pointerOf([key])}`, 'unknown-field', `${key} is not a field of this request.`),
+      )
+    case 'invalid_type': {
+      const given = at(input, issue.path)
+      if (given === undefined) return [fault(pointer, 'required', `${name} is required.`)]
+      if (given === null) return [fault(pointer, 'null', `${name} must not be null; leave it out instead.`)]
+      return [fault(pointer, 'wrong-type', `${name} must be ${article(issue.expected)}.`)]
+    }
+    case 'too_small':
+      return [
+        fault(
+          pointer,
+          issue.origin === 'string' && issue.minimum === 1 ? 'required' : 'too-short',
+          `${name} must have at least ${issue.minimum}${unit(issue.origin)}.`,
+        ),
+      ]
+    case 'too_big':
+      return [fault(pointer, 'too-long', `${name} may have at most ${issue.maximum}${unit(issue.origin)}.`)]
+    case 'custom':
+      return [fault(pointer, 'invalid', `${name}: ${issue.message}`)]
+    default:
+      return [fault(pointer, 'invalid', `${name} is not valid: ${issue.message}.`)]
+  }
+}
+
+function at(value: unknown, path: readonly PropertyKey[]): unknown {
+  let here = value
+  for (const part of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, part)) return undefined
+    here = (here as Record<PropertyKey, unknown>)[part]
+  }
+  return here
+}
+
+const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
+const unit = (origin: string): string => ({ string: ' characters', array: ' entries' })[origin] ?? ''
