@@ -50,7 +50,7 @@ export function may(actor: Actor, permission: Permission, request?: Request): bo
  * Throws unless the actor may. Who may not even see a request is told that there is none (`not-found`); who sees it
  * but may not act is told so (`forbidden`).
  */
-export function require(actor: Actor, permission: Permission, request?: Request): void {
+export function authorize(actor: Actor, permission: Permission, request?: Request): void {
   if (may(actor, permission, request)) return
   if (request && !may(actor, 'request.read', request)) throw notFound()
   if (permission === 'request.decide' && request) {

@@ -36,6 +36,8 @@ export const jobPayloads = {
   'follow-up': z.object({ v, requestId: z.uuid(), look: z.int().min(0) }),
   /** Sends one card to one person, once. */
   notify: z.object({ v, requestId: z.uuid(), personId: z.uuid(), card: cardKey }),
+  /** Tells each admin, by a `notify` of the same card. */
+  'notify-admins': z.object({ v, requestId: z.uuid(), card: cardKey }),
   /** Brings all cards of a request that are already in chats to its present state. */
   'refresh-cards': z.object({ v, requestId: z.uuid() }),
   /** One attempt to deliver one webhook. */

@@ -111,14 +111,16 @@ export interface ConversationStore {
   ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>
 }
 
-/** Puts cards into chats; filled by the bot. Returns what became of it. */
-export interface Notifier {
-  /** `unknown`: sent, and the answer lost. `undeliverable`: the bot knows no chat with this person, or may not write to it. */
-  send(
-    conversation: Conversation,
-    card: object,
-  ): Promise<{ state: 'sent'; activityId: string } | { state: 'unknown' } | { state: 'undeliverable' }>
-  update(conversation: Conversation, activityId: string, card: object): Promise<void>
+/** What became of a card: `unknown` = sent, and the answer lost; `undeliverable` = the chat does not take our messages. */
+export type SendResult =
+  | { readonly state: 'sent'; readonly activityId: string }
+  | { readonly state: 'unknown' | 'undeliverable' }
+
+/** Puts cards into chats; filled by the bot, which renders the card that the key names from the request's present state. */
+export interface Outbox {
+  /** Throws a retryable `TenantError` when the card surely did not arrive and trying again makes sense. */
+  send(conversation: Conversation, request: Request, key: CardKey): Promise<SendResult>
+  update(conversation: Conversation, activityId: string, request: Request, key: CardKey): Promise<void>
 }
 
 /** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */

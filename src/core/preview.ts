@@ -223,7 +223,8 @@ async function peopleOf(
   return found ? [found] : []
 }
 
-async function personOrMembers(ports: Ports, id: string): Promise<Person[]> {
+/** An id of the settings names a person or a group. */
+export async function personOrMembers(ports: Ports, id: string): Promise<Person[]> {
   const found = await ports.directory.person(id)
   return found ? [found] : ports.directory.membersOf(id)
 }

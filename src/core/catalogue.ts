@@ -1,0 +1,76 @@
+import { type Actor, authorize } from './access.ts'
+import { ProvisioningError } from './errors.ts'
+import type { Ports } from './ports.ts'
+import { asking } from './preview.ts'
+import { mayUse, type Template, template as templateSchema } from './template.ts'
+import { fault, faultsOf } from './validation.ts'
+
+/** The templates that this person may use, in their order; an admin sees all. */
+export async function listTemplates(ports: Ports, actor: Actor): Promise<Template[]> {
+  authorize(actor, 'template.read')
+  const all = await ports.templates.list(actor.tenantId)
+  if (actor.isAdmin) return all
+  return usable(ports, actor, all)
+}
+
+/** The templates that this person may ask from, admin or not. */
+export async function usableTemplates(ports: Ports, actor: Actor): Promise<Template[]> {
+  return usable(ports, actor, await ports.templates.list(actor.tenantId))
+}
+
+async function usable(ports: Ports, actor: Actor, all: readonly Template[]): Promise<Template[]> {
+  const byGroup = all.some(({ audience }) => audience !== null && audience.groups.length > 0)
+  const groups = byGroup ? await asking(() => ports.directory.groupsOf(actor.id)) : new Set<string>()
+  return all.filter((one) => mayUse(one, actor, groups))
+}
+
+/** One template; `not-found` also for one that this person may not use. */
+export async function readTemplate(ports: Ports, actor: Actor, id: string): Promise<Template> {
+  const found = (await listTemplates(ports, actor)).find((one) => one.id === id)
+  if (!found) throw new ProvisioningError('not-found', 'There is no such template, or you may not use it.')
+  return found
+}
+
+/**
+ * Writes a template, by an admin. `expected` is the version that the admin has read (0: there was none); another one in
+ * the store is `stale-version`. A template without a secret in its webhook keeps the one it has.
+ */
+export async function putTemplate(
+  ports: Ports,
+  actor: Actor,
+  id: string,
+  body: unknown,
+  expected: number,
+): Promise<Template> {
+  authorize(actor, 'template.write')
+  const before = await ports.templates.find(actor.tenantId, id)
+  const parsed = templateSchema.safeParse(complete(body, id, expected, before))
+  if (!parsed.success) {
+    const faults = faultsOf(parsed.error, body)
+    throw new ProvisioningError('validation-failed', faults.map(({ detail }) => detail).join(' '), { faults })
+  }
+  if (parsed.data.id !== id) {
+    const faults = [fault('/id', 'invalid', 'id must be the one in the address.')]
+    throw new ProvisioningError('validation-failed', 'id must be the one in the address.', { faults })
+  }
+  if (!(await ports.templates.put(actor.tenantId, parsed.data, expected))) {
+    throw new ProvisioningError(
+      'stale-version',
+      'Somebody else has changed this template meanwhile. Read it again, then repeat your change.',
+    )
+  }
+  return parsed.data
+}
+
+function complete(body: unknown, id: string, expected: number, before: Template | undefined): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const given = { id, ...body, version: expected + 1 }
+  if (!('webhook' in given) || typeof given.webhook !== 'object' || given.webhook === null || 'secret' in given.webhook)
+    return given
+  return { ...given, webhook: { ...given.webhook, ...(before?.webhook && { secret: before.webhook.secret }) } }
+}
+
+/** Stores the templates of a file where the store has none of that id: a later start never undoes an admin's change. */
+export async function seedTemplates(ports: Ports, tenantId: string, templates: readonly Template[]): Promise<void> {
+  for (const one of templates) await ports.templates.put(tenantId, { ...one, version: 1 }, 0)
+}

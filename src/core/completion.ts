@@ -1,0 +1,55 @@
+import { changeRequest, entry, followUpLook, lookTimes, tellRequester } from './change.ts'
+import { system } from './events.ts'
+import type { Ports, Settings } from './ports.ts'
+import type { Request } from './request.ts'
+
+/**
+ * The requester is told once that the resource is ready, and only by these two: a verified provisioning webhook, or a
+ * look into the directory that finds the group (DESIGN §5). The job that makes the resource never tells.
+ */
+export async function completeByWebhook(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  url: string,
+): Promise<void> {
+  await announce(ports, settings, requestId, 'webhook', url)
+}
+
+/** Look number `look` for the provisioned group. Not there: orders the next look; after the fast ones the request is late. */
+export async function lookForGroup(ports: Ports, settings: Settings, requestId: string, look: number): Promise<void> {
+  const request = await ports.requests.find(requestId)
+  if (!request || !mayStillBeFound(request)) return
+  const group = request.status === 'succeeded' ? await ports.directory.findProvisionedGroup(requestId) : undefined
+  if (group) return announce(ports, settings, requestId, 'poll', group.url)
+  await changeRequest(ports, settings, requestId, (current, at) => {
+    if (!mayStillBeFound(current)) return undefined
+    const next = followUpLook(current, look + 1, settings)
+    const late = look + 1 >= lookTimes(settings).fast.length && current.followUp.state !== 'late'
+    const followUp = late ? { state: 'late' as const } : current.followUp
+    const audit = late ? [entry({ ...current, updatedAt: at }, system, 'late')] : []
+    return { request: { ...current, followUp }, audit, jobs: next ? [next] : [] }
+  })
+}
+
+const mayStillBeFound = ({ status, followUp }: Request): boolean =>
+  followUp.state !== 'announced' && (status === 'queued' || status === 'provisioning' || status === 'succeeded')
+
+async function announce(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  by: 'webhook' | 'poll',
+  found: string | undefined,
+): Promise<void> {
+  await changeRequest(ports, settings, requestId, (request, at) => {
+    if (request.status !== 'succeeded' || request.followUp.state === 'announced') return undefined
+    const url = [found, request.resource?.url].find((one) => one?.startsWith(new URL('/', ports.tenant.siteRoot).href))
+    const next: Request = {
+      ...request,
+      updatedAt: at,
+      followUp: { state: 'announced', by, at, ...(url !== undefined && { url }) },
+    }
+    return { request: next, audit: [entry(next, system, 'announced', { data: { by } })], jobs: [tellRequester(next)] }
+  })
+}

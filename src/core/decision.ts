@@ -1,0 +1,98 @@
+import { type Actor, authorize, notFound } from './access.ts'
+import { alreadyDecided, decide, openStage } from './approval.ts'
+import { askApprovers, type Change, changeRequest, entry, jobsOfQueued, tellRequester } from './change.ts'
+import { ProvisioningError } from './errors.ts'
+import type { Ports, Settings } from './ports.ts'
+import { isTerminal, type Request, type RequestState, referenceOf, transition } from './request.ts'
+
+/** The longest comment, in characters. */
+export const longestComment = 500
+
+type Verb = (ports: Ports, settings: Settings, actor: Actor, requestId: string, comment?: string) => Promise<Request>
+
+/** Records an approval; the last one that is needed queues the request. */
+export const approve: Verb = (ports, settings, actor, requestId, comment = '') =>
+  change(ports, settings, requestId, (request, at) => decided(request, settings, actor, 'approved', comment, at))
+
+/** Records a rejection, which ends the request. The comment is required: the requester will read it. */
+export const reject: Verb = (ports, settings, actor, requestId, comment = '') =>
+  change(ports, settings, requestId, (request, at) => {
+    authorize(actor, 'request.decide', request)
+    if (comment.trim() === '' && openStage(request.approvals) && request.status === 'pendingApproval') {
+      throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
+        faults: [{ pointer: '/comment', code: 'required', detail: 'A rejection needs a comment.' }],
+      })
+    }
+    return decided(request, settings, actor, 'rejected', comment.trim(), at)
+  })
+
+/** Ends a request that has not begun to be made, or has failed. */
+export const cancel: Verb = (ports, settings, actor, requestId, comment = '') =>
+  change(ports, settings, requestId, (request, at) => {
+    authorize(actor, 'request.cancel', request)
+    if (isTerminal(request.status))
+      throw new ProvisioningError(
+        'already-ended',
+        `${referenceOf(request)} has already ended: it is ${request.status}.`,
+      )
+    if (request.status === 'provisioning')
+      throw new ProvisioningError(
+        'illegal-transition',
+        `${referenceOf(request)} is being created and cannot be cancelled any more.`,
+      )
+    const next = transition(request, 'cancelled', at)
+    const jobs = actor.id === request.requester.id ? [] : [tellRequester(next)]
+    return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
+  })
+
+/** Queues a failed request again; it continues at the step that failed. */
+export const retry: Verb = (ports, settings, actor, requestId, comment = '') =>
+  change(ports, settings, requestId, (request, at) => {
+    authorize(actor, 'request.retry', request)
+    const steps = request.steps.map((step) => (step.status === 'done' ? step : { ...step, status: 'pending' as const }))
+    const next = { ...transition(request, 'queued', at), steps, problem: null, followUp: { state: 'none' as const } }
+    return { request: next, audit: [entry(next, actor, 'queued', { comment })], jobs: jobsOfQueued(next, settings) }
+  })
+
+async function change(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  apply: (request: Request, at: string) => Change,
+): Promise<Request> {
+  const request = await changeRequest(ports, settings, requestId, apply)
+  if (!request) throw notFound()
+  return request
+}
+
+function decided(
+  request: Request,
+  settings: Settings,
+  actor: Actor,
+  verdict: 'approved' | 'rejected',
+  comment: string,
+  at: string,
+): Change {
+  authorize(actor, 'request.decide', request)
+  if (request.status !== 'pendingApproval') throw ended(request)
+  const { id, displayName, userPrincipalName } = actor
+  const given = { by: { id, displayName, userPrincipalName }, decision: verdict, at, ...(comment && { comment }) }
+  const { stages, outcome } = decide(request.approvals, request.requester.id, given)
+  const withDecision = { ...request, approvals: stages, updatedAt: at }
+  const said = entry(withDecision, actor, verdict, { comment })
+  if (outcome === 'waiting' || outcome === 'next-stage')
+    return { request: withDecision, audit: [said], jobs: askApprovers(withDecision) }
+  const next = transition(withDecision, outcome === 'approved' ? 'queued' : 'rejected', at)
+  if (outcome === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
+  return { request: next, audit: [said, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
+}
+
+/** Why a decision comes too late: somebody decided, or the request ended without one. */
+function ended(request: Request): ProvisioningError {
+  const withoutDecision: readonly RequestState[] = ['cancelled', 'expired']
+  if (!withoutDecision.includes(request.status)) return alreadyDecided(request.approvals)
+  return new ProvisioningError(
+    'already-ended',
+    `${referenceOf(request)} is ${request.status}; there is nothing left to decide.`,
+  )
+}

@@ -1,0 +1,215 @@
+import { randomUUID } from 'node:crypto'
+import type { Actor } from './access.ts'
+import type { Draft } from './draft.ts'
+import { type Fault, ProvisioningError } from './errors.ts'
+import type { Ports, SentCard, Settings } from './ports.ts'
+import { evaluate, type Plan, usableTemplate } from './preview.ts'
+import { read } from './reading.ts'
+import type { Request } from './request.ts'
+import { siteFromForm } from './site.ts'
+import type { Template } from './template.ts'
+import { fault } from './validation.ts'
+
+/** Where a draft stands, and what its card needs to show it. */
+export type DraftView =
+  | {
+      readonly step: 'details'
+      readonly draft: Draft
+      readonly template: Template
+      readonly faults: readonly Fault[]
+      readonly outdated: boolean
+    }
+  | { readonly step: 'review'; readonly draft: Draft; readonly plan: Plan; readonly outdated: boolean }
+  | { readonly step: 'submitted'; readonly request: Request }
+  | { readonly step: 'discarded'; readonly draft: Draft }
+
+/** The longest reason, in characters. */
+const longestReason = 1024
+
+/** Opens a form. The draft has its request's id from now on. */
+export async function openDraft(
+  ports: Ports,
+  actor: Actor,
+  templateId: string,
+  values: Draft['values'] = {},
+): Promise<DraftView> {
+  const template = await knownTemplate(ports, actor, templateId)
+  const defaults: Draft['values'] = template.labels.default === null ? {} : { labelId: template.labels.default }
+  const draft: Draft = {
+    v: 1,
+    requestId: randomUUID(),
+    tenantId: actor.tenantId,
+    personId: actor.id,
+    templateId: template.id,
+    version: 1,
+    step: 'details',
+    values: { ...defaults, ...values },
+    updatedAt: ports.clock.now().toISOString(),
+  }
+  await ports.drafts.insert(draft)
+  return { step: 'details', draft, template, faults: [], outdated: false }
+}
+
+/** Takes the filled form. Without faults the draft goes on to review; with faults the form comes back with its values. */
+export async function reviewDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  version: number,
+  values: Draft['values'],
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
+  const filled = { ...draft, values: { ...draft.values, ...values } }
+  const checked = await check(ports, settings, actor, filled)
+  const step = 'plan' in checked ? 'review' : 'details'
+  const next = await write(ports, { ...filled, step })
+  if (!next) return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
+  if ('plan' in checked) return { step: 'review', draft: next, plan: checked.plan, outdated: false }
+  return { step: 'details', draft: next, template: checked.template, faults: checked.faults, outdated: false }
+}
+
+/** Back from review to the form, with everything kept. */
+export async function editDraft(ports: Ports, settings: Settings, actor: Actor, requestId: string): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  if (draft.step !== 'review') return showDraft(ports, settings, actor, draft, draft.step !== 'details')
+  const next = await write(ports, { ...draft, step: 'details' })
+  return showDraft(ports, settings, actor, next ?? (await ownDraft(ports, actor, requestId)), false)
+}
+
+/**
+ * Submits what was reviewed: one request for one draft, however often it is clicked. What is no longer right (a name
+ * taken meanwhile) brings the form back with its values.
+ */
+export async function submitDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  version: number,
+  submit: (body: unknown, reason: string, along: () => Promise<void>) => Promise<Request>,
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  if (draft.step !== 'review' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
+  const submitted: Draft = {
+    ...draft,
+    step: 'submitted',
+    version: draft.version + 1,
+    updatedAt: ports.clock.now().toISOString(),
+  }
+  try {
+    const body = siteFromForm(draft.templateId, draft.values)
+    const request = await submit(body, reasonOf(draft), async () => void (await ports.drafts.update(submitted)))
+    return { step: 'submitted', request }
+  } catch (error) {
+    if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
+    const back = await write(ports, { ...draft, step: 'details' })
+    const template = await knownTemplate(ports, actor, draft.templateId)
+    return { step: 'details', draft: back ?? draft, template, faults: error.faults, outdated: false }
+  }
+}
+
+/** Throws the draft away. One that became a request meanwhile is shown as that request instead. */
+export async function discardDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  if (draft.step !== 'details' && draft.step !== 'review') return showDraft(ports, settings, actor, draft, false)
+  const next = await write(ports, { ...draft, step: 'discarded' })
+  return next
+    ? { step: 'discarded', draft: next }
+    : showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), false)
+}
+
+/** A new draft with what an ended request asked for: "Edit and send again". */
+export async function draftFromRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
+  const request = await read(ports, actor, requestId)
+  const { displayName, description, labelId, owners, metadata } = request.details
+  const extra = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, String(value)]))
+  const values = {
+    displayName,
+    description,
+    labelId,
+    owners: owners.join(','),
+    alias: request.details.alias,
+    reason: request.reason,
+    ...extra,
+  }
+  return openDraft(ports, actor, request.template.id, values)
+}
+
+/** A draft of this person; `not-found` for anybody else's. */
+export async function ownDraft(ports: Ports, actor: Actor, requestId: string): Promise<Draft> {
+  const draft = await ports.drafts.find(requestId)
+  if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
+    throw new ProvisioningError('not-found', 'This form is no longer known. Type new site to begin again.')
+  return draft
+}
+
+async function showDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  draft: Draft,
+  outdated: boolean,
+): Promise<DraftView> {
+  if (draft.step === 'submitted') return { step: 'submitted', request: await read(ports, actor, draft.requestId) }
+  if (draft.step === 'discarded') return { step: 'discarded', draft }
+  if (draft.step === 'details')
+    return {
+      step: 'details',
+      draft,
+      template: await knownTemplate(ports, actor, draft.templateId),
+      faults: [],
+      outdated,
+    }
+  const checked = await check(ports, settings, actor, draft)
+  if ('plan' in checked) return { step: 'review', draft, plan: checked.plan, outdated }
+  const back = await write(ports, { ...draft, step: 'details' })
+  return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
+}
+
+type Checked = { readonly plan: Plan } | { readonly template: Template; readonly faults: readonly Fault[] }
+
+async function check(ports: Ports, settings: Settings, actor: Actor, draft: Draft): Promise<Checked> {
+  const template = await knownTemplate(ports, actor, draft.templateId)
+  const evaluation = await evaluate(
+    ports,
+    settings,
+    actor,
+    draft.requestId,
+    siteFromForm(draft.templateId, draft.values),
+  )
+  const faults = [...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
+  return evaluation.ok && faults.length === 0 ? { plan: evaluation.plan } : { template, faults }
+}
+
+const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '').trim()
+
+function reasonFaults(draft: Draft, template: Template): Fault[] {
+  const reason = reasonOf(draft)
+  if (template.approval !== null && reason === '')
+    return [fault('/reason', 'required', 'The approver decides by the reason.')]
+  return reason.length > longestReason
+    ? [fault('/reason', 'too-long', `reason may have at most ${longestReason} characters.`)]
+    : []
+}
+
+async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template> {
+  const template = await usableTemplate(ports, actor, templateId)
+  if (!template)
+    throw new ProvisioningError('not-found', 'This template is no longer offered. Type new site to see those that are.')
+  return template
+}
+
+/** The next version; undefined when another click was faster. */
+async function write(ports: Ports, draft: Draft): Promise<Draft | undefined> {
+  const next = { ...draft, version: draft.version + 1, updatedAt: ports.clock.now().toISOString() }
+  return (await ports.drafts.update(next)) ? next : undefined
+}
+
+export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>

@@ -1,0 +1,151 @@
+import { changeRequest, entry, tellRequester } from './change.ts'
+import { TenantError } from './errors.ts'
+import { jobId, system } from './events.ts'
+import type { Ports, Settings, SiteStepInput } from './ports.ts'
+import { nextStep, type Request, type RequestStep, transition, withStep } from './request.ts'
+
+export interface Run {
+  /** True when the queue will not try again, so a failure is final. */
+  readonly lastAttempt: boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Makes what a request asks for, step by step. Each step's end is stored before the next begins, and each step looks
+ * before it creates, so this may be killed and run again at any point. A step that only has to wait puts the job off
+ * instead of holding it. Throws what is worth another attempt; anything else ends in the state `failed`.
+ */
+export async function provision(ports: Ports, settings: Settings, requestId: string, run: Run): Promise<void> {
+  let request = await begin(ports, settings, requestId)
+  while (request?.status === 'provisioning') {
+    const step = nextStep(request)
+    if (!step) {
+      await succeed(ports, settings, requestId)
+      return
+    }
+    try {
+      request = await runStep(ports, settings, request, step, run)
+    } catch (error) {
+      await stopped(ports, settings, requestId, step, error, run)
+      return
+    }
+    if (!request) return
+  }
+}
+
+/** Moves a queued request to `provisioning`; one that is there already goes on where it was. */
+function begin(ports: Ports, settings: Settings, requestId: string): Promise<Request | undefined> {
+  return changeRequest(ports, settings, requestId, (request, at) => {
+    if (request.status !== 'queued') return undefined
+    const next = { ...transition(request, 'provisioning', at), followUp: { state: 'waiting' as const } }
+    return { request: next, audit: [entry(next, system, 'provisioning')] }
+  })
+}
+
+/** The request after the step; undefined when the step has to wait and the job was put off. */
+async function runStep(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  step: RequestStep,
+  { signal }: Run,
+): Promise<Request | undefined> {
+  const { requestId } = request
+  const { name } = step
+  await changeRequest(ports, settings, requestId, (current, at) => {
+    const { problem: _, ...known } = current.steps.find((one) => one.name === name) ?? step
+    const started = {
+      ...known,
+      status: 'running' as const,
+      attempts: known.attempts + 1,
+      startedAt: known.startedAt ?? at,
+    }
+    const steps = current.steps.map((one) => (one.name === name ? started : one))
+    return { request: { ...current, steps, updatedAt: at }, audit: [] }
+  })
+  const result = await ports.tenant.siteSteps[name](inputOf(request, signal))
+  if (!result.done) {
+    await putOff(ports, request, result.retryAfterSeconds)
+    return undefined
+  }
+  return changeRequest(ports, settings, requestId, (current, at) => {
+    const done = withStep(current, name, { status: 'done', finishedAt: at }, at)
+    const next = { ...done, progress: { ...done.progress, ...result.made } }
+    return { request: next, audit: [entry(next, system, `step:${name}`)] }
+  })
+}
+
+function inputOf(request: Request, signal: AbortSignal): SiteStepInput {
+  const { requestId, kind, alias, owners, requester, progress, details } = request
+  const { displayName, description, labelId } = details
+  return { requestId, kind, displayName, description, alias, owners, requester, labelId, progress, signal }
+}
+
+/** How long a site may take to be ready before we say that it failed, in seconds (Microsoft names no bound). */
+const longestWaitSeconds = 15 * 60
+
+async function putOff(ports: Ports, request: Request, seconds: number): Promise<void> {
+  const now = ports.clock.now()
+  const waiting = request.steps.find(({ startedAt, status }) => status !== 'done' && startedAt !== undefined)
+  if (waiting?.startedAt && now.getTime() - Date.parse(waiting.startedAt) > longestWaitSeconds * 1000) {
+    throw new TenantError('not-ready', 'The site was created but did not become ready in 15 minutes.', {
+      retryable: false,
+    })
+  }
+  const startAfter = new Date(now.getTime() + seconds * 1000)
+  const { requestId } = request
+  await ports.jobs.enqueue([
+    {
+      name: 'provision',
+      payload: { v: 1, requestId },
+      id: jobId('provision', requestId, startAfter.toISOString()),
+      startAfter,
+    },
+  ])
+}
+
+async function succeed(ports: Ports, settings: Settings, requestId: string): Promise<void> {
+  await changeRequest(ports, settings, requestId, (request, at) => {
+    const { url, siteId, groupId, securityGroupId } = request.progress
+    if (!url || !siteId || !securityGroupId) throw new Error(`${requestId} has run all its steps without a site`)
+    const resource = { url, siteId, groupId: groupId ?? null, securityGroupId }
+    const next = { ...transition(request, 'succeeded', at), resource, problem: null }
+    return { request: next, audit: [entry(next, system, 'succeeded', { data: resource })] }
+  })
+}
+
+/** Notes why a step stopped. Worth another attempt: throws on, so the queue tries again. Otherwise the request fails. */
+async function stopped(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  step: RequestStep,
+  error: unknown,
+  run: Run,
+): Promise<void> {
+  const problem = problemOf(error, step)
+  const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
+  await changeRequest(ports, settings, requestId, (request, at) => {
+    if (request.status !== 'provisioning') return undefined
+    const noted = withStep(request, step.name, { status: again ? 'running' : 'failed', problem }, at)
+    if (again) return { request: noted, audit: [] }
+    const next = { ...transition(noted, 'failed', at), problem }
+    const card = tellRequester(next)
+    const admins = {
+      name: 'notify-admins',
+      payload: { v: 1, requestId, card: `outcome:failed:${next.queuedAt ?? ''}` },
+    } as const
+    return { request: next, audit: [entry(next, system, 'failed', { data: problem })], jobs: [card, admins] }
+  })
+  if (again) throw error
+}
+
+/** A refusal of the tenant is told in its words; anything unforeseen stays opaque and is in the log. */
+function problemOf(error: unknown, step: RequestStep): { code: string; detail: string; step: string } {
+  if (error instanceof TenantError) return { code: error.code, detail: error.message, step: step.name }
+  return {
+    code: 'unexpected',
+    detail: 'Something went wrong that we did not foresee. The log tells more.',
+    step: step.name,
+  }
+}

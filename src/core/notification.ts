@@ -1,0 +1,98 @@
+import { askApprovers, outcomeCard, tellRequester } from './change.ts'
+import { type CardKey, type JobOrder, jobId } from './events.ts'
+import type { Outbox, Ports, SentCard, Settings } from './ports.ts'
+import { personOrMembers } from './preview.ts'
+import type { Request } from './request.ts'
+
+/**
+ * Sends one card to one person, once. "Sending" is written down before the card goes out, so a process that dies in
+ * between is seen afterwards: then a card of the request that we know of is brought up to date instead of sending
+ * again, and only where there is none is it sent once more.
+ */
+export async function deliverCard(
+  ports: Ports,
+  outbox: Outbox,
+  order: { requestId: string; personId: string; card: CardKey },
+): Promise<void> {
+  const { requestId, personId, card: key } = order
+  const request = await ports.requests.find(requestId)
+  const conversation = request && (await ports.conversations.ofPerson(request.tenantId, personId))
+  if (!request || !conversation || !stillToTell(request, key)) return
+  const { conversationId } = conversation
+  const before = await ports.sentCards.find(requestId, personId, key)
+  if (before && before.state !== 'sending') return
+  const known = before && (await knownCard(ports, requestId, personId))
+  const card: SentCard = { requestId, personId, key, conversationId, activityId: null, state: 'sending' }
+  if (known?.activityId) {
+    await outbox.update(conversation, known.activityId, request, known.key)
+    return ports.sentCards.put({ ...card, state: 'unknown' })
+  }
+  await ports.sentCards.put(card)
+  const result = await outbox.send(conversation, request, key).catch(async (error: unknown) => {
+    await ports.sentCards.remove(requestId, personId, key)
+    throw error
+  })
+  if (result.state === 'sent') return ports.sentCards.put({ ...card, state: 'sent', activityId: result.activityId })
+  if (result.state === 'undeliverable') return ports.sentCards.remove(requestId, personId, key)
+  throw new Error(`the answer to card ${key} of ${requestId} was lost`)
+}
+
+/** A card that waited while its subject moved on says nothing any more. */
+function stillToTell(request: Request, key: CardKey): boolean {
+  if (key.startsWith('approval:')) return request.status === 'pendingApproval'
+  if (key === 'outcome:succeeded') return request.followUp.state === 'announced'
+  return key === 'status' || key === outcomeCard(request)
+}
+
+async function knownCard(ports: Ports, requestId: string, personId: string): Promise<SentCard | undefined> {
+  const cards = await ports.sentCards.ofRequest(requestId)
+  return cards.find((card) => card.personId === personId && card.state === 'sent' && card.activityId !== null)
+}
+
+/** Brings all cards of a request that are in chats to its present state; once more when it moved on meanwhile. */
+export async function refreshCards(ports: Ports, outbox: Outbox, requestId: string): Promise<void> {
+  const request = await ports.requests.find(requestId)
+  if (!request) return
+  for (const { personId, key, activityId, state } of await ports.sentCards.ofRequest(requestId)) {
+    if (state !== 'sent' || activityId === null || key === 'outcome:succeeded') continue
+    const conversation = await ports.conversations.ofPerson(request.tenantId, personId)
+    if (conversation) await outbox.update(conversation, activityId, request, key)
+  }
+  const after = await ports.requests.find(requestId)
+  if (after && after.version !== request.version) await refreshCards(ports, outbox, requestId)
+}
+
+/** One card for each admin. Who is an admin is asked now, so a former one is told nothing. */
+export async function notifyAdmins(ports: Ports, settings: Settings, requestId: string, card: CardKey): Promise<void> {
+  const request = await ports.requests.find(requestId)
+  if (!request) return
+  const people = (await Promise.all(settings.admins.map((id) => personOrMembers(ports, id)))).flat()
+  const ids = new Set(people.map(({ id }) => id).filter((id) => id !== request.requester.id))
+  await ports.jobs.enqueue(
+    [...ids].map(
+      (personId): JobOrder => ({
+        name: 'notify',
+        payload: { v: 1, requestId, personId, card },
+        id: jobId('notify', requestId, personId, card),
+      }),
+    ),
+  )
+}
+
+/** What a person whose chat has just become known has missed: decisions that wait for them, and how their requests ended. */
+export async function catchUp(ports: Ports, person: { tenantId: string; id: string }): Promise<void> {
+  const { tenantId, id } = person
+  const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
+  const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })
+  const orders = [
+    ...waiting.flatMap(askApprovers).filter(({ payload }) => 'personId' in payload && payload.personId === id),
+    ...own
+      .filter(
+        (request) =>
+          stillToTell(request, outcomeCard(request)) && (request.finishedAt !== null || request.status === 'failed'),
+      )
+      .map(tellRequester),
+  ]
+  // A first try may have found no chat and ended, so these are new jobs: whether a card was sent is in the store.
+  await ports.jobs.enqueue(orders.map(({ id: _, ...order }): JobOrder => order as JobOrder))
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import type { Actor } from './access.ts'
+import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
+import { completeByWebhook, lookForGroup } from './completion.ts'
+import { approve, cancel, reject, retry } from './decision.ts'
+import type { Draft } from './draft.ts'
+import {
+  discardDraft,
+  draftFromRequest,
+  editDraft,
+  openDraft,
+  ownDraft,
+  reviewDraft,
+  type StatusCard,
+  submitDraft,
+} from './drafting.ts'
+import { ProvisioningError } from './errors.ts'
+import type { CardKey } from './events.ts'
+import { provision, type Run } from './execution.ts'
+import { catchUp, deliverCard, notifyAdmins, refreshCards } from './notification.ts'
+import type { Outbox, Ports, Settings } from './ports.ts'
+import { asking } from './preview.ts'
+import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
+import { submit } from './submission.ts'
+
+/**
+ * The provisioning core as its callers use it: the bot, the REST routes and the jobs. Every function that acts for
+ * somebody takes who is asking first, and decides by the access table.
+ */
+export function createProvisioning(ports: Ports, settings: Settings) {
+  return {
+    settings,
+    siteRoot: ports.tenant.siteRoot,
+
+    /** Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
+    async actor(identity: { tenantId: string; id: string }): Promise<Actor> {
+      if (identity.tenantId !== settings.tenantId)
+        throw new ProvisioningError('forbidden', 'You belong to another organisation.')
+      const [person, isAdmin] = await asking(() =>
+        Promise.all([ports.directory.person(identity.id), isAdminNow(ports, settings, identity.id)]),
+      )
+      if (!person) throw new ProvisioningError('forbidden', 'You are not a person of this organisation.')
+      return { ...person, tenantId: settings.tenantId, isAdmin }
+    },
+
+    submitSite: (actor: Actor, body: unknown, requestId: string = randomUUID()) =>
+      submit(ports, settings, actor, { requestId, body, channel: 'rest' }),
+    read: (actor: Actor, requestId: string) => read(ports, actor, requestId),
+    readByReference: (actor: Actor, reference: string) => readByReference(ports, actor, reference),
+    list: (actor: Actor, filter: ListFilter) => list(ports, actor, filter),
+    listOwn: (actor: Actor, limit: number) => listOwn(ports, actor, limit),
+    listApprovals: (actor: Actor, limit: number) => listApprovals(ports, actor, limit),
+    timeline: (actor: Actor, requestId: string) => timeline(ports, actor, requestId),
+    approve: (actor: Actor, requestId: string, comment?: string) => approve(ports, settings, actor, requestId, comment),
+    reject: (actor: Actor, requestId: string, comment?: string) => reject(ports, settings, actor, requestId, comment),
+    cancel: (actor: Actor, requestId: string, comment?: string) => cancel(ports, settings, actor, requestId, comment),
+    retry: (actor: Actor, requestId: string, comment?: string) => retry(ports, settings, actor, requestId, comment),
+
+    templates: {
+      list: (actor: Actor) => listTemplates(ports, actor),
+      usable: (actor: Actor) => usableTemplates(ports, actor),
+      read: (actor: Actor, id: string) => readTemplate(ports, actor, id),
+      put: (actor: Actor, id: string, body: unknown, expected: number) => putTemplate(ports, actor, id, body, expected),
+    },
+
+    drafts: {
+      open: (actor: Actor, templateId: string) => openDraft(ports, actor, templateId),
+      read: (actor: Actor, requestId: string) => ownDraft(ports, actor, requestId),
+      review: (actor: Actor, requestId: string, version: number, values: Draft['values']) =>
+        reviewDraft(ports, settings, actor, requestId, version, values),
+      edit: (actor: Actor, requestId: string) => editDraft(ports, settings, actor, requestId),
+      submit: (actor: Actor, requestId: string, version: number, statusCard?: StatusCard) =>
+        submitDraft(ports, settings, actor, requestId, version, (body, reason, along) =>
+          submit(ports, settings, actor, {
+            requestId,
+            body,
+            reason,
+            channel: 'chat',
+            along,
+            ...(statusCard && { statusCard }),
+          }),
+        ),
+      discard: (actor: Actor, requestId: string) => discardDraft(ports, settings, actor, requestId),
+      again: (actor: Actor, requestId: string) => draftFromRequest(ports, actor, requestId),
+      people: (ids: readonly string[]) => peopleOf(ports, ids),
+    },
+
+    /** What jobs and webhooks call. They act for the system, so they take no actor. */
+    system: {
+      provision: (requestId: string, run: Run) => provision(ports, settings, requestId, run),
+      lookForGroup: (requestId: string, look: number) => lookForGroup(ports, settings, requestId, look),
+      completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
+      deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }) =>
+        deliverCard(ports, outbox, order),
+      refreshCards: (outbox: Outbox, requestId: string) => refreshCards(ports, outbox, requestId),
+      notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
+      catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),
+    },
+  }
+}
+export type Provisioning = ReturnType<typeof createProvisioning>
+
+async function isAdminNow(ports: Ports, settings: Settings, personId: string): Promise<boolean> {
+  if (settings.admins.includes(personId)) return true
+  const groups = await ports.directory.groupsOf(personId)
+  return settings.admins.some((id) => groups.has(id))
+}
+
+/** The people behind ids, as far as the directory knows them: only to show their names. */
+async function peopleOf(ports: Ports, ids: readonly string[]) {
+  const found = await Promise.all(ids.map((id) => ports.directory.person(id).catch(() => undefined)))
+  return found.filter((person) => person !== undefined)
+}

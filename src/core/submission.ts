@@ -1,0 +1,134 @@
+import type { Actor } from './access.ts'
+import { askApprovers, entry, jobsOfQueued, record } from './change.ts'
+import { type Fault, ProvisioningError } from './errors.ts'
+import type { Ports, SentCard, Settings } from './ports.ts'
+import { evaluate, type Plan } from './preview.ts'
+import type { Request } from './request.ts'
+import { stepsOfSite } from './site.ts'
+import { snapshot } from './template.ts'
+import { fault } from './validation.ts'
+
+export interface Submission {
+  /** The id that the request will have; submitting the same id again gives the same request. */
+  readonly requestId: string
+  readonly body: unknown
+  readonly reason?: string
+  readonly channel: Request['channel']
+  /** The card in chat that becomes the request's status card. */
+  readonly statusCard?: Pick<SentCard, 'conversationId' | 'activityId'>
+  /** Further writes of the caller, in the same transaction. */
+  readonly along?: () => Promise<void>
+}
+
+/** How often a derived name that somebody else took in the same moment is derived anew. */
+const triesForAName = 5
+
+/**
+ * Accepts a request: checks everything, keeps its name and stores it with its audit entry and its jobs in one
+ * transaction. Throws `validation-failed` naming the fields, `name-taken`, `too-many-open-requests` or `unavailable`.
+ */
+export async function submit(ports: Ports, settings: Settings, actor: Actor, submission: Submission): Promise<Request> {
+  const known = await ports.requests.find(submission.requestId)
+  if (known) return own(known, actor)
+  for (let attempt = 1; ; attempt += 1) {
+    const evaluation = await evaluate(ports, settings, actor, submission.requestId, submission.body)
+    if (!evaluation.ok) throw refusal(evaluation.faults)
+    const { plan } = evaluation
+    const request = await ports.work.transaction(() => store(ports, settings, actor, submission, plan))
+    if (request) return request
+    if (plan.details.alias !== '' || attempt === triesForAName) throw taken(plan.alias)
+  }
+}
+
+/** Stores the request of a plan; undefined when its name was taken since the plan was made. */
+async function store(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  submission: Submission,
+  plan: Plan,
+): Promise<Request | undefined> {
+  const { requestId, statusCard } = submission
+  const earlier = await ports.requests.lock(requestId)
+  if (earlier) return own(earlier, actor)
+  await refuseTooMany(ports, settings, actor)
+  if (!(await ports.reservations.reserve(actor.tenantId, plan.alias, requestId))) return undefined
+  const request = newRequest(
+    plan,
+    actor,
+    submission,
+    await ports.requests.nextNumber(actor.tenantId),
+    ports.clock.now().toISOString(),
+  )
+  if (!(await ports.requests.insert(request))) return existing(ports, actor, requestId)
+  if (statusCard)
+    await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
+  const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : askApprovers(request)
+  await record(ports, settings, { request, audit: [entry(request, actor, request.status)], jobs })
+  await submission.along?.()
+  return request
+}
+
+function newRequest(plan: Plan, actor: Actor, submission: Submission, number: number, at: string): Request {
+  const { details, owners, approvals, alias, kind } = plan
+  const { id, displayName, userPrincipalName } = actor
+  const status = approvals.length > 0 ? 'pendingApproval' : 'queued'
+  return {
+    v: 1,
+    requestId: submission.requestId,
+    number,
+    tenantId: actor.tenantId,
+    kind,
+    template: snapshot(plan.template),
+    status,
+    requester: { id, displayName, userPrincipalName },
+    channel: submission.channel,
+    details,
+    owners: [...owners],
+    reason: submission.reason ?? '',
+    alias,
+    approvals: [...approvals],
+    steps: stepsOfSite(details, actor.id).map((name) => ({ name, status: 'pending', attempts: 0 })),
+    progress: {},
+    resource: null,
+    problem: null,
+    followUp: { state: 'none' },
+    submittedAt: at,
+    updatedAt: at,
+    queuedAt: status === 'queued' ? at : null,
+    finishedAt: null,
+    version: 1,
+  }
+}
+
+async function refuseTooMany(ports: Ports, settings: Settings, actor: Actor): Promise<void> {
+  const limit = settings.openRequestsPerPerson
+  if (limit === 0 || (await ports.requests.countOpen(actor.tenantId, actor.id)) < limit) return
+  throw new ProvisioningError(
+    'too-many-open-requests',
+    `You have ${limit} open requests, which is the most at a time. Wait for one to finish, or cancel one.`,
+  )
+}
+
+async function existing(ports: Ports, actor: Actor, requestId: string): Promise<Request> {
+  const request = await ports.requests.find(requestId)
+  if (!request) throw new Error(`request ${requestId} was neither inserted nor found`)
+  return own(request, actor)
+}
+
+function own(request: Request, actor: Actor): Request {
+  if (request.requester.id !== actor.id || request.tenantId !== actor.tenantId)
+    throw new ProvisioningError('not-found', 'There is no such request, or you may not see it.')
+  return request
+}
+
+const taken = (alias: string) =>
+  new ProvisioningError('name-taken', `${alias} is taken. Try another.`, {
+    faults: [fault('/alias', 'name-taken', `${alias} is taken. Try another.`, '')],
+  })
+
+/** A taken name alone is a conflict with what exists (409); anything else is the body's fault (422). */
+function refusal(faults: readonly Fault[]): ProvisioningError {
+  const code = faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed'
+  return new ProvisioningError(code, faults.map(({ detail }) => detail).join(' '), { faults })
+}
