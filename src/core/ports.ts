@@ -192,3 +192,27 @@ export interface Settings {
   /** The bot's own subscription, or null when it is switched off and the poll alone reports. */
   readonly followUpWebhookUrl: string | null
 }
+
+/** What the bot needs to be kept beside requests; none of it decides anything. */
+export interface BotStateStore {
+  read(keys: string[]): Promise<Record<string, unknown>>
+  write(changes: Record<string, unknown>): Promise<void>
+  delete(keys: string[]): Promise<void>
+}
+
+/** What names an activity: Teams may deliver the same one twice. */
+export interface ActivityKey {
+  readonly channel: string
+  readonly conversationId: string
+  readonly activityId: string
+}
+export interface Inbox {
+  /** True for the first to claim; false when the activity has been heard. */
+  claim(key: ActivityKey): Promise<boolean>
+  /** The answer that the first delivery got, if it has ended. */
+  answer(key: ActivityKey): Promise<unknown>
+  remember(key: ActivityKey, answer: unknown): Promise<void>
+  /** Gives a claim back when handling failed, so the channel's next delivery is heard. */
+  release(key: ActivityKey): Promise<void>
+  forgetOld(): Promise<void>
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const count = z.coerce.number().int().min(0)
+const seconds = z.coerce.number().int().min(0)
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+const onOff = z
+  .enum(['on', 'off'])
+  .default('on')
+  .transform((word) => word === 'on')
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .transform((text) => text.replace(/\/+$/, ''))
+
+/** The environment, as `.env.example` lists it. Empty values count as absent. */
+const environment = z.object({
+  MODE: z.enum(['local', 'production']).default('local'),
+  PORT: port.default(3978),
+  HOST: z.string().optional(),
+  BASE_URL: url.optional(),
+  DATA_DIR: z.string().optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  TENANT_ID: z.uuid().optional(),
+  MICROSOFT_APP_ID: z.uuid().optional(),
+  MICROSOFT_APP_PASSWORD: z.string().optional(),
+  MICROSOFT_APP_TENANT_ID: z.uuid().optional(),
+  MICROSOFT_APP_TYPE: z.enum(['SingleTenant', 'UserAssignedMSI']).default('SingleTenant'),
+  CLIENT_ID: z.uuid().optional(),
+  CLIENT_CERTIFICATE_PATH: z.string().optional(),
+  COLLAB_AUDIENCE: list,
+  MAIL_AUDIENCE: list,
+  LOGIN_URL: url.optional(),
+  DIRECTORY_URL: url.optional(),
+  SHAREPOINT_URL: url.optional(),
+  SHAREPOINT_ADMIN_URL: url.optional(),
+  EXCHANGE_URL: url.optional(),
+  DIRECTORY_EXTENSION: z.string().regex(/^\w+$/).optional(),
+  TEMPLATES_FILE: z.string().optional(),
+  ADMINS: list.pipe(z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }))),
+  WEBHOOK_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/=]{32,}$/, { error: 'must be whsec_ and at least 24 bytes in base64' })
+    .optional(),
+  FOLLOW_UP_FIRST_SECONDS: seconds.default(20),
+  FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
+  FOLLOW_UP_STOP_SECONDS: seconds.default(30),
+  FOLLOW_UP_WEBHOOK: onOff,
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  PLAYGROUND: onOff,
+  SIMULATOR_PORT: port.default(3979),
+  SIMULATOR_DIRECTORY_SECONDS: z.coerce.number().min(0).default(15),
+  RATE_LIMIT_WRITES_PER_MINUTE: count.default(60),
+  RATE_LIMIT_WRITE_BURST: count.default(10),
+  RATE_LIMIT_READS_PER_MINUTE: count.default(300),
+  RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
+  OPEN_REQUESTS_PER_PERSON: count.default(10),
+})
+export type Environment = z.output<typeof environment>
+
+/** What production cannot do without; local mode has a default for each. */
+const neededInProduction = [
+  'MICROSOFT_APP_ID',
+  'CLIENT_ID',
+  'CLIENT_CERTIFICATE_PATH',
+  'TENANT_ID',
+  'SHAREPOINT_URL',
+  'DIRECTORY_EXTENSION',
+  'BASE_URL',
+] as const
+
+/** Every fault of the environment at once, one sentence each. */
+export class ConfigurationError extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'one fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    )
+    this.name = 'ConfigurationError'
+    this.faults = faults
+  }
+}
+
+/** Reads the environment. Throws a {@link ConfigurationError} that names every fault. */
+export function readConfig(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const given = Object.fromEntries(
+    Object.entries(variables).filter(([name, value]) => name in environment.shape && value !== ''),
+  )
+  const parsed = environment.safeParse(given)
+  const faults = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
+  const mode = given['MODE'] ?? 'local'
+  if (mode === 'production') faults.push(...productionFaults(given))
+  if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
+  return parsed.data
+}
+
+function productionFaults(given: Record<string, string | undefined>): string[] {
+  const faults: string[] = neededInProduction
+    .filter((name) => given[name] === undefined)
+    .map((name) => `${name} is needed when MODE=production.`)
+  if (given['MICROSOFT_APP_TYPE'] !== 'UserAssignedMSI' && given['MICROSOFT_APP_PASSWORD'] === undefined)
+    faults.push('MICROSOFT_APP_PASSWORD is needed when MODE=production, unless MICROSOFT_APP_TYPE=UserAssignedMSI.')
+  if (given['DATABASE_URL'] === undefined && given['DATA_DIR'] === undefined)
+    faults.push('DATABASE_URL, or DATA_DIR for the embedded store, is needed when MODE=production.')
+  const baseUrl = given['BASE_URL']
+  if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
+    faults.push('BASE_URL must be a public https address when MODE=production.')
+  return faults
+}
+
+const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`)

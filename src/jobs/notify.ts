@@ -1,0 +1,37 @@
+import { jobPayloads, type Outbox, type Provisioning } from '../core/index.ts'
+import { defineJob } from './define-job.ts'
+
+/** Sends one card to one person, once. */
+export const notifyJob = (provisioning: Provisioning, outbox: Outbox) =>
+  defineJob({
+    name: 'notify',
+    payload: jobPayloads.notify,
+    retries: 10,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 4,
+    handle: (order) => provisioning.system.deliverCard(outbox, order),
+  })
+
+/** Tells each admin by a `notify` of their own. */
+export const notifyAdminsJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'notify-admins',
+    payload: jobPayloads['notify-admins'],
+    retries: 10,
+    retryDelaySeconds: 5,
+    expireInSeconds: 60,
+    handle: ({ requestId, card }) => provisioning.system.notifyAdmins(requestId, card),
+  })
+
+/** Brings a request's cards to its present state. One at a time, so an older state never overwrites a newer one. */
+export const refreshCardsJob = (provisioning: Provisioning, outbox: Outbox) =>
+  defineJob({
+    name: 'refresh-cards',
+    payload: jobPayloads['refresh-cards'],
+    retries: 4,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 1,
+    handle: ({ requestId }) => provisioning.system.refreshCards(outbox, requestId),
+  })

@@ -1,0 +1,26 @@
+import { type DraftStore, draft } from '../core/index.ts'
+import type { Database } from './database.ts'
+
+export function createDraftStore(database: Database): DraftStore {
+  return {
+    async find(requestId) {
+      const { rows } = await database.query<{ body: unknown }>('SELECT body FROM drafts WHERE request_id = $1', [
+        requestId,
+      ])
+      return rows[0] && draft.parse(rows[0].body)
+    },
+    async insert(one) {
+      await database.query(
+        'INSERT INTO drafts (request_id, tenant_id, person_id, version, updated_at, body) VALUES ($1, $2, $3, $4, $5, $6)',
+        [one.requestId, one.tenantId, one.personId, one.version, one.updatedAt, JSON.stringify(one)],
+      )
+    },
+    async update(one) {
+      const { rowCount } = await database.query(
+        'UPDATE drafts SET version = $2, updated_at = $3, body = $4 WHERE request_id = $1 AND version = $2 - 1',
+        [one.requestId, one.version, one.updatedAt, JSON.stringify(one)],
+      )
+      return rowCount === 1
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type { Inbox } from '../core/index.ts'
+import type { Database } from './database.ts'
+
+/** How long a heard activity is remembered, in hours. Channels repeat within minutes. */
+const rememberedHours = 48
+
+/** A claim without an answer after this long is of a process that died; the channel's next delivery is heard. Seconds. */
+const abandonedSeconds = 30
+
+/** Activities that have been heard, so that one delivered twice has its effect once (reliability F7). */
+export function createInbox(database: Database): Inbox {
+  return {
+    async claim({ channel, conversationId, activityId }) {
+      const { rowCount } = await database.query(
+        `INSERT INTO inbox (channel, conversation_id, activity_id) VALUES ($1, $2, $3)
+         ON CONFLICT (channel, conversation_id, activity_id) DO UPDATE SET received_at = now()
+         WHERE inbox.answer IS NULL AND inbox.received_at < now() - make_interval(secs => $4)`,
+        [channel, conversationId, activityId, abandonedSeconds],
+      )
+      return rowCount === 1
+    },
+    async answer({ channel, conversationId, activityId }) {
+      const { rows } = await database.query<{ answer: unknown }>(
+        'SELECT answer FROM inbox WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3',
+        [channel, conversationId, activityId],
+      )
+      return rows[0]?.answer ?? undefined
+    },
+    async remember({ channel, conversationId, activityId }, answer) {
+      await database.query(
+        'UPDATE inbox SET answer = $4 WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3',
+        [channel, conversationId, activityId, JSON.stringify(answer)],
+      )
+    },
+    async release({ channel, conversationId, activityId }) {
+      await database.query('DELETE FROM inbox WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3', [
+        channel,
+        conversationId,
+        activityId,
+      ])
+    },
+    async forgetOld() {
+      await database.query(`DELETE FROM inbox WHERE received_at < now() - make_interval(hours => $1)`, [
+        rememberedHours,
+      ])
+    },
+  }
+}

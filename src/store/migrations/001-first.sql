@@ -1,0 +1,130 @@
+-- Aggregates are stored whole, as versioned JSON that is parsed when it is read; columns beside it exist to be searched or to be unique.
+
+CREATE TABLE counters (
+  tenant_id uuid PRIMARY KEY,
+  last_number integer NOT NULL
+);
+
+CREATE TABLE requests (
+  request_id uuid PRIMARY KEY,
+  tenant_id uuid NOT NULL,
+  number integer NOT NULL,
+  kind text NOT NULL,
+  status text NOT NULL,
+  requester_id uuid NOT NULL,
+  -- Who may decide now: the approvers of the open stage that have not decided.
+  waiting_for uuid[] NOT NULL DEFAULT '{}',
+  version integer NOT NULL,
+  submitted_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  body jsonb NOT NULL,
+  UNIQUE (tenant_id, number)
+);
+CREATE INDEX requests_by_requester ON requests (tenant_id, requester_id, number DESC);
+CREATE INDEX requests_by_approver ON requests USING gin (waiting_for);
+CREATE INDEX requests_by_status ON requests (tenant_id, status, number DESC);
+
+CREATE TABLE templates (
+  tenant_id uuid NOT NULL,
+  template_id uuid NOT NULL,
+  version integer NOT NULL,
+  body jsonb NOT NULL,
+  PRIMARY KEY (tenant_id, template_id)
+);
+
+CREATE TABLE audit_log (
+  entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  tenant_id uuid NOT NULL,
+  request_id uuid NOT NULL,
+  at timestamptz NOT NULL,
+  action text NOT NULL,
+  body jsonb NOT NULL
+);
+CREATE INDEX audit_log_by_request ON audit_log (request_id, entry);
+
+-- One holder a name, whatever happens at the same moment.
+CREATE TABLE reservations (
+  tenant_id uuid NOT NULL,
+  name text NOT NULL,
+  request_id uuid NOT NULL,
+  PRIMARY KEY (tenant_id, name)
+);
+CREATE INDEX reservations_by_request ON reservations (request_id);
+
+CREATE TABLE drafts (
+  request_id uuid PRIMARY KEY,
+  tenant_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  version integer NOT NULL,
+  updated_at timestamptz NOT NULL,
+  body jsonb NOT NULL
+);
+
+CREATE TABLE deliveries (
+  delivery_id uuid PRIMARY KEY,
+  request_id uuid NOT NULL,
+  status text NOT NULL,
+  updated_at timestamptz NOT NULL,
+  body jsonb NOT NULL
+);
+CREATE INDEX deliveries_by_request ON deliveries (request_id);
+
+-- Cards of ours in chats. The primary key is what makes a card be sent once.
+CREATE TABLE sent_cards (
+  request_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  key text NOT NULL,
+  conversation_id text NOT NULL,
+  activity_id text,
+  state text NOT NULL,
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (request_id, person_id, key)
+);
+
+CREATE TABLE conversations (
+  tenant_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  conversation_id text NOT NULL,
+  reference jsonb NOT NULL,
+  locale text NOT NULL,
+  time_zone text NOT NULL,
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, person_id)
+);
+
+-- botbuilder's own state: nothing that matters lives here, since the SDK saves it without concurrency control.
+CREATE TABLE bot_state (
+  key text PRIMARY KEY,
+  body jsonb NOT NULL,
+  updated_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Activities that have been heard: Teams delivers some twice.
+CREATE TABLE inbox (
+  channel text NOT NULL,
+  conversation_id text NOT NULL,
+  activity_id text NOT NULL,
+  answer jsonb,
+  received_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (channel, conversation_id, activity_id)
+);
+CREATE INDEX inbox_by_age ON inbox (received_at);
+
+CREATE TABLE idempotency_keys (
+  caller text NOT NULL,
+  route text NOT NULL,
+  key text NOT NULL,
+  fingerprint text NOT NULL,
+  request_id uuid NOT NULL,
+  claimed_at timestamptz NOT NULL,
+  answer jsonb,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (caller, route, key)
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+
+-- Values that the service makes for itself once, such as a signing secret.
+CREATE TABLE settings (
+  name text PRIMARY KEY,
+  value text NOT NULL
+);

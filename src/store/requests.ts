@@ -1,0 +1,109 @@
+import {
+  openStates,
+  provisioningRequest,
+  type Request,
+  type RequestQuery,
+  type RequestStore,
+  waitingFor,
+} from '../core/index.ts'
+import type { Database } from './database.ts'
+
+/** The first number of a tenant is 1001, so references look the same from the first day. */
+const numberBeforeFirst = 1000
+
+/** Requests as whole aggregates. Every row is parsed by the core's schema on its way out. */
+export function createRequestStore(database: Database): RequestStore {
+  const one = async (sql: string, values: readonly unknown[]): Promise<Request | undefined> => {
+    const { rows } = await database.query<{ body: unknown }>(sql, values)
+    return rows[0] && provisioningRequest.parse(rows[0].body)
+  }
+  return {
+    async nextNumber(tenantId) {
+      const { rows } = await database.query<{ last_number: number }>(
+        `INSERT INTO counters (tenant_id, last_number) VALUES ($1, $2)
+         ON CONFLICT (tenant_id) DO UPDATE SET last_number = counters.last_number + 1 RETURNING last_number`,
+        [tenantId, numberBeforeFirst + 1],
+      )
+      return rows[0]?.last_number ?? numberBeforeFirst + 1
+    },
+
+    async insert(request) {
+      const { rowCount } = await database.query(
+        `INSERT INTO requests (request_id, tenant_id, number, kind, status, requester_id, waiting_for, version, submitted_at, updated_at, body)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (request_id) DO NOTHING`,
+        [
+          request.requestId,
+          request.tenantId,
+          request.number,
+          request.kind,
+          request.status,
+          request.requester.id,
+          waitingIds(request),
+          request.version,
+          request.submittedAt,
+          request.updatedAt,
+          JSON.stringify(request),
+        ],
+      )
+      return rowCount === 1
+    },
+
+    find: (requestId) => one('SELECT body FROM requests WHERE request_id = $1', [requestId]),
+    findByNumber: (tenantId, number) =>
+      one('SELECT body FROM requests WHERE tenant_id = $1 AND number = $2', [tenantId, number]),
+    lock: (requestId) => one('SELECT body FROM requests WHERE request_id = $1 FOR UPDATE', [requestId]),
+
+    async update(request) {
+      const { rowCount } = await database.query(
+        `UPDATE requests SET status = $2, waiting_for = $3, version = $4, updated_at = $5, body = $6
+         WHERE request_id = $1 AND version = $4 - 1`,
+        [
+          request.requestId,
+          request.status,
+          waitingIds(request),
+          request.version,
+          request.updatedAt,
+          JSON.stringify(request),
+        ],
+      )
+      if (rowCount !== 1)
+        throw new Error(`request ${request.requestId} was changed by somebody else before version ${request.version}`)
+    },
+
+    async list(query) {
+      const { where, values } = conditions(query)
+      const { rows } = await database.query<{ body: unknown }>(
+        `SELECT body FROM requests WHERE ${where} ORDER BY number DESC LIMIT ${Number(query.limit)}`,
+        values,
+      )
+      return rows.map(({ body }) => provisioningRequest.parse(body))
+    },
+
+    async countOpen(tenantId, requesterId) {
+      const { rows } = await database.query<{ open: number }>(
+        'SELECT count(*)::int AS open FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)',
+        [tenantId, requesterId, openStates],
+      )
+      return rows[0]?.open ?? 0
+    },
+  }
+}
+
+const waitingIds = (request: Request): string[] =>
+  request.status === 'pendingApproval' ? waitingFor(request.approvals).map(({ id }) => id) : []
+
+function conditions(query: RequestQuery): { where: string; values: unknown[] } {
+  const values: unknown[] = [query.tenantId]
+  const clauses = ['tenant_id = $1']
+  const add = (clause: (place: string) => string, value: unknown) => {
+    if (value === undefined) return
+    values.push(value)
+    clauses.push(clause(`$${values.length}`))
+  }
+  add((place) => `requester_id = ${place}`, query.requesterId)
+  add((place) => `waiting_for @> ARRAY[${place}]::uuid[]`, query.approverId)
+  add((place) => `status = ${place}`, query.status)
+  add((place) => `kind = ${place}`, query.kind)
+  add((place) => `number < ${place}`, query.before)
+  return { where: clauses.join(' AND '), values }
+}

@@ -1,0 +1,53 @@
+import { cardKey, type SentCard, type SentCards } from '../core/index.ts'
+import type { Database } from './database.ts'
+
+interface Row {
+  request_id: string
+  person_id: string
+  key: string
+  conversation_id: string
+  activity_id: string | null
+  state: SentCard['state']
+}
+
+export function createSentCards(database: Database): SentCards {
+  return {
+    async ofRequest(requestId) {
+      const { rows } = await database.query<Row>('SELECT * FROM sent_cards WHERE request_id = $1 ORDER BY updated_at', [
+        requestId,
+      ])
+      return rows.map(read)
+    },
+    async find(requestId, personId, key) {
+      const { rows } = await database.query<Row>(
+        'SELECT * FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3',
+        [requestId, personId, key],
+      )
+      return rows[0] && read(rows[0])
+    },
+    async put(card) {
+      await database.query(
+        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (request_id, person_id, key) DO UPDATE
+         SET conversation_id = excluded.conversation_id, activity_id = excluded.activity_id, state = excluded.state, updated_at = now()`,
+        [card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
+      )
+    },
+    async remove(requestId, personId, key) {
+      await database.query('DELETE FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3', [
+        requestId,
+        personId,
+        key,
+      ])
+    },
+  }
+}
+
+const read = (row: Row): SentCard => ({
+  requestId: row.request_id,
+  personId: row.person_id,
+  key: cardKey.parse(row.key),
+  conversationId: row.conversation_id,
+  activityId: row.activity_id,
+  state: row.state,
+})
