@@ -1,0 +1,180 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import pg from 'pg'
+import { openEmbedded } from './embedded.ts'
+import { isConflict, isDoubtful, type QueryResult, rollBack, runStatement, Transaction } from './transaction.ts'
+
+/** PostgreSQL, embedded or on a server. Timestamps are read as Date, bigint as number, jsonb parsed. */
+export interface Database {
+  readonly engine: 'embedded' | 'server'
+  /** What the queue needs to reach the same store. */
+  readonly queueConnection: QueueConnection
+  /** Runs one statement, on the connection of the transaction around it if there is one. */
+  query<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
+  /**
+   * Runs work in one transaction (read committed) and commits it; joins the transaction around it if there is one.
+   * A joined part that fails dooms the whole, even when its error is caught. Work still running after the end throws when
+   * it uses the store. Deadlocks and serialization failures run the work again, three times at most.
+   */
+  transaction<T>(work: () => Promise<T>): Promise<T>
+  /** Throws inside a transaction: no outgoing call may be made while one is open. `what` names the call. */
+  assertOutside(what: string): void
+  /** Runs work outside the transaction around it: for timers and workers that are started within one. */
+  outside<T>(work: () => T): T
+  /** Milliseconds of a round trip; throws when the store does not answer. */
+  ping(): Promise<number>
+  close(): Promise<void>
+}
+
+export interface QueueConnection {
+  /** The schema that holds the queue's own tables. */
+  readonly schema: string
+  /** Of the server; the embedded store has none and is reached through `query`. */
+  readonly connectionString?: string
+  /** Hears NOTIFY in the embedded store until the returned function is called. */
+  readonly listen?: (channel: string, heard: (payload: string) => void) => Promise<() => Promise<void>>
+}
+
+export interface DatabaseOptions {
+  /** A PostgreSQL server; without it the store is embedded, in `{dataDir}/postgres`. */
+  readonly databaseUrl?: string
+  readonly dataDir: string
+  readonly log?: (message: string) => void
+  /** The schema that holds our tables: tests that share a server take one each. */
+  readonly schema?: string
+}
+
+interface Engine {
+  readonly engine: Database['engine']
+  readonly pool: pg.Pool
+  readonly queueConnection: QueueConnection
+  close(): Promise<void>
+}
+
+/** Opens the store. Throws when it cannot be reached, or when the embedded one is in use by another process. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  if (options.schema !== undefined && !/^[a-z][a-z0-9_]{0,40}$/.test(options.schema)) {
+    throw new Error(`${options.schema} is no name for a schema`)
+  }
+  const engine = await openEngine(options)
+  if (options.schema !== undefined) await engine.pool.query(`create schema if not exists ${options.schema}`)
+  return databaseOf(engine)
+}
+
+async function openEngine(options: DatabaseOptions): Promise<Engine> {
+  const queueSchema = options.schema === undefined ? 'pgboss' : `pgboss_${options.schema}`
+  if (options.databaseUrl !== undefined) return openServer(options.databaseUrl, queueSchema, options)
+  const { pool, listen, close } = await openEmbedded({ ...options, types })
+  return { engine: 'embedded', pool, queueConnection: { schema: queueSchema, listen }, close }
+}
+
+async function openServer(databaseUrl: string, queueSchema: string, options: DatabaseOptions): Promise<Engine> {
+  const pool = new pg.Pool({
+    connectionString: databaseUrl,
+    application_name: 'quartermaster',
+    max: 10,
+    types,
+    keepAlive: true,
+    // A store that does not answer is reported, not waited for.
+    connectionTimeoutMillis: 4000,
+    query_timeout: 15_000,
+    ...(options.schema === undefined ? {} : { options: `-c search_path=${options.schema}` }),
+  })
+  pool.on('error', (error) => options.log?.(`An idle connection to the store was lost: ${error.message}`))
+  try {
+    await pool.query('select 1')
+  } catch (error) {
+    await pool.end()
+    throw error
+  }
+  return {
+    engine: 'server',
+    pool,
+    queueConnection: { schema: queueSchema, connectionString: databaseUrl },
+    close: () => pool.end(),
+  }
+}
+
+const { INT8 } = pg.types.builtins
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (id: number, format?: 'text' | 'binary') =>
+    id === INT8 ? (text: string) => Number(text) : pg.types.getTypeParser(id, format as 'text'),
+}
+
+const ATTEMPTS = 4
+
+function databaseOf({ engine, pool, queueConnection, close }: Engine): Database {
+  const ambient = new AsyncLocalStorage<Transaction>()
+
+  async function query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
+    const transaction = ambient.getStore()
+    if (transaction) return transaction.query<Row>(sql, values)
+    return withClient(pool, engine, async (client) => {
+      try {
+        return await runStatement<Row>(client, sql, values)
+      } catch (error) {
+        // Several statements in one may have failed within a transaction of their own.
+        await rollBack(client)
+        throw error
+      }
+    })
+  }
+
+  async function transaction<T>(work: () => Promise<T>): Promise<T> {
+    const outer = ambient.getStore()
+    if (outer) {
+      if (!outer.isOpen) throw new Error('The transaction around this one has ended: work must not outlive it')
+      return work().catch((error: unknown) => {
+        outer.doom(error)
+        throw error
+      })
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await withClient(pool, engine, (client) => {
+          const own = new Transaction(client)
+          return own.run(() => ambient.run(own, work))
+        })
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isConflict(error)) throw error
+        await new Promise((resume) => setTimeout(resume, Math.random() * 25 * 2 ** attempt))
+      }
+    }
+  }
+
+  return {
+    engine,
+    queueConnection,
+    query,
+    transaction,
+    assertOutside(what) {
+      if (ambient.getStore()?.isOpen) throw new Error(`${what} must not be called while a transaction is open`)
+    },
+    outside: (work) => ambient.exit(work),
+    async ping() {
+      const start = performance.now()
+      await ambient.exit(() => query('select 1'))
+      return performance.now() - start
+    },
+    close,
+  }
+}
+
+/** Lends a connection. A doubtful one is thrown away afterwards. */
+async function withClient<T>(
+  pool: pg.Pool,
+  engine: Database['engine'],
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  // The embedded store runs on the event loop: everybody else gets a turn before each transaction.
+  if (engine === 'embedded') await new Promise(setImmediate)
+  const client = await pool.connect()
+  const onError = () => undefined
+  client.on('error', onError)
+  try {
+    return await work(client)
+  } finally {
+    client.off('error', onError)
+    // The embedded store has one session for its whole life: throwing its client away would not make a new one.
+    client.release(engine === 'server' && isDoubtful(client))
+  }
+}

@@ -1,0 +1,85 @@
+import { closeSync, fdatasyncSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+
+/** What the fsync of an emscripten stream needs to know; only the members used here (emscripten library_nodefs.js). */
+interface Stream {
+  /** The descriptor of a file; a folder has none. */
+  readonly nfd?: number
+  readonly node: unknown
+}
+interface FileSystem {
+  readonly ErrnoError: new (errno: number) => Error
+}
+interface NodeFiles {
+  readonly stream_ops: { fsync?: (stream: Stream) => number }
+  realPath(node: unknown): string
+}
+type Start = Parameters<NodeFS['init']>[1]
+type Module = Parameters<Exclude<NonNullable<Start['preRun']>, (...args: never) => unknown>[number]>[0]
+
+/** EIO as emscripten numbers it (WASI): PostgreSQL panics on it, as it should when the disk refuses to keep a commit. */
+const INPUT_OUTPUT_ERROR = 29
+
+/** PGlite's NodeFS with a real fsync: as shipped it has none, and a commit is lost with the power. */
+export class DurableFiles extends NodeFS {
+  /** How often PostgreSQL has had something flushed to disk. */
+  flushes = 0
+
+  override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(pglite, options)
+    const addFsync = (module: Module) => {
+      const { FS, NODEFS } = module as unknown as { FS: FileSystem; NODEFS: NodeFiles }
+      NODEFS.stream_ops.fsync = (stream) => {
+        this.flushes += 1
+        try {
+          if (stream.nfd === undefined) syncFolder(NODEFS.realPath(stream.node))
+          else fdatasyncSync(stream.nfd)
+          return 0
+        } catch {
+          throw new FS.ErrnoError(INPUT_OUTPUT_ERROR)
+        }
+      }
+    }
+    const before = emscriptenOpts.preRun ?? []
+    const preRun = [...(Array.isArray(before) ? before : [before]), addFsync]
+    return { emscriptenOpts: { ...emscriptenOpts, preRun } }
+  }
+}
+
+/** Flushes a folder's own entries (new, renamed and deleted names). */
+export function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Flushes every file and folder below a folder: initdb runs with a file system of its own that flushes nothing. */
+export function syncTree(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile() || entry.isDirectory()) syncFolder(join(entry.parentPath, entry.name))
+  }
+  syncFolder(folder)
+}
+
+/** Milliseconds that one flush of this folder's disk takes: the median of a few. Every commit costs one. */
+export function measureFlush(folder: string): number {
+  const probe = join(folder, 'flush.probe')
+  const descriptor = openSync(probe, 'w')
+  const times: number[] = []
+  try {
+    for (let index = 0; index < 7; index += 1) {
+      writeSync(descriptor, `${index}`)
+      const start = performance.now()
+      fdatasyncSync(descriptor)
+      times.push(performance.now() - start)
+    }
+  } finally {
+    closeSync(descriptor)
+    rmSync(probe)
+  }
+  return times.sort((a, b) => a - b)[3] ?? 0
+}

@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { createPgConfig } from '@electric-sql/pglite/node-postgres'
+import pg from 'pg'
+import { DurableFiles, measureFlush, syncFolder, syncTree } from './durable-files.ts'
+import { lockStore } from './store-lock.ts'
+
+/** PostgreSQL inside this process: a pool of exactly one connection, and what a server would do by itself. */
+export interface EmbeddedStore {
+  readonly pool: pg.Pool
+  /** Milliseconds that one flush of the disk takes, measured at start. It blocks the event loop for that long. */
+  readonly flushMilliseconds: number
+  /** How often something was flushed to disk since the start. */
+  flushes(): number
+  /** What a server's checkpointer and autovacuum do. Runs by itself every minute. */
+  maintain(): Promise<void>
+  /** Calls back on every NOTIFY of the channel, until the returned function is called. */
+  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+const MAINTENANCE_MILLISECONDS = 60_000
+
+/**
+ * Opens the embedded store in `{dataDir}/postgres`, making it when there is none.
+ * Throws when another process holds the folder, or when PostgreSQL would not flush its commits.
+ */
+export async function openEmbedded(options: {
+  dataDir: string
+  schema?: string
+  log?: (message: string) => void
+  types?: pg.CustomTypesConfig
+}): Promise<EmbeddedStore> {
+  const dataDir = resolve(options.dataDir)
+  const folder = join(dataDir, 'postgres')
+  mkdirSync(dataDir, { recursive: true })
+  const lock = lockStore(folder, join(dataDir, 'postgres.lock'))
+  try {
+    const flushMilliseconds = measureFlush(dataDir)
+    const files = await prepareFiles(folder)
+    const lite = await PGlite.create({ fs: files, startParams: startParameters(options.schema ?? 'public') })
+    finishFiles(folder)
+    const pool = new pg.Pool({ ...createPgConfig(lite), max: 1, types: options.types })
+    pool.on('error', (error) => options.log?.(`The embedded store's connection failed: ${error.message}`))
+    const { maintain, stopMaintenance } = maintenance(pool, options.log)
+    const store: EmbeddedStore = {
+      pool,
+      flushMilliseconds,
+      flushes: () => files.flushes,
+      maintain,
+      listen: (channel, heard) => listen(lite, pool, channel, heard),
+      async close() {
+        await stopMaintenance()
+        await pool.end()
+        await lite.close()
+        lock.release()
+      },
+    }
+    await assertDurable(pool)
+    options.log?.(`The embedded store in ${folder} is open; one disk flush takes ${flushMilliseconds.toFixed(2)} ms.`)
+    return store
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** PGlite's own start parameters without -F (which turns fsync off), with little memory and a bounded log. */
+function startParameters(schema: string): string[] {
+  const settings = {
+    search_path: schema,
+    fsync: 'on',
+    wal_sync_method: 'fsync',
+    synchronous_commit: 'on',
+    shared_buffers: '16MB',
+    min_wal_size: '32MB',
+    max_wal_size: '64MB',
+  }
+  const own = PGlite.defaultStartParams.filter((word) => word !== '-F')
+  return [...own, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+}
+
+/** A marker lies beside the folder while initdb fills it; a folder found with its marker holds nobody's data yet. */
+async function prepareFiles(folder: string): Promise<DurableFiles> {
+  const marker = `${folder}.initialising`
+  if (existsSync(marker)) rmSync(folder, { recursive: true, force: true })
+  if (!existsSync(join(folder, 'PG_VERSION'))) {
+    writeFileSync(marker, '')
+    syncFolder(join(folder, '..'))
+  }
+  return new DurableFiles(folder)
+}
+
+function finishFiles(folder: string): void {
+  const marker = `${folder}.initialising`
+  if (!existsSync(marker)) return
+  syncTree(folder)
+  rmSync(marker)
+  syncFolder(join(folder, '..'))
+}
+
+async function assertDurable(pool: pg.Pool): Promise<void> {
+  for (const name of ['fsync', 'synchronous_commit']) {
+    const { rows } = await pool.query<{ setting: string }>('select current_setting($1) as setting', [name])
+    if (rows[0]?.setting !== 'on') throw new Error(`The embedded store would lose commits: ${name} is not on.`)
+  }
+}
+
+/** Without a postmaster nothing checkpoints or vacuums by itself: log and tables would grow without bound. */
+function maintenance(pool: pg.Pool, log?: (message: string) => void) {
+  let running: Promise<void> | undefined
+  const maintain = () => {
+    running ??= maintainOnce(pool).finally(() => {
+      running = undefined
+    })
+    return running
+  }
+  const timer = setInterval(() => {
+    maintain().catch((error: Error) => log?.(`The embedded store's maintenance failed: ${error.message}`))
+  }, MAINTENANCE_MILLISECONDS)
+  timer.unref()
+  const stopMaintenance = async () => {
+    clearInterval(timer)
+    await running?.catch(() => undefined)
+  }
+  return { maintain, stopMaintenance }
+}
+
+/** Tables worth a vacuum, as autovacuum decides it: 50 dead rows and a fifth of the table. */
+const DIRTY_TABLES = `
+  select format('%I.%I', schemaname, relname) as name from pg_stat_all_tables
+  where schemaname <> 'pg_toast' and n_dead_tup > 50 + 0.2 * n_live_tup`
+
+async function maintainOnce(pool: pg.Pool): Promise<void> {
+  // Counts of dead rows are handed in when a session idles, which this one is never seen to do.
+  await pool.query('select pg_stat_force_next_flush()')
+  const { rows } = await pool.query<{ name: string }>(DIRTY_TABLES)
+  for (const { name } of rows) {
+    // One table at a time, and a turn for everybody else between them: a vacuum runs on the event loop.
+    await new Promise(setImmediate)
+    await pool.query(`vacuum (analyze) ${name}`)
+  }
+  await pool.query('checkpoint')
+}
+
+async function listen(lite: PGlite, pool: pg.Pool, channel: string, heard: (payload: string) => void) {
+  // Through the pool, not PGlite's own listen: that could run inside somebody's open transaction and roll back with it.
+  await pool.query(`listen ${pg.escapeIdentifier(channel)}`)
+  const stop = lite.onNotification((name, payload) => {
+    if (name === channel) heard(payload)
+  })
+  return async () => {
+    stop()
+    await pool.query(`unlisten ${pg.escapeIdentifier(channel)}`)
+  }
+}

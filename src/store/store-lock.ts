@@ -1,0 +1,31 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/** An exclusive claim on a data folder, released by `release` or by the end of the process, however it ends. */
+export interface StoreLock {
+  release(): void
+}
+
+/**
+ * Claims a data folder for this process. Two processes on one PGlite folder silently lose data, and PGlite has no lock.
+ * SQLite's lock is one of the operating system: it goes away with the process, so `kill -9` leaves nothing behind.
+ * Throws, naming the folder, when another process (or another store of this one) holds it.
+ */
+export function lockStore(folder: string, lockFile: string): StoreLock {
+  const database = new DatabaseSync(lockFile)
+  try {
+    database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  } catch (error) {
+    database.close()
+    if (!isBusy(error)) throw error
+    throw new Error(`The data folder ${folder} is in use by another process. Stop that one, or set another DATA_DIR.`, {
+      cause: error,
+    })
+  }
+  return { release: () => database.close() }
+}
+
+const SQLITE_BUSY = 5
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
+}

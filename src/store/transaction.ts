@@ -1,0 +1,149 @@
+import type pg from 'pg'
+
+export interface QueryResult<Row> {
+  readonly rows: Row[]
+  readonly rowCount: number
+}
+
+/** A transaction may wait this long for its own work between two statements; then it is rolled back. */
+const IDLE_LIMIT_MILLISECONDS = 30_000
+
+/**
+ * One open transaction on one connection. Statements of concurrent callers run one after another.
+ * Once it has ended it throws when it is used: work that outlived its transaction would otherwise write into the next one.
+ */
+export class Transaction {
+  readonly #client: pg.PoolClient
+  #open = true
+  /** Why it must not commit, although its work came to an end. */
+  #doom: unknown
+  #last: Promise<unknown> = Promise.resolve()
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client
+  }
+
+  get isOpen(): boolean {
+    return this.#open
+  }
+
+  /** Called when a part that joined failed: what it left half done must not be committed by a caller who caught the error. */
+  doom(cause: unknown): void {
+    this.#doom ??= cause
+  }
+
+  query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
+    if (!this.#open) {
+      return Promise.reject(
+        new Error('This transaction has ended: work must not outlive it (is a promise not awaited?)'),
+      )
+    }
+    return this.#enqueue(() => runStatement<Row>(this.#client, sql, values))
+  }
+
+  /** Begins, runs the work and commits. Rejects with the work's error after rolling back. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    await this.#enqueue(() => runStatement(this.#client, 'begin'))
+    try {
+      const idled = new Promise<never>((_, reject) => {
+        this.#onIdle = reject
+      })
+      const result = await Promise.race([work(), idled])
+      await this.#end()
+      if (this.#doom !== undefined)
+        throw new Error('A part of this transaction failed, so none of it is kept', { cause: this.#doom })
+      const { command } = await this.#client.query('commit')
+      // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
+      if (command !== 'COMMIT') throw new Error('A statement of this transaction failed, so none of it is kept')
+      return result
+    } catch (error) {
+      await this.#end()
+      await rollBack(this.#client)
+      throw error
+    }
+  }
+
+  #onIdle: (error: Error) => void = () => undefined
+
+  #enqueue<T>(statement: () => Promise<T>): Promise<T> {
+    clearTimeout(this.#idle)
+    const result = this.#last.then(statement)
+    this.#last = result.then(
+      () => this.#watchIdle(),
+      () => this.#watchIdle(),
+    )
+    return result
+  }
+
+  #watchIdle(): void {
+    clearTimeout(this.#idle)
+    if (!this.#open) return
+    this.#idle = setTimeout(() => {
+      this.#onIdle(
+        new Error(`A transaction ran no statement for ${IDLE_LIMIT_MILLISECONDS / 1000} s and was rolled back`),
+      )
+    }, IDLE_LIMIT_MILLISECONDS)
+    this.#idle.unref()
+  }
+
+  async #end(): Promise<void> {
+    this.#open = false
+    await this.#last
+    clearTimeout(this.#idle)
+  }
+}
+
+/** Connections whose state is unknown: lost, or busy with a statement that nobody waits for any longer. */
+const doubtful = new WeakSet<pg.ClientBase>()
+
+export function isDoubtful(client: pg.ClientBase): boolean {
+  return doubtful.has(client)
+}
+
+/** Runs one statement (or several without values, whose rows are then joined). */
+export async function runStatement<Row>(
+  client: pg.ClientBase,
+  sql: string,
+  values?: readonly unknown[],
+): Promise<QueryResult<Row>> {
+  const wired = values?.map(toWire)
+  try {
+    const result: pg.QueryResult | pg.QueryResult[] = await client.query(sql, wired)
+    if (!Array.isArray(result)) return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 }
+    return { rows: result.flatMap((each) => (each.rows ?? []) as Row[]), rowCount: result.at(-1)?.rowCount ?? 0 }
+  } catch (error) {
+    if (!isSqlError(error)) doubtful.add(client)
+    throw error
+  }
+}
+
+/**
+ * Objects become JSON here, before anything is sent: a value that pg cannot write throws when half of the statement is
+ * out, and the connection then waits for ever.
+ */
+function toWire(value: unknown): unknown {
+  if (value === undefined || value === null || value instanceof Date || value instanceof Uint8Array) return value
+  if (Array.isArray(value)) return value.map(toWire)
+  return typeof value === 'object' ? JSON.stringify(value) : value
+}
+
+/** Rolls back whatever is open. Never throws: a connection that cannot even do that is doubtful. */
+export async function rollBack(client: pg.ClientBase): Promise<void> {
+  const statement: pg.QueryConfig & { query_timeout: number } = { text: 'rollback', query_timeout: 2000 }
+  try {
+    await client.query(statement)
+  } catch {
+    doubtful.add(client)
+  }
+}
+
+/** Whether the server said so (it has a SQLSTATE): the connection itself is still good. */
+export function isSqlError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)
+}
+
+/** Whether running the same transaction again makes sense: a serialization failure or a deadlock. */
+export function isConflict(error: unknown): boolean {
+  return isSqlError(error) && (error.code === '40001' || error.code === '40P01')
+}
