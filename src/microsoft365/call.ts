@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { z } from 'zod'
+import { TenantError } from '../core/index.ts'
+import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
+import type { SignIn } from './sign-in.ts'
+
+/** Called once for each HTTP exchange; nothing in it is a secret. */
+export type CallLog = (entry: {
+  service: string
+  purpose: string
+  method: string
+  status: number | undefined
+  milliseconds: number
+  clientRequestId: string
+  /** The service's own id of the exchange: what Microsoft's support asks for. */
+  requestId: string | undefined
+}) => void
+
+export interface Call {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+  readonly url: string
+  /** What the call is for, in words that finish "… while": `making the group`. */
+  readonly purpose: string
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+  /** Statuses that are answers, not errors, to this caller: 404 where it asks whether something is there. */
+  readonly accept?: readonly number[]
+  readonly signal?: AbortSignal
+}
+
+/** What the service says went wrong. `text` is its own words: for logs and for the few cases that have no code. */
+export interface ServiceError {
+  readonly code: string
+  readonly text: string
+  readonly details: readonly { readonly code?: string | undefined; readonly target?: string | undefined }[]
+}
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  readonly error: ServiceError | undefined
+  readonly retryAfterSeconds: number | undefined
+}
+
+export interface Door {
+  /** For people: `Microsoft Graph`. */
+  readonly service: string
+  /** Whose tokens: `https://graph.microsoft.com`. */
+  readonly resource: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+export type CallService = (call: Call) => Promise<Answer>
+
+const readMilliseconds = 10_000
+const writeMilliseconds = 30_000
+/** Before the second and third try of a GET; longer waits are the job's, which does not hold anything meanwhile. */
+const quickRetries = [100, 400] as const
+
+/**
+ * The one door through which this room talks HTTP to a service. Answers that are neither 2xx nor accepted, lost
+ * connections and time-outs (10 s to read, 30 s to write) become a `TenantError` that knows whether to try again.
+ * Reads are repeated twice at once; a write never is, since its answer may be lost and its work done: the step looks
+ * first when it runs again. Only a 401 is repeated, once, with a fresh token: it was refused before anything happened.
+ */
+export function createCaller(
+  door: Door,
+  options: { signIn: SignIn; fetch: typeof fetch; log?: CallLog | undefined },
+): CallService {
+  const once = async (call: Call, fresh: boolean): Promise<Answer> => {
+    const token = await options.signIn.token(door.resource, { fresh })
+    const answer = await exchange(door, call, token, options)
+    return answer.status === 401 && !fresh && !call.accept?.includes(401) ? once(call, true) : answer
+  }
+  const attempt = async (call: Call): Promise<Answer> => {
+    const answer = await once(call, false)
+    const { status } = answer
+    if ((status >= 200 && status < 300) || call.accept?.includes(status)) return answer
+    throw errorOf(door.service, call.purpose, answer)
+  }
+  return async (call) => {
+    for (const wait of (call.method ?? 'GET') === 'GET' ? quickRetries : []) {
+      try {
+        return await attempt(call)
+      } catch (error) {
+        if (!isQuick(error) || call.signal?.aborted) throw error
+      }
+      await pause(wait * (0.75 + Math.random() / 2))
+    }
+    return attempt(call)
+  }
+}
+
+/** Worth repeating at once: it may pass, and the service did not ask for a wait or use up our time already. */
+const isQuick = (error: unknown): boolean =>
+  error instanceof TenantError &&
+  error.retryable &&
+  error.retryAfterSeconds === undefined &&
+  error.code !== 'timeout' &&
+  error.code !== 'http-429'
+
+async function exchange(
+  { service, headers }: Door,
+  call: Call,
+  token: string,
+  { fetch, log }: { fetch: typeof globalThis.fetch; log?: CallLog | undefined },
+): Promise<Answer> {
+  const { method = 'GET', url, purpose, body } = call
+  const clientRequestId = randomUUID()
+  const started = performance.now()
+  const limit = AbortSignal.timeout(method === 'GET' ? readMilliseconds : writeMilliseconds)
+  let response: Response | undefined
+  try {
+    response = await fetch(url, {
+      method,
+      // A redirect would carry our token to an address that nobody configured.
+      redirect: 'manual',
+      signal: call.signal ? AbortSignal.any([limit, call.signal]) : limit,
+      headers: {
+        accept: 'application/json',
+        'user-agent': 'NONISV|Quartermaster|Quartermaster/1.0',
+        'client-request-id': clientRequestId,
+        ...(body && { 'content-type': 'application/json' }),
+        ...headers,
+        ...call.headers,
+        authorization: `Bearer ${token}`,
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return answerOf(response, await readText(response, service), service)
+  } catch (error) {
+    throw isLost(error) ? lost(service, purpose, limit.aborted, error) : error
+  } finally {
+    const requestId = response?.headers.get('request-id') ?? response?.headers.get('sprequestguid') ?? undefined
+    const milliseconds = Math.round(performance.now() - started)
+    log?.({ service, purpose, method, status: response?.status, milliseconds, clientRequestId, requestId })
+  }
+}
+
+function answerOf(response: Response, text: string, service: string): Answer {
+  const body = text === '' ? undefined : parseJson(text)
+  if (response.ok && text !== '' && body === undefined) throw unreadable(service, 'something that is not JSON')
+  const error = response.ok ? undefined : serviceErrorOf(body)
+  return { status: response.status, body, error, retryAfterSeconds: retryAfterSeconds(response.headers) }
+}
+
+const words = z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)]).catch('')
+const errorObject = z.object({
+  code: z.string().catch(''),
+  message: words,
+  details: z.array(z.object({ code: z.string().optional(), target: z.string().nullish() })).catch([]),
+})
+/** Graph and OData 4: `{error}`; SharePoint's older wrapper: `{"odata.error"}` with `message.value`. */
+const errorBody = z.union([
+  z.object({ error: errorObject }).transform(({ error }) => error),
+  z.object({ 'odata.error': errorObject }).transform((body) => body['odata.error']),
+])
+
+function serviceErrorOf(body: unknown): ServiceError | undefined {
+  const { data } = errorBody.safeParse(body)
+  if (!data) return undefined
+  const details = data.details.map(({ code, target }) => ({ code, target: target ?? undefined }))
+  return { code: data.code, text: data.message, details }
+}
+
+/** An answer as an error. What the service wrote stays in `cause`: people and stores see the code only. */
+export function errorOf(service: string, purpose: string, answer: Answer): TenantError {
+  const { status, error } = answer
+  const code = error && /^[\w .,-]{1,80}$/.test(error.code) ? error.code : `http-${status}`
+  const message = `${service} answered ${status}${code.startsWith('http-') ? '' : ` (${code})`} while ${purpose}.`
+  return new TenantError(code, message, {
+    retryable: isPassing(status),
+    retryAfterSeconds: answer.retryAfterSeconds,
+    ...(error && { cause: new Error(error.text.slice(0, 500)) }),
+  })
+}
+
+function lost(service: string, purpose: string, late: boolean, cause: unknown): TenantError {
+  const what = late ? 'did not answer in time' : 'cannot be reached'
+  return new TenantError(late ? 'timeout' : 'unreachable', `${service} ${what} while ${purpose}.`, {
+    retryable: true,
+    cause,
+  })
+}
+
+/** Checks an answer's body against what the service documents; anything else is a `TenantError`, never a crash. */
+export function readAs<S extends z.ZodType>(schema: S, answer: Answer, service: string): z.output<S> {
+  const parsed = schema.safeParse(answer.body)
+  if (!parsed.success) throw unreadable(service, 'an answer of another shape', parsed.error)
+  return parsed.data
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import type { Directory, Person } from '../core/index.ts'
+import type { CallService } from './call.ts'
+import { readAs } from './call.ts'
+import { type Graph, graphService, query, quoted, type UserEntry } from './graph.ts'
+import type { SharePoint } from './sharepoint.ts'
+
+export interface DirectoryParts {
+  readonly graph: Graph
+  readonly call: CallService
+  readonly sharePoint: SharePoint
+  /** Name of the schema extension on groups that carries request id, site id and URL: `svc_group`. */
+  readonly extension: string
+  readonly warn: (message: string, fields: object) => void
+  readonly now?: () => number
+}
+
+/** Milliseconds that a person's name and groups are kept: what a removed member may still do ends within a minute. */
+const keptMilliseconds = 60_000
+const keptEntries = 5_000
+
+/** The organisation's directory over Microsoft Graph v1.0. Answers are checked; ids, never names, identify. */
+export function createDirectory(parts: DirectoryParts): Directory {
+  const { graph, sharePoint } = parts
+  const people = shortMemory<Person | undefined>(parts.now)
+  const groups = shortMemory<ReadonlySet<string>>(parts.now)
+  return {
+    person: (id) => people(id, async () => asPerson(await graph.user(id))),
+    manager: async (id) => asPerson(await graph.manager(id)),
+    membersOf: async (groupId) => (await graph.people(groupId)).map(toPerson),
+    groupsOf: (personId) => groups(personId, async () => new Set(await graph.groupIdsOf(personId))),
+    async isAddressFree(kind, alias) {
+      // A team site's address is its group's nickname too, which a group without a site can hold.
+      if (kind === 'teamSite' && (await graph.groupsByNickname(alias)).length > 0) return false
+      return !(await sharePoint.siteExists(sharePoint.addressOf(alias)))
+    },
+    findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
+  }
+}
+
+const toPerson = ({ id, displayName, userPrincipalName }: UserEntry): Person => ({
+  id,
+  displayName: displayName || userPrincipalName,
+  userPrincipalName,
+})
+const asPerson = (user: UserEntry | undefined): Person | undefined => user && toPerson(user)
+
+/** Texts of another type are as good as none; the group itself counts. */
+const text = z.string().optional().catch(undefined)
+const provisioned = z.object({
+  id: z.guid(),
+  displayName: z.string(),
+  extension: z
+    .object({ requestId: text, extensionAttribute1: text, extensionAttribute3: text })
+    .catch({ requestId: undefined, extensionAttribute1: undefined, extensionAttribute3: undefined }),
+})
+
+/**
+ * The API document's look-up ("Look up the provisioned group"), exactly:
+ * `GET {directory_url}/v1.0/groups?$filter={extension}/requestId eq '{requestId}'&$select=id,displayName,{extension}`.
+ * The answer is somebody else's text: groups that carry another request's id are not ours, a URL that is not on the
+ * tenant's SharePoint host is left out, and so are URL and site id when several groups claim the request.
+ * Throws `TypeError` for a request id that is no UUID, since it becomes part of a filter.
+ */
+async function findProvisionedGroup({ graph, call, sharePoint, extension, warn }: DirectoryParts, requestId: string) {
+  if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')
+  const filter = `${extension}/requestId eq ${quoted(requestId)}`
+  const url = `${graph.root}/groups${query({ $filter: filter, $select: `id,displayName,${extension}` })}`
+  const answer = await call({ url, purpose: "looking for the site's security group" })
+  const { value } = readAs(z.object({ value: z.array(z.record(z.string(), z.unknown())) }), answer, graphService)
+  const groups = value
+    .map((group) => readAs(provisioned, { ...answer, body: { ...group, extension: group[extension] } }, graphService))
+    .filter((group) => (group.extension.requestId ?? requestId).toLowerCase() === requestId.toLowerCase())
+  const [first] = groups
+  if (!first) return undefined
+  const { id, displayName } = first
+  if (groups.length > 1) {
+    warn('Several groups carry the same request id', { requestId, groups: groups.map((group) => group.id) })
+    return { id, displayName }
+  }
+  const { extensionAttribute1: siteId, extensionAttribute3: address } = first.extension
+  const isOurs = address !== undefined && sharePoint.isOnTenant(address)
+  if (address !== undefined && !isOurs) warn('A group carries a URL outside the tenant', { requestId, group: id })
+  return { id, displayName, ...(siteId && { siteId }), ...(isOurs && { url: address }) }
+}
+
+/** Remembers found answers for a minute; what was not found, or failed, is asked again. */
+function shortMemory<T>(now: () => number = Date.now): (key: string, ask: () => Promise<T>) => Promise<T> {
+  const kept = new Map<string, { value: T; until: number }>()
+  return async (key, ask) => {
+    const known = kept.get(key)
+    if (known && known.until > now()) return known.value
+    // Counted from before the question: an answer may be old already when it arrives.
+    const until = now() + keptMilliseconds
+    const value = await ask()
+    kept.delete(key)
+    if (value !== undefined) kept.set(key, { value, until })
+    const [oldest] = kept.keys()
+    if (kept.size > keptEntries && oldest !== undefined) kept.delete(oldest)
+    return value
+  }
+}

@@ -1,0 +1,196 @@
+import { z } from 'zod'
+import { TenantError } from '../core/index.ts'
+import { type Answer, type CallService, errorOf, readAs } from './call.ts'
+
+export const graphService = 'Microsoft Graph'
+const graph = graphService
+
+export const userEntry = z.object({ id: z.uuid(), displayName: z.string().nullish(), userPrincipalName: z.string() })
+export type UserEntry = z.output<typeof userEntry>
+const entry = z.object({ id: z.guid() })
+const groupEntry = entry.extend({ displayName: z.string(), mailNickname: z.string().nullish() })
+const siteEntry = z.object({ id: z.string().regex(/^[\w.:-]+,[\da-f-]{36},[\da-f-]{36}$/i), webUrl: z.url() })
+
+/** A group to make: the body of Microsoft Graph's group resource, without its owners and members. */
+export interface GroupBody {
+  readonly displayName: string
+  readonly description?: string
+  readonly mailNickname: string
+  readonly groupTypes: readonly string[]
+  readonly mailEnabled: boolean
+  readonly securityEnabled: boolean
+  readonly visibility?: 'Private'
+}
+export interface FoundGroup {
+  readonly id: string
+  readonly displayName: string
+  /** The value of the schema extension, unchecked. */
+  readonly extension: unknown
+}
+export type Relation = 'owners' | 'members'
+
+/** A query string as Graph's pages write it: names with their dollar sign, commas and slashes left readable. */
+export const query = (parameters: Readonly<Record<string, string>>): string =>
+  `?${Object.entries(parameters)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%2F', '/')}`)
+    .join('&')}`
+
+/** A text inside an OData literal: single quotes doubled (OData 4.01 URL conventions §5.1.1.6.1). */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
+
+export type Graph = ReturnType<typeof createGraph>
+
+/** The calls of Microsoft Graph v1.0 that this service makes, in the directory's words. */
+export function createGraph(call: CallService, directoryUrl: string, extension: string) {
+  const root = `${directoryUrl}/v1.0`
+  const segment = encodeURIComponent
+  const byName = (uniqueName: string) => `${root}/groups(uniqueName=${segment(quoted(uniqueName))})`
+  const bind = (ids: readonly string[]) => ids.map((id) => `${root}/users/${id}`)
+
+  /** All entries of a list, page by page. Follows links of this directory only. */
+  async function list<S extends z.ZodType>(url: string, item: S, purpose: string, signal?: AbortSignal) {
+    const page = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
+    const found: z.output<S>[] = []
+    let next: string | undefined = url
+    for (let count = 0; next !== undefined; count += 1) {
+      if (!next.startsWith(`${root}/`) || count === 100) throw foreignPage()
+      const answer: Answer = await call({ url: next, purpose, accept: [404], ...(signal && { signal }) })
+      if (answer.status === 404) return []
+      const body = readAs(page, answer, graph)
+      // Directory lists mix people with groups, devices and roles: what is not asked for is left out.
+      for (const each of body.value) {
+        const parsed = item.safeParse(each)
+        if (parsed.success) found.push(parsed.data)
+      }
+      next = body['@odata.nextLink']
+    }
+    return found
+  }
+
+  async function user(path: string, purpose: string): Promise<UserEntry | undefined> {
+    const url = `${root}/users/${path}${query({ $select: 'id,displayName,userPrincipalName' })}`
+    const answer = await call({ url, purpose, accept: [404] })
+    return answer.status === 404 ? undefined : readAs(userEntry, answer, graph)
+  }
+
+  return {
+    list,
+    root,
+    user: (id: string) => user(segment(id), 'looking a person up'),
+    manager: (id: string) => user(`${segment(id)}/manager`, 'looking a manager up'),
+    /** People in a group, through nested groups too. A group that is not there has none. */
+    people: (groupId: string) =>
+      list(
+        `${root}/groups/${segment(groupId)}/transitiveMembers${query({ $select: 'id,displayName,userPrincipalName', $top: '999' })}`,
+        userEntry,
+        'reading the members of a group',
+      ),
+    /** Ids of the groups that somebody is in, through nested groups too. */
+    groupIdsOf: async (userId: string) => {
+      const url = `${root}/users/${segment(userId)}/transitiveMemberOf${query({ $select: 'id', $top: '999' })}`
+      return (await list(url, entry, 'reading the groups of a person')).map(({ id }) => id)
+    },
+    groupsByNickname: (mailNickname: string) =>
+      list(
+        `${root}/groups${query({ $filter: `mailNickname eq ${quoted(mailNickname)}`, $select: 'id' })}`,
+        entry,
+        'checking whether an address is free',
+      ),
+
+    /** The group made under this key (group-upsert, alternate key `uniqueName`); undefined when there is none. */
+    async groupByUniqueName(uniqueName: string, signal: AbortSignal): Promise<FoundGroup | undefined> {
+      const url = `${byName(uniqueName)}${query({ $select: `id,displayName,mailNickname,${extension}` })}`
+      const answer = await call({ url, purpose: 'looking the group up', accept: [404], signal })
+      if (answer.status === 404) return undefined
+      const { id, displayName } = readAs(groupEntry, answer, graph)
+      return { id, displayName, extension: Reflect.get(Object(answer.body), extension) }
+    },
+
+    /** Makes the group of this key, or updates it: `PATCH` with `Prefer: create-if-missing`. The caller has looked. */
+    upsertGroup: (
+      uniqueName: string,
+      group: GroupBody,
+      people: { [R in Relation]?: readonly string[] },
+      signal: AbortSignal,
+    ): Promise<Answer> =>
+      call({
+        method: 'PATCH',
+        url: byName(uniqueName),
+        headers: { prefer: 'create-if-missing' },
+        body: {
+          ...group,
+          // An empty array is refused with 400.
+          ...(people.owners?.length && { 'owners@odata.bind': bind(people.owners) }),
+          ...(people.members?.length && { 'members@odata.bind': bind(people.members) }),
+        },
+        purpose: 'making the group',
+        accept: [400],
+        signal,
+      }),
+
+    async patchExtension(groupId: string, value: object, signal: AbortSignal): Promise<void> {
+      const url = `${root}/groups/${segment(groupId)}`
+      const answer = await call({
+        method: 'PATCH',
+        url,
+        body: { [extension]: value },
+        purpose: 'linking the security group to the site',
+        accept: [404],
+        signal,
+      })
+      if (answer.status === 404) throw notThereYet('The security group')
+    },
+
+    related: async (groupId: string, relation: Relation, signal: AbortSignal): Promise<string[]> => {
+      const url = `${root}/groups/${segment(groupId)}/${relation}${query({ $select: 'id', $top: '999' })}`
+      return (await list(url, entry, `reading the group's ${relation}`, signal)).map(({ id }) => id)
+    },
+
+    /** Adds one owner or member; 400 also means that it is one already, 404 that one of the two is not there (yet). */
+    addRelated: (groupId: string, relation: Relation, userId: string, signal: AbortSignal): Promise<Answer> =>
+      call({
+        method: 'POST',
+        url: `${root}/groups/${segment(groupId)}/${relation}/$ref`,
+        body: { '@odata.id': `${root}/users/${userId}` },
+        purpose: `adding to the group's ${relation}`,
+        accept: [400, 404],
+        signal,
+      }),
+
+    /** The site of a group, or undefined while it is being made (404, 409, 423 and 503 all mean "not yet"). */
+    async siteOfGroup(groupId: string, signal: AbortSignal) {
+      const url = `${root}/groups/${segment(groupId)}/sites/root${query({ $select: 'id,webUrl' })}`
+      const answer = await call({ url, purpose: 'waiting for the site', accept: [404, 409, 423, 503], signal })
+      return answer.status === 200 ? readAs(siteEntry, answer, graph) : undefined
+    },
+
+    /** The site at an address, or undefined while Graph does not know it. */
+    async siteAt(address: string, signal: AbortSignal) {
+      const { host, pathname } = new URL(address)
+      const url = `${root}/sites/${host}:${pathname}${query({ $select: 'id,webUrl' })}`
+      const answer = await call({ url, purpose: 'looking the site up', accept: [404, 423], signal })
+      return answer.status === 200 ? readAs(siteEntry, answer, graph) : undefined
+    },
+  }
+}
+
+/** A 400 of a group's upsert, read by code and details; only where Graph has no code for it by its words. */
+export function refusalOfUpsert(answer: Answer, purpose: string): 'name-taken' | 'already-bound' | TenantError {
+  const { error } = answer
+  const taken = error?.details.some(({ code, target }) => code === 'ObjectConflict' && target === 'mailNickname')
+  if (taken) return 'name-taken'
+  if (error?.text.includes('added object references already exist')) return 'already-bound'
+  return errorOf(graph, purpose, answer)
+}
+
+/** A new object is not on every replica at once: it is there in seconds. */
+export const notThereYet = (what: string): TenantError =>
+  new TenantError('not-there-yet', `${what} is not to be seen everywhere yet.`, {
+    retryable: true,
+    retryAfterSeconds: 2,
+  })
+
+const foreignPage = (): TenantError =>
+  new TenantError('foreign-page', `${graph} sent a list whose next page is elsewhere or never ends.`, {
+    retryable: false,
+  })

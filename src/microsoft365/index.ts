@@ -1,0 +1,54 @@
+import type { Directory, Tenant } from '../core/index.ts'
+import { type CallLog, createCaller } from './call.ts'
+import { createDirectory } from './directory.ts'
+import { createGraph, graphService } from './graph.ts'
+import { createSharePoint, sharePointHeaders, sharePointService } from './sharepoint.ts'
+import { type ClientCertificate, createSignIn } from './sign-in.ts'
+import { createSiteSteps } from './site.ts'
+
+export type { CallLog } from './call.ts'
+export { type ClientCertificate, certificateFromPem, localCertificate } from './sign-in.ts'
+
+/** Where the tenant is and who we are to it. URLs without a trailing path: `https://graph.microsoft.com`. */
+export interface Microsoft365Options {
+  readonly tenantId: string
+  readonly clientId: string
+  readonly certificate: ClientCertificate
+  readonly loginUrl: string
+  readonly directoryUrl: string
+  readonly sharePointUrl: string
+  readonly sharePointAdminUrl: string
+  /** Name of the schema extension on groups that carries the request id: `svc_group`. */
+  readonly directoryExtension: string
+  /** The only way out: `app.ts` gives one that refuses to run inside a database transaction. */
+  readonly fetch: typeof fetch
+  /** Told of each HTTP exchange. */
+  readonly log?: CallLog
+  /** Told of answers that look wrong but can be lived with. */
+  readonly warn?: (message: string, fields: object) => void
+}
+
+/** Fills core's `Tenant` and `Directory` ports with Microsoft 365: Graph and SharePoint, app-only. */
+export function connectMicrosoft365(options: Microsoft365Options): { tenant: Tenant; directory: Directory } {
+  const { fetch, log, directoryExtension: extension } = options
+  const directoryUrl = options.directoryUrl.replace(/\/+$/, '')
+  const signIn = createSignIn(options)
+  const callGraph = createCaller({ service: graphService, resource: directoryUrl }, { signIn, fetch, log })
+  const sharePointDoor = (url: string) =>
+    createCaller(
+      { service: sharePointService, resource: new URL(url).origin, headers: sharePointHeaders },
+      { signIn, fetch, log },
+    )
+  const graph = createGraph(callGraph, directoryUrl, extension)
+  const sharePoint = createSharePoint({
+    call: sharePointDoor(options.sharePointUrl),
+    callAdmin: sharePointDoor(options.sharePointAdminUrl),
+    sharePointUrl: options.sharePointUrl,
+    sharePointAdminUrl: options.sharePointAdminUrl,
+  })
+  const warn = options.warn ?? (() => undefined)
+  return {
+    tenant: { siteSteps: createSiteSteps({ graph, sharePoint }), siteRoot: sharePoint.siteRoot },
+    directory: createDirectory({ graph, call: callGraph, sharePoint, extension, warn }),
+  }
+}

@@ -1,0 +1,169 @@
+import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
+import { TenantError } from '../core/index.ts'
+import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
+
+/** What proves that we are the registered application. SharePoint refuses secrets, so there is no other way in. */
+export interface ClientCertificate {
+  /** PKCS #8 private key, PEM. */
+  readonly privateKey: string
+  /** SHA-256 of the certificate, in hexadecimal, as Entra ID knows it. */
+  readonly thumbprintSha256: string
+}
+
+export interface SignInOptions {
+  readonly tenantId: string
+  readonly clientId: string
+  readonly certificate: ClientCertificate
+  /** `https://login.microsoftonline.com`, or the simulator's root. */
+  readonly loginUrl: string
+  readonly fetch: typeof fetch
+}
+
+/** App-only access tokens, cached until shortly before they end. */
+export interface SignIn {
+  /** A token for a resource (`https://graph.microsoft.com`). `fresh` passes the cache by, after a 401. */
+  token(resource: string, how?: { fresh: boolean }): Promise<string>
+}
+
+const service = 'Entra ID'
+const timeoutMilliseconds = 10_000
+
+/**
+ * App-only sign-in with a certificate (OAuth 2.0 client credentials, RFC 6749 §4.4 with RFC 7523). Throws `TenantError`:
+ * `sign-in-refused` when Entra ID says no, a retryable one when it cannot be reached.
+ */
+export function createSignIn(options: SignInOptions): SignIn {
+  const application = clientApplication(options)
+  const underway = new Map<string, Promise<string>>()
+  const acquire = async (resource: string, skipCache: boolean): Promise<string> => {
+    try {
+      const scopes = [`${resource}/.default`]
+      const result = await application.acquireTokenByClientCredential({ scopes, skipCache })
+      if (!result?.accessToken) throw unreadable(service, 'no access token')
+      return result.accessToken
+    } catch (error) {
+      throw asTenantError(error)
+    }
+  }
+  return {
+    // Many calls find an empty cache at once; one request to Entra ID serves them all.
+    token(resource, { fresh } = { fresh: false }) {
+      const key = `${resource} ${fresh}`
+      const running = underway.get(key) ?? acquire(resource, fresh).finally(() => underway.delete(key))
+      underway.set(key, running)
+      return running
+    },
+  }
+}
+
+function clientApplication({ tenantId, clientId, certificate, loginUrl, fetch }: SignInOptions) {
+  const { protocol, host } = new URL(loginUrl)
+  // MSAL takes https authorities only. A loopback http login is given to it as https, and mapped back where it calls.
+  const authority = `https://${host}/${tenantId}`
+  const toWire = (url: string) => (protocol === 'http:' ? url.replace(/^https:/, 'http:') : url)
+  const isMicrosoft = host === 'login.microsoftonline.com'
+  return new ConfidentialClientApplication({
+    auth: {
+      clientId,
+      authority,
+      clientCertificate: { ...certificate },
+      // Microsoft's own host needs no discovery; for any other the metadata is given, so no discovery is done either.
+      ...(!isMicrosoft && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
+    },
+    system: { networkClient: networkClient(fetch, toWire) },
+  })
+}
+
+const metadataOf = (authority: string): string =>
+  JSON.stringify({
+    issuer: `${authority}/v2.0`,
+    authorization_endpoint: `${authority}/oauth2/v2.0/authorize`,
+    token_endpoint: `${authority}/oauth2/v2.0/token`,
+    end_session_endpoint: `${authority}/oauth2/v2.0/logout`,
+    jwks_uri: `${authority}/discovery/v2.0/keys`,
+  })
+
+/** MSAL passes on only what derives from its own AuthError; everything else it replaces by "network_error". */
+class SignInFault extends AuthError {
+  readonly fault: unknown
+  constructor(fault: unknown) {
+    super('sign-in-fault', 'The network client knows more.')
+    this.fault = fault
+  }
+}
+
+function networkClient(fetch: SignInOptions['fetch'], toWire: (url: string) => string): INetworkModule {
+  const send = async (method: string, url: string, options?: { headers?: Record<string, string>; body?: string }) => {
+    const { headers, body } = options ?? {}
+    const signal = AbortSignal.timeout(timeoutMilliseconds)
+    const init = { method, redirect: 'manual', signal, ...(headers && { headers }), ...(body && { body }) } as const
+    const response = await fetch(toWire(url), init).catch((error: unknown) => {
+      throw new SignInFault(isLost(error) ? unreachable(error) : error)
+    })
+    // MSAL would lock itself for a minute on these, and fail on a body that is not JSON: it never sees them.
+    if (isPassing(response.status)) throw new SignInFault(busy(response))
+    const answer = parseJson(await readText(response, service).catch(() => ''))
+    if (typeof answer !== 'object' || answer === null) throw new SignInFault(unreadable(service, 'no JSON object'))
+    return { status: response.status, headers: {}, body: answer }
+  }
+  return {
+    sendGetRequestAsync: async <T>(url: string, options?: object) =>
+      ({ ...(await send('GET', url, options)) }) as Sent<T>,
+    sendPostRequestAsync: async <T>(url: string, options?: object) =>
+      ({ ...(await send('POST', url, options)) }) as Sent<T>,
+  }
+}
+interface Sent<T> {
+  status: number
+  headers: Record<string, string>
+  body: T
+}
+
+function unreachable(cause: unknown): TenantError {
+  return new TenantError('sign-in-unreachable', `${service} cannot be reached.`, { retryable: true, cause })
+}
+
+function busy(response: Response): TenantError {
+  return new TenantError(`http-${response.status}`, `${service} is busy (${response.status}).`, {
+    retryable: true,
+    retryAfterSeconds: retryAfterSeconds(response.headers),
+  })
+}
+
+/** `AADSTSnnnnn` says what is wrong (an expired certificate, a missing consent): only an administrator can mend it. */
+function asTenantError(error: unknown): unknown {
+  if (error instanceof TenantError) return error
+  if (error instanceof SignInFault) return error.fault
+  const text = error instanceof Error ? error.message : String(error)
+  const reason = /AADSTS\d+/.exec(text)?.[0] ?? (error instanceof AuthError ? error.errorCode : 'unknown reason')
+  const message = `${service} refused to sign the service in (${reason}). An administrator has to look at its registration.`
+  return new TenantError('sign-in-refused', message, { retryable: false, cause: error })
+}
+
+/**
+ * The certificate of production: a PEM text (the file at CLIENT_CERTIFICATE_PATH) that holds the private key and the
+ * certificate. Throws when one of them is missing or they do not belong together.
+ */
+export function certificateFromPem(pem: string): ClientCertificate {
+  const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]+?-----END \1PRIVATE KEY-----/.exec(pem)?.[0]
+  const text = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/.exec(pem)?.[0]
+  if (!privateKey || !text) throw new Error('The PEM file has to hold a private key and its certificate.')
+  const certificate = new X509Certificate(text)
+  const inKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
+  if (!inKey.equals(certificate.publicKey.export({ type: 'spki', format: 'der' })))
+    throw new Error('The private key does not belong to the certificate in the same PEM file.')
+  return { privateKey, thumbprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase() }
+}
+
+/**
+ * A throwaway credential of local mode: an RSA key, and in place of a certificate's thumbprint the digest of its public
+ * part, since the simulator knows no certificates. Whoever calls keeps it, so that a restart is the same application.
+ */
+export function localCertificate(): ClientCertificate {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const thumbprintSha256 = createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+  return { privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), thumbprintSha256 }
+}
