@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import contosoJson from './contoso.json' with { type: 'json' }
+
+const person = z.object({
+  id: z.uuid(),
+  displayName: z.string(),
+  givenName: z.string(),
+  surname: z.string(),
+  userPrincipalName: z.string(),
+  jobTitle: z.string(),
+  department: z.string(),
+  city: z.string(),
+  country: z.string(),
+  officeLocation: z.string(),
+  managerId: z.uuid().nullable(),
+})
+/** One person of the tenant; `managerId` is the object id of another. */
+export type Person = z.infer<typeof person>
+
+/** The tenant as it is before anybody asked for anything: people, three groups, labels, the accepted domain. */
+export const contoso = z
+  .object({
+    tenantId: z.uuid(),
+    displayName: z.string(),
+    domains: z.array(z.string()).nonempty(),
+    labels: z.array(z.object({ id: z.uuid(), name: z.string() })),
+    groups: z.array(
+      z.object({
+        id: z.uuid(),
+        displayName: z.string(),
+        mailNickname: z.string(),
+        description: z.string(),
+        members: z.array(z.uuid()),
+      }),
+    ),
+    people: z.array(person),
+  })
+  .parse(contosoJson)
+
+const byId = new Map(contoso.people.map((each) => [each.id, each]))
+const byUpn = new Map(contoso.people.map((each) => [each.userPrincipalName.toLowerCase(), each]))
+
+/** A person by object id or userPrincipalName, as Graph's `/users/{id | upn}` finds them. */
+export function findPerson(idOrUpn: string): Person | undefined {
+  const key = idOrUpn.toLowerCase()
+  return byId.get(key) ?? byUpn.get(key)
+}
+
+/** A sensitivity label of the tenant by id. */
+export function findLabel(id: string): { id: string; name: string } | undefined {
+  return contoso.labels.find((label) => label.id === id.toLowerCase())
+}

@@ -1,0 +1,166 @@
+import { contoso, findPerson, type Person } from './contoso.ts'
+import { badRequest, type GraphSettings, notFound } from './graph-wire.ts'
+import { page, parseFilter, select } from './odata.ts'
+import type { Tenant } from './tenant.ts'
+import { groupDoc, groupsOf } from './tenant-groups.ts'
+import { asRecord, type Call, type Operation, type Reply } from './wire.ts'
+
+const defaults = [
+  'businessPhones',
+  'displayName',
+  'givenName',
+  'jobTitle',
+  'mail',
+  'mobilePhone',
+  'officeLocation',
+  'preferredLanguage',
+  'surname',
+  'userPrincipalName',
+  'id',
+]
+
+/** `/users`: search, filter, one person, the manager. */
+export function userOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
+  const context = `${settings.url}/v1.0/$metadata#users`
+  return [
+    {
+      name: 'graph.users.list',
+      method: 'GET',
+      path: /^\/v1\.0\/users$/,
+      handle: (call) => listUsers(call, settings.url),
+    },
+    {
+      name: 'graph.users.get',
+      method: 'GET',
+      path: /^\/v1\.0\/users\/([^/]+)$/,
+      handle: (call) => ({
+        status: 200,
+        body: { '@odata.context': `${context}/$entity`, ...select(userDoc(person(call)), call.query, defaults) },
+      }),
+    },
+    {
+      name: 'graph.users.manager',
+      method: 'GET',
+      path: /^\/v1\.0\/users\/([^/]+)\/manager$/,
+      handle: (call) => {
+        const manager = findPerson(person(call).managerId ?? '')
+        if (!manager) return notFound(call, 'manager')
+        const type = { '@odata.type': '#microsoft.graph.user' }
+        const doc = select(userDoc(manager), call.query, defaults)
+        return { status: 200, body: { '@odata.context': `${context}/$entity`, ...type, ...doc } }
+      },
+    },
+    memberOf(tenant, settings, 'memberOf'),
+    memberOf(tenant, settings, 'transitiveMemberOf'),
+    {
+      name: 'graph.users.checkMemberGroups',
+      method: 'POST',
+      path: /^\/v1\.0\/users\/([^/]+)\/checkMemberGroups$/,
+      handle: (call) => checkMemberGroups(tenant, settings, call),
+    },
+  ]
+}
+
+/** A person as Graph shows one. */
+export function userDoc(person: Person): Record<string, unknown> {
+  const { managerId: _, ...properties } = person
+  return {
+    businessPhones: [],
+    mobilePhone: null,
+    preferredLanguage: null,
+    ...properties,
+    mail: person.userPrincipalName,
+    mailNickname: person.userPrincipalName.split('@')[0],
+    companyName: contoso.displayName,
+    accountEnabled: true,
+    userType: 'Member',
+  }
+}
+
+/** The default properties of a user inside other lists (owners, members). */
+export const userDefaults = defaults
+
+function person(call: Call): Person {
+  const id = call.params[0] ?? ''
+  return findPerson(id) ?? notFound(call, id)
+}
+
+function listUsers(call: Call, url: string): Reply {
+  const search = call.query.get('$search')
+  if (search !== null && call.headers['consistencylevel']?.toString().toLowerCase() !== 'eventual') {
+    badRequest(
+      call,
+      "Request with $search query parameter only works through MSGraph with a special request header: 'ConsistencyLevel: eventual'",
+    )
+  }
+  const filter = call.query.get('$filter')
+  const found = contoso.people
+    .map(userDoc)
+    .filter(filter === null ? () => true : parseFilter(filter))
+    .filter(search === null ? () => true : parseSearch(call, search))
+    .map((doc) => select(doc, call.query, defaults))
+  const context = { '@odata.context': `${url}/v1.0/$metadata#users` }
+  return { status: 200, body: { ...context, ...page(found, call.query, `${url}/v1.0/users`) } }
+}
+
+const searchable = new Set(['displayName', 'mail', 'userPrincipalName', 'givenName', 'surname'])
+
+/** `"displayName:an lee" OR "mail:an"`: each word must begin a word of the property; letters compare without marks. */
+function parseSearch(call: Call, search: string): (doc: Record<string, unknown>) => boolean {
+  const tests = search.split(/\s+OR\s+/).map((part) => {
+    const match = /^"(\w+):(.*)"$/.exec(part.trim())
+    const property = match?.[1] ?? ''
+    if (!searchable.has(property)) badRequest(call, `Syntax error: character ':' is not valid in '${search}'.`)
+    const words = fold(match?.[2] ?? '')
+      .split(/\s+/)
+      .filter((word) => word !== '')
+    return (doc: Record<string, unknown>) => {
+      const value = fold(String(doc[property] ?? ''))
+      const starts = value.split(/[\s@.'-]+/)
+      return words.every((word) => value.startsWith(word) || starts.some((start) => start.startsWith(word)))
+    }
+  })
+  return (doc) => tests.some((test) => test(doc))
+}
+
+const fold = (value: string): string =>
+  value
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/ł/gi, 'l')
+    .replace(/ø/gi, 'o')
+    .replace(/ß/g, 'ss')
+    .toLowerCase()
+
+function memberOf(tenant: Tenant, settings: GraphSettings, kind: 'memberOf' | 'transitiveMemberOf'): Operation {
+  return {
+    name: `graph.users.${kind}`,
+    method: 'GET',
+    path: new RegExp(`^/v1\\.0/users/([^/]+)/${kind}(?:/microsoft\\.graph\\.group)?$`),
+    handle: (call) => {
+      const groups = groupsOf(tenant, person(call).id, kind === 'transitiveMemberOf')
+      const value = groups.map((group) => {
+        const {
+          [settings.directoryExtension]: extension,
+          assignedLabels: _,
+          ...doc
+        } = groupDoc(group, settings.directoryExtension)
+        const all = extension === undefined ? doc : { ...doc, [settings.directoryExtension]: extension }
+        return { '@odata.type': '#microsoft.graph.group', ...select(all, call.query, Object.keys(doc)) }
+      })
+      const self = `${settings.url}${call.path}`
+      const context = { '@odata.context': `${settings.url}/v1.0/$metadata#directoryObjects` }
+      return { status: 200, body: { ...context, ...page(value, call.query, self) } }
+    },
+  }
+}
+
+function checkMemberGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
+  const asked = asRecord(call.body)['groupIds']
+  if (!Array.isArray(asked) || asked.length === 0 || asked.length > 20) {
+    return badRequest(call, "The collection 'groupIds' must have 1 to 20 group ids.")
+  }
+  const held = new Set(groupsOf(tenant, person(call).id, true).map((group) => group.id))
+  const value = asked.filter((id) => typeof id === 'string' && held.has(id.toLowerCase()))
+  return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#Collection(Edm.String)`, value } }
+}

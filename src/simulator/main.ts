@@ -1,0 +1,35 @@
+import { startSimulator } from './server.ts'
+
+const env = process.env
+
+/** `npm run simulator`: the simulated tenant on its own, until it is told to end. */
+async function main(): Promise<void> {
+  const simulator = await startSimulator({
+    dataDir: env['DATA_DIR'] ?? 'data',
+    port: numberOf('SIMULATOR_PORT', 3979),
+    directorySeconds: numberOf('SIMULATOR_DIRECTORY_SECONDS', 15),
+    directoryExtension: env['DIRECTORY_EXTENSION'] ?? 'svc_group',
+  })
+  console.log(`LOGIN_URL=${simulator.loginUrl}`)
+  console.log(`DIRECTORY_URL=${simulator.directoryUrl}`)
+  console.log(`SHAREPOINT_URL=${simulator.sharePointUrl}`)
+  console.log(`EXCHANGE_URL=${simulator.exchangeUrl}`)
+  const end = () => {
+    simulator.close().catch(fail)
+  }
+  process.once('SIGINT', end)
+  process.once('SIGTERM', end)
+}
+
+function numberOf(name: string, otherwise: number): number {
+  const value = Number(env[name] || otherwise)
+  if (Number.isFinite(value) && value >= 0) return value
+  throw new Error(`${name} must be a number, not '${env[name]}'.`)
+}
+
+function fail(error: unknown): void {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+
+main().catch(fail)

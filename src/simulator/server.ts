@@ -1,0 +1,92 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { contoso } from './contoso.ts'
+import { controlService } from './control.ts'
+import { createDispatcher } from './dispatch.ts'
+import { createFaults } from './faults.ts'
+import { graphService } from './graph.ts'
+import { loginService } from './login.ts'
+import { pageService } from './pages.ts'
+import { sharePointService } from './sharepoint.ts'
+import { openTenant } from './tenant.ts'
+import { openTokens } from './tokens.ts'
+import type { Service } from './wire.ts'
+
+/** Where the simulated tenant lives and how slow it is. Times are seconds. */
+export interface SimulatorOptions {
+  readonly dataDir: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly host?: string
+  /** After how long a new security group shows in the schema-extension filter. */
+  readonly directorySeconds?: number
+  /** How long a new site is not ready. */
+  readonly siteReadySeconds?: number
+  readonly directoryExtension?: string
+}
+
+/** A running simulator. All services answer at one root, so every `…Url` is `url`. */
+export interface Simulator {
+  readonly url: string
+  readonly tenantId: string
+  readonly loginUrl: string
+  readonly directoryUrl: string
+  readonly sharePointUrl: string
+  readonly sharePointAdminUrl: string
+  readonly exchangeUrl: string
+  /** Ends open connections, waits for nobody, and closes the state. */
+  close(): Promise<void>
+}
+
+/** Starts a small Microsoft 365 with the tenant Contoso; its state is `{dataDir}/simulator.sqlite`. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const { host = '127.0.0.1', directorySeconds = 15, siteReadySeconds = 1, directoryExtension = 'svc_group' } = options
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(bindFailure(error, host, options.port)))
+    server.listen(options.port, host, () => resolve())
+  })
+  const { port } = server.address() as AddressInfo
+  const url = `http://${host}:${port}`
+  const tenant = openTenant(options.dataDir)
+  const tokens = await openTokens(tenant, url)
+  const faults = createFaults()
+  const settings = { url, directorySeconds, siteReadySeconds, directoryExtension }
+  const services: Service[] = [
+    loginService(tenant, tokens, url),
+    graphService(tenant, tokens, settings),
+    sharePointService(tenant, tokens, settings),
+    pageService(tenant),
+  ]
+  const names = [...new Set(services.filter(({ observed }) => observed).flatMap(namesOf))]
+  services.push(controlService(tenant, tokens, faults, () => names))
+  const closing = new AbortController()
+  server.on('request', createDispatcher({ tenant, faults, services, host, closing: closing.signal }))
+  return {
+    url,
+    tenantId: contoso.tenantId,
+    loginUrl: url,
+    directoryUrl: url,
+    sharePointUrl: url,
+    sharePointAdminUrl: url,
+    exchangeUrl: url,
+    close: async () => {
+      if (closing.signal.aborted) return
+      closing.abort()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+      tenant.close()
+    },
+  }
+}
+
+const namesOf = (service: Service): string[] => service.operations.map(({ name }) => name)
+
+function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  if (error.code !== 'EADDRINUSE') return error
+  const advice = 'Stop what listens there, or set SIMULATOR_PORT to a free port.'
+  return new Error(`The simulator cannot listen on ${host}:${port}: port ${port} is in use. ${advice}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,89 @@
+import { findLabel, findPerson } from './contoso.ts'
+import { badArgument, refuse, type SharePointSettings } from './sharepoint-wire.ts'
+import type { Tenant } from './tenant.ts'
+import { findGroup, updateGroup } from './tenant-groups.ts'
+import { findSite, isReady, type Site, siteOwners, updateSite } from './tenant-sites.ts'
+import { asRecord, type Call, type Operation } from './wire.ts'
+
+/** `SPO.Tenant` is the short name of `Microsoft.Online.SharePoint.TenantAdministration.Tenant`; both are routes. */
+const siteProperties =
+  /^\/_api\/(?:SPO\.Tenant|Microsoft\.Online\.SharePoint\.TenantAdministration\.Tenant)\/sites\('\{?([0-9a-f-]{36})\}?'\)$/i
+const noLabel = '00000000-0000-0000-0000-000000000000'
+
+/**
+ * The tenant administration's site properties, on the admin host: `GET` and `PATCH /_api/SPO.Tenant/sites('{siteId}')`.
+ * The route and PATCH with `odata-version: 4.0` are those of pnp/cli-microsoft365 (spo site admin add, spo tenant site
+ * get) and CIPP-API; the property `SensitivityLabel2` is the one PnP sets app-only on a group's site
+ * (pnpcore #1352, pnpframework; Graph's assignedLabels refuses app-only). A POST with `X-HTTP-Method: MERGE` is the same.
+ */
+export function adminOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
+  const site = (call: Call): Site => {
+    const found = findSite(tenant, 'id', call.params[0] ?? '')
+    if (found && isReady(found)) return found
+    return refuse(404, '-1, Microsoft.Online.SharePoint.Common.SpoNoSiteException', 'Cannot get site.')
+  }
+  const update = (call: Call) => {
+    setProperties(tenant, site(call), asRecord(call.body))
+    return { status: 204 }
+  }
+  return [
+    {
+      name: 'sharepoint.tenant.site.get',
+      method: 'GET',
+      path: siteProperties,
+      handle: (call) => {
+        const doc = propertiesOf(tenant, site(call), settings.url)
+        const asked = call.query.get('$select')?.split(',')
+        const body = asked ? Object.fromEntries(Object.entries(doc).filter(([name]) => asked.includes(name))) : doc
+        return { status: 200, body }
+      },
+    },
+    { name: 'sharepoint.tenant.site.update', method: 'PATCH', path: siteProperties, handle: update },
+    {
+      name: 'sharepoint.tenant.site.update',
+      method: 'POST',
+      path: siteProperties,
+      handle: (call) => {
+        const method = String(call.headers['x-http-method'] ?? '').toUpperCase()
+        return method === 'MERGE' || method === 'PATCH' ? update(call) : badArgument('X-HTTP-Method must be MERGE.')
+      },
+    },
+  ]
+}
+
+function setProperties(tenant: Tenant, site: Site, body: Record<string, unknown>): void {
+  const { SensitivityLabel2: label, SensitivityLabel: older, Title: title, ...others } = body
+  const unknown = Object.keys(others).find((name) => !name.startsWith('odata.') && name !== '__metadata')
+  if (unknown) badArgument(`The property '${unknown}' does not exist on type 'SiteProperties'.`)
+  const value = label ?? older
+  if (value !== undefined) setLabel(tenant, site, value)
+  if (typeof title === 'string' && title !== '') updateSite(tenant, site, { title })
+}
+
+/** A label on a group's site is the group's label too: Graph shows it in `assignedLabels`. */
+function setLabel(tenant: Tenant, site: Site, value: unknown): void {
+  const id = typeof value === 'string' ? value.toLowerCase() : 'none'
+  const label = findLabel(id)
+  const cleared = id === '' || id === noLabel
+  if (!label && !cleared) badArgument('The sensitivity label is not known.')
+  updateSite(tenant, site, { label: label?.id })
+  const group = site.groupId === undefined ? undefined : findGroup(tenant, 'id', site.groupId)
+  const assignedLabels = label ? [{ labelId: label.id, displayName: label.name }] : []
+  if (group) updateGroup(tenant, group, { doc: { assignedLabels } })
+}
+
+function propertiesOf(tenant: Tenant, site: Site, url: string): Record<string, unknown> {
+  const owner = siteOwners(tenant, site.id).map(({ userId }) => findPerson(userId))[0]
+  return {
+    SiteId: site.id,
+    GroupId: site.groupId ?? noLabel,
+    Title: site.doc.title,
+    Url: `${url}/sites/${site.path}`,
+    Template: site.doc.template,
+    Lcid: site.doc.lcid,
+    Status: 'Active',
+    Owner: owner?.userPrincipalName ?? '',
+    SensitivityLabel: site.doc.label ?? noLabel,
+    SensitivityLabel2: site.doc.label ?? '',
+  }
+}

@@ -1,0 +1,103 @@
+import { findPerson, type Person } from './contoso.ts'
+import { select } from './odata.ts'
+import { badArgument, readySite, refuse, type SharePointSettings } from './sharepoint-wire.ts'
+import type { Tenant } from './tenant.ts'
+import { addSiteOwner, findSite, isReady, type Site, siteOwners } from './tenant-sites.ts'
+import { asRecord, type Call, type Operation, type Reply, text } from './wire.ts'
+
+const claim = 'i:0#.f|membership|'
+const ownerGroup = /^\/sites\/([^/]+)\/_api\/web\/associatedownergroup\/users$/i
+
+/**
+ * A site's web and its Owners group: `GET` and `POST /_api/web/associatedownergroup/users`
+ * (SP.Web.associatedOwnerGroup; adding a user by LoginName `i:0#.f|membership|{upn}`). Adding one again is no error.
+ */
+export function webOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
+  return [
+    {
+      name: 'sharepoint.web.get',
+      method: 'GET',
+      path: /^\/sites\/([^/]+)\/_api\/web$/i,
+      handle: (call) => {
+        const site = findSite(tenant, 'path', call.params[0] ?? '') ?? readySite(tenant, call)
+        const doc = webDoc(site, settings.url)
+        return { status: 200, body: select(doc, call.query, Object.keys(doc)) }
+      },
+    },
+    {
+      name: 'sharepoint.owners.list',
+      method: 'GET',
+      path: ownerGroup,
+      handle: (call) => ({ status: 200, body: { value: ownerDocs(tenant, readySite(tenant, call)) } }),
+    },
+    { name: 'sharepoint.owners.add', method: 'POST', path: ownerGroup, handle: (call) => addOwner(tenant, call) },
+  ]
+}
+
+function webDoc(site: Site, url: string): Record<string, unknown> {
+  return {
+    Id: site.webId,
+    Title: site.doc.title,
+    Description: site.doc.description,
+    Url: `${url}/sites/${site.path}`,
+    ServerRelativeUrl: `/sites/${site.path}`,
+    Language: site.doc.lcid,
+    WebTemplate: site.doc.template.split('#')[0],
+    Created: site.createdAt,
+    IsProvisioningComplete: isReady(site),
+  }
+}
+
+/** In the Owners group of a group's site stands the group's own claim; its people are the group's owners. */
+function ownerDocs(tenant: Tenant, site: Site): Record<string, unknown>[] {
+  const group = site.groupId === undefined ? [] : [groupPrincipal(site)]
+  const people = siteOwners(tenant, site.id).flatMap(({ number, userId }) => {
+    const person = findPerson(userId)
+    return person ? [userDoc(number, person)] : []
+  })
+  return [...group, ...people]
+}
+
+function groupPrincipal(site: Site): Record<string, unknown> {
+  return {
+    Id: 3,
+    IsHiddenInUI: false,
+    LoginName: `c:0o.c|federateddirectoryclaimprovider|${site.groupId}_o`,
+    Title: `${site.doc.title} Owners`,
+    PrincipalType: 4,
+    Email: '',
+    IsSiteAdmin: true,
+  }
+}
+
+/** A person as SharePoint shows one (SP.User). */
+function userDoc(number: number, person: Person): Record<string, unknown> {
+  return {
+    // SharePoint's own accounts hold the first numbers of a site.
+    Id: number + 5,
+    IsHiddenInUI: false,
+    LoginName: `${claim}${person.userPrincipalName}`,
+    Title: person.displayName,
+    PrincipalType: 1,
+    Email: person.userPrincipalName,
+    Expiration: '',
+    IsEmailAuthenticationGuestUser: false,
+    IsShareByEmailGuestUser: false,
+    IsSiteAdmin: false,
+    UserPrincipalName: person.userPrincipalName,
+  }
+}
+
+function addOwner(tenant: Tenant, call: Call): Reply {
+  const site = readySite(tenant, call)
+  const loginName = text(asRecord(call.body), 'LoginName')
+  if (loginName === '') badArgument('The property LoginName is missing.')
+  const person = loginName.startsWith(claim) ? findPerson(loginName.slice(claim.length)) : undefined
+  if (!person) {
+    const message = `The specified user ${loginName} could not be found.`
+    return refuse(400, '-2146232832, Microsoft.SharePoint.SPException', message)
+  }
+  addSiteOwner(tenant, site.id, person.id)
+  const number = siteOwners(tenant, site.id).find(({ userId }) => userId === person.id)?.number ?? 0
+  return { status: 201, body: userDoc(number, person) }
+}

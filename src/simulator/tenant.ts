@@ -1,0 +1,100 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { contoso } from './contoso.ts'
+
+export type Row = Record<string, SQLOutputValue>
+
+/** The tenant's state: one SQLite file. A call's write is one transaction, on disk before it is answered. */
+export interface Tenant {
+  rows(sql: string, ...values: SQLInputValue[]): Row[]
+  row(sql: string, ...values: SQLInputValue[]): Row | undefined
+  run(sql: string, ...values: SQLInputValue[]): void
+  transaction<T>(work: () => T): T
+  close(): void
+}
+
+const schema = `
+  create table if not exists keys (kid text primary key, jwk text not null);
+  create table if not exists groups (
+    id text primary key, unified integer not null, mail_nickname text not null collate nocase, unique_name text unique,
+    doc text not null, extension text, extension_at real, created_at text not null);
+  create unique index if not exists one_nickname on groups (mail_nickname) where unified = 1;
+  create table if not exists memberships (
+    group_id text not null, role text not null, object_id text not null, primary key (group_id, role, object_id));
+  create index if not exists memberships_of on memberships (object_id, role);
+  create table if not exists sites (
+    id text primary key, web_id text not null, path text not null unique collate nocase, group_id text unique,
+    ready_at real not null, doc text not null, created_at text not null);
+  create table if not exists site_owners (
+    number integer primary key, site_id text not null, user_id text not null, unique (site_id, user_id));
+  create table if not exists device_codes (
+    device_code text primary key, user_code text not null unique, client_id text not null, scope text not null,
+    expires_at real not null, user_id text, declined integer not null default 0, used integer not null default 0);
+  create table if not exists refresh_tokens (
+    hash text primary key, user_id text not null, client_id text not null, scope text not null, expires_at real not null);
+  create table if not exists calls (
+    id integer primary key autoincrement, operation text not null, method text not null, path text not null,
+    status integer not null, at text not null, client_request_id text not null, fault text, body text);
+`
+
+/** Opens the state in `{dataDir}/simulator.sqlite`, making it with Contoso's groups when it is new. */
+export function openTenant(dataDir: string): Tenant {
+  mkdirSync(dataDir, { recursive: true })
+  const db = new DatabaseSync(join(dataDir, 'simulator.sqlite'))
+  db.exec('pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 5000')
+  db.exec(schema)
+  const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>()
+  const prepared = (sql: string) => {
+    const statement = statements.get(sql) ?? db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+  const tenant: Tenant = {
+    rows: (sql, ...values) => prepared(sql).all(...values),
+    row: (sql, ...values) => prepared(sql).get(...values),
+    run: (sql, ...values) => {
+      prepared(sql).run(...values)
+    },
+    transaction: (work) => {
+      db.exec('begin immediate')
+      try {
+        const result = work()
+        db.exec('commit')
+        return result
+      } catch (error) {
+        db.exec('rollback')
+        throw error
+      }
+    },
+    close: () => db.close(),
+  }
+  tenant.transaction(() => seedGroups(tenant))
+  return tenant
+}
+
+function seedGroups(tenant: Tenant): void {
+  for (const group of contoso.groups) {
+    const doc = { displayName: group.displayName, description: group.description, visibility: null }
+    tenant.run(
+      'insert into groups (id, unified, mail_nickname, doc, created_at) values (?, 0, ?, ?, ?) on conflict do nothing',
+      group.id,
+      group.mailNickname,
+      JSON.stringify(doc),
+      '2026-01-05T08:00:00Z',
+    )
+    for (const member of group.members) {
+      tenant.run(
+        "insert into memberships (group_id, role, object_id) values (?, 'members', ?) on conflict do nothing",
+        group.id,
+        member,
+      )
+    }
+  }
+}
+
+/** Now, in milliseconds since 1970. One place, so that every clock of the tenant agrees. */
+export const now = (): number => Date.now()
+
+/** Now, as Microsoft writes it: ISO 8601 UTC without fractions. */
+export const stamp = (): string => new Date(now()).toISOString().replace(/\.\d{3}Z$/, 'Z')

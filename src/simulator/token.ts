@@ -1,0 +1,49 @@
+import { parseArgs } from 'node:util'
+
+const usage = 'npm run --silent token -- <upn> [--scope s] [--audience a] [--lifetime seconds] [--tenant id]'
+
+/** `npm run --silent token`: asks the running simulator for a person's access token and prints nothing else. */
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      scope: { type: 'string' },
+      audience: { type: 'string' },
+      lifetime: { type: 'string' },
+      tenant: { type: 'string' },
+    },
+  })
+  const [userPrincipalName, ...others] = positionals
+  if (userPrincipalName === undefined || others.length > 0) throw new Error(`Name one person: ${usage}`)
+  const lifetime = values.lifetime === undefined ? undefined : Number(values.lifetime)
+  if (lifetime !== undefined && !Number.isInteger(lifetime)) {
+    throw new Error(`--lifetime is a whole number of seconds, not '${values.lifetime}'.`)
+  }
+  const base = process.env['BASE_URL'] || `http://127.0.0.1:${process.env['PORT'] || 3978}`
+  const request = {
+    userPrincipalName,
+    scope: values.scope ?? `${base}/collab/App.ReadWrite.All`,
+    audience: values.audience,
+    lifetime,
+    tenantId: values.tenant,
+  }
+  console.log(await ask(`http://127.0.0.1:${process.env['SIMULATOR_PORT'] || 3979}`, request))
+}
+
+async function ask(simulator: string, request: object): Promise<string> {
+  const response = await fetch(`${simulator}/control/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  }).catch((cause: unknown) => {
+    throw new Error(`No simulator answers at ${simulator}. Start it with npm start.`, { cause })
+  })
+  const answer = Object(await response.json().catch(() => ({})))
+  if (typeof answer.access_token === 'string') return answer.access_token
+  throw new Error(answer.error?.message ?? answer.error_description ?? `${simulator} answered ${response.status}.`)
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+})

@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/** What an operation answers. `body` may be a promise (a token to sign): the state is committed before it is awaited. */
+export interface Reply {
+  readonly status: number
+  readonly body?: unknown
+  readonly html?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Who calls, by the access token: a person (`userId`) or an app on its own (`appOnly`). */
+export interface Caller {
+  readonly userId: string | undefined
+  readonly appOnly: boolean
+  readonly clientId: string
+  /** How an app proved itself: Entra's claim `azpacr`, '1' secret, '2' certificate. */
+  readonly proof: string
+}
+
+/** One request, parsed. `params` are the groups of the operation's path; paths are percent-decoded. */
+export interface Call {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingMessage['headers']
+  readonly body: unknown
+  readonly params: readonly string[]
+  readonly caller: Caller
+  readonly clientRequestId: string
+  readonly requestId: string
+}
+
+/** A request that a service refuses: thrown, it undoes what the operation wrote. */
+export class Refused extends Error {
+  readonly reply: Reply
+  constructor(reply: Reply, message = `refused with ${reply.status}`) {
+    super(message)
+    this.name = 'Refused'
+    this.reply = reply
+  }
+}
+
+/** One thing a service does. Handlers are synchronous, so that each runs inside one transaction. */
+export interface Operation {
+  /** The name that faults and the call log know, e.g. `graph.groups.upsert`. */
+  readonly name: string
+  readonly method: string
+  /** Matches the whole decoded path. */
+  readonly path: RegExp
+  handle(call: Call): Reply
+}
+
+/** A door of Microsoft 365: its operations, who may call them, and how it says no. */
+export interface Service {
+  readonly name: string
+  owns(path: string): boolean
+  readonly operations: readonly Operation[]
+  /** False for the simulator's own doors: not logged, no faults. */
+  readonly observed: boolean
+  /** Reads the caller from the request's token, or throws `Refused`. */
+  admit(call: Omit<Call, 'caller' | 'params'>): Promise<Caller>
+  /** A refusal in the service's own error shape: unknown path, not JSON, a fault asked for by a test. */
+  refusal(status: number, message: string, call: Pick<Call, 'requestId' | 'clientRequestId'>): Reply
+}
+
+export const nobody: Caller = { userId: undefined, appOnly: false, clientId: '', proof: '0' }
+
+const largestBody = 4 * 1024 * 1024
+
+/** A body that cannot be read; the service words the refusal. */
+export class Unreadable extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.name = 'Unreadable'
+    this.status = status
+  }
+}
+
+/** Reads a JSON or form body; nothing sent gives `undefined`. Bytes are counted while reading. */
+export async function readBody(request: IncomingMessage): Promise<unknown> {
+  if (request.headers['content-encoding'] !== undefined) throw new Unreadable(415, 'Encoded bodies are not supported.')
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > largestBody) throw new Unreadable(413, 'The request body is too large.')
+    chunks.push(bytes)
+  }
+  if (size === 0) return undefined
+  const text = Buffer.concat(chunks).toString('utf8')
+  const type = request.headers['content-type'] ?? ''
+  if (type.startsWith('application/x-www-form-urlencoded')) return Object.fromEntries(new URLSearchParams(text))
+  if (!type.startsWith('application/json')) throw new Unreadable(415, `The media type '${type}' is not supported.`)
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Unreadable(400, 'Unable to read JSON request payload.')
+  }
+}
+
+/** Writes the reply; a JSON body gets its length and type. */
+export async function send(response: ServerResponse, reply: Reply): Promise<void> {
+  const body = await reply.body
+  const text = reply.html ?? (typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body))
+  const type = reply.html === undefined ? 'application/json; charset=utf-8' : 'text/html; charset=utf-8'
+  response.writeHead(reply.status, {
+    ...(text === '' ? {} : { 'content-type': type }),
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    ...reply.headers,
+  })
+  response.end(text)
+}
+
+/** `value` as an object with string keys, or an empty one. */
+export function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}
+
+/** The text under `key`, or `''`. */
+export function text(record: Record<string, unknown>, key: string): string {
+  const value = record[key]
+  return typeof value === 'string' ? value : ''
+}
