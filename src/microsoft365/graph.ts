@@ -157,11 +157,12 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
         signal,
       }),
 
-    /** The site of a group, or undefined while it is being made (404, 409, 423 and 503 all mean "not yet"). */
+    /** The site of a group; none while it is being made, which 404, 409, 423 and 503 all say. */
     async siteOfGroup(groupId: string, signal: AbortSignal) {
       const url = `${root}/groups/${segment(groupId)}/sites/root${query({ $select: 'id,webUrl' })}`
       const answer = await call({ url, purpose: 'waiting for the site', accept: [404, 409, 423, 503], signal })
-      return answer.status === 200 ? readAs(siteEntry, answer, graph) : undefined
+      const site = answer.status === 200 ? readAs(siteEntry, answer, graph) : undefined
+      return { site, retryAfterSeconds: answer.retryAfterSeconds }
     },
 
     /** The site at an address, or undefined while Graph does not know it. */

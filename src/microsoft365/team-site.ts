@@ -51,8 +51,8 @@ async function upsert(
 
 /** Asking for a group's site is also what makes Microsoft 365 begin with it. */
 async function wait({ graph, sharePoint }: Services, { progress, signal }: SiteStepInput): Promise<StepResult> {
-  const site = await graph.siteOfGroup(needed(progress, 'groupId'), signal)
-  if (!site) return lookAgain
+  const { site, retryAfterSeconds } = await graph.siteOfGroup(needed(progress, 'groupId'), signal)
+  if (!site) return retryAfterSeconds ? { done: false, retryAfterSeconds } : lookAgain
   const url = sharePoint.onTenant(site.webUrl)
   const web = await sharePoint.web(url, signal)
   return web?.IsProvisioningComplete === false || !web ? lookAgain : { done: true, made: { siteId: site.id, url } }

@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Person } from '../../src/core/index.ts'
+import { type CallLog, connectMicrosoft365, localCertificate } from '../../src/microsoft365/index.ts'
+
+const tenantId = '0c0ffee0-1111-4111-8111-000000000365'
+export const certificate = localCertificate()
+
+const contosoPerson = (number: number, displayName: string, userPrincipalName: string): Person => ({
+  id: `11111111-aaaa-4aaa-8aaa-00000000000${number}`,
+  displayName,
+  userPrincipalName,
+})
+export const kim = contosoPerson(1, 'Kim Lee', 'kim@contoso.example')
+export const dana = contosoPerson(2, 'Dana Fox', 'dana@contoso.example')
+export const omar = contosoPerson(3, 'Omar Haddad', 'omar@contoso.example')
+export const approversGroup = '22222222-bbbb-4bbb-8bbb-000000000001'
+export const confidential = '33333333-cccc-4ccc-8ccc-000000000003'
+
+/** The connector to a server that plays all four parts of Microsoft 365 at one root. */
+export function connectTo(url: string, options: { log?: CallLog; warn?: (message: string) => void } = {}) {
+  return connectMicrosoft365({
+    tenantId,
+    clientId: '44444444-dddd-4ddd-8ddd-000000000001',
+    certificate,
+    loginUrl: url,
+    directoryUrl: url,
+    sharePointUrl: url,
+    sharePointAdminUrl: url,
+    directoryExtension: 'svc_group',
+    fetch,
+    ...options,
+  })
+}
+
+/** A server that answers as it is told: an unwilling or hostile service. */
+export async function startServer(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server: Server = createServer(answer)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('The server has no port.')
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  return { url: `http://127.0.0.1:${address.port}`, close }
+}
+
+/** Answers the token call of the sign-in; true when this was one. */
+export function answersSignIn(request: IncomingMessage, response: ServerResponse, token = 'token'): boolean {
+  if (!request.url?.includes('/oauth2/v2.0/token')) return false
+  sendJson(response, 200, { token_type: 'Bearer', expires_in: 3600, ext_expires_in: 3600, access_token: token })
+  return true
+}
+
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Record<string, string> = {},
+) {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers })
+  response.end(JSON.stringify(body))
+}
