@@ -1,0 +1,61 @@
+import { type ConstructorOptions, PgBoss } from 'pg-boss'
+
+/** What the queue needs of the store; `Database` of the store room is one. */
+export interface QueueStore {
+  readonly engine: 'embedded' | 'server'
+  readonly queueConnection: {
+    readonly schema: string
+    readonly connectionString?: string
+    readonly listen?: (channel: string, heard: (payload: string) => void) => Promise<() => Promise<void>>
+  }
+  query<Row>(sql: string, values?: readonly unknown[]): Promise<{ rows: Row[] }>
+  transaction<T>(work: () => Promise<T>): Promise<T>
+  outside<T>(work: () => T): T
+}
+
+export interface QueueLog {
+  info(facts: object, message: string): void
+  warn(facts: object, message: string): void
+  error(facts: object, message: string): void
+}
+
+/** pg-boss's view of our store: a statement inside our transaction runs in it, so a job stands or falls with the rows. */
+export function ambientConnection(store: QueueStore) {
+  return { executeSql: (sql: string, values?: unknown[]) => store.query<never>(sql, values) }
+}
+
+/** An unstarted pg-boss on either engine, with everything it says in our log. */
+export function createBoss(store: QueueStore, log: QueueLog): PgBoss {
+  const { schema, connectionString } = store.queueConnection
+  const options: ConstructorOptions = {
+    schema,
+    schedule: false,
+    useListenNotify: true,
+    superviseIntervalSeconds: 30,
+    monitorIntervalSeconds: 60,
+    ...(connectionString === undefined ? embeddedOptions(store) : { connectionString, max: 5 }),
+  }
+  const boss = new PgBoss(options)
+  boss.on('error', (error) => log.error({ error: error.message }, 'the queue failed; it goes on'))
+  boss.on('warning', ({ message, data }) => log.warn({ data }, message))
+  return boss
+}
+
+function embeddedOptions(store: QueueStore): ConstructorOptions {
+  const { listen } = store.queueConnection
+  return {
+    backend: 'pglite',
+    db: {
+      ...ambientConnection(store),
+      async listen(channel, heard, onReconnect) {
+        if (!listen) throw new Error('This store cannot listen')
+        const close = await listen(channel, heard)
+        onReconnect()
+        return { close }
+      },
+    },
+    // The embedded store vacuums itself, and one process needs no watch over others.
+    monitorVacuum: false,
+    reindex: false,
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+
+/** What a handler knows of the attempt it makes. */
+export interface JobScope {
+  /** 1 for the first. */
+  readonly attempt: number
+  readonly lastAttempt: boolean
+  /** Aborted when the time is up, the process stops, or another process took the job over. */
+  readonly signal: AbortSignal
+}
+
+export interface JobOptions {
+  /** Attempts after the first. */
+  readonly retries: number
+  /** Before the second attempt; doubled for each further one, with jitter. */
+  readonly retryDelaySeconds: number
+  /** How long one attempt may take. */
+  readonly expireInSeconds: number
+  /** How many of these one process works on at the same time. */
+  readonly concurrency: number
+}
+
+/** Why a job ended in the dead letter queue. */
+export interface JobFailure {
+  readonly name: string
+  readonly message: string
+}
+
+/** What the queue sees of a job: a name, its options, and ways to run it on data it does not trust. */
+export interface Job<N extends string = string> {
+  readonly name: N
+  readonly payload: z.ZodType
+  readonly options: JobOptions
+  run(scope: JobScope, raw: unknown): Promise<void>
+  /** Called once the queue has given the job up. A payload that does not parse has nobody to tell. */
+  onDeadLetter(raw: unknown, failure: JobFailure): Promise<void>
+}
+
+/** Thrown for a payload that no attempt will ever be able to read. */
+export class UnreadablePayload extends Error {
+  override readonly name = 'UnreadablePayload'
+  readonly retryable = false
+}
+
+/**
+ * Defines a job: its name, the schema of its payload and its handler in one value. Handlers may run twice.
+ * A handler's error decides what follows: `retryable: false` on it ends the job at once in the dead letter queue,
+ * `retryAfterSeconds` puts the next attempt off for at least so long, anything else is tried again with backoff.
+ */
+export function defineJob<const N extends string, S extends z.ZodType>(job: {
+  name: N
+  payload: S
+  retries: number
+  retryDelaySeconds: number
+  expireInSeconds: number
+  concurrency?: number
+  handle(payload: z.output<S>, scope: JobScope): Promise<void>
+  onDeadLetter?(payload: z.output<S>, failure: JobFailure): Promise<void>
+}): Job<N> {
+  const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1 } = job
+  return {
+    name: job.name,
+    payload: job.payload,
+    options: { retries, retryDelaySeconds, expireInSeconds, concurrency },
+    async run(scope, raw) {
+      const parsed = job.payload.safeParse(raw)
+      if (!parsed.success) throw new UnreadablePayload(z.prettifyError(parsed.error))
+      await job.handle(parsed.data, scope)
+    },
+    async onDeadLetter(raw, failure) {
+      const parsed = job.payload.safeParse(raw)
+      if (parsed.success) await job.onDeadLetter?.(parsed.data, failure)
+    },
+  }
+}
+
+/** All jobs by name; throws when two have the same. */
+export function jobRegistry(...jobs: readonly Job[]): ReadonlyMap<string, Job> {
+  const byName = new Map<string, Job>()
+  for (const job of jobs) {
+    if (byName.has(job.name)) throw new Error(`Two jobs are named ${job.name}`)
+    byName.set(job.name, job)
+  }
+  return byName
+}
