@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { defineCard } from './define-card.ts'
+import { type Look, look, plain, toFix, toKnow } from './look.ts'
+import type { strings } from './strings.ts'
+import { cut, longest, moment, type Viewer } from './words.ts'
+
+type Typed = keyof typeof strings.types
+type Words = Exclude<keyof typeof strings.notice, 'trace'>
+export type NoticeCode = Exclude<Words, 'unknownCommandSuggestion'>
+
+/** What can be tried again: these need no more than the draft or request that they are about. */
+export const retryVerbs = [
+  'request.submit',
+  'request.review',
+  'request.refresh',
+  'request.edit',
+  'request.cancel',
+  'approval.approve',
+  'approval.refresh',
+] as const
+export type RetryVerb = (typeof retryVerbs)[number]
+
+/** A short answer that is not a request's card: what happened, what it means, what to do. */
+export interface Notice {
+  readonly code: NoticeCode
+  /** `REQ-1042`, when it is about a request. */
+  readonly reference?: string | undefined
+  /** The name of whoever was faster, and when (ISO 8601). */
+  readonly by?: string | undefined
+  readonly at?: string | undefined
+  readonly requestId?: string | undefined
+  readonly traceId?: string | undefined
+  readonly retry?: { readonly verb: RetryVerb; readonly requestId: string; readonly version?: number | undefined }
+  /** The command that an unknown one looks like: ours, not what was typed. */
+  readonly suggestion?: string | undefined
+}
+
+/** How each notice looks, the button that shows where the request stands, and the command it offers instead. */
+const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed }>> =
+  {
+    alreadyDecided: { look: toKnow, show: 'approval.refresh', types: 'myRequests' },
+    alreadyEnded: { look: toKnow, show: 'approval.refresh', types: 'myRequests' },
+    notApprover: { look: toKnow, types: 'myRequests' },
+    selfApproval: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+    notAllowed: { look: toKnow, types: 'myRequests' },
+    notFound: { look: toKnow, types: 'myRequests' },
+    cannotCancel: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+    discarded: { look: { ...plain, mark: '–' }, types: 'newRequest' },
+    outdated: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+    unavailable: { look: toFix, types: 'myRequests' },
+    unexpected: { look: toFix, types: 'help' },
+    unknownCommand: { look: plain, types: 'help' },
+    tooManyOpen: { look: toKnow, types: 'myRequests' },
+    tooManyRequests: { look: toKnow, types: 'myRequests' },
+    noRequests: { look: plain, types: 'newRequest' },
+    noApprovals: { look: plain, types: 'myRequests' },
+    noTemplates: { look: toKnow, types: 'myRequests' },
+    templateGone: { look: toKnow, types: 'newRequest' },
+    notPersonal: { look: toKnow, types: 'help' },
+  }
+export const noticeCodes = Object.keys(table) as NoticeCode[]
+
+export const noticeCard = defineCard({
+  name: 'notice',
+  data: z.strictObject({
+    words: z.enum([...noticeCodes, 'unknownCommandSuggestion']),
+    look,
+    reference: z.string(),
+    by: z.string(),
+    at: z.string(),
+    traceId: z.string(),
+    suggestion: z.string(),
+    requestId: z.string(),
+    version: z.int(),
+    retry: z.enum(['', ...retryVerbs]),
+    show: z.enum(['', 'request.refresh', 'approval.refresh']),
+    types: z.enum(['', 'newRequest', 'myRequests', 'help']),
+  }),
+})
+
+export function noticeView(notice: Notice, viewer: Viewer): Parameters<typeof noticeCard.render>[0] {
+  const { code, retry, requestId = '', suggestion = '' } = notice
+  const known = table[code]
+  const show = retry === undefined && requestId !== '' ? (known.show ?? '') : ''
+  return {
+    words: wordsOf(notice),
+    look: known.look,
+    reference: notice.reference ?? '',
+    by: cut(notice.by ?? '', longest.name),
+    at: notice.at === undefined ? '' : moment(notice.at, viewer, 'full'),
+    traceId: notice.traceId ?? '',
+    suggestion,
+    requestId: retry?.requestId ?? requestId,
+    version: retry?.version ?? 0,
+    retry: retry?.verb ?? '',
+    show,
+    types: retry || show ? '' : known.types,
+  }
+}
+
+/** A decision that nobody is named for has only ended; a command that looks like none gets the list of all. */
+function wordsOf({ code, by, at, suggestion }: Notice): Words {
+  if (code === 'unknownCommand') return suggestion ? 'unknownCommandSuggestion' : 'unknownCommand'
+  if (code === 'alreadyDecided' && !(by && at)) return 'alreadyEnded'
+  return code
+}

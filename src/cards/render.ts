@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+// Not the package's index: its types pull the source of the card renderer into our type check.
+import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
+import { strings } from './strings.ts'
+
+/** A card as it is sent: plain JSON. */
+export type CardJson = { readonly [key: string]: unknown }
+
+const templates = new Map<string, Template>()
+
+/** The file of a template, as it is written. */
+export const templateFile = (name: string): URL => new URL(`../../cards/${name}.template.json`, import.meta.url)
+
+function templateOf(name: string): Template {
+  const known = templates.get(name)
+  if (known) return known
+  const loaded = new Template(JSON.parse(readFileSync(templateFile(name), 'utf8')))
+  templates.set(name, loaded)
+  return loaded
+}
+
+/**
+ * Expands a template once with data and our strings. Once only: text of people that looks like `${…}` stays text, as
+ * long as nobody expands the result again. Throws when the template names a field that the data lacks; the library
+ * would leave `${field}` on the card instead, and swallows what its callback throws, so paths are collected.
+ */
+export function expand(name: string, data: Readonly<Record<string, unknown>>): CardJson {
+  const missing: string[] = []
+  GlobalSettings.getUndefinedFieldValueSubstitutionString = (path) => {
+    missing.push(path)
+    return '?'
+  }
+  try {
+    const card: unknown = templateOf(name).expand({ $root: { ...data, strings } })
+    if (missing.length > 0) throw new Error(`card ${name} lacks ${[...new Set(missing)].join(', ')}`)
+    if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
+    return card
+  } finally {
+    GlobalSettings.getUndefinedFieldValueSubstitutionString = undefined
+  }
+}
+
+const isPlainObject = (value: unknown): value is CardJson =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

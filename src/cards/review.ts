@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { type Draft, openStage, type Plan, requestKind } from '../core/index.ts'
+import { defineCard } from './define-card.ts'
+import { description, extras, fact, fitting, label, owners, reason } from './facts.ts'
+import { withoutScheme } from './links.ts'
+import { cut, decidersOf, longest } from './words.ts'
+
+export const reviewCard = defineCard({
+  name: 'review',
+  data: z.strictObject({
+    requestId: z.uuid(),
+    version: z.int(),
+    kind: requestKind,
+    templateName: z.string(),
+    displayName: z.string(),
+    address: z.string(),
+    facts: z.array(fact).min(1),
+    hasDetails: z.boolean(),
+    details: z.array(fact),
+    hiddenDetails: z.int(),
+    approvalRequired: z.boolean(),
+    next: z.enum(['one', 'all', 'stages', 'none']),
+    people: z.string(),
+  }),
+})
+
+/** More lines than this hide the ones that matter; the others are folded away (card style, "Facts"). */
+const mostFacts = 7
+
+/** What will be sent, with the final address and who decides. */
+export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Parameters<typeof reviewCard.render>[0] {
+  const { template, approvals } = plan
+  const of = { ...plan, reason: draft.values['reason'] ?? '' }
+  const { shown, hidden } = fitting([...description(of), ...owners(of), ...label(of), ...reason(of), ...extras(of)])
+  const details = shown.slice(mostFacts)
+  const stage = openStage(approvals)
+  return {
+    requestId: draft.requestId,
+    version: draft.version,
+    kind: plan.kind,
+    templateName: template.name,
+    displayName: cut(plan.details.displayName, longest.title),
+    address: withoutScheme(plan.url),
+    facts: shown.slice(0, mostFacts),
+    hasDetails: details.length > 0,
+    details,
+    hiddenDetails: hidden,
+    approvalRequired: stage !== undefined,
+    next: nextOf(plan),
+    people: stage ? decidersOf(stage, stage.approvers) : '',
+  }
+}
+
+function nextOf({ approvals }: Plan): 'one' | 'all' | 'stages' | 'none' {
+  const stage = openStage(approvals)
+  if (!stage) return 'none'
+  if (approvals.length > 1) return 'stages'
+  return stage.rule === 'any' || stage.approvers.length === 1 ? 'one' : 'all'
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import {
+  type ApprovalStage,
+  isApproved,
+  isRejected,
+  lastDecision,
+  needed,
+  openStage,
+  type Request,
+  type RequestStep,
+  type SiteStep,
+} from '../core/index.ts'
+import { rowLook, rowLooks, shownState } from './look.ts'
+import { strings } from './strings.ts'
+import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
+
+type StepName = keyof typeof strings.step
+type Note = keyof typeof strings.note
+const keysOf = <K extends string>(words: Readonly<Record<K, string>>) => Object.keys(words) as [K, ...K[]]
+
+/** One row of progress: a key of `strings.step`, what goes into its words, when it was done, and a second line. */
+export const stepRow = z.strictObject({
+  name: z.enum(keysOf<StepName>(strings.step)),
+  number: z.string(),
+  total: z.string(),
+  names: z.string(),
+  look: rowLook,
+  at: z.string(),
+  note: z.enum(['', ...keysOf<Note>(strings.note)]),
+  noteCount: z.string(),
+  noteValue: z.string(),
+})
+export type StepRow = z.output<typeof stepRow>
+
+const row = (name: StepName, look: StepRow['look'], more: Partial<StepRow> = {}): StepRow => ({
+  name,
+  number: '',
+  total: '',
+  names: '',
+  look,
+  at: '',
+  note: '',
+  noteCount: '',
+  noteValue: '',
+  ...more,
+})
+
+/** How far a request is, as at most seven rows with exactly one that is now, until it has ended. */
+export function stepRows(request: Request, viewer: Viewer, cancelledBy: string): StepRow[] {
+  const at = (when: string | null | undefined): string => (when ? moment(when, viewer, 'day') : '')
+  const sent = row('sent', rowLooks.done, { at: at(request.submittedAt) })
+  const approved = approvedRows(request.approvals, at)
+  const end = at(request.finishedAt)
+  switch (shownState(request)) {
+    case 'pendingApproval':
+      return [sent, ...approved, ...openRows(request.approvals), row('create', rowLooks.later), ready('later')]
+    case 'rejected': {
+      const names = lastDecision(request.approvals)?.by.displayName ?? ''
+      const rejected = row('rejected', rowLooks.failed, { names: cut(names, longest.name), at: end })
+      return [sent, ...approved, rejected, row('create', rowLooks.never)]
+    }
+    case 'expired':
+      return [sent, ...approved, row('expired', rowLooks.ended, { at: end }), row('create', rowLooks.never)]
+    case 'cancelled': {
+      const name = cancelledBy ? 'cancelledBy' : 'cancelled'
+      return [sent, ...approved, row(name, rowLooks.ended, { names: cut(cancelledBy, longest.name), at: end })]
+    }
+    case 'succeeded': {
+      const created = row('created', rowLooks.done, { at: at(finishOf(request, 'wait-for-site')) })
+      return [sent, ...approved, created, ready('done', at(request.followUp.at ?? request.finishedAt))]
+    }
+    case 'failed':
+      return [sent, ...approved, ...siteRows(request, at).filter(({ look }) => !look.later), ready('later')]
+    case 'queued':
+    case 'provisioning':
+      return [sent, ...approved, ...siteRows(request, at), ready('later')]
+  }
+}
+
+const ready = (look: 'later' | 'done', at = ''): StepRow => row('ready', rowLooks[look], { at })
+
+const finishOf = (request: Request, name: SiteStep): string | undefined =>
+  request.steps.find((step) => step.name === name)?.finishedAt
+
+/** Finished stages are one row, so that there is room for what comes. */
+function approvedRows(stages: readonly ApprovalStage[], at: (when: string | undefined) => string): StepRow[] {
+  const approvals = stages.filter((stage) => isApproved(stage) && !isRejected(stage))
+  const decisions = approvals.flatMap(({ decisions }) => decisions)
+  if (decisions.length === 0) return []
+  const people = new Map(decisions.map(({ by }) => [by.id, by]))
+  const names = peopleList([...people.values()], 'and')
+  return [row('approved', rowLooks.done, { names, at: at(lastDecision(approvals)?.at) })]
+}
+
+/** The stage that is now, and those after it. */
+function openRows(stages: readonly ApprovalStage[]): StepRow[] {
+  const open = openStage(stages)
+  if (!open) return []
+  const after = stages.filter(({ stage }) => stage > open.stage)
+  const total = String(stages.length)
+  const numbered = (stage: ApprovalStage, look: StepRow['look'], more: Partial<StepRow> = {}) =>
+    row(stages.length === 1 ? 'approval' : 'approvalOf', look, { number: String(stage.stage), total, ...more })
+  const later =
+    after.length > 2
+      ? [row('moreApprovals', rowLooks.later, { number: String(after.length) })]
+      : after.map((stage) => numbered(stage, rowLooks.later))
+  return [numbered(open, rowLooks.now, ruleNote(open)), ...later]
+}
+
+function ruleNote(stage: ApprovalStage): Partial<StepRow> {
+  const given = stage.decisions.map(({ by }) => by)
+  if (given.length > 0) return { note: 'soFar', noteValue: peopleList(given, 'and') }
+  if (stage.approvers.length < 2) return {}
+  return { note: stage.rule, noteCount: String(needed(stage)) }
+}
+
+/** People think in fewer steps than the work has: making and waiting are one, and so are checking and finding. */
+const groups: readonly { steps: readonly SiteStep[]; doing: StepName; done: StepName }[] = [
+  { steps: ['create-site', 'wait-for-site'], doing: 'create', done: 'created' },
+  { steps: ['add-owners'], doing: 'addOwners', done: 'ownersAdded' },
+  { steps: ['apply-label'], doing: 'applyLabel', done: 'labelApplied' },
+  { steps: ['ready-check', 'link-group'], doing: 'findGroup', done: 'groupFound' },
+]
+
+function siteRows(request: Request, at: (when: string | undefined) => string): StepRow[] {
+  let nowGiven = false
+  return groups.flatMap(({ steps, doing, done }, index) => {
+    const own = request.steps.filter(({ name }) => steps.includes(name))
+    if (own.length === 0) return []
+    const current = own.find(({ status }) => status !== 'done')
+    // The last group is done for people when its group was found and announced, and then no row is "now" any more.
+    if (!current && index < groups.length - 1) return [row(done, rowLooks.done, { at: at(own.at(-1)?.finishedAt) })]
+    if (nowGiven) return [row(doing, rowLooks.later)]
+    nowGiven = true
+    return [currentRow(request, current, doing)]
+  })
+}
+
+function currentRow(request: Request, step: RequestStep | undefined, doing: StepName): StepRow {
+  const name = step?.name === 'ready-check' && step.status !== 'pending' ? 'check' : doing
+  if (request.status === 'failed') return row(name, rowLooks.failed, problemNote(request, step))
+  return row(name, rowLooks.now, step?.name === 'wait-for-site' ? { note: 'settingUp' } : {})
+}
+
+/** The reason is never cut: it is what an admin will be told. */
+function problemNote(request: Request, step: RequestStep | undefined): Partial<StepRow> {
+  const noteValue = request.problem?.detail ?? step?.problem?.detail ?? ''
+  if (noteValue === '') return {}
+  const attempts = step?.attempts ?? 0
+  return { note: attempts > 1 ? 'problemAttempts' : 'problem', noteCount: String(attempts), noteValue }
+}

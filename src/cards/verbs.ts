@@ -1,0 +1,16 @@
+/**
+ * The verbs that buttons on cards carry (DESIGN §6): closed, so that a button without a handler, or a handler without a
+ * button, is found by a test.
+ */
+export const verbs = [
+  'request.choose',
+  'request.review',
+  'request.submit',
+  'request.edit',
+  'request.cancel',
+  'request.refresh',
+  'approval.approve',
+  'approval.reject',
+  'approval.refresh',
+] as const
+export type Verb = (typeof verbs)[number]

@@ -1,0 +1,121 @@
+import type { ApprovalStage, Person } from '../core/index.ts'
+import { strings } from './strings.ts'
+
+/** Who looks at a card, in which language and time zone, when, and where the organisation's sites are. */
+export interface Viewer {
+  /** Entra object id. */
+  readonly id: string
+  /** The activity's `locale`, such as `en-GB`. */
+  readonly locale: string
+  /** The activity's `localTimezone`: an IANA name, such as `Europe/Zurich`. */
+  readonly timeZone: string
+  readonly now: Date
+  /** `https://contoso.sharepoint.com/sites/`: links lead nowhere else. */
+  readonly siteRoot: string
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/**
+ * Cuts a text to at most `longest` characters as people count them, ending with `…`, so that no letter or emoji is cut
+ * in two. One such character can be made of any number of code units, so these are bounded as well.
+ */
+export function cut(text: string, longest: number): string {
+  if (text.length <= longest) return text
+  let kept = ''
+  let count = 0
+  let end = ''
+  for (const { segment } of segmenter.segment(text)) {
+    count += 1
+    if (count > longest || kept.length + segment.length > longest * 2) return `${end.trimEnd()}…`
+    if (count < longest) end = kept + segment
+    kept += segment
+  }
+  return kept
+}
+
+/** Cuts of the card style, in characters. */
+export const longest = { name: 32, title: 80, text: 300, address: 160 } as const
+
+/** "Dana Fox or Omar Haddad", in the language of our strings, since it stands inside a sentence of ours. */
+export function listOf(names: readonly string[], type: 'and' | 'or'): string {
+  const style = type === 'or' ? 'disjunction' : 'conjunction'
+  return new Intl.ListFormat(strings.locale, { type: style }).format(names)
+}
+
+/** The names of people, cut; beyond five the first ones and how many others. */
+export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or'): string {
+  const names = people.map(({ displayName }) => cut(displayName, longest.name))
+  const others = strings.people.others.replace('{count}', String(names.length - 4))
+  return listOf(names.length > 5 ? [...names.slice(0, 4), others] : names, type)
+}
+
+/** Those who decide a stage: any one of them, or all. */
+export const decidersOf = (stage: Pick<ApprovalStage, 'rule'>, people: readonly Person[]): string =>
+  peopleList(people, stage.rule === 'any' ? 'or' : 'and')
+
+type TimeStyle = 'time' | 'day' | 'full'
+
+/** A moment for the viewer: today the time; on another day `day` gives the date, `full` the date and time. */
+export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): string {
+  const date = new Date(at)
+  const today = format(date, viewer, { dateStyle: 'short' }) === format(viewer.now, viewer, { dateStyle: 'short' })
+  return today
+    ? format(date, viewer, parts('time', false))
+    : format(date, viewer, parts(style, !sameYear(date, viewer)))
+}
+
+/** The date and time, whatever today is. */
+export const fullMoment = (at: string, viewer: Viewer): string =>
+  format(new Date(at), viewer, parts('full', !sameYear(new Date(at), viewer)))
+
+const sameYear = (date: Date, viewer: Viewer): boolean =>
+  format(date, viewer, { year: 'numeric' }) === format(viewer.now, viewer, { year: 'numeric' })
+
+function parts(style: TimeStyle, year: boolean): Intl.DateTimeFormatOptions {
+  const time = { hour: '2-digit', minute: '2-digit' } as const
+  if (style === 'time') return time
+  const day = { day: 'numeric', month: 'short', ...(year ? { year: 'numeric' as const } : {}) } as const
+  return style === 'day' ? day : { ...day, ...time }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+const mostFormats = 500
+
+function format(date: Date, { locale, timeZone }: Viewer, options: Intl.DateTimeFormatOptions): string {
+  const key = JSON.stringify([locale, timeZone, options])
+  const known = formats.get(key) ?? createFormat(locale, timeZone, options)
+  if (formats.size >= mostFormats) formats.clear()
+  formats.set(key, known)
+  return known.format(date)
+}
+
+/** Channels send what they like as locale and time zone; what Intl does not know is English and UTC. */
+function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  for (const [language, zone] of [
+    [locale, timeZone],
+    [strings.locale, timeZone],
+    [locale, 'UTC'],
+  ]) {
+    try {
+      return new Intl.DateTimeFormat(language, { ...options, timeZone: zone })
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+    }
+  }
+  return new Intl.DateTimeFormat(strings.locale, { ...options, timeZone: 'UTC' })
+}
+
+/** How long something took, in its largest whole unit: "41 min". */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000))
+  const [value, unit] =
+    seconds < 60
+      ? ([seconds, 'second'] as const)
+      : seconds < 5400
+        ? ([Math.round(seconds / 60), 'minute'] as const)
+        : seconds < 172_800
+          ? ([Math.round(seconds / 3600), 'hour'] as const)
+          : ([Math.round(seconds / 86_400), 'day'] as const)
+  return new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value)
+}
