@@ -1,5 +1,5 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
-import { claimOf, sameLogin, siteStatus } from './sharepoint.ts'
+import { type Administered, claimOf, sameLogin, siteStatus } from './sharepoint.ts'
 import type { KindOfSite, Services } from './site.ts'
 import { lookAgain, nameTaken, needed, ownersOf } from './site-facts.ts'
 
@@ -18,7 +18,12 @@ async function create(services: Services, input: SiteStepInput): Promise<StepRes
   const made = await sharePoint.createCommunicationSite({ title, description, address, owner }, signal)
   if (made.SiteStatus === siteStatus.error) throw creationFailed()
   // Made by somebody else between our look and our call, or by our own attempt whose answer was lost.
-  if (made.SiteStatus === siteStatus.alreadyExists) return adopt(services, input, made)
+  if (made.SiteStatus === siteStatus.alreadyExists) {
+    const held = await sharePoint.creationStatus(address, signal)
+    // Held by what is no site (any more): a deleted site, or a group whose site is not made yet.
+    if (held.SiteStatus === siteStatus.notFound) throw nameTaken(alias)
+    return adopt(services, input, held)
+  }
   return { done: true, made: { url: sharePoint.onTenant(made.SiteUrl || address) } }
 }
 
@@ -40,7 +45,7 @@ async function adopt(
   if (!web) return lookAgain
   const site = SiteId ? await sharePoint.administered(SiteId, signal) : undefined
   if (SiteId && !site) return lookAgain
-  const isOwner = sameLogin(site?.OwnerLoginName ?? '', claimOf(requester.userPrincipalName))
+  const isOwner = isSitesOwner(site, requester.userPrincipalName)
   const isSame = web.Title === displayName && (web.Description ?? '') === description
   if (!isOwner || !isSame) throw nameTaken(alias)
   return { done: true, made: { url } }
@@ -72,11 +77,14 @@ async function addOwners({ sharePoint }: Services, input: SiteStepInput): Promis
 async function missingOwners({ sharePoint }: Services, input: SiteStepInput): Promise<string[]> {
   const { progress, signal } = input
   const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
-  const logins = [site?.OwnerLoginName ?? '', ...(await sharePoint.owners(needed(progress, 'url'), signal))]
-  return ownersOf(input).flatMap(({ userPrincipalName, displayName }) =>
-    logins.some((login) => sameLogin(login, claimOf(userPrincipalName))) ? [] : [displayName],
-  )
+  const logins = await sharePoint.owners(needed(progress, 'url'), signal)
+  const owns = (upn: string) => isSitesOwner(site, upn) || logins.some((login) => sameLogin(login, claimOf(upn)))
+  return ownersOf(input).flatMap(({ userPrincipalName, displayName }) => (owns(userPrincipalName) ? [] : [displayName]))
 }
+
+/** The site collection's owner, whom the administration names by login name, or by UPN alone. */
+const isSitesOwner = (site: Administered | undefined, userPrincipalName: string): boolean =>
+  sameLogin(site?.OwnerLoginName ?? '', claimOf(userPrincipalName)) || sameLogin(site?.Owner ?? '', userPrincipalName)
 
 const creationFailed = (): TenantError =>
   new TenantError('site-creation-failed', 'SharePoint could not make the site.', { retryable: true })

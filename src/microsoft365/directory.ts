@@ -29,9 +29,9 @@ export function createDirectory(parts: DirectoryParts): Directory {
     manager: async (id) => asPerson(await graph.manager(id)),
     membersOf: async (groupId) => (await graph.people(groupId)).map(toPerson),
     groupsOf: (personId) => groups(personId, async () => new Set(await graph.groupIdsOf(personId))),
-    async isAddressFree(kind, alias) {
-      // A team site's address is its group's nickname too, which a group without a site can hold.
-      if (kind === 'teamSite' && (await graph.groupsByNickname(alias)).length > 0) return false
+    async isAddressFree(_kind, alias) {
+      // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.
+      if ((await graph.groupsByNickname(alias)).length > 0) return false
       return !(await sharePoint.siteExists(sharePoint.addressOf(alias)))
     },
     findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),

@@ -20,9 +20,11 @@ const web = z.object({
   IsProvisioningComplete: z.boolean().nullish(),
 })
 const administered = z.object({
+  Owner: z.string().nullish(),
   OwnerLoginName: z.string().nullish(),
   SensitivityLabel2: z.string().nullish(),
 })
+export type Administered = z.output<typeof administered>
 const loginName = z.object({ LoginName: z.string() })
 const users = z.object({ value: z.array(loginName) })
 
@@ -117,7 +119,7 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
      * the tenant's site properties (CLI for Microsoft 365 and CIPP read and PATCH it); undefined: not known (yet).
      */
     async administered(siteId: string, signal: AbortSignal) {
-      const url = `${administration(siteId)}?$select=OwnerLoginName,SensitivityLabel2`
+      const url = `${administration(siteId)}?$select=Owner,OwnerLoginName,SensitivityLabel2`
       const answer = await callAdmin({ url, purpose: "reading the site's properties", accept: [404], signal })
       return answer.status === 200 ? readAs(administered, answer, service) : undefined
     },

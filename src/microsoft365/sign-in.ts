@@ -89,6 +89,8 @@ class SignInFault extends AuthError {
   readonly fault: unknown
   constructor(fault: unknown) {
     super('sign-in-fault', 'The network client knows more.')
+    // AuthError's own constructor makes everything derived from it a plain AuthError.
+    Object.setPrototypeOf(this, SignInFault.prototype)
     this.fault = fault
   }
 }

@@ -1,0 +1,156 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type CallLog, connectMicrosoft365 } from '../src/microsoft365/index.ts'
+import { answersSignIn, certificate, connectTo, kim, sendJson, startServer } from './support/microsoft365.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close()
+})
+
+type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => void
+/** A service that counts its calls, and the sign-ins before them (each gives another token). */
+async function service(answer: Handler, signIn?: Handler) {
+  const seen = { calls: 0, signIns: 0, tokens: [] as string[] }
+  const log: Parameters<CallLog>[0][] = []
+  const server = await startServer((request, response) => {
+    if (request.url?.includes('/oauth2/v2.0/token')) {
+      seen.signIns += 1
+      if (signIn) signIn(request, response, seen.signIns)
+      else answersSignIn(request, response, `token-${seen.signIns}`)
+      return
+    }
+    seen.calls += 1
+    seen.tokens.push(request.headers.authorization ?? '')
+    answer(request, response, seen.calls)
+  })
+  open.push(server)
+  const microsoft365 = connectTo(server.url, { log: (entry) => log.push(entry) })
+  return { ...microsoft365, seen, log, url: server.url }
+}
+const failing = (status: number, headers: Record<string, string> = {}): Handler => {
+  const error = { code: 'serviceNotAvailable', message: 'Secret words of the service.' }
+  return (_, response) => sendJson(response, status, { error }, headers)
+}
+const person: Handler = (_, response) => sendJson(response, 200, kim)
+
+describe('a read', () => {
+  test('is repeated twice at once when the service stumbles', async () => {
+    const { directory, seen, log } = await service((request, response, count) =>
+      (count < 3 ? failing(503) : person)(request, response, count),
+    )
+    expect(await directory.person(kim.id)).toEqual(kim)
+    expect(seen.calls).toBe(3)
+    expect(log.map(({ status }) => status)).toEqual([503, 503, 200])
+    expect(new Set(log.map(({ clientRequestId }) => clientRequestId)).size).toBe(3)
+  })
+
+  test('is repeated when the connection is lost', async () => {
+    const { directory, seen } = await service((request, response, count) =>
+      count === 1 ? request.socket.destroy() : person(request, response, count),
+    )
+    expect(await directory.person(kim.id)).toEqual(kim)
+    expect(seen.calls).toBe(2)
+  })
+
+  test('ends as a retryable error that shows the code and not the words of the service', async () => {
+    const { directory, seen } = await service(failing(503))
+    const failure = await directory.person(kim.id).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'serviceNotAvailable', retryable: true, retryAfterSeconds: undefined })
+    expect(String(failure)).toContain('Microsoft Graph answered 503 (serviceNotAvailable) while looking a person up.')
+    expect(String(failure)).not.toContain('Secret')
+    expect(seen.calls).toBe(3)
+  })
+
+  test.each([
+    [400, false],
+    [403, false],
+    [409, false],
+    [423, true],
+    [500, true],
+    [502, true],
+    [504, true],
+    [507, true],
+  ])('that is answered %i is retryable: %s', async (status, retryable) => {
+    const { directory } = await service(failing(status))
+    await expect(directory.person(kim.id)).rejects.toMatchObject({ name: 'TenantError', retryable })
+  })
+
+  test('waits as long as the service wishes: seconds, given to whoever runs the job', async () => {
+    const { directory, seen } = await service(failing(429, { 'retry-after': '17' }))
+    await expect(directory.person(kim.id)).rejects.toMatchObject({ retryable: true, retryAfterSeconds: 17 })
+    expect(seen.calls).toBe(1)
+  })
+
+  test('waits as long as the service wishes: an HTTP date', async () => {
+    const { directory } = await service(failing(503, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }))
+    const failure = await directory.person(kim.id).catch((error: unknown) => error)
+    const seconds = Number(Reflect.get(Object(failure), 'retryAfterSeconds'))
+    expect(seconds).toBeGreaterThan(30)
+    expect(seconds).toBeLessThanOrEqual(60)
+  })
+})
+
+describe('a write', () => {
+  test.each(['is answered 503', 'loses its connection'])('that %s is never repeated blindly', async (what) => {
+    const { directory, log } = await service((request, response, count) => {
+      if (request.method === 'GET') return sendJson(response, 200, { value: [] })
+      if (what === 'is answered 503') return failing(503)(request, response, count)
+      request.socket.destroy()
+    })
+    await expect(directory.isAddressFree('communicationSite', 'aurora')).rejects.toMatchObject({ retryable: true })
+    expect(log.map(({ method }) => method)).toEqual(['GET', 'POST'])
+  })
+})
+
+describe('signing in', () => {
+  test('a refused token is replaced once by a fresh one', async () => {
+    const { directory, seen } = await service((request, response, count) =>
+      (count === 1 ? failing(401) : person)(request, response, count),
+    )
+    expect(await directory.person(kim.id)).toEqual(kim)
+    expect(seen.tokens).toEqual(['Bearer token-1', 'Bearer token-2'])
+  })
+
+  test('a fresh token that is refused too is an error no retry mends', async () => {
+    const { directory, seen } = await service(failing(401))
+    await expect(directory.person(kim.id)).rejects.toMatchObject({ retryable: false })
+    expect(seen.calls).toBe(2)
+  })
+
+  test('happens once for calls at the same time, and not again for later ones', async () => {
+    const { directory, seen } = await service((_, response) => sendJson(response, 200, { value: [] }))
+    await Promise.all([directory.membersOf(kim.id), directory.groupsOf(kim.id), directory.manager('x').catch(() => 0)])
+    await directory.membersOf(kim.id)
+    expect(seen.signIns).toBe(1)
+  })
+
+  test('that Entra ID refuses is named by its AADSTS number and not retried', async () => {
+    const { directory } = await service(person, (_, response) =>
+      sendJson(response, 401, { error: 'invalid_client', error_description: 'AADSTS700027: key unknown' }),
+    )
+    const failure = await directory.person(kim.id).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'sign-in-refused', retryable: false })
+    expect(String(failure)).toContain('AADSTS700027')
+  })
+
+  test('works again as soon as Entra ID does', async () => {
+    const { directory } = await service(person, (request, response, count) => {
+      if (count > 3) answersSignIn(request, response)
+      else response.writeHead(503, { 'retry-after': '9', 'content-type': 'text/html' }).end('<html>')
+    })
+    await expect(directory.person(kim.id)).rejects.toMatchObject({ code: 'http-503', retryAfterSeconds: 9 })
+    await expect(directory.person(kim.id)).rejects.toMatchObject({ retryable: true })
+    await expect(directory.person(kim.id)).rejects.toMatchObject({ retryable: true })
+    expect(await directory.person(kim.id)).toEqual(kim)
+  })
+
+  test('lets a refusal of the given fetch through as the defect it is', async () => {
+    const refusing = () => Promise.reject(new Error('No calls inside a transaction.'))
+    const url = 'http://127.0.0.1:9'
+    const [loginUrl, directoryUrl, sharePointUrl, sharePointAdminUrl] = [url, url, url, url]
+    const where = { tenantId: kim.id, clientId: kim.id, loginUrl, directoryUrl, sharePointUrl, sharePointAdminUrl }
+    const { directory } = connectMicrosoft365({ ...where, certificate, directoryExtension: 'x', fetch: refusing })
+    await expect(directory.person(kim.id)).rejects.toThrow('No calls inside a transaction.')
+  })
+})

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { SiteProgress, SiteStep, SiteStepInput, Tenant } from '../../src/core/index.ts'
+import { type Simulator, startSimulator } from '../../src/simulator/server.ts'
+import { connectTo, kim } from './microsoft365.ts'
+
+export interface ObservedCall {
+  operation: string
+  method: string
+  path: string
+  status: number
+  body?: unknown
+}
+
+/** A running simulator with its state in a folder of its own, and what tests ask of its control door. */
+export async function startTenant(options: { directorySeconds?: number; siteReadySeconds?: number } = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quartermaster-'))
+  const simulator: Simulator = await startSimulator({
+    dataDir,
+    port: 0,
+    directorySeconds: 0,
+    siteReadySeconds: 0.05,
+    ...options,
+  })
+  const control = async (method: string, path: string, body?: object): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${simulator.url}/control/${path}`, {
+      method,
+      ...(body && { headers, body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`control/${path}: ${response.status} ${await response.text()}`)
+    return response.status === 204 ? undefined : response.json()
+  }
+  return {
+    simulator,
+    ...connectTo(simulator.url),
+    fault: (fault: { operation: string; kind: string; count?: number; retryAfter?: number; status?: number }) =>
+      control('POST', 'faults', { count: 1, ...fault }),
+    healthy: () => control('DELETE', 'faults'),
+    async calls(): Promise<ObservedCall[]> {
+      const answer = await control('GET', 'calls')
+      const list = Array.isArray(answer) ? answer : Reflect.get(Object(answer), 'value')
+      return Array.isArray(list) ? list : []
+    },
+    async close() {
+      await simulator.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+export type TestTenant = Awaited<ReturnType<typeof startTenant>>
+
+let requests = 0
+/** A site request of Kim's with an id and an address of its own. */
+export function siteInput(change: Partial<SiteStepInput> = {}): SiteStepInput {
+  requests += 1
+  return {
+    requestId: `55555555-eeee-4eee-8eee-${String(requests).padStart(12, '0')}`,
+    kind: 'teamSite',
+    displayName: `Project Aurora ${requests}`,
+    description: 'Everything about Aurora.',
+    alias: `project-aurora-${requests}`,
+    owners: [],
+    requester: kim,
+    labelId: '',
+    progress: {},
+    signal: AbortSignal.timeout(30_000),
+    ...change,
+  }
+}
+
+/** Runs a step until it is done, and gives the request's progress after it. */
+export async function runStep(tenant: Tenant, step: SiteStep, input: SiteStepInput): Promise<SiteProgress> {
+  for (;;) {
+    const result = await tenant.siteSteps[step](input)
+    if (result.done) return { ...input.progress, ...result.made }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    input.signal.throwIfAborted()
+  }
+}
+
+/** Runs steps in order, each with what the earlier ones made. */
+export async function runSteps(tenant: Tenant, steps: readonly SiteStep[], input: SiteStepInput) {
+  let progress = input.progress
+  for (const step of steps) progress = await runStep(tenant, step, { ...input, progress })
+  return { ...input, progress }
+}
