@@ -1,0 +1,182 @@
+import { approvalCard, approvalDecidedCard, approvalDecidedView, approvalView } from '../../src/cards/approval-card.ts'
+import { siteFormCard, siteFormView } from '../../src/cards/form.ts'
+import { chooseTemplateCard, chooseTemplateView, helpCard, helpView } from '../../src/cards/help.ts'
+import type { CardJson } from '../../src/cards/index.ts'
+import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from '../../src/cards/lists.ts'
+import { type Notice, noticeCard, noticeView } from '../../src/cards/notice.ts'
+import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
+import { reviewCard, reviewView } from '../../src/cards/review.ts'
+import { siteReadyCard, siteReadyView } from '../../src/cards/site-ready.ts'
+import { fault } from '../../src/core/index.ts'
+import {
+  approvedBy,
+  dana,
+  draftOf,
+  filled,
+  kim,
+  omar,
+  openCommunity,
+  planOf,
+  projectSite,
+  requestId,
+  requestOf,
+  requests,
+  siteRoot,
+  stageOf,
+  viewerOf,
+} from './card-requests.ts'
+
+/** One card as people meet it: which template, in which situation, with which data; `name` is the name of its files. */
+export interface Sample {
+  readonly name: string
+  readonly card: string
+  readonly data: unknown
+  render(data: unknown): CardJson
+}
+
+function sample<D>(
+  variant: string,
+  card: { name: string; data: { parse(data: unknown): D }; render(data: D): CardJson },
+  data: D,
+): Sample {
+  const name = variant ? `${card.name}.${variant}` : card.name
+  return { name, card: card.name, data, render: (given) => card.render(card.data.parse(given)) }
+}
+
+const asKim = viewerOf(kim)
+const asDana = viewerOf(dana)
+const form = { template: projectSite, requester: kim, people: [], faults: [], siteRoot, preview: '' }
+const choiceOf = (template: typeof projectSite, more: { id?: string; name?: string; description?: string } = {}) => ({
+  ...template,
+  ...more,
+  approvalRequired: template.approval !== null,
+})
+const notice = (variant: string, given: Notice) => sample(variant, noticeCard, noticeView(given, asDana))
+const about = { reference: 'REQ-1042', requestId }
+
+const listed = [
+  requests.secondStage,
+  requestOf({
+    ...requests.creating,
+    number: 1041,
+    details: { ...requests.creating.details, displayName: 'Works council' },
+  }),
+  requestOf({ ...requests.ready, number: 1037, updatedAt: '2026-11-18T08:00:00Z' }),
+  requestOf({
+    ...requests.rejected,
+    number: 1033,
+    updatedAt: '2026-11-12T08:00:00Z',
+    details: { ...requests.rejected.details, displayName: 'Board of directors, minutes and decisions since 1990' },
+  }),
+  requestOf({ ...requests.failed, number: 1029, updatedAt: '2026-11-09T08:00:00Z' }),
+  requestOf({ ...requests.expired, number: 1018, updatedAt: '2025-10-27T08:00:00Z' }),
+]
+
+export const samples: readonly Sample[] = [
+  sample('', helpCard, helpView({ displayName: 'Kim Lee', isApprover: false })),
+  sample('approver', helpCard, helpView({ displayName: 'Dana Fox', isApprover: true })),
+  sample(
+    '',
+    chooseTemplateCard,
+    chooseTemplateView([
+      choiceOf(projectSite),
+      choiceOf(projectSite, {
+        id: 'c3d1e5f7-0b1a-4a3e-b5d4-7e6f5a4b3c33',
+        name: 'Department site',
+        description: 'The lasting home of a department, with a members group',
+      }),
+      choiceOf(openCommunity),
+    ]),
+  ),
+  sample('', siteFormCard, siteFormView({ ...form, draft: draftOf({ labelId: 'b2' }) })),
+  sample('plain', siteFormCard, siteFormView({ ...form, template: openCommunity, draft: draftOf({}) })),
+  sample(
+    'returned',
+    siteFormCard,
+    siteFormView({
+      ...form,
+      draft: draftOf({ ...filled, 'metadata.costCentre': '47' }, { version: 2 }),
+      people: [dana],
+      preview: `${siteRoot}project-aurora`,
+      faults: [
+        fault('/alias', 'name-taken', 'project-aurora is taken.', 'project-aurora-2'),
+        fault('/metadata/costCentre', 'pattern', 'A cost centre has four digits, such as 4711.'),
+      ],
+    }),
+  ),
+  sample(
+    'stale',
+    siteFormCard,
+    siteFormView({
+      ...form,
+      draft: draftOf(filled, { version: 4 }),
+      people: [dana],
+      preview: `${siteRoot}project-aurora`,
+      notice: 'stale',
+    }),
+  ),
+  sample('', reviewCard, reviewView({ draft: draftOf(filled, { version: 3 }), plan: planOf() })),
+  sample(
+    'no-approval',
+    reviewCard,
+    reviewView({
+      draft: draftOf({ ...filled, reason: '' }, { version: 3 }),
+      plan: planOf({
+        kind: 'communicationSite',
+        template: openCommunity,
+        owners: [kim],
+        approvals: [],
+        details: { ...planOf().details, metadata: {}, labelId: '', description: '' },
+      }),
+    }),
+  ),
+  ...Object.entries(requests).map(([variant, request]) =>
+    sample(
+      variant,
+      requestStatusCard,
+      requestStatusView(request, asKim, variant === 'cancelled' ? { cancelledBy: 'Kim Lee' } : {}),
+    ),
+  ),
+  sample('', approvalCard, approvalView(requests.waiting, asDana)),
+  sample(
+    'comment-missing',
+    approvalCard,
+    approvalView(requests.waiting, asDana, { comment: '', commentMissing: true }),
+  ),
+  sample(
+    'last-of-all',
+    approvalCard,
+    approvalView(
+      requestOf({
+        approvals: [
+          stageOf(1, [dana], { decisions: [approvedBy(dana, '09:31')] }),
+          stageOf(2, [omar], { rule: 'all' }),
+        ],
+        owners: [kim],
+      }),
+      viewerOf(omar),
+    ),
+  ),
+  sample('approved-by-you', approvalDecidedCard, approvalDecidedView(requests.secondStage, asDana)),
+  sample('rejected-by-other', approvalDecidedCard, approvalDecidedView(requests.rejected, viewerOf(omar))),
+  sample('cancelled', approvalDecidedCard, approvalDecidedView(requests.cancelled, asDana, { cancelledBy: 'Kim Lee' })),
+  sample('expired', approvalDecidedCard, approvalDecidedView(requests.expired, asDana)),
+  sample('', siteReadyCard, siteReadyView(requests.ready, asKim)),
+  sample('', myRequestsCard, myRequestsView(listed, 14, asKim)),
+  sample(
+    '',
+    approvalsCard,
+    approvalsView([requests.waiting, requestOf({ number: 1040, submittedAt: '2026-11-19T08:00:00Z' })], asDana),
+  ),
+  notice('already-decided', { code: 'alreadyDecided', by: 'Omar Haddad', at: requests.rejected.updatedAt, ...about }),
+  notice('not-approver', { code: 'notApprover', reference: 'REQ-1042' }),
+  notice('unavailable', {
+    code: 'unavailable',
+    reference: 'REQ-1042',
+    traceId: '4bf92f35',
+    retry: { verb: 'request.submit', requestId, version: 3 },
+  }),
+  notice('discarded', { code: 'discarded' }),
+  notice('unknown-command', { code: 'unknownCommand', suggestion: 'my requests' }),
+  notice('no-requests', { code: 'noRequests' }),
+]

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { chromium } from 'playwright-core'
+import { samples } from './card-samples.ts'
+import { themes } from './teams-themes.ts'
+
+/**
+ * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, onto one picture, and says
+ * which elements are wider than their card. `node test/support/contact-sheet.ts <out.png> [width] [name …]`
+ */
+const [out, widthGiven = '320', ...names] = process.argv.slice(2)
+if (out === undefined) throw new Error('usage: node test/support/contact-sheet.ts <out.png> [width] [name …]')
+const width = Number(widthGiven)
+const shown = samples.filter(({ card, name }) => names.length === 0 || names.includes(card) || names.includes(name))
+const cards = shown.map(({ name, data, render }) => ({ name, card: render(data) }))
+const renderer = readFileSync(createRequire(import.meta.url).resolve('adaptivecards/dist/adaptivecards.min.js'), 'utf8')
+
+const page = `<!doctype html><meta charset="utf-8"><style>
+  body { margin: 0; padding: 24px; background: #86868b; font: 12px "Segoe UI", "Noto Sans", sans-serif; }
+  #sheet { columns: ${Math.max(1, Math.floor(2600 / (2 * width + 40)))}; column-gap: 24px; width: max-content; }
+  .pair { break-inside: avoid; margin-bottom: 20px; width: ${2 * width + 12}px; }
+  .both { display: flex; gap: 12px; align-items: flex-start; }
+  .card { width: ${width}px; border-radius: 6px; overflow: hidden; font-family: "Segoe UI", "Noto Sans", sans-serif; }
+  .light { background: #fff; color: #242424; } .dark { background: #292929; color: #fff; }
+  .ac-pushButton { font: 600 14px "Segoe UI", "Noto Sans"; padding: 5px 12px; border: 1px solid #8888; border-radius: 4px;
+    background: transparent; color: inherit; white-space: nowrap; }
+  .style-positive { background: #5b5fc7; color: #fff; } .style-destructive { color: #c4314b; border-color: #c4314b; }
+  .ac-input { width: 100%; box-sizing: border-box; font: 14px "Segoe UI", "Noto Sans"; padding: 5px 8px; background: #8881;
+    color: inherit; border: 1px solid #8886; border-radius: 4px; }
+</style><div id="sheet"></div><script>${renderer}</script>
+<script>
+  const themes = ${JSON.stringify(themes)}
+  const cards = ${JSON.stringify(cards).replaceAll('<', '\\u003c')}
+  window.faults = []
+  for (const { name, card } of cards) {
+    const pair = document.createElement('div'); pair.className = 'pair'; pair.append(name)
+    const both = document.createElement('div'); both.className = 'both'; pair.append(both)
+    document.getElementById('sheet').append(pair)
+    for (const [theme, config] of Object.entries(themes)) {
+      const drawn = new AdaptiveCards.AdaptiveCard()
+      drawn.hostConfig = new AdaptiveCards.HostConfig(config)
+      drawn.parse(card, new AdaptiveCards.SerializationContext())
+      const box = document.createElement('div'); box.className = 'card ' + theme
+      box.append(drawn.render()); both.append(box)
+      const right = box.getBoundingClientRect().right
+      for (const element of box.querySelectorAll('*')) {
+        if (element.getBoundingClientRect().right > right + 1) window.faults.push(name + ': ' + element.className)
+        if (element.scrollWidth > element.clientWidth + 1 && element.tagName === 'BUTTON')
+          window.faults.push(name + ': cut button ' + element.textContent)
+      }
+    }
+  }
+</script>`
+
+const browser = await chromium.launch({
+  executablePath: '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+})
+try {
+  const tab = await browser.newPage({ viewport: { width: 2700, height: 1200 } })
+  await tab.setContent(page)
+  await tab.locator('#sheet').screenshot({ path: out })
+  const faults = await tab.evaluate('window.faults')
+  console.log(Array.isArray(faults) && faults.length > 0 ? [...new Set(faults)].join('\n') : 'nothing is too wide')
+} finally {
+  await browser.close()
+}

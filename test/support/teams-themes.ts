@@ -1,0 +1,89 @@
+/** The parts of Teams' host configurations that decide how a card reads (spacing, sizes, colours), light and dark. */
+const spacing = { small: 8, default: 12, medium: 12, large: 16, extraLarge: 20, padding: 16 }
+const fontTypes = {
+  default: {
+    fontFamily: '"Segoe UI", "Noto Sans", sans-serif',
+    fontSizes: { small: 12, default: 14, medium: 14, large: 18, extraLarge: 24 },
+    fontWeights: { lighter: 200, default: 400, bolder: 600 },
+  },
+}
+const colour = (value: string, subtle: string) => ({ default: value, subtle })
+
+function theme(of: {
+  text: string
+  subtle: string
+  accent: string
+  good: string
+  attention: string
+  warning: string
+  bands: Record<'default' | 'emphasis' | 'accent' | 'good' | 'attention' | 'warning', string>
+  line: string
+}) {
+  const foregroundColors = {
+    default: colour(of.text, of.subtle),
+    accent: colour(of.accent, of.accent),
+    good: colour(of.good, of.good),
+    attention: colour(of.attention, of.attention),
+    warning: colour(of.warning, of.warning),
+  }
+  const containerStyles = Object.fromEntries(
+    Object.entries(of.bands).map(([name, backgroundColor]) => [name, { backgroundColor, foregroundColors }]),
+  )
+  return {
+    spacing,
+    separator: { lineThickness: 1, lineColor: of.line },
+    supportsInteractivity: true,
+    fontTypes,
+    containerStyles,
+    textStyles: { heading: { size: 'large', weight: 'bolder' } },
+    actions: {
+      maxActions: 6,
+      spacing: 'default',
+      buttonSpacing: 8,
+      actionsOrientation: 'horizontal',
+      actionAlignment: 'left',
+      showCard: { actionMode: 'inline', inlineTopMargin: 16 },
+    },
+    inputs: {
+      label: { inputSpacing: 4, requiredInputs: { weight: 'bolder' }, optionalInputs: { weight: 'bolder' } },
+      errorMessage: { color: 'attention' },
+    },
+  }
+}
+
+export const themes = {
+  light: theme({
+    text: '#242424',
+    subtle: '#616161',
+    accent: '#5b5fc7',
+    good: '#92c353',
+    attention: '#c4314b',
+    warning: '#f8d22a',
+    line: '#e0e0e0',
+    bands: {
+      default: '#ffffff',
+      emphasis: '#f5f5f5',
+      accent: '#e8ebfa',
+      good: '#e7f2da',
+      attention: '#fde7e9',
+      warning: '#fbf6d9',
+    },
+  }),
+  dark: theme({
+    text: '#ffffff',
+    subtle: '#adadad',
+    accent: '#9299f7',
+    good: '#92c353',
+    attention: '#f1707b',
+    warning: '#f8d22a',
+    line: '#404040',
+    bands: {
+      default: '#292929',
+      emphasis: '#333333',
+      accent: '#32344a',
+      good: '#237b4b33',
+      attention: '#4c2428',
+      warning: '#463100',
+    },
+  }),
+}
