@@ -56,20 +56,20 @@ function setProperties(tenant: Tenant, site: Site, body: Record<string, unknown>
   const unknown = Object.keys(others).find((name) => !name.startsWith('odata.') && name !== '__metadata')
   if (unknown) badArgument(`The property '${unknown}' does not exist on type 'SiteProperties'.`)
   const value = label ?? older
-  if (value !== undefined) setLabel(tenant, site, value)
-  if (typeof title === 'string' && title !== '') updateSite(tenant, site, { title })
+  const change = typeof title === 'string' && title !== '' ? { title } : {}
+  updateSite(tenant, site, value === undefined ? change : { ...change, label: setLabel(tenant, site, value) })
 }
 
-/** A label on a group's site is the group's label too: Graph shows it in `assignedLabels`. */
-function setLabel(tenant: Tenant, site: Site, value: unknown): void {
+/** The label's id, or undefined to clear it. A label on a group's site is the group's too: Graph shows `assignedLabels`. */
+function setLabel(tenant: Tenant, site: Site, value: unknown): string | undefined {
   const id = typeof value === 'string' ? value.toLowerCase() : 'none'
   const label = findLabel(id)
   const cleared = id === '' || id === noLabel
   if (!label && !cleared) badArgument('The sensitivity label is not known.')
-  updateSite(tenant, site, { label: label?.id })
   const group = site.groupId === undefined ? undefined : findGroup(tenant, 'id', site.groupId)
   const assignedLabels = label ? [{ labelId: label.id, displayName: label.name }] : []
   if (group) updateGroup(tenant, group, { doc: { assignedLabels } })
+  return label?.id
 }
 
 function propertiesOf(tenant: Tenant, site: Site, url: string): Record<string, unknown> {

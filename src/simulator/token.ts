@@ -5,6 +5,7 @@ const usage = 'npm run --silent token -- <upn> [--scope s] [--audience a] [--lif
 /** `npm run --silent token`: asks the running simulator for a person's access token and prints nothing else. */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
+    args: joinNegative(process.argv.slice(2)),
     allowPositionals: true,
     options: {
       scope: { type: 'string' },
@@ -28,6 +29,15 @@ async function main(): Promise<void> {
     tenantId: values.tenant,
   }
   console.log(await ask(`http://127.0.0.1:${process.env['SIMULATOR_PORT'] || 3979}`, request))
+}
+
+/** `--lifetime -60` as `--lifetime=-60`: parseArgs takes a value that begins with a dash for an option. */
+function joinNegative(args: readonly string[]): string[] {
+  return args.flatMap((each, index) => {
+    if (/^-\d+$/.test(each) && args[index - 1] === '--lifetime') return []
+    const next = args[index + 1] ?? ''
+    return each === '--lifetime' && /^-\d+$/.test(next) ? `--lifetime=${next}` : each
+  })
 }
 
 async function ask(simulator: string, request: object): Promise<string> {

@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/server.ts'
+
+/** An answer over HTTP: JSON when it is JSON, else text. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects and fails on the others
+  readonly body: any
+}
+
+/** A folder that lives as long as the test. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'simulator-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A tenant of its own for one test; sites and groups are ready at once unless told otherwise. */
+export async function tenantFor(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
+  const dataDir = options.dataDir ?? (await temporaryFolder())
+  const simulator = await startSimulator({ port: 0, siteReadySeconds: 0, directorySeconds: 0, ...options, dataDir })
+  onTestFinished(() => simulator.close())
+  return simulator
+}
+
+/** One request; an object body goes as JSON, URLSearchParams as a form. */
+export async function ask(
+  method: string,
+  url: string,
+  options: { token?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const { token, body, headers } = options
+  const form = body instanceof URLSearchParams
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined || form ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: form ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  const json = response.headers.get('content-type')?.startsWith('application/json')
+  return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text }
+}
+
+/** A token by the simulator's own door: of a person, or app-only with a certificate when no person is named. */
+export async function tokenOf(simulator: Simulator, person?: string, scope?: string): Promise<string> {
+  const answer = await ask('POST', `${simulator.url}/control/token`, {
+    body: {
+      scope: scope ?? `${simulator.url}/.default`,
+      ...(person === undefined ? { appOnly: true } : { userPrincipalName: person }),
+    },
+  })
+  return answer.body.access_token
+}
+
+/** A caller of Graph and SharePoint that holds a token: `call('GET', '/v1.0/users')`. */
+export async function clientOf(simulator: Simulator, person?: string) {
+  const token = await tokenOf(simulator, person)
+  return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+    ask(method, `${simulator.url}${path}`, { token, body, headers })
+}
+
+export const kim = '11111111-aaaa-4aaa-8aaa-000000000001'
+export const dana = '11111111-aaaa-4aaa-8aaa-000000000002'
+export const userUrl = (id: string): string => `https://graph.microsoft.com/v1.0/users/${id}`
