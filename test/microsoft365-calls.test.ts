@@ -153,4 +153,35 @@ describe('signing in', () => {
     const { directory } = connectMicrosoft365({ ...where, certificate, directoryExtension: 'x', fetch: refusing })
     await expect(directory.person(kim.id)).rejects.toThrow('No calls inside a transaction.')
   })
+
+  test('asks Entra ID for a token of each host by itself, and finds nothing out before', async () => {
+    const asked: string[] = []
+    const recording: typeof fetch = async (input, init) => {
+      const url = new URL(String(input))
+      const scope = new URLSearchParams(String(init?.body ?? '')).get('scope')
+      asked.push(`${url.origin}${url.pathname} ${scope ?? ''}`.trim())
+      const isToken = url.pathname.endsWith('/token')
+      return Response.json(isToken ? { token_type: 'Bearer', expires_in: 3600, access_token: 'x' } : { value: [] })
+    }
+    const { directory } = connectMicrosoft365({
+      tenantId: kim.id,
+      clientId: kim.id,
+      certificate,
+      loginUrl: 'https://login.microsoftonline.com',
+      directoryUrl: 'https://graph.microsoft.com/',
+      sharePointUrl: 'https://contoso.sharepoint.com/',
+      sharePointAdminUrl: 'https://contoso-admin.sharepoint.com',
+      directoryExtension: 'x',
+      fetch: recording,
+    })
+    // SharePoint's answer has another shape here, which is what ends this.
+    await expect(directory.isAddressFree('teamSite', 'aurora')).rejects.toMatchObject({ code: 'unreadable-answer' })
+    const token = `https://login.microsoftonline.com/${kim.id}/oauth2/v2.0/token`
+    expect(asked).toEqual([
+      `${token} https://graph.microsoft.com/.default`,
+      'https://graph.microsoft.com/v1.0/groups',
+      `${token} https://contoso.sharepoint.com/.default`,
+      'https://contoso.sharepoint.com/_api/SP.Site.Exists',
+    ])
+  })
 })

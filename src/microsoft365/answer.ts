@@ -42,7 +42,8 @@ export const unreadable = (service: string, what: string, cause?: unknown): Tena
 
 /**
  * Seconds to wait by a `Retry-After` header (RFC 9110 §10.2.3): a number of seconds or an HTTP date, never less than 0.
- * Undefined when there is none or it cannot be read. SharePoint's `RateLimit-Reset` counts when it is longer.
+ * Undefined when there is none or it cannot be read. SharePoint's `RateLimit-Reset` counts when it is longer. At most an
+ * hour: nothing here asks for more, and a broken header must not put a request to sleep for years.
  */
 export function retryAfterSeconds(headers: Headers, now: number = Date.now()): number | undefined {
   const waits = [headers.get('retry-after'), headers.get('ratelimit-reset')].flatMap((value) => {
@@ -51,7 +52,7 @@ export function retryAfterSeconds(headers: Headers, now: number = Date.now()): n
     const date = Date.parse(value)
     return Number.isNaN(date) ? [] : [Math.max(0, Math.ceil((date - now) / 1000))]
   })
-  return waits.length > 0 ? Math.max(...waits) : undefined
+  return waits.length > 0 ? Math.min(3600, Math.max(...waits)) : undefined
 }
 
 /** How `fetch` reports a lost connection and a time-out; whatever else it throws is a defect and stays one. */

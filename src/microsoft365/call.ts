@@ -128,7 +128,7 @@ async function exchange(
     })
     return answerOf(response, await readText(response, service), service)
   } catch (error) {
-    throw isLost(error) ? lost(service, purpose, limit.aborted, error) : error
+    throw isLost(error) || call.signal?.aborted ? lost(service, purpose, limit.aborted, error) : error
   } finally {
     const requestId = response?.headers.get('request-id') ?? response?.headers.get('sprequestguid') ?? undefined
     const milliseconds = Math.round(performance.now() - started)

@@ -1,7 +1,6 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
 import { type Administered, claimOf, sameLogin, siteStatus } from './sharepoint.ts'
-import type { KindOfSite, Services } from './site.ts'
-import { lookAgain, nameTaken, needed, ownersOf } from './site-facts.ts'
+import { type KindOfSite, lookAgain, nameTaken, needed, ownersOf, type Services } from './site-facts.ts'
 
 /** A communication site has no group: SharePoint makes it under its address, and its owners are a group of its own. */
 export const communicationSite: KindOfSite = { create, wait, addOwners, missingOwners }
@@ -46,10 +45,13 @@ async function adopt(
   const site = SiteId ? await sharePoint.administered(SiteId, signal) : undefined
   if (SiteId && !site) return lookAgain
   const isOwner = isSitesOwner(site, requester.userPrincipalName)
-  const isSame = web.Title === displayName && (web.Description ?? '') === description
+  const isSame = plain(web.Title) === plain(displayName) && plain(web.Description ?? '') === plain(description)
   if (!isOwner || !isSame) throw nameTaken(alias)
   return { done: true, made: { url } }
 }
+
+/** SharePoint keeps texts but for their white space. */
+const plain = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
 async function wait({ graph, sharePoint }: Services, { progress, signal }: SiteStepInput): Promise<StepResult> {
   const address = needed(progress, 'url')

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { TenantError } from '../core/index.ts'
+import { unreadable } from './answer.ts'
 import { type Answer, type CallService, errorOf, readAs } from './call.ts'
 
 export const graphService = 'Microsoft Graph'
@@ -76,7 +77,13 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
   return {
     list,
     root,
-    user: (id: string) => user(segment(id), 'looking a person up'),
+    /** By object id. An answer about somebody else is none. */
+    async user(id: string): Promise<UserEntry | undefined> {
+      const found = await user(segment(id), 'looking a person up')
+      if (found && found.id.toLowerCase() !== id.toLowerCase())
+        throw unreadable(graph, 'another person than was asked for')
+      return found
+    },
     manager: (id: string) => user(`${segment(id)}/manager`, 'looking a manager up'),
     /** People in a group, through nested groups too. A group that is not there has none. */
     people: (groupId: string) =>

@@ -26,6 +26,8 @@ export interface Microsoft365Options {
   readonly log?: CallLog
   /** Told of answers that look wrong but can be lived with. */
   readonly warn?: (message: string, fields: object) => void
+  /** How long the ready check waits, look after look, before it believes a fault. Milliseconds; 1, 2 and 4 s unless told. */
+  readonly settleMilliseconds?: readonly number[]
 }
 
 /** Fills core's `Tenant` and `Directory` ports with Microsoft 365: Graph and SharePoint, app-only. */
@@ -46,9 +48,9 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
     sharePointUrl: options.sharePointUrl,
     sharePointAdminUrl: options.sharePointAdminUrl,
   })
-  const warn = options.warn ?? (() => undefined)
+  const { warn = () => undefined, settleMilliseconds = [1000, 2000, 4000] } = options
   return {
-    tenant: { siteSteps: createSiteSteps({ graph, sharePoint }), siteRoot: sharePoint.siteRoot },
+    tenant: { siteSteps: createSiteSteps({ graph, sharePoint, settleMilliseconds }), siteRoot: sharePoint.siteRoot },
     directory: createDirectory({ graph, call: callGraph, sharePoint, extension, warn }),
   }
 }

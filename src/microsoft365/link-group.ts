@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
 import { type FoundGroup, type Graph, notThereYet, refusalOfUpsert } from './graph.ts'
-import type { Services } from './site.ts'
-import { needed, ownersOf } from './site-facts.ts'
+import { needed, ownersOf, type Services } from './site-facts.ts'
 
 const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string(), extensionAttribute3: z.string() })
 

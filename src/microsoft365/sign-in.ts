@@ -152,7 +152,9 @@ export function certificateFromPem(pem: string): ClientCertificate {
   const text = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/.exec(pem)?.[0]
   if (!privateKey || !text) throw new Error('The PEM file has to hold a private key and its certificate.')
   const certificate = new X509Certificate(text)
-  const inKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
+  const publicKey = createPublicKey(privateKey)
+  if (publicKey.asymmetricKeyType !== 'rsa') throw new Error('Entra ID signs applications in by RSA keys only.')
+  const inKey = publicKey.export({ type: 'spki', format: 'der' })
   if (!inKey.equals(certificate.publicKey.export({ type: 'spki', format: 'der' })))
     throw new Error('The private key does not belong to the certificate in the same PEM file.')
   return { privateKey, thumbprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase() }

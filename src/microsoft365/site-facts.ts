@@ -1,4 +1,23 @@
-import { type Person, type SiteProgress, type SiteStepInput, TenantError } from '../core/index.ts'
+import { type Person, type SiteProgress, type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
+import type { Graph } from './graph.ts'
+import type { SharePoint } from './sharepoint.ts'
+
+export interface Services {
+  readonly graph: Graph
+  readonly sharePoint: SharePoint
+  /** How long the ready check waits, look after look, before it believes a fault. Milliseconds. */
+  readonly settleMilliseconds: readonly number[]
+}
+
+/** One step of one kind of site. It looks before it makes anything, so running it twice makes one thing. */
+export type SiteAction = (services: Services, input: SiteStepInput) => Promise<StepResult>
+/** What the two kinds of site do differently. `owners` reads back which of the owners are not there. */
+export interface KindOfSite {
+  readonly create: SiteAction
+  readonly wait: SiteAction
+  readonly addOwners: SiteAction
+  readonly missingOwners: (services: Services, input: SiteStepInput) => Promise<string[]>
+}
 
 /** What an earlier step made. Missing, the steps ran in a wrong order: a defect, so no retry helps. */
 export function needed(progress: SiteProgress, name: keyof SiteProgress): string {

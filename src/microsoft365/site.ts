@@ -1,25 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { RequestKind, SiteStepInput, StepResult, Tenant } from '../core/index.ts'
 import { communicationSite } from './communication-site.ts'
-import type { Graph } from './graph.ts'
 import { linkGroup } from './link-group.ts'
-import type { SharePoint } from './sharepoint.ts'
-import { failedCheck, needed } from './site-facts.ts'
+import { failedCheck, type KindOfSite, needed, type Services, type SiteAction } from './site-facts.ts'
 import { teamSite } from './team-site.ts'
 
-export interface Services {
-  readonly graph: Graph
-  readonly sharePoint: SharePoint
-}
-
-/** One step of one kind of site. It looks before it makes anything, so running it twice makes one thing. */
-export type SiteAction = (services: Services, input: SiteStepInput) => Promise<StepResult>
-/** What the two kinds of site do differently. `owners` reads back which of the owners are not there. */
-export interface KindOfSite {
-  readonly create: SiteAction
-  readonly wait: SiteAction
-  readonly addOwners: SiteAction
-  readonly missingOwners: (services: Services, input: SiteStepInput) => Promise<string[]>
-}
 const kinds: { readonly [K in RequestKind]: KindOfSite } = { teamSite, communicationSite }
 
 /** Core's `siteSteps` over Microsoft 365. */
@@ -44,6 +29,18 @@ async function applyLabel({ sharePoint }: Services, { labelId, progress, signal 
 
 /** Reads back what was asked for. What is wrong here no retry mends, so a person has to look; the site is kept. */
 async function readyCheck(services: Services, input: SiteStepInput): Promise<StepResult> {
+  let faults = await faultsOf(services, input)
+  // A replica may not know yet what was just written: a fault counts when it stays.
+  for (const milliseconds of services.settleMilliseconds) {
+    if (faults.length === 0) break
+    await pause(milliseconds)
+    faults = await faultsOf(services, input)
+  }
+  if (faults.length > 0) throw failedCheck(faults)
+  return { done: true, made: {} }
+}
+
+async function faultsOf(services: Services, input: SiteStepInput): Promise<string[]> {
   const { sharePoint } = services
   const { progress, signal, labelId } = input
   const faults: string[] = []
@@ -54,8 +51,7 @@ async function readyCheck(services: Services, input: SiteStepInput): Promise<Ste
     const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
     if (!isLabel(site?.SensitivityLabel2, labelId)) faults.push('the sensitivity label is not applied')
   }
-  if (faults.length > 0) throw failedCheck(faults)
-  return { done: true, made: {} }
+  return faults
 }
 
 const isLabel = (found: string | null | undefined, wanted: string): boolean =>

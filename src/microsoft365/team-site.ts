@@ -1,8 +1,7 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
 import { errorOf } from './call.ts'
 import { type Graph, graphService, notThereYet, type Relation, refusalOfUpsert } from './graph.ts'
-import type { KindOfSite, Services } from './site.ts'
-import { lookAgain, nameTaken, needed, ownersOf } from './site-facts.ts'
+import { type KindOfSite, lookAgain, nameTaken, needed, ownersOf, type Services } from './site-facts.ts'
 
 /** A team site is the site of a Microsoft 365 group, which is made under the request's id as its alternate key. */
 export const teamSite: KindOfSite = { create, wait, addOwners, missingOwners }

@@ -27,6 +27,7 @@ export function connectTo(url: string, options: { log?: CallLog; warn?: (message
     sharePointUrl: url,
     sharePointAdminUrl: url,
     directoryExtension: 'svc_group',
+    settleMilliseconds: [20],
     fetch,
     ...options,
   })

@@ -10,6 +10,7 @@ export interface ObservedCall {
   method: string
   path: string
   status: number
+  fault?: string | null
   body?: unknown
 }
 
@@ -37,6 +38,7 @@ export async function startTenant(options: { directorySeconds?: number; siteRead
     ...connectTo(simulator.url),
     fault: (fault: { operation: string; kind: string; count?: number; retryAfter?: number; status?: number }) =>
       control('POST', 'faults', { count: 1, ...fault }),
+    forgetCalls: () => control('DELETE', 'calls'),
     healthy: () => control('DELETE', 'faults'),
     async calls(): Promise<ObservedCall[]> {
       const answer = await control('GET', 'calls')
