@@ -86,7 +86,7 @@ function splitOutsideQuotes(source: string, separator: string): string[] {
 /** `doc` with the selected properties, or with the default ones when nothing is selected. */
 export function select(doc: Doc, query: URLSearchParams, defaults: readonly string[]): Record<string, unknown> {
   const asked = query.get('$select')
-  const names = asked === null || asked === '' ? defaults : [...new Set(['id', ...asked.split(',')])]
+  const names = asked === null || asked === '' ? defaults : asked.split(',')
   const known = names.map((name) => name.trim()).filter((name) => name in doc)
   return Object.fromEntries(known.map((name) => [name, doc[name]]))
 }

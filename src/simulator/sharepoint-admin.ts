@@ -1,5 +1,6 @@
 import { findLabel, findPerson } from './contoso.ts'
-import { badArgument, refuse, type SharePointSettings } from './sharepoint-wire.ts'
+import { select } from './odata.ts'
+import { badArgument, groupClaim, personClaim, refuse, type SharePointSettings } from './sharepoint-wire.ts'
 import type { Tenant } from './tenant.ts'
 import { findGroup, updateGroup } from './tenant-groups.ts'
 import { findSite, isReady, type Site, siteOwners, updateSite } from './tenant-sites.ts'
@@ -33,9 +34,7 @@ export function adminOperations(tenant: Tenant, settings: SharePointSettings): r
       path: siteProperties,
       handle: (call) => {
         const doc = propertiesOf(tenant, site(call), settings.url)
-        const asked = call.query.get('$select')?.split(',')
-        const body = asked ? Object.fromEntries(Object.entries(doc).filter(([name]) => asked.includes(name))) : doc
-        return { status: 200, body }
+        return { status: 200, body: select(doc, call.query, Object.keys(doc)) }
       },
     },
     { name: 'sharepoint.tenant.site.update', method: 'PATCH', path: siteProperties, handle: update },
@@ -73,7 +72,9 @@ function setLabel(tenant: Tenant, site: Site, value: unknown): string | undefine
 }
 
 function propertiesOf(tenant: Tenant, site: Site, url: string): Record<string, unknown> {
-  const owner = siteOwners(tenant, site.id).map(({ userId }) => findPerson(userId))[0]
+  const person = siteOwners(tenant, site.id).map(({ userId }) => findPerson(userId))[0]?.userPrincipalName ?? ''
+  // A group's site belongs to the group's owners, whom SharePoint names as one claim.
+  const owner = site.groupId === undefined ? person : `${site.groupId}_o`
   return {
     SiteId: site.id,
     GroupId: site.groupId ?? noLabel,
@@ -82,7 +83,8 @@ function propertiesOf(tenant: Tenant, site: Site, url: string): Record<string, u
     Template: site.doc.template,
     Lcid: site.doc.lcid,
     Status: 'Active',
-    Owner: owner?.userPrincipalName ?? '',
+    Owner: owner,
+    OwnerLoginName: `${site.groupId === undefined ? personClaim : groupClaim}${owner}`,
     SensitivityLabel: site.doc.label ?? noLabel,
     SensitivityLabel2: site.doc.label ?? '',
   }

@@ -1,11 +1,10 @@
 import { findPerson, type Person } from './contoso.ts'
 import { select } from './odata.ts'
-import { badArgument, readySite, refuse, type SharePointSettings } from './sharepoint-wire.ts'
+import { badArgument, groupClaim, personClaim, readySite, refuse, type SharePointSettings } from './sharepoint-wire.ts'
 import type { Tenant } from './tenant.ts'
 import { addSiteOwner, findSite, isReady, type Site, siteOwners } from './tenant-sites.ts'
 import { asRecord, type Call, type Operation, type Reply, text } from './wire.ts'
 
-const claim = 'i:0#.f|membership|'
 const ownerGroup = /^\/sites\/([^/]+)\/_api\/web\/associatedownergroup\/users$/i
 
 /**
@@ -28,7 +27,10 @@ export function webOperations(tenant: Tenant, settings: SharePointSettings): rea
       name: 'sharepoint.owners.list',
       method: 'GET',
       path: ownerGroup,
-      handle: (call) => ({ status: 200, body: { value: ownerDocs(tenant, readySite(tenant, call)) } }),
+      handle: (call) => {
+        const owners = ownerDocs(tenant, readySite(tenant, call))
+        return { status: 200, body: { value: owners.map((doc) => select(doc, call.query, Object.keys(doc))) } }
+      },
     },
     { name: 'sharepoint.owners.add', method: 'POST', path: ownerGroup, handle: (call) => addOwner(tenant, call) },
   ]
@@ -62,7 +64,7 @@ function groupPrincipal(site: Site): Record<string, unknown> {
   return {
     Id: 3,
     IsHiddenInUI: false,
-    LoginName: `c:0o.c|federateddirectoryclaimprovider|${site.groupId}_o`,
+    LoginName: `${groupClaim}${site.groupId}_o`,
     Title: `${site.doc.title} Owners`,
     PrincipalType: 4,
     Email: '',
@@ -76,7 +78,7 @@ function userDoc(number: number, person: Person): Record<string, unknown> {
     // SharePoint's own accounts hold the first numbers of a site.
     Id: number + 5,
     IsHiddenInUI: false,
-    LoginName: `${claim}${person.userPrincipalName}`,
+    LoginName: `${personClaim}${person.userPrincipalName}`,
     Title: person.displayName,
     PrincipalType: 1,
     Email: person.userPrincipalName,
@@ -92,7 +94,7 @@ function addOwner(tenant: Tenant, call: Call): Reply {
   const site = readySite(tenant, call)
   const loginName = text(asRecord(call.body), 'LoginName')
   if (loginName === '') badArgument('The property LoginName is missing.')
-  const person = loginName.startsWith(claim) ? findPerson(loginName.slice(claim.length)) : undefined
+  const person = loginName.startsWith(personClaim) ? findPerson(loginName.slice(personClaim.length)) : undefined
   if (!person) {
     const message = `The specified user ${loginName} could not be found.`
     return refuse(400, '-2146232832, Microsoft.SharePoint.SPException', message)

@@ -8,6 +8,10 @@ export interface SharePointSettings {
   readonly siteReadySeconds: number
 }
 
+/** How SharePoint writes who somebody is: a person by UPN, the owners of a Microsoft 365 group by `{groupId}_o`. */
+export const personClaim = 'i:0#.f|membership|'
+export const groupClaim = 'c:0o.c|federateddirectoryclaimprovider|'
+
 /** SharePoint's error: `{"odata.error": {code: "-1, Type", message: {lang, value}}}` (facts 2.2). */
 export function sharePointError(status: number, type: string, message: string): Reply {
   return { status, body: { 'odata.error': { code: type, message: { lang: 'en-US', value: message } } } }
