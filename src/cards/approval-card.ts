@@ -14,7 +14,6 @@ import { defineCard } from './define-card.ts'
 import { description, extras, fact, fitting, label, labelName, owners, reason } from './facts.ts'
 import { withoutScheme } from './links.ts'
 import { look, looks, rowLook, rowLooks } from './look.ts'
-import type { Ending } from './request-card.ts'
 import { strings } from './strings.ts'
 import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
 
@@ -153,17 +152,16 @@ export const approvalDecidedCard = defineCard({
 export function approvalDecidedView(
   request: Request,
   viewer: Viewer,
-  { cancelledBy = '' }: Ending = {},
 ): Parameters<typeof approvalDecidedCard.render>[0] {
   const decision = decisionFor(request, viewer)
-  const outcome = outcomeOf(request, viewer, decision, cancelledBy)
-  const told = outcome === 'cancelledBy' ? cancelledBy : (decision?.by.displayName ?? '')
+  const outcome = outcomeOf(request, viewer, decision)
+  const told = outcome === 'cancelledBy' ? request.cancelledBy : decision?.by
   const shown = decision && outcome !== 'notYet'
   return {
     ...aboutOf(request, viewer),
     look: lookOf[outcome],
     outcome,
-    by: cut(told, longest.name),
+    by: cut(told?.displayName ?? '', longest.name),
     at: moment(shown ? decision.at : (request.finishedAt ?? request.updatedAt), viewer, 'full'),
     comment: cut(decision?.comment ?? '', longest.text),
   }
@@ -191,11 +189,11 @@ function decisionFor({ approvals }: Request, viewer: Viewer): Decision | undefin
   )
 }
 
-function outcomeOf(request: Request, viewer: Viewer, decision: Decision | undefined, cancelledBy: string): Outcome {
+function outcomeOf(request: Request, viewer: Viewer, decision: Decision | undefined): Outcome {
   if (decision) {
     const who = decision.by.id === viewer.id ? 'You' : 'Other'
     return `${decision.decision}By${who}`
   }
-  if (request.status === 'cancelled') return cancelledBy ? 'cancelledBy' : 'cancelled'
+  if (request.status === 'cancelled') return request.cancelledBy ? 'cancelledBy' : 'cancelled'
   return request.status === 'expired' ? 'expired' : 'notYet'
 }

@@ -6,16 +6,16 @@ import { chooseTemplateCard, chooseTemplateView, helpCard, helpView, type Templa
 import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from './lists.ts'
 import { type Notice, noticeCard, noticeView } from './notice.ts'
 import type { CardJson } from './render.ts'
-import { type Ending, requestStatusCard, requestStatusView } from './request-card.ts'
+import { requestStatusCard, requestStatusView } from './request-card.ts'
 import { reviewCard, reviewView } from './review.ts'
 import { siteReadyCard, siteReadyView } from './site-ready.ts'
+import { strings } from './strings.ts'
 import type { Viewer } from './words.ts'
 
 export { formInputIds, type SiteForm } from './form.ts'
 export type { TemplateChoice } from './help.ts'
 export type { Notice, NoticeCode, RetryVerb } from './notice.ts'
 export type { CardJson } from './render.ts'
-export type { Ending } from './request-card.ts'
 export { type Verb, verbs } from './verbs.ts'
 export type { Viewer } from './words.ts'
 
@@ -41,23 +41,29 @@ export const cards = {
     chooseTemplateCard.render(chooseTemplateView(templates)),
   siteForm: (form: SiteForm): CardJson => siteFormCard.render(siteFormView(form)),
   review: (review: { draft: Draft; plan: Plan }): CardJson => reviewCard.render(reviewView(review)),
-  requestStatus: (request: Request, viewer: Viewer, ending?: Ending): CardJson =>
-    requestStatusCard.render(requestStatusView(request, viewer, ending)),
+  requestStatus: (request: Request, viewer: Viewer): CardJson =>
+    requestStatusCard.render(requestStatusView(request, viewer)),
   approval: (request: Request, viewer: Viewer, form?: { comment: string; commentMissing: boolean }): CardJson =>
     approvalCard.render(approvalView(request, viewer, form)),
-  approvalDecided: (request: Request, viewer: Viewer, ending?: Ending): CardJson =>
-    approvalDecidedCard.render(approvalDecidedView(request, viewer, ending)),
+  approvalDecided: (request: Request, viewer: Viewer): CardJson =>
+    approvalDecidedCard.render(approvalDecidedView(request, viewer)),
   /** The approval card while the viewer can decide, else the decided one. */
-  approvalNow: (request: Request, viewer: Viewer, ending?: Ending): CardJson =>
+  approvalNow: (request: Request, viewer: Viewer): CardJson =>
     request.status === 'pendingApproval' && waitingFor(request.approvals).some(({ id }) => id === viewer.id)
       ? cards.approval(request, viewer)
-      : cards.approvalDecided(request, viewer, ending),
+      : cards.approvalDecided(request, viewer),
   siteReady: (request: Request, viewer: Viewer): CardJson => siteReadyCard.render(siteReadyView(request, viewer)),
   myRequests: (requests: readonly Request[], older: number, viewer: Viewer): CardJson =>
     myRequestsCard.render(myRequestsView(requests, older, viewer)),
   approvals: (requests: readonly Request[], viewer: Viewer): CardJson =>
     approvalsCard.render(approvalsView(requests, viewer)),
   notice: (notice: Notice, viewer: Viewer): CardJson => noticeCard.render(noticeView(notice, viewer)),
+}
+
+/** Sentences that are shown beside a card that stays as it is. */
+export const toasts = {
+  working: strings.toast.working,
+  failed: (traceId: string): string => strings.toast.failed.replace('{traceId}', traceId),
 }
 
 /** One sentence for the activity's `summary`, which is the notification on a phone. It never holds text of people. */

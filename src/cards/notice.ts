@@ -52,6 +52,7 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     unknownCommand: { look: plain, types: 'help' },
     tooManyOpen: { look: toKnow, types: 'myRequests' },
     tooManyRequests: { look: toKnow, types: 'myRequests' },
+    noReference: { look: toKnow, types: 'myRequests' },
     noRequests: { look: plain, types: 'newRequest' },
     noApprovals: { look: plain, types: 'myRequests' },
     noTemplates: { look: toKnow, types: 'myRequests' },

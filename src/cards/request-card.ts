@@ -64,18 +64,8 @@ export const requestStatusCard = defineCard({
   }),
 })
 
-/** What the timeline knows and the request itself does not. */
-export interface Ending {
-  /** The name of whoever cancelled it: the requester or an admin. */
-  readonly cancelledBy?: string | undefined
-}
-
 /** Where a request stands, for whoever may see it; the buttons are those that the viewer may press. */
-export function requestStatusView(
-  request: Request,
-  viewer: Viewer,
-  { cancelledBy = '' }: Ending = {},
-): Parameters<typeof requestStatusCard.render>[0] {
+export function requestStatusView(request: Request, viewer: Viewer): Parameters<typeof requestStatusCard.render>[0] {
   const state = shownState(request)
   const decision = lastDecision(request.approvals)
   const stage = openStage(request.approvals)
@@ -96,7 +86,7 @@ export function requestStatusView(
     needed: stage ? needed(stage) - stage.decisions.length : 0,
     comment: cut(decision?.comment ?? '', longest.text),
     commentBy: cut(decision?.by.displayName ?? '', longest.name),
-    steps: stepRows(request, viewer, cancelledBy),
+    steps: stepRows(request, viewer),
     sentAt: fullMoment(request.submittedAt, viewer),
     updatedAt: moment(request.updatedAt, viewer, 'full'),
     can: permitted(request, state, viewer),

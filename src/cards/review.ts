@@ -31,7 +31,10 @@ const mostFacts = 7
 export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Parameters<typeof reviewCard.render>[0] {
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
-  const { shown, hidden } = fitting([...description(of), ...owners(of), ...label(of), ...reason(of), ...extras(of)])
+  const before = [...description(of), ...owners(of)]
+  const after = [...label(of), ...reason(of)]
+  const own = before.length + after.length
+  const { shown, hidden } = fitting([...before, ...after, ...extras(of)])
   const details = shown.slice(mostFacts)
   const stage = openStage(approvals)
   return {
@@ -41,8 +44,8 @@ export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Param
     templateName: template.name,
     displayName: cut(plan.details.displayName, longest.title),
     address: withoutScheme(plan.url),
-    facts: shown.slice(0, mostFacts),
-    hasDetails: details.length > 0,
+    facts: [...before, ...shown.slice(own, mostFacts), ...after],
+    hasDetails: details.length + hidden > 0,
     details,
     hiddenDetails: hidden,
     approvalRequired: stage !== undefined,

@@ -46,7 +46,7 @@ const row = (name: StepName, look: StepRow['look'], more: Partial<StepRow> = {})
 })
 
 /** How far a request is, as at most seven rows with exactly one that is now, until it has ended. */
-export function stepRows(request: Request, viewer: Viewer, cancelledBy: string): StepRow[] {
+export function stepRows(request: Request, viewer: Viewer): StepRow[] {
   const at = (when: string | null | undefined): string => (when ? moment(when, viewer, 'day') : '')
   const sent = row('sent', rowLooks.done, { at: at(request.submittedAt) })
   const approved = approvedRows(request.approvals, at)
@@ -62,8 +62,8 @@ export function stepRows(request: Request, viewer: Viewer, cancelledBy: string):
     case 'expired':
       return [sent, ...approved, row('expired', rowLooks.ended, { at: end }), row('create', rowLooks.never)]
     case 'cancelled': {
-      const name = cancelledBy ? 'cancelledBy' : 'cancelled'
-      return [sent, ...approved, row(name, rowLooks.ended, { names: cut(cancelledBy, longest.name), at: end })]
+      const names = cut(request.cancelledBy?.displayName ?? '', longest.name)
+      return [sent, ...approved, row(names ? 'cancelledBy' : 'cancelled', rowLooks.ended, { names, at: end })]
     }
     case 'succeeded': {
       const created = row('created', rowLooks.done, { at: at(finishOf(request, 'wait-for-site')) })

@@ -149,9 +149,10 @@ export function requestOf(more: Partial<Request> = {}): Request {
     problem: null,
     followUp: { state: 'none' },
     submittedAt: at('09:02'),
-    updatedAt: at('09:31'),
+    updatedAt: at('09:02'),
     queuedAt: null,
     finishedAt: null,
+    cancelledBy: null,
     version: 1,
     ...more,
   }
@@ -168,8 +169,8 @@ const made = {
   steps: stepsUntil(6),
   progress: { siteId: 's', url, securityGroupName: 'SPO-project-aurora-2' },
   resource: { url, siteId: 's', groupId: null, securityGroupId: 'g' },
-  finishedAt: at('09:43'),
-  updatedAt: at('09:43'),
+  finishedAt: at('09:47'),
+  updatedAt: at('09:47'),
 }
 
 /** One request in each situation that looks different to people. */
@@ -177,9 +178,11 @@ export const requests = {
   waiting: requestOf(),
   secondStage: requestOf({
     approvals: [stageOf(1, [dana], { decisions: [approvedBy(dana, '09:31')] }), stageOf(2, [omar, priya])],
+    updatedAt: at('09:31'),
   }),
   allOfThem: requestOf({
     approvals: [stageOf(1, [dana, omar, priya], { rule: 'all', decisions: [approvedBy(dana, '09:31')] })],
+    updatedAt: at('09:31'),
   }),
   queued: requestOf({ ...queued, status: 'queued', updatedAt: at('09:40') }),
   creating: requestOf({
@@ -194,7 +197,7 @@ export const requests = {
   ready: requestOf({
     ...made,
     status: 'succeeded',
-    followUp: { state: 'announced', by: 'webhook', url, at: at('09:43') },
+    followUp: { state: 'announced', by: 'webhook', url, at: at('09:47') },
   }),
   failed: requestOf({
     ...queued,
@@ -213,9 +216,10 @@ export const requests = {
       }),
     ],
     finishedAt: at('09:31'),
+    updatedAt: at('09:31'),
   }),
-  expired: requestOf({ status: 'expired', finishedAt: at('09:31') }),
-  cancelled: requestOf({ status: 'cancelled', finishedAt: at('09:15'), updatedAt: at('09:15') }),
+  expired: requestOf({ status: 'expired', finishedAt: at('09:31'), updatedAt: at('09:31') }),
+  cancelled: requestOf({ status: 'cancelled', cancelledBy: kim, finishedAt: at('09:15'), updatedAt: at('09:15') }),
 } as const satisfies Record<string, Request>
 
 export const draftOf = (values: Draft['values'], more: Partial<Draft> = {}): Draft => ({

@@ -131,11 +131,7 @@ export const samples: readonly Sample[] = [
     }),
   ),
   ...Object.entries(requests).map(([variant, request]) =>
-    sample(
-      variant,
-      requestStatusCard,
-      requestStatusView(request, asKim, variant === 'cancelled' ? { cancelledBy: 'Kim Lee' } : {}),
-    ),
+    sample(variant, requestStatusCard, requestStatusView(request, asKim)),
   ),
   sample('', approvalCard, approvalView(requests.waiting, asDana)),
   sample(
@@ -159,7 +155,7 @@ export const samples: readonly Sample[] = [
   ),
   sample('approved-by-you', approvalDecidedCard, approvalDecidedView(requests.secondStage, asDana)),
   sample('rejected-by-other', approvalDecidedCard, approvalDecidedView(requests.rejected, viewerOf(omar))),
-  sample('cancelled', approvalDecidedCard, approvalDecidedView(requests.cancelled, asDana, { cancelledBy: 'Kim Lee' })),
+  sample('cancelled', approvalDecidedCard, approvalDecidedView(requests.cancelled, asDana)),
   sample('expired', approvalDecidedCard, approvalDecidedView(requests.expired, asDana)),
   sample('', siteReadyCard, siteReadyView(requests.ready, asKim)),
   sample('', myRequestsCard, myRequestsView(listed, 14, asKim)),

@@ -12,7 +12,14 @@ const [out, widthGiven = '320', ...names] = process.argv.slice(2)
 if (out === undefined) throw new Error('usage: node test/support/contact-sheet.ts <out.png> [width] [name …]')
 const width = Number(widthGiven)
 const shown = samples.filter(({ card, name }) => names.length === 0 || names.includes(card) || names.includes(name))
-const cards = shown.map(({ name, data, render }) => ({ name, card: render(data) }))
+/** The renderer knows no people picker: Teams shows the names of those chosen. */
+const withNames = (card: object): unknown =>
+  JSON.parse(JSON.stringify(card), (_, value) =>
+    value !== null && typeof value === 'object' && 'choices.data' in value
+      ? { ...value, type: 'Input.Text', value: value.choices.map(({ title }: { title: string }) => title).join(', ') }
+      : value,
+  )
+const cards = shown.map(({ name, data, render }) => ({ name, card: withNames(render(data)) }))
 const renderer = readFileSync(createRequire(import.meta.url).resolve('adaptivecards/dist/adaptivecards.min.js'), 'utf8')
 
 const page = `<!doctype html><meta charset="utf-8"><style>
@@ -58,6 +65,7 @@ const browser = await chromium.launch({
 })
 try {
   const tab = await browser.newPage({ viewport: { width: 2700, height: 1200 } })
+  tab.on('pageerror', (error) => console.error(error.message))
   await tab.setContent(page)
   await tab.locator('#sheet').screenshot({ path: out })
   const faults = await tab.evaluate('window.faults')

@@ -1,12 +1,11 @@
 /** The parts of Teams' host configurations that decide how a card reads (spacing, sizes, colours), light and dark. */
 const spacing = { small: 8, default: 12, medium: 12, large: 16, extraLarge: 20, padding: 16 }
-const fontTypes = {
-  default: {
-    fontFamily: '"Segoe UI", "Noto Sans", sans-serif',
-    fontSizes: { small: 12, default: 14, medium: 14, large: 18, extraLarge: 24 },
-    fontWeights: { lighter: 200, default: 400, bolder: 600 },
-  },
+const font = {
+  fontFamily: '"Segoe UI", "Noto Sans", sans-serif',
+  fontSizes: { small: 12, default: 14, medium: 14, large: 18, extraLarge: 24 },
+  fontWeights: { lighter: 200, default: 400, bolder: 600 },
 }
+const fontTypes = { default: font, monospace: font }
 const colour = (value: string, subtle: string) => ({ default: value, subtle })
 
 function theme(of: {
@@ -81,7 +80,7 @@ export const themes = {
       default: '#292929',
       emphasis: '#333333',
       accent: '#32344a',
-      good: '#237b4b33',
+      good: '#24381f',
       attention: '#4c2428',
       warning: '#463100',
     },
