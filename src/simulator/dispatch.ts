@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { logCall } from './calls.ts'
 import type { Fault, Faults } from './faults.ts'
-import { stamp, type Tenant } from './tenant.ts'
+import type { Tenant } from './tenant.ts'
 import { type Call, type Operation, Refused, type Reply, readBody, type Service, send, Unreadable } from './wire.ts'
 
 interface Parts {
@@ -56,7 +56,7 @@ async function answer(parts: Parts, incoming: IncomingMessage, response: ServerR
     const reply = replyTo(error, service, request)
     if (!reply) throw error
     if (service.observed) {
-      logCall(parts.tenant, found.operation.name, request, { status: reply.status, at: stamp() })
+      logCall(parts.tenant, found.operation.name, request, { status: reply.status, at: new Date().toISOString() })
     }
     await send(response, reply)
   }
@@ -126,7 +126,7 @@ async function runWithFaults(
   call: Call,
   response: ServerResponse,
 ): Promise<void> {
-  const at = stamp()
+  const at = new Date().toISOString()
   const { delaySeconds, fault } = parts.faults.strike(operation.name)
   if (delaySeconds > 0) await delay(delaySeconds * 1000, undefined, { signal: parts.closing })
   if (fault && fault.kind !== 'resetAfterCommit') {

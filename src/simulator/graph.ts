@@ -49,10 +49,15 @@ const codes: Readonly<Record<number, string>> = {
   507: 'InsufficientStorage',
 }
 
+const queryOptions = new Set(['$select', '$filter', '$search', '$top', '$count', '$skiptoken'])
+
+/** Queries that are not understood are refused: ignoring one in silence would let a test pass that Graph fails. */
 function refusingBadQueries(operation: Operation): Operation {
   return {
     ...operation,
     handle: (call) => {
+      const unknown = [...call.query.keys()].find((name) => name.startsWith('$') && !queryOptions.has(name))
+      if (unknown) return badRequest(call, `The simulator does not know the query option '${unknown}'.`)
       try {
         return operation.handle(call)
       } catch (error) {

@@ -1,5 +1,4 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type Server } from 'node:http'
 import { contoso } from './contoso.ts'
 import { controlService } from './control.ts'
 import { createDispatcher } from './dispatch.ts'
@@ -41,17 +40,18 @@ export interface Simulator {
 /** Starts a small Microsoft 365 with the tenant Contoso; its state is `{dataDir}/simulator.sqlite`. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { host = '127.0.0.1', directorySeconds = 15, siteReadySeconds = 1, directoryExtension = 'svc_group' } = options
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(bindFailure(error, host, options.port)))
-    server.listen(options.port, host, () => resolve())
-  })
-  const { port } = server.address() as AddressInfo
-  const url = `http://${host}:${port}`
   const tenant = openTenant(options.dataDir)
-  const tokens = await openTokens(tenant, url)
-  const faults = createFaults()
+  const server = createServer()
+  // Everything slow is done before the port opens: from then on every request finds a listener.
+  const tokens = await openTokens(tenant)
+  const port = await listen(server, host, options.port).catch((error: unknown) => {
+    tenant.close()
+    throw error
+  })
+  const url = `http://${host}:${port}`
   const settings = { url, directorySeconds, siteReadySeconds, directoryExtension }
+  tokens.issueAt(url)
+  const faults = createFaults()
   const services: Service[] = [
     loginService(tenant, tokens, url),
     graphService(tenant, tokens, settings),
@@ -82,6 +82,16 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 }
 
 const namesOf = (service: Service): string[] => service.operations.map(({ name }) => name)
+
+/** Opens the port and gives its number. */
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(bindFailure(error, host, port)))
+    server.listen(port, host, () => resolve())
+  })
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : port
+}
 
 function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code !== 'EADDRINUSE') return error

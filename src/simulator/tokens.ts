@@ -19,6 +19,8 @@ export interface TokenRequest {
 /** Signs and verifies the tokens of the simulated Entra ID, with a key that is made once and kept in the state. */
 export interface Tokens {
   readonly keys: { keys: JWK[] }
+  /** Tells where the issuer is: tokens name `{url}/{tenant}/v2.0`. Known once the port is open. */
+  issueAt(url: string): void
   access(request: TokenRequest): Promise<string>
   id(person: Person, clientId: string): Promise<string>
   /** The caller of a bearer token for one of `audiences`; throws when the token is not good. */
@@ -35,12 +37,13 @@ function servicePrincipal(clientId: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** Loads the signing key from the state, or makes it; tokens name `url` as their issuer. */
-export async function openTokens(tenant: Tenant, url: string): Promise<Tokens> {
+/** Loads the signing key from the state, or makes it. */
+export async function openTokens(tenant: Tenant): Promise<Tokens> {
+  let url = ''
   const privateJwk = await signingKey(tenant)
   const key = await importJWK(privateJwk, 'RS256')
-  const { kty, kid, n, e } = privateJwk as JWK
-  const publicJwk: JWK = { kty, use: 'sig', alg: 'RS256', kid, n, e } as JWK
+  const { kty, kid, n, e } = privateJwk
+  const publicJwk: JWK = { kty, use: 'sig', alg: 'RS256', kid, n, e }
   const publicKey = await importJWK(publicJwk, 'RS256')
   const sign = (claims: Record<string, unknown>, tenantId: string, lifetime: number) => {
     const issued = Math.floor(Date.now() / 1000)
@@ -61,6 +64,9 @@ export async function openTokens(tenant: Tenant, url: string): Promise<Tokens> {
   }
   return {
     keys: { keys: [publicJwk] },
+    issueAt: (issuer) => {
+      url = issuer
+    },
     access: (request) =>
       sign(
         { aud: request.audience, ...claimsOf(request), ...request.claims },
