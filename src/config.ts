@@ -53,7 +53,7 @@ const environment = z.object({
   FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
   FOLLOW_UP_STOP_SECONDS: seconds.default(30),
   FOLLOW_UP_WEBHOOK: onOff,
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
   PLAYGROUND: onOff,
   SIMULATOR_PORT: port.default(3979),
   SIMULATOR_DIRECTORY_SECONDS: z.coerce.number().min(0).default(15),

@@ -40,7 +40,8 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '') =>
         'illegal-transition',
         `${referenceOf(request)} is being created and cannot be cancelled any more.`,
       )
-    const next = transition(request, 'cancelled', at)
+    const { id, displayName, userPrincipalName } = actor
+    const next = { ...transition(request, 'cancelled', at), cancelledBy: { id, displayName, userPrincipalName } }
     const jobs = actor.id === request.requester.id ? [] : [tellRequester(next)]
     return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
   })

@@ -75,6 +75,8 @@ export const provisioningRequest = z.object({
   progress: siteProgress,
   resource: siteResource.nullable(),
   problem: problem.nullable(),
+  /** Who ended it before it was made. */
+  cancelledBy: person.nullable(),
   followUp,
   submittedAt: instant,
   updatedAt: instant,

@@ -92,6 +92,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, number: nu
     progress: {},
     resource: null,
     problem: null,
+    cancelledBy: null,
     followUp: { state: 'none' },
     submittedAt: at,
     updatedAt: at,

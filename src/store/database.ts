@@ -165,9 +165,10 @@ async function withClient<T>(
   engine: Database['engine'],
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  // The embedded store runs on the event loop: everybody else gets a turn before each transaction.
-  if (engine === 'embedded') await new Promise(setImmediate)
   const client = await pool.connect()
+  // The embedded store runs on the event loop: everybody else gets a turn before each transaction. Not before `connect`:
+  // callers that wait together would then all run within one turn.
+  if (engine === 'embedded') await new Promise(setImmediate)
   const onError = () => undefined
   client.on('error', onError)
   try {

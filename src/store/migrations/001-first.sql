@@ -110,18 +110,21 @@ CREATE TABLE inbox (
 );
 CREATE INDEX inbox_by_age ON inbox (received_at);
 
+-- The request's id is fixed by the first claim of a key, so whoever repeats it continues the same request.
 CREATE TABLE idempotency_keys (
-  caller text NOT NULL,
+  tenant_id text NOT NULL,
+  person_id text NOT NULL,
   route text NOT NULL,
   key text NOT NULL,
-  fingerprint text NOT NULL,
+  fingerprint text,
   request_id uuid NOT NULL,
-  claimed_at timestamptz NOT NULL,
+  holder text,
+  lease_until timestamptz,
+  keep_until timestamptz NOT NULL,
   answer jsonb,
-  created_at timestamptz NOT NULL,
-  PRIMARY KEY (caller, route, key)
+  PRIMARY KEY (tenant_id, person_id, route, key)
 );
-CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (keep_until);
 
 -- Values that the service makes for itself once, such as a signing secret.
 CREATE TABLE settings (

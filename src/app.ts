@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { type Logger, pino } from 'pino'
+import { z } from 'zod'
+import { createBot, createChannel } from './bot/index.ts'
+import { warmUp } from './cards/index.ts'
+import type { Environment } from './config.ts'
+import {
+  createProvisioning,
+  type Jobs,
+  type Ports,
+  type Provisioning,
+  type Settings,
+  seedTemplates,
+  template,
+} from './core/index.ts'
+import { createHttpServer } from './http/index.ts'
+import { jobRegistry } from './jobs/define-job.ts'
+import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
+import { followUpJob } from './jobs/follow-up.ts'
+import { notifyAdminsJob, notifyJob, refreshCardsJob } from './jobs/notify.ts'
+import { provisionJob } from './jobs/provision.ts'
+import { createQueue, type Queue } from './jobs/queue.ts'
+import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
+import { createStores, type Database, migrate, openDatabase, ownSetting } from './store/index.ts'
+import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
+
+/** The running service. */
+export interface App {
+  readonly url: string
+  readonly surroundings: Surroundings
+  readonly provisioning: Provisioning
+  readonly database: Database
+  readonly queue: Queue
+  /** Stops listening, lets work end (10 s at most), closes the store. */
+  close(): Promise<void>
+}
+
+/** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
+export async function createApp(config: Environment): Promise<App> {
+  const surroundings = await findSurroundings(config)
+  const log = pino({ level: config.LOG_LEVEL ?? (surroundings.local ? 'warn' : 'info') }, pino.destination(2))
+  const database = await openDatabase({
+    dataDir: surroundings.dataDir,
+    ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),
+    log: (message) => log.info(message),
+  })
+  await migrate(database)
+  const queue = await createQueue(database, log)
+  const stores = createStores(database)
+  const outgoing: typeof fetch = (input, init) => {
+    database.assertOutside('an outgoing call')
+    return fetch(input, init)
+  }
+  const { tenant, directory } = await connectTenant(config, surroundings, database, outgoing, log)
+  const clock = { now: () => new Date() }
+  const jobs = jobsOf(queue)
+  const ports: Ports = { ...stores, clock, work: database, jobs, directory, tenant }
+  const settings = settingsOf(config, surroundings)
+  const provisioning = createProvisioning(ports, settings)
+  const credentials = credentialsOf(config, surroundings)
+  const { adapter, outbox } = createChannel({
+    credentials,
+    assertOutside: database.assertOutside,
+    now: clock.now,
+    siteRoot: tenant.siteRoot,
+  })
+  const bot = createBot(
+    {
+      services: { ...stores, provisioning, now: clock.now, log },
+      state: stores.botState,
+      credentials,
+      tenantId: settings.tenantId,
+    },
+    adapter,
+  )
+  const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
+  await seed(ports, surroundings)
+  warmUp()
+  await queue.start(
+    jobRegistry(
+      provisionJob(provisioning),
+      followUpJob(provisioning),
+      notifyJob(provisioning, outbox),
+      notifyAdminsJob(provisioning),
+      refreshCardsJob(provisioning, outbox),
+      deliverWebhookJob({ ...stores, clock, work: database, jobs, fetch: outgoing, ownSecret: webhookSecret, log }),
+    ),
+  )
+  const http = await createHttpServer({
+    port: surroundings.port,
+    host: surroundings.host,
+    baseUrl: surroundings.baseUrl,
+    provisioning,
+    tokens: tokensOf(surroundings),
+    idempotency: stores.idempotency,
+    webhookSecret,
+    messages: bot.messages,
+    health: { ready: () => readiness(database) },
+    limits: limitsOf(config),
+    log,
+  })
+  const housekeeping = setInterval(() => {
+    const tidied = Promise.all([stores.inbox.forgetOld(), stores.idempotency.forgetOld(clock.now())])
+    tidied.catch((error: unknown) => log.warn({ err: error }, 'what is old could not be forgotten'))
+  }, 3_600_000)
+  return {
+    url: http.url,
+    surroundings,
+    provisioning,
+    database,
+    queue,
+    async close() {
+      clearInterval(housekeeping)
+      await http.close()
+      await queue.stop(5)
+      await database.close()
+      await surroundings.simulator?.close()
+    },
+  }
+}
+
+async function connectTenant(
+  config: Environment,
+  surroundings: Surroundings,
+  database: Database,
+  outgoing: typeof fetch,
+  log: Logger,
+) {
+  const certificate = config.CLIENT_CERTIFICATE_PATH
+    ? certificateFromPem(await readFile(config.CLIENT_CERTIFICATE_PATH, 'utf8'))
+    : z
+        .object({ privateKey: z.string(), thumbprintSha256: z.string() })
+        .parse(JSON.parse(await ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate()))))
+  const warn = (message: string, fields: object) => log.warn(fields, message)
+  return connectMicrosoft365({ ...surroundings, certificate, fetch: outgoing, warn })
+}
+
+const jobsOf = (queue: Queue): Jobs => ({
+  async enqueue(orders) {
+    for (const { name, payload, ...options } of orders) await queue.enqueue(name, payload, options)
+  },
+})
+
+function settingsOf(config: Environment, surroundings: Surroundings): Settings {
+  return {
+    tenantId: surroundings.tenantId,
+    admins: surroundings.admins,
+    openRequestsPerPerson: config.OPEN_REQUESTS_PER_PERSON,
+    followUp: {
+      firstSeconds: config.FOLLOW_UP_FIRST_SECONDS,
+      everySeconds: config.FOLLOW_UP_EVERY_SECONDS,
+      stopSeconds: config.FOLLOW_UP_STOP_SECONDS,
+    },
+    followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${surroundings.baseUrl}/webhooks/provisioning` : null,
+  }
+}
+
+/** None in local mode without an app id: then the bot listens on loopback only, and takes no tokens. */
+function credentialsOf(config: Environment, { tenantId }: Surroundings) {
+  const appId = config.MICROSOFT_APP_ID
+  if (appId === undefined) return undefined
+  return {
+    appId,
+    password: config.MICROSOFT_APP_PASSWORD,
+    tenantId: config.MICROSOFT_APP_TENANT_ID ?? tenantId,
+    type: config.MICROSOFT_APP_TYPE,
+  }
+}
+
+function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences }: Surroundings) {
+  return {
+    issuers: [`${loginUrl}/${tenantId}/v2.0`, `https://sts.windows.net/${tenantId}/`],
+    jwksUrl: `${loginUrl}/${tenantId}/discovery/v2.0/keys`,
+    tenantId,
+    collabAudiences: [...collabAudiences],
+    mailAudiences: [...mailAudiences],
+  }
+}
+
+const limitsOf = (config: Environment) => ({
+  writesPerMinute: config.RATE_LIMIT_WRITES_PER_MINUTE,
+  writeBurst: config.RATE_LIMIT_WRITE_BURST,
+  readsPerMinute: config.RATE_LIMIT_READS_PER_MINUTE,
+  tenantWritesPerMinute: config.RATE_LIMIT_TENANT_WRITES_PER_MINUTE,
+})
+
+async function readiness(database: Database): Promise<{ ok: boolean; checks: Record<string, string> }> {
+  const milliseconds = await database.ping().catch(() => undefined)
+  return {
+    ok: milliseconds !== undefined,
+    checks: { database: milliseconds === undefined ? 'does not answer' : 'answers' },
+  }
+}
+
+/** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
+async function seed(ports: Ports, { templatesFile, tenantId }: Surroundings): Promise<void> {
+  if (templatesFile === undefined) return
+  const parsed = z.array(template).safeParse(await readJsonFile(templatesFile))
+  if (!parsed.success)
+    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError(parsed.error)}`)
+  await seedTemplates(ports, tenantId, parsed.data)
+}
+
+const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`

@@ -1,0 +1,16 @@
+import { cardActionRegistry } from '../define-card-action.ts'
+import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
+import { cancelRequest, chooseTemplate, editRequest, refreshRequest, reviewRequest, submitRequest } from './request.ts'
+
+/** Every verb that a card of ours can carry. */
+export const cardActions = cardActionRegistry(
+  chooseTemplate,
+  reviewRequest,
+  submitRequest,
+  editRequest,
+  cancelRequest,
+  refreshRequest,
+  approveRequest,
+  rejectRequest,
+  refreshApproval,
+)

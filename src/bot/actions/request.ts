@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { cards, formInputIds } from '../../cards/index.ts'
+import { openStates } from '../../core/index.ts'
+import { defineCardAction } from '../define-card-action.ts'
+import { showDraft } from '../show-draft.ts'
+import type { Turn } from '../turn.ts'
+
+const requestId = z.uuid()
+/** Teams hands data back as it was given, and some clients turn numbers into text. */
+const version = z.coerce.number().int().min(1)
+
+/** Opens the form of a template. */
+export const chooseTemplate = defineCardAction({
+  verb: 'request.choose',
+  data: z.object({ templateId: z.uuid() }),
+  handle: async (turn, { templateId }) => showDraft(await turn.provisioning.drafts.open(turn.actor, templateId), turn),
+})
+
+/** Takes the filled form; of what was sent only the inputs that the form has. */
+export const reviewRequest = defineCardAction({
+  verb: 'request.review',
+  data: z.looseObject({ requestId, version }),
+  async handle(turn, { requestId, version, ...inputs }) {
+    const draft = await turn.provisioning.drafts.read(turn.actor, requestId)
+    const template = await turn.provisioning.templates.read(turn.actor, draft.templateId)
+    const values = Object.fromEntries(
+      formInputIds(template).flatMap((id) => (id in inputs ? [[id, typed(inputs[id])]] : [])),
+    )
+    return showDraft(await turn.provisioning.drafts.review(turn.actor, requestId, version, values), turn)
+  },
+})
+
+/** Submits what was reviewed: one request for one draft, however often it is clicked. */
+export const submitRequest = defineCardAction({
+  verb: 'request.submit',
+  data: z.object({ requestId, version }),
+  async handle(turn, { requestId, version }) {
+    const { conversationId, clickedActivityId } = turn
+    const statusCard = clickedActivityId === undefined ? undefined : { conversationId, activityId: clickedActivityId }
+    return showDraft(await turn.provisioning.drafts.submit(turn.actor, requestId, version, statusCard), turn)
+  },
+})
+
+/** Back to the form; from a request that has ended, a new form with what it asked for. */
+export const editRequest = defineCardAction({
+  verb: 'request.edit',
+  data: z.object({ requestId, version: version.optional() }),
+  async handle(turn, data) {
+    const { provisioning, actor } = turn
+    const view =
+      data.version === undefined
+        ? await provisioning.drafts.again(actor, data.requestId)
+        : await provisioning.drafts.edit(actor, data.requestId)
+    return showDraft(view, turn)
+  },
+})
+
+/** Discards a draft, or cancels the request that it has become. */
+export const cancelRequest = defineCardAction({
+  verb: 'request.cancel',
+  data: z.object({ requestId }),
+  async handle(turn, { requestId }) {
+    const draft = await turn.provisioning.drafts.discard(turn.actor, requestId).catch(ifNotFound)
+    if (draft?.step === 'discarded') return showDraft(draft, turn)
+    await turn.provisioning.cancel(turn.actor, requestId)
+    return statusOf(turn, requestId)
+  },
+})
+
+/** Reads the present state, and changes nothing. */
+export const refreshRequest = defineCardAction({
+  verb: 'request.refresh',
+  data: z.object({ requestId }),
+  handle: (turn, { requestId }) => statusOf(turn, requestId),
+})
+
+/** The status card of a request; the decision card, when it waits for this person. */
+export async function statusOf(turn: Turn, requestId: string) {
+  const request = await turn.provisioning.read(turn.actor, requestId)
+  const stage = request.approvals.find(
+    ({ approvers, decisions }) =>
+      approvers.some(({ id }) => id === turn.actor.id) && !decisions.some(({ by }) => by.id === turn.actor.id),
+  )
+  if (request.status === 'pendingApproval' && stage && request.requester.id !== turn.actor.id) {
+    return { card: cards.approval(request, turn.viewer), keep: { requestId, key: `approval:${stage.stage}` as const } }
+  }
+  const ended = !openStates.includes(request.status)
+  return {
+    card: cards.requestStatus(request, turn.viewer),
+    ...(!ended || request.requester.id === turn.actor.id ? { keep: { requestId, key: 'status' as const } } : {}),
+  }
+}
+
+/** An input's value as text; Teams sends text, other clients may send what they have. */
+const typed = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value)
+
+function ifNotFound(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'not-found') return undefined
+  throw error
+}

@@ -1,0 +1,85 @@
+import type { ConversationState, TurnContext } from 'botbuilder'
+import { DialogSet } from 'botbuilder-dialogs'
+import { cards } from '../cards/index.ts'
+import { ProvisioningError } from '../core/index.ts'
+import { cardActions } from './actions/index.ts'
+import { helpCommand } from './commands/help.ts'
+import { hear, nearest } from './commands/index.ts'
+import { deliver } from './deliver.ts'
+import { Listener } from './listener.ts'
+import { isDialogVerb, RequestDialog } from './request-dialog.ts'
+import { type BotServices, type Click, clickOf, isInvoke, type Reply, turnOf, typedByButton } from './turn.ts'
+
+/** The bot: finds out what was said or clicked, and hands it to the one value that knows what to do. */
+export class Bot {
+  readonly #listener: Listener
+  readonly #conversationState: ConversationState
+  readonly #dialogs: DialogSet
+
+  constructor(services: BotServices, conversationState: ConversationState) {
+    this.#listener = new Listener(services)
+    this.#conversationState = conversationState
+    this.#dialogs = new DialogSet(conversationState.createProperty('dialog')).add(new RequestDialog())
+  }
+
+  /** Runs one turn. Never throws: what goes wrong is answered. */
+  run(context: TurnContext): Promise<void> {
+    return this.#listener.onTurn(context, () => this.#dispatch(context))
+  }
+
+  async #dispatch(context: TurnContext): Promise<void> {
+    const { activity } = context
+    const click = clickOf(activity)
+    if (click) return this.#click(context, click)
+    if (isInvoke(activity)) return void (await context.sendActivity({ type: 'invokeResponse', value: { status: 501 } }))
+    if (activity.type === 'message') return this.#message(context, typedByButton(activity) ?? plainText(activity.text))
+    if (activity.type === 'installationUpdate' && activity.action === 'add') return this.#welcome(context)
+  }
+
+  async #click(context: TurnContext, click: Click): Promise<void> {
+    if (isDialogVerb(click.verb)) return this.#continueDialog(context)
+    const action = cardActions.get(click.verb)
+    if (!action) throw new ProvisioningError('validation-failed', 'This button is not known any more.')
+    return deliver(context, await action.run(turnOf(context), click.data))
+  }
+
+  async #message(context: TurnContext, text: string): Promise<void> {
+    const turn = turnOf(context)
+    const heard = hear(text)
+    if (!heard)
+      return deliver(context, {
+        card: cards.notice({ code: 'unknownCommand', suggestion: nearest(text) }, turn.viewer),
+      })
+    const reply = await heard.command.run(turn, heard.argument)
+    await deliver(context, reply)
+    if (reply.at) await this.#standAt(context, reply.at)
+  }
+
+  /** The first words in a new chat: what the bot can do. */
+  async #welcome(context: TurnContext): Promise<void> {
+    return deliver(context, await helpCommand.run(turnOf(context), ''))
+  }
+
+  async #continueDialog(context: TurnContext): Promise<void> {
+    const dialogs = await this.#dialogs.createContext(context)
+    if (dialogs.activeDialog) await dialogs.continueDialog()
+    else await dialogs.beginDialog('request')
+    await this.#conversationState.saveChanges(context)
+  }
+
+  /** A command that opens a form begins the dialog anew, wherever an earlier one stood. */
+  async #standAt(context: TurnContext, at: NonNullable<Reply['at']>): Promise<void> {
+    const dialogs = await this.#dialogs.createContext(context)
+    await dialogs.cancelAllDialogs()
+    dialogs.stack.push({ id: 'request', state: { v: 1, ...at } })
+    await this.#conversationState.saveChanges(context)
+  }
+}
+
+/** What was typed, without the mention that Teams puts before it and without markup. */
+function plainText(text: string | undefined): string {
+  return (text ?? '')
+    .replace(/<at>.*?<\/at>/g, ' ')
+    .replace(/&nbsp;/g, ' ')
+    .trim()
+}

@@ -1,0 +1,95 @@
+import type { Activity, ConversationReference, TurnContext } from 'botbuilder'
+import type { CardJson } from '../cards/index.ts'
+import { type Conversation, type SendResult, TenantError } from '../core/index.ts'
+import type { GuardedAdapter } from './adapter.ts'
+import { messageOf } from './respond.ts'
+
+export interface CardSenderOptions {
+  readonly adapter: GuardedAdapter
+  /** Only loopback addresses beside Microsoft's own are written to, and only in local mode. */
+  readonly allowLoopback: boolean
+  /** Throws inside a database transaction. */
+  readonly assertOutside: (what: string) => void
+}
+
+/** Answers of the connector after which the same card may be sent again (Teams, "rate limiting"). */
+const tryAgain = new Set([412, 429, 502, 503, 504])
+/** The chat does not take our messages, and will not soon: blocked, uninstalled, gone. */
+const closed = new Set([400, 403, 404])
+
+/** Writes into chats that nobody is just talking in. */
+export function createCardSender({ adapter, allowLoopback, assertOutside }: CardSenderOptions) {
+  const inChat = async (conversation: Conversation, logic: (context: TurnContext) => Promise<void>): Promise<void> => {
+    assertOutside('a card')
+    const reference = referenceOf(conversation, allowLoopback)
+    await adapter.continueConversationAsync(adapter.appId, reference, logic)
+  }
+  return {
+    /** Sends a card. Throws what makes sense to try again, when it surely did not arrive. */
+    async send(conversation: Conversation, card: CardJson): Promise<SendResult> {
+      let activityId: string | undefined
+      try {
+        await inChat(conversation, async (context) => {
+          activityId = (await context.sendActivity(messageOf(card)))?.id
+        })
+      } catch (error) {
+        return outcomeOf(error)
+      }
+      return activityId ? { state: 'sent', activityId } : { state: 'unknown' }
+    },
+
+    /** Brings a card that is in a chat to another state. One that is gone is left alone. */
+    async update(conversation: Conversation, activityId: string, card: CardJson): Promise<void> {
+      try {
+        await inChat(conversation, async (context) => {
+          const activity: Partial<Activity> = { ...messageOf(card), id: activityId }
+          await context.updateActivity(activity)
+        })
+      } catch (error) {
+        if (!closed.has(statusOf(error) ?? 0)) throw retryable(error)
+      }
+    },
+  }
+}
+
+/** The stored reference, if it leads to the connector: a changed one must not make us write elsewhere (reliability R24). */
+function referenceOf({ reference }: Conversation, allowLoopback: boolean): Partial<ConversationReference> {
+  const known = reference as Partial<ConversationReference>
+  const { protocol, hostname } = new URL(known.serviceUrl ?? '')
+  const microsoft =
+    protocol === 'https:' && (hostname === 'smba.trafficmanager.net' || hostname.endsWith('.botframework.com'))
+  const local = allowLoopback && (hostname === '127.0.0.1' || hostname === 'localhost' || hostname === '[::1]')
+  if (!microsoft && !local)
+    throw new TenantError('foreign-service-url', `The chat's address ${hostname} is not the Bot connector's.`, {
+      retryable: false,
+    })
+  return known
+}
+
+/** Whether a failed sending may have arrived: only an answer, or no connection at all, says that it did not. */
+function outcomeOf(error: unknown): SendResult {
+  if (error instanceof TenantError) throw error
+  const status = statusOf(error)
+  if (status !== undefined && closed.has(status)) return { state: 'undeliverable' }
+  if (status !== undefined || neverLeft(error)) throw retryable(error)
+  return { state: 'unknown' }
+}
+
+function retryable(error: unknown): TenantError {
+  if (error instanceof TenantError) return error
+  const status = statusOf(error)
+  return new TenantError('chat-unavailable', 'The chat does not take cards just now.', {
+    retryable: status === undefined || tryAgain.has(status) || status >= 500,
+    cause: error,
+  })
+}
+
+function statusOf(error: unknown): number | undefined {
+  const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+  return typeof status === 'number' ? status : undefined
+}
+
+const neverLeft = (error: unknown): boolean =>
+  error instanceof Error &&
+  ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'].includes('code' in error ? String(error.code) : '')
+export type CardSender = ReturnType<typeof createCardSender>

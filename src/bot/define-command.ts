@@ -1,0 +1,47 @@
+import type { z } from 'zod'
+import type { Reply, Turn } from './turn.ts'
+
+/** What the dispatcher and the manifest see of a command. */
+export interface Command {
+  /** What people type, such as `status`; arguments follow it. */
+  readonly words: string
+  /** Other words for the same, such as `hi` for `help`. */
+  readonly also: readonly string[]
+  /** Place in Teams' command menu, 1 first; null = not in the menu. Its description stands in `cards/strings`. */
+  readonly menu: number | null
+  readonly forAdmins: boolean
+  run(turn: Turn, argument: string): Promise<Reply>
+}
+
+/** A command's words, the schema of what follows them and what it does, in one value. */
+export function defineCommand<S extends z.ZodType>(command: {
+  words: string
+  also?: readonly string[]
+  menu?: number
+  forAdmins?: boolean
+  argument: S
+  handle(turn: Turn, argument: z.output<S>): Promise<Reply>
+  /** What is answered when the argument does not fit; it says how to type it. */
+  otherwise(turn: Turn, argument: string): Promise<Reply>
+}): Command {
+  return {
+    words: command.words,
+    also: command.also ?? [],
+    menu: command.menu ?? null,
+    forAdmins: command.forAdmins ?? false,
+    async run(turn, argument) {
+      const parsed = command.argument.safeParse(argument)
+      return parsed.success ? command.handle(turn, parsed.data) : command.otherwise(turn, argument)
+    },
+  }
+}
+
+/** All commands, the longest words first, so `new site` is tried before `new`. Words used twice are refused. */
+export function commandRegistry(...commands: readonly Command[]): readonly Command[] {
+  const seen = new Set<string>()
+  for (const words of commands.flatMap((command) => [command.words, ...command.also])) {
+    if (seen.has(words)) throw new Error(`two commands answer to "${words}"`)
+    seen.add(words)
+  }
+  return [...commands].sort((one, other) => other.words.length - one.words.length)
+}

@@ -1,0 +1,117 @@
+import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
+import { z } from 'zod'
+
+/** What of an incoming activity must be there before anything looks at it. Everything else is optional in some activity. */
+const incoming = z.looseObject({
+  type: z.string().min(1).max(64),
+  id: z.string().max(512).optional(),
+  channelId: z.string().min(1).max(64),
+  serviceUrl: z.url({ protocol: /^https?$/ }),
+  from: z.looseObject({
+    id: z.string().max(512),
+    aadObjectId: z.string().max(64).optional(),
+    name: z.string().default(''),
+  }),
+  recipient: z.looseObject({ id: z.string().max(512), name: z.string().default('') }),
+  conversation: z.looseObject({
+    id: z.string().min(1).max(512),
+    tenantId: z.string().optional(),
+    conversationType: z.string().default(''),
+    isGroup: z.boolean().default(false),
+    name: z.string().default(''),
+  }),
+  channelData: z
+    .looseObject({ tenant: z.looseObject({ id: z.string() }).optional() })
+    .optional()
+    .catch(undefined),
+})
+export type IncomingActivity = z.output<typeof incoming>
+
+export interface GuardOptions {
+  /** The bot's app id; undefined only in local mode, which listens on loopback and takes no tokens. */
+  readonly appId: string | undefined
+  readonly tenantId: string
+  /** The Bot connector's keys. Microsoft: https://login.botframework.com/v1/.well-known/keys */
+  readonly keysUrl?: string
+}
+export type Verdict =
+  | { readonly ok: true; readonly activity: IncomingActivity; readonly claims: JWTPayload }
+  | { readonly ok: false; readonly status: 400 | 401 | 403; readonly message: string; readonly reason: string }
+
+const issuer = 'https://api.botframework.com'
+/** The Bot connector's own tolerance, in seconds (reliability F9). */
+const skewSeconds = 300
+
+/**
+ * Judges an activity before any of botbuilder sees it: the SDK also takes tokens that any app of a tenant can get for
+ * the bot (reliability F1), skips the serviceUrl check when the claim is absent (F3), remembers each forged tenant (F2)
+ * and answers 500 with its own words (F4). The reason is for the log; the message is all that the caller is told.
+ */
+export function createGuard({
+  appId,
+  tenantId,
+  keysUrl = 'https://login.botframework.com/v1/.well-known/keys',
+}: GuardOptions) {
+  const keys = createRemoteJWKSet(new URL(keysUrl), { cooldownDuration: 60_000, cacheMaxAge: 24 * 3_600_000 })
+  return async (authorization: string | undefined, body: unknown): Promise<Verdict> => {
+    const parsed = incoming.safeParse(body)
+    if (appId === undefined) return parsed.success ? judge(parsed.data, {}) : malformed
+    const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization ?? '')?.[1]
+    if (token === undefined) return denied('no bearer token')
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
+        issuer,
+        audience: appId,
+        algorithms: ['RS256'],
+        clockTolerance: skewSeconds,
+        requiredClaims: ['exp', 'serviceurl'],
+      })
+      if (!parsed.success) return malformed
+      if (payload['serviceurl'] !== parsed.data.serviceUrl)
+        return denied('the serviceurl claim is not that of the activity')
+      if (
+        !endorses(
+          keys.jwks()?.keys.find(({ kid }) => kid === protectedHeader.kid),
+          parsed.data.channelId,
+        )
+      )
+        return denied('the key is not endorsed for this channel')
+      return judge(parsed.data, payload)
+    } catch (error) {
+      return denied(error instanceof Error ? error.message : 'not verifiable')
+    }
+  }
+
+  function judge(activity: IncomingActivity, claims: JWTPayload): Verdict {
+    if (activity.channelId !== 'msteams')
+      return {
+        ok: false,
+        status: 403,
+        message: 'This bot speaks on Teams only.',
+        reason: `channel ${activity.channelId}`,
+      }
+    const tenant = activity.channelData?.tenant?.id ?? activity.conversation.tenantId
+    if (tenant !== tenantId)
+      return { ok: false, status: 403, message: 'This bot serves another organisation.', reason: `tenant ${tenant}` }
+    return { ok: true, activity, claims }
+  }
+}
+
+const malformed: Verdict = {
+  ok: false,
+  status: 400,
+  message: 'This is not a Bot Framework activity.',
+  reason: 'malformed activity',
+}
+const denied = (reason: string): Verdict => ({
+  ok: false,
+  status: 401,
+  message: 'The token is missing or not valid.',
+  reason,
+})
+
+/** Keys of the connector name the channels they may sign for; a key without the list endorses none. */
+function endorses(key: object | undefined, channelId: string): boolean {
+  const endorsements: unknown = key && 'endorsements' in key ? key.endorsements : undefined
+  return Array.isArray(endorsements) && endorsements.includes(channelId)
+}

@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ConversationState, type Storage, type StoreItems } from 'botbuilder'
+import type { BotStateStore, Outbox } from '../core/index.ts'
+import { type Credentials, GuardedAdapter } from './adapter.ts'
+import { Bot } from './bot.ts'
+import { createCardSender } from './card-sender.ts'
+import { createGuard } from './guard.ts'
+import { createOutbox } from './outbox.ts'
+import type { BotServices } from './turn.ts'
+
+export { commands } from './commands/index.ts'
+export type { BotServices } from './turn.ts'
+
+export interface BotOptions {
+  readonly services: BotServices
+  readonly state: BotStateStore
+  /** Undefined only in local mode, where the bot listens on loopback and takes no tokens. */
+  readonly credentials: Credentials | undefined
+  readonly tenantId: string
+  readonly keysUrl?: string
+}
+
+/** Puts the bot together; the outbox exists before it, since jobs need it. */
+export function createBot({ services, state, credentials, tenantId, keysUrl }: BotOptions, adapter: GuardedAdapter) {
+  const guard = createGuard({ appId: credentials?.appId, tenantId, ...(keysUrl !== undefined && { keysUrl }) })
+  const bot = new Bot(services, new ConversationState(storageOf(state)))
+  adapter.onTurnError = async (context, error) => {
+    services.log.error({ err: error }, 'a turn failed where nothing was foreseen')
+    if (context.activity.type === 'invoke')
+      await context.sendActivity({ type: 'invokeResponse', value: { status: 500 } })
+  }
+  return {
+    /** `POST /api/messages`, its body read and parsed. Answers 400, 401 or 403 in fixed words before the bot hears anything. */
+    async messages(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
+      const verdict = await guard(request.headers.authorization, request.body)
+      if (!verdict.ok) {
+        services.log.warn({ reason: verdict.reason }, 'an activity was refused')
+        return answer(response, verdict.status, { error: { code: String(verdict.status), message: verdict.message } })
+      }
+      const result = await adapter.hear(verdict.activity, verdict.claims, (context) => bot.run(context))
+      return answer(response, result?.status ?? 200, result?.body)
+    },
+  }
+}
+
+/** The adapter, and the outbox over it. */
+export function createChannel(options: {
+  credentials: Credentials | undefined
+  assertOutside: (what: string) => void
+  now: () => Date
+  siteRoot: string
+}): { adapter: GuardedAdapter; outbox: Outbox } {
+  const { credentials, assertOutside } = options
+  const adapter = new GuardedAdapter(credentials)
+  return {
+    adapter,
+    outbox: createOutbox(
+      createCardSender({ adapter, allowLoopback: credentials === undefined, assertOutside }),
+      options,
+    ),
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' })
+  response.end(body === undefined ? undefined : JSON.stringify(body))
+}
+
+function storageOf(state: BotStateStore): Storage {
+  return {
+    read: async (keys: string[]) => state.read(keys) as Promise<StoreItems>,
+    write: (changes: StoreItems) => state.write(changes),
+    delete: (keys: string[]) => state.delete(keys),
+  }
+}

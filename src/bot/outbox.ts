@@ -1,0 +1,18 @@
+import { type CardJson, cards } from '../cards/index.ts'
+import type { CardKey, Conversation, Outbox, Request } from '../core/index.ts'
+import type { CardSender } from './card-sender.ts'
+
+/** The core's outbox: which card a key means, from the request's present state and for the person who sees it. */
+export function createOutbox(sender: CardSender, facts: { now: () => Date; siteRoot: string }): Outbox {
+  const cardFor = (conversation: Conversation, request: Request, key: CardKey): CardJson => {
+    const { personId: id, locale, timeZone } = conversation
+    const viewer = { id, locale, timeZone, now: facts.now(), siteRoot: facts.siteRoot }
+    if (key === 'outcome:succeeded') return cards.siteReady(request, viewer)
+    return key.startsWith('approval:') ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
+  }
+  return {
+    send: (conversation, request, key) => sender.send(conversation, cardFor(conversation, request, key)),
+    update: (conversation, activityId, request, key) =>
+      sender.update(conversation, activityId, cardFor(conversation, request, key)),
+  }
+}

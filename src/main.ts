@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+import { type App, createApp } from './app.ts'
+import { ConfigurationError, readConfig } from './config.ts'
+import { type Playgrounds, startPlaygrounds } from './playground.ts'
+
+/** The process: environment, signals, exit. Everything else is in `app.ts`. */
+async function main(): Promise<void> {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const config = readConfig(process.env)
+  const app = await createApp(config)
+  const playgrounds = config.PLAYGROUND && app.surroundings.local ? await startPlaygrounds(app) : undefined
+  announce(app, playgrounds)
+  stopOnSignal(app, playgrounds)
+}
+
+function announce(app: App, playgrounds: Playgrounds | undefined): void {
+  const { local, simulator } = app.surroundings
+  const lines = [`Quartermaster answers at ${app.url}`]
+  if (simulator) lines.push(`  Microsoft 365, simulated: ${simulator.url} (tenant Contoso)`)
+  if (playgrounds) {
+    lines.push('', 'Open these two windows, side by side:')
+    for (const { name, part, url } of playgrounds.windows) lines.push(`  ${url}  ${name}, ${part}`)
+    lines.push(
+      '',
+      'In the first, type: new site',
+      'The second gets a card to approve. Then the first gets the link of the site.',
+    )
+  }
+  if (local) lines.push('', 'Ctrl-C ends it; the next start finds everything again.')
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** The first signal ends it in order, within 10 s; a second one at once. */
+function stopOnSignal(app: App, playgrounds: Playgrounds | undefined): void {
+  let stopping = false
+  const stop = async (): Promise<void> => {
+    if (stopping) process.exit(1)
+    stopping = true
+    setTimeout(() => process.exit(1), 10_000).unref()
+    await playgrounds?.close()
+    await app.close()
+    process.exit(0)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      stop().catch((error: unknown) => {
+        process.stderr.write(`It could not end in order: ${String(error)}\n`)
+        process.exit(1)
+      })
+    })
+  }
+}
+
+main().catch((error: unknown) => {
+  const words =
+    error instanceof ConfigurationError ? error.message : error instanceof Error ? error.message : String(error)
+  process.stderr.write(`${words}\n`)
+  process.exit(1)
+})

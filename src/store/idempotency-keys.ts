@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import type { IdempotencyKey, IdempotencyStore } from '../core/index.ts'
+import type { Database } from './database.ts'
+
+const storedAnswer = z.object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string() })
+
+interface Row {
+  readonly fingerprint: string | null
+  readonly request_id: string
+  readonly lease_until: Date | null
+  readonly keep_until: Date
+  readonly answer: unknown
+}
+
+const mine = 'tenant_id = $1 AND person_id = $2 AND route = $3 AND key = $4'
+const placesOf = ({ tenantId, personId, route, key }: IdempotencyKey): string[] => [tenantId, personId, route, key]
+
+/** Idempotency keys: each claim is one transaction, so of many at once exactly one is the first. */
+export function createIdempotencyKeys(database: Database): IdempotencyStore {
+  return {
+    claim: (key, attempt) =>
+      database.transaction(async () => {
+        await database.query(`DELETE FROM idempotency_keys WHERE ${mine} AND keep_until <= $5`, [
+          ...placesOf(key),
+          attempt.at,
+        ])
+        const values = [
+          ...placesOf(key),
+          attempt.fingerprint,
+          attempt.requestId,
+          attempt.holder,
+          attempt.leaseUntil,
+          attempt.keepUntil,
+        ]
+        const { rowCount } = await database.query(
+          `INSERT INTO idempotency_keys (tenant_id, person_id, route, key, fingerprint, request_id, holder, lease_until, keep_until)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING`,
+          values,
+        )
+        if (rowCount === 1) return { state: 'claimed', requestId: attempt.requestId }
+        const { rows } = await database.query<Row>(
+          `SELECT * FROM idempotency_keys WHERE ${mine} FOR UPDATE`,
+          placesOf(key),
+        )
+        const [row] = rows
+        if (!row) return { state: 'in-flight' }
+        const same = row.fingerprint === null || row.fingerprint === attempt.fingerprint
+        if (!same) return { state: 'reused' }
+        if (row.answer !== null) return { state: 'answered', answer: storedAnswer.parse(row.answer) }
+        if (row.lease_until !== null && row.lease_until > attempt.at) return { state: 'in-flight' }
+        await database.query(
+          `UPDATE idempotency_keys SET fingerprint = $5, holder = $6, lease_until = $7 WHERE ${mine}`,
+          [...placesOf(key), attempt.fingerprint, attempt.holder, attempt.leaseUntil],
+        )
+        return { state: 'claimed', requestId: row.request_id }
+      }),
+    async complete(key, answer) {
+      await database.query(`UPDATE idempotency_keys SET answer = $5 WHERE ${mine} AND answer IS NULL`, [
+        ...placesOf(key),
+        JSON.stringify(answer),
+      ])
+    },
+    async release(key, holder, outcome) {
+      await database.query(
+        `UPDATE idempotency_keys SET lease_until = NULL, fingerprint = CASE WHEN $6 = 'refused' THEN NULL ELSE fingerprint END
+         WHERE ${mine} AND holder = $5 AND answer IS NULL`,
+        [...placesOf(key), holder, outcome],
+      )
+    },
+    async forgetOld(at) {
+      await database.query('DELETE FROM idempotency_keys WHERE keep_until <= $1', [at])
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type {
+  AuditLog,
+  BotStateStore,
+  ConversationStore,
+  DeliveryStore,
+  DraftStore,
+  IdempotencyStore,
+  Inbox,
+  RequestStore,
+  Reservations,
+  SentCards,
+  TemplateStore,
+} from '../core/index.ts'
+import { createAuditLog } from './audit-log.ts'
+import { createBotState } from './bot-state.ts'
+import { createConversationStore } from './conversations.ts'
+import type { Database } from './database.ts'
+import { createDeliveryStore } from './deliveries.ts'
+import { createDraftStore } from './drafts.ts'
+import { createIdempotencyKeys } from './idempotency-keys.ts'
+import { createInbox } from './inbox.ts'
+import { createRequestStore } from './requests.ts'
+import { createReservations } from './reservations.ts'
+import { createSentCards } from './sent-cards.ts'
+import { createTemplateStore } from './templates.ts'
+
+export { type Database, openDatabase } from './database.ts'
+export { migrate } from './migrate.ts'
+export { ownSetting } from './settings.ts'
+
+export interface Stores {
+  readonly requests: RequestStore
+  readonly templates: TemplateStore
+  readonly audit: AuditLog
+  readonly reservations: Reservations
+  readonly drafts: DraftStore
+  readonly deliveries: DeliveryStore
+  readonly sentCards: SentCards
+  readonly conversations: ConversationStore
+  readonly botState: BotStateStore
+  readonly inbox: Inbox
+  readonly idempotency: IdempotencyStore
+}
+
+/** One file for each aggregate, over one database. */
+export function createStores(database: Database): Stores {
+  return {
+    requests: createRequestStore(database),
+    templates: createTemplateStore(database),
+    audit: createAuditLog(database),
+    reservations: createReservations(database),
+    drafts: createDraftStore(database),
+    deliveries: createDeliveryStore(database),
+    sentCards: createSentCards(database),
+    conversations: createConversationStore(database),
+    botState: createBotState(database),
+    inbox: createInbox(database),
+    idempotency: createIdempotencyKeys(database),
+  }
+}

@@ -1,0 +1,97 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import type { Environment } from './config.ts'
+import { type Simulator, startSimulator } from './simulator/server.ts'
+
+/** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
+export interface Surroundings {
+  readonly local: boolean
+  readonly port: number
+  readonly host: string
+  readonly baseUrl: string
+  readonly dataDir: string
+  readonly tenantId: string
+  readonly clientId: string
+  readonly loginUrl: string
+  readonly directoryUrl: string
+  readonly sharePointUrl: string
+  readonly sharePointAdminUrl: string
+  readonly directoryExtension: string
+  readonly admins: readonly string[]
+  readonly templatesFile: string | undefined
+  readonly collabAudiences: readonly string[]
+  readonly mailAudiences: readonly string[]
+  readonly simulator: Simulator | undefined
+}
+
+const contoso = {
+  tenantId: '0c0ffee0-1111-4111-8111-000000000365',
+  clientId: '0c0ffee0-2222-4222-8222-000000000001',
+  admins: ['22222222-bbbb-4bbb-8bbb-000000000002'],
+  templatesFile: new URL('./simulator/templates.json', import.meta.url).pathname,
+}
+
+/** Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. */
+export async function findSurroundings(config: Environment): Promise<Surroundings> {
+  const local = config.MODE === 'local'
+  const dataDir = config.DATA_DIR ?? 'data'
+  await mkdir(dataDir, { recursive: true })
+  const elsewhere = config.LOGIN_URL ?? config.DIRECTORY_URL ?? config.SHAREPOINT_URL ?? config.EXCHANGE_URL
+  const simulator = local && elsewhere === undefined ? await simulate(config, dataDir) : undefined
+  const port = config.PORT === 0 ? await freePort() : config.PORT
+  const host = config.HOST ?? (local ? '127.0.0.1' : '0.0.0.0')
+  const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${port}`
+  const sharePointUrl = simulator?.sharePointUrl ?? config.SHAREPOINT_URL ?? ''
+  return {
+    local,
+    port,
+    host,
+    baseUrl,
+    dataDir,
+    tenantId: config.TENANT_ID ?? contoso.tenantId,
+    clientId: config.CLIENT_ID ?? contoso.clientId,
+    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? 'https://login.microsoftonline.com',
+    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? 'https://graph.microsoft.com',
+    sharePointUrl,
+    sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
+    directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
+    admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,
+    templatesFile: config.TEMPLATES_FILE ?? (local ? contoso.templatesFile : undefined),
+    collabAudiences: config.COLLAB_AUDIENCE.length > 0 ? config.COLLAB_AUDIENCE : [`${baseUrl}/collab`],
+    mailAudiences: config.MAIL_AUDIENCE.length > 0 ? config.MAIL_AUDIENCE : [`${baseUrl}/mail`],
+    simulator,
+  }
+}
+
+function simulate(config: Environment, dataDir: string): Promise<Simulator> {
+  return startSimulator({
+    dataDir,
+    port: config.SIMULATOR_PORT,
+    directorySeconds: config.SIMULATOR_DIRECTORY_SECONDS,
+    directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
+  })
+}
+
+/** `https://contoso.sharepoint.com` → `https://contoso-admin.sharepoint.com`; any other host is its own admin host. */
+const adminUrlOf = (url: string): string => url.replace(/^(https:\/\/[^./]+)(\.sharepoint\.)/, '$1-admin$2')
+
+/** A port that is free now, since addresses have to be known before anything listens. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}
+
+/** A JSON file named by the configuration; its absence or form is told in words. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    throw new Error(`${path} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
