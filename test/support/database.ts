@@ -52,15 +52,14 @@ export function withDatabase(engine: EngineName, { migrated = true }: { migrated
     if (migrated) await migrate(database)
   })
   afterAll(async () => {
-    if (options && database) await discard(database, options)
+    if (options && database) await discardStore(database, options)
   })
   return store
 }
 
-/** What to open a fresh store with: for tests that open and close it themselves. Removed when the process ends. */
+/** What to open a fresh store with: for tests that open and close it themselves. Removed after the run. */
 export async function newStoreOptions(engine: EngineName): Promise<DatabaseOptions> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'quartermaster-test-'))
-  process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }))
+  const dataDir = mkdtempSync(join(inject('runFolder'), 'store-'))
   if (engine === 'server') {
     return { databaseUrl: await serverUrl(), dataDir, schema: `test_${randomBytes(6).toString('hex')}` }
   }
@@ -68,7 +67,8 @@ export async function newStoreOptions(engine: EngineName): Promise<DatabaseOptio
   return { dataDir }
 }
 
-async function discard(database: Database, { schema, dataDir }: DatabaseOptions): Promise<void> {
+/** Closes a store that a test opened itself, and leaves nothing of it. */
+export async function discardStore(database: Database, { schema, dataDir }: DatabaseOptions): Promise<void> {
   if (schema !== undefined) {
     await database.query(`drop schema if exists ${schema} cascade`)
     await database.query(`drop schema if exists ${database.queueConnection.schema} cascade`)

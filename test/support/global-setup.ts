@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -9,13 +9,16 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** A socket that answers with the URL of the PostgreSQL server of this run, which starts when first asked for. */
     readonly databaseServerSocket: string
+    /** A folder that is removed after the run. */
+    readonly runFolder: string
   }
 }
 
 /** One PostgreSQL server for the whole run, started only if a test wants one, or the one of `TEST_DATABASE_URL`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let server: Promise<{ url: string; stop(): Promise<void> }> | undefined
-  const socket = join(tmpdir(), `quartermaster-test-${process.pid}.sock`)
+  const runFolder = mkdtempSync(join(tmpdir(), 'quartermaster-test-'))
+  const socket = join(runFolder, 'server.sock')
   const door = createServer((caller) => {
     caller.on('error', () => undefined)
     server ??= startServer()
@@ -26,9 +29,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   })
   await new Promise<void>((listening) => door.listen(socket, listening))
   project.provide('databaseServerSocket', socket)
+  project.provide('runFolder', runFolder)
   return async () => {
     await new Promise((closed) => door.close(closed))
     await (await server?.catch(() => undefined))?.stop()
+    rmSync(runFolder, { recursive: true, force: true })
   }
 }
 

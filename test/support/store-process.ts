@@ -1,0 +1,41 @@
+import { jobRegistry } from '../../src/jobs/define-job.ts'
+import { createQueue } from '../../src/jobs/queue.ts'
+import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
+import { sleeperJob } from './sleeper-job.ts'
+
+/**
+ * A process to be killed: `node store-process.ts write|work <options as JSON>`. Every line it prints is a fact that is
+ * committed: a row that was written, or a job that has begun.
+ */
+const [, , role, options] = process.argv
+const database = await openDatabase(JSON.parse(options ?? '') as DatabaseOptions)
+
+if (role === 'write') {
+  await database.query('create table if not exists facts (id bigint generated always as identity, note text)')
+  for (;;) {
+    const id = await database.transaction(async () => {
+      const { rows } = await database.query<{ id: number }>('insert into facts (note) values ($1) returning id', [
+        'kept',
+      ])
+      return rows[0]?.id
+    })
+    process.stdout.write(`${id}\n`)
+  }
+}
+
+const silent = { info() {}, warn() {}, error() {} }
+const queue = await createQueue(database, silent)
+const began = new Promise<void>((resolve) => {
+  queue
+    .start(
+      jobRegistry(
+        sleeperJob(async () => {
+          resolve()
+          await new Promise(() => undefined)
+        }),
+      ),
+    )
+    .catch(console.error)
+})
+await began
+process.stdout.write('began\n')
