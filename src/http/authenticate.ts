@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http'
+import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { HttpError } from './problem.ts'
+import { createSigningKeys, KeysUnreachable } from './signing-keys.ts'
+
+/** Whose tokens are taken. An audience is an App ID URI or a client id of ours; issuers are compared whole. */
+export interface TokenOptions {
+  readonly issuers: readonly string[]
+  readonly jwksUrl: string
+  readonly tenantId: string
+  readonly collabAudiences: readonly string[]
+  readonly mailAudiences: readonly string[]
+  readonly fetch?: typeof fetch
+}
+
+/** Which API a route belongs to: a token is judged by its audience and its scope together (DESIGN §5). */
+export type Audience = 'collab' | 'mail' | 'any'
+
+/** Who the token is about: the only two claims that decide anything (Entra, "Secure applications by validating claims"). */
+export interface Identity {
+  readonly tenantId: string
+  readonly id: string
+}
+export type Authenticate = (request: IncomingMessage, audience: Audience) => Promise<Identity>
+
+const realm = 'Bearer realm="quartermaster"'
+const scope = 'App.ReadWrite.All'
+const skewSeconds = 60
+const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/**
+ * Reads the caller from the request's bearer token (RFC 6750, RFC 8725). Throws 401 without a good token, 403 when a good
+ * one does not carry the scope or speaks for no person, and 503 when the issuer's keys cannot be had.
+ */
+export function createAuthenticate(options: TokenOptions, baseUrl: string, now: () => number): Authenticate {
+  const keys = createSigningKeys({ url: options.jwksUrl, fetch: options.fetch ?? fetch, now })
+  return async (request, audience) => {
+    const token = bearerToken(request)
+    const claims = await verify(token, options, audience, keys, now)
+    if (claims['tid'] !== options.tenantId || !isOfItsIssuer(claims)) throw invalid()
+    refuseWithoutScope(claims, audience, baseUrl)
+    const { oid } = claims
+    if (typeof oid !== 'string' || !objectId.test(oid)) throw invalid()
+    return { tenantId: options.tenantId, id: oid.toLowerCase() }
+  }
+}
+
+function bearerToken(request: IncomingMessage): string {
+  const given = request.headersDistinct['authorization'] ?? []
+  const [first = ''] = given
+  if (given.length > 1) throw invalid()
+  if (!/^bearer(\s|$)/i.test(first)) {
+    throw new HttpError('unauthenticated', 'Send an access token as Authorization: Bearer.', {
+      headers: { 'WWW-Authenticate': realm },
+    })
+  }
+  const token = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(first)?.[1]
+  if (token === undefined) throw invalid()
+  return token
+}
+
+async function verify(
+  token: string,
+  options: TokenOptions,
+  audience: Audience,
+  keys: ReturnType<typeof createSigningKeys>,
+  now: () => number,
+): Promise<JWTPayload> {
+  const audiences = {
+    collab: options.collabAudiences,
+    mail: options.mailAudiences,
+    any: [...options.collabAudiences, ...options.mailAudiences],
+  }[audience]
+  const keyOf: typeof keys = (header, signed) => {
+    // Without an id any single key would do; Entra always names one.
+    if (typeof header.kid !== 'string') throw new errors.JWKSNoMatchingKey()
+    return keys(header, signed)
+  }
+  try {
+    const { payload } = await jwtVerify(token, keyOf, {
+      algorithms: ['RS256'],
+      issuer: [...options.issuers],
+      audience: [...audiences],
+      clockTolerance: skewSeconds,
+      currentDate: new Date(now()),
+      requiredClaims: ['exp'],
+    })
+    return payload
+  } catch (cause) {
+    if (cause instanceof KeysUnreachable) {
+      const headers = { 'Retry-After': '10' }
+      throw new HttpError('keys-unreachable', 'Tokens cannot be checked just now.', { headers, cause })
+    }
+    throw invalid(cause)
+  }
+}
+
+/** Entra's token versions have different issuers; one version's token with the other's issuer was not made by Entra. */
+function isOfItsIssuer({ iss = '', ver }: JWTPayload): boolean {
+  if (ver === undefined) return true
+  return ver === (iss.startsWith('https://sts.windows.net/') ? '1.0' : '2.0')
+}
+
+function refuseWithoutScope(claims: JWTPayload, audience: Audience, baseUrl: string): void {
+  const { scp, roles, idtyp } = claims
+  if (idtyp === 'app' || (scp === undefined && roles !== undefined)) {
+    const detail = 'Application permissions are not supported here: sign in on behalf of a person.'
+    throw insufficient(detail, audience, baseUrl)
+  }
+  // An ID token is signed by the same keys, for the same client, and carries no scope at all.
+  if (typeof scp !== 'string') throw invalid()
+  if (!scp.split(' ').includes(scope)) throw insufficient(`The token lacks the scope ${scope}.`, audience, baseUrl)
+}
+
+function insufficient(detail: string, audience: Audience, baseUrl: string): HttpError {
+  const apis = audience === 'any' ? ['collab', 'mail'] : [audience]
+  const wanted = apis.map((api) => `${baseUrl}/${api}/${scope}`).join(' ')
+  const challenge = `${realm}, error="insufficient_scope", scope="${wanted}"`
+  return new HttpError('insufficient-scope', detail, { headers: { 'WWW-Authenticate': challenge } })
+}
+
+/** Says no more than that: which check failed would only help somebody who is trying. */
+const invalid = (cause?: unknown): HttpError =>
+  new HttpError('invalid-token', 'The access token is not valid for this API.', {
+    headers: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
+    cause,
+  })

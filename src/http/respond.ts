@@ -1,0 +1,90 @@
+import type { IncomingMessage } from 'node:http'
+import type { Request, Response } from 'restify'
+import type { Answer } from './define-route.ts'
+import { type Problem, problemOf } from './problem.ts'
+import type { HttpLog } from './services.ts'
+
+/** One request and its answer, and the id by which both are found in the log. */
+export interface Exchange {
+  readonly request: Request
+  readonly response: Response
+  readonly traceId: string
+  readonly log: HttpLog
+  /** Headers that whatever answer comes will carry. */
+  readonly extra: Record<string, string>
+}
+
+/** An answer as it goes out; what an Idempotency-Key keeps. */
+export interface Outgoing {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Bodies up to this size are read to their end before the connection is used again. Bytes. */
+const readToTheEnd = 1024 * 1024
+
+/** An unread body is thrown away by Node, unless it may be long: then the connection ends with the answer. */
+function closesConnection({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false
+  const announced = Number(headers['content-length'] ?? 0)
+  return headers['transfer-encoding'] !== undefined || announced > readToTheEnd
+}
+
+export const outgoing = ({ status, headers = {}, body }: Answer): Outgoing => ({
+  status,
+  headers,
+  body: body === undefined ? '' : JSON.stringify(body),
+})
+
+/** Writes an answer past restify's formatters, so that what goes out is what is tested and kept. */
+export function send(exchange: Exchange, { status, headers, body }: Outgoing, mediaType = 'application/json'): void {
+  const { request, response, traceId, extra } = exchange
+  if (response.headersSent || response.destroyed) return
+  const same = status === 200 && headers['ETag'] !== undefined && hasEntity(request, headers['ETag'])
+  const content = same || body === '' ? '' : body
+  response.writeHead(same ? 304 : status, {
+    ...(content !== '' && { 'Content-Type': `${mediaType}; charset=utf-8` }),
+    ...(status !== 204 && !same && { 'Content-Length': String(Buffer.byteLength(content)) }),
+    'X-Request-Id': traceId,
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    ...(closesConnection(request) && { Connection: 'close' }),
+    ...extra,
+    ...headers,
+  })
+  response.end(content)
+}
+
+/** If-None-Match of a GET or HEAD (RFC 9110 §13.1.2): weak comparison. */
+function hasEntity({ method, headers }: IncomingMessage, etag: string): boolean {
+  const given = headers['if-none-match']
+  if (given === undefined || (method !== 'GET' && method !== 'HEAD')) return false
+  const tags = given.split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}
+
+/** Writes the problem that an error is, and logs it whole when nobody foresaw it. */
+export function sendError(exchange: Exchange, error: unknown): Problem {
+  const { traceId, request, log } = exchange
+  const problem = problemOf(error, { traceId, instance: pathOf(request) })
+  if (problem.defect) log.error({ traceId, err: error }, 'a request failed')
+  const { status, headers, body } = problem
+  send(exchange, { status, headers, body: JSON.stringify(body) }, 'application/problem+json')
+  return problem
+}
+
+/** The path as it was asked for, without the query: people put secrets there. */
+export const pathOf = ({ url = '/' }: IncomingMessage): string => (url.split(/[?#]/, 1)[0] ?? '/').slice(0, 500)
+
+/** Whether an Accept header takes JSON (RFC 9110 §12.5.1): the most specific range that matches decides. */
+export function acceptsJson(accept: string | undefined): boolean {
+  if (accept === undefined || accept.trim() === '') return true
+  const ranges = accept.split(',').map((range) => {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    const quality = parameters.find((parameter) => parameter.startsWith('q='))
+    return { type, wanted: quality === undefined || Number(quality.slice(2)) > 0 }
+  })
+  const best = ['application/json', 'application/*', '*/*'].map((type) => ranges.find((range) => range.type === type))
+  return best.find((range) => range !== undefined)?.wanted ?? false
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { definePublicRoute } from '../define-route.ts'
+
+const healthBody = z.strictObject({ status: z.enum(['ok', 'unavailable']), checks: z.record(z.string(), z.string()) })
+
+/** Liveness: the process answers. */
+export const live = definePublicRoute({
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Whether the process is alive',
+  permission: 'public',
+  audience: null,
+  answers: { 200: healthBody },
+  handle: async () => ({ status: 200, body: { status: 'ok' as const, checks: {} } }),
+})
+
+/** Readiness: all that the service needs answers. A load balancer sends no calls here while it does not. */
+export const ready = definePublicRoute({
+  method: 'GET',
+  path: '/readyz',
+  summary: 'Whether the service can do its work',
+  permission: 'public',
+  audience: null,
+  answers: { 200: healthBody, 503: healthBody },
+  async handle({ services }) {
+    const { ok, checks } = await services.health.ready()
+    if (ok) return { status: 200, body: { status: 'ok' as const, checks } }
+    return { status: 503, headers: { 'Retry-After': '5' }, body: { status: 'unavailable' as const, checks } }
+  },
+})

@@ -1,0 +1,34 @@
+import { routeRegistry } from '../define-route.ts'
+import { live, ready } from './health.ts'
+import { receiveActivity } from './messages.ts'
+import {
+  approveRequest,
+  cancelRequest,
+  listRequests,
+  readRequest,
+  readTimeline,
+  rejectRequest,
+  retryRequest,
+} from './requests.ts'
+import { createSite } from './sites.ts'
+import { listTemplates, readTemplate, writeTemplate } from './templates.ts'
+import { receiveWebhook } from './webhooks.ts'
+
+/** The REST contract (DESIGN §5). */
+export const routes = routeRegistry(
+  createSite,
+  listRequests,
+  readRequest,
+  readTimeline,
+  approveRequest,
+  rejectRequest,
+  cancelRequest,
+  retryRequest,
+  listTemplates,
+  readTemplate,
+  writeTemplate,
+  receiveWebhook,
+  receiveActivity,
+  live,
+  ready,
+)

@@ -1,0 +1,124 @@
+import { access, authorize, type Permission } from '../core/index.ts'
+import type { Authenticate, Identity } from './authenticate.ts'
+import { type ActorRoute, answered, type PublicRoute, type RawInput, type Route, type Scope } from './define-route.ts'
+import { claimKey, type IdempotencyStore, idempotencyKeyOf } from './idempotency.ts'
+import type { Limits } from './limits.ts'
+import { parseJson } from './parse-json.ts'
+import { HttpError, problemOf } from './problem.ts'
+import { largestBody, readBody } from './read-body.ts'
+import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send } from './respond.ts'
+import type { Services } from './services.ts'
+
+/** All that serving a route takes. */
+export interface Door {
+  readonly services: Services
+  readonly authenticate: Authenticate
+  readonly limits: Limits
+  readonly idempotency: IdempotencyStore
+  readonly now: () => number
+}
+
+/** How deep a body of our API may nest; the deepest documented one has three levels. */
+const apiDepth = 10
+
+/** Serves one call of a route: who, how much, what, and only then the work. Throws what becomes a problem. */
+export async function serveRoute(door: Door, route: Route, exchange: Exchange): Promise<Identity | undefined> {
+  if (!route.anyAccept && !acceptsJson(exchange.request.headers.accept))
+    throw new HttpError('not-acceptable', 'This API answers application/json.')
+  if (route.permission === 'public') {
+    await servePublic(door, route, exchange)
+    return undefined
+  }
+  const caller = await door.authenticate(exchange.request, route.audience)
+  await serveCaller(door, route, exchange, caller)
+  return caller
+}
+
+async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): Promise<void> {
+  const call = route.prepare(await rawInput(route, exchange))
+  const answer = await call(scopeOf(door, exchange, exchange.traceId))
+  if (answer !== answered) send(exchange, outgoing(answer))
+}
+
+async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, caller: Identity): Promise<void> {
+  const { request } = exchange
+  const kind = route.method === 'GET' ? 'read' : 'write'
+  const key = route.idempotent && idempotencyKeyOf(request)
+  const count = () => Object.assign(exchange.extra, door.limits.take(kind, caller))
+  // A replayed answer is not counted, and whether it is one is known only with the body.
+  if (!key) count()
+  const raw = await rawInput(route, exchange)
+  if (!key) return send(exchange, await act(door, route, exchange, caller, raw, exchange.traceId))
+  const about = { route: `${route.method} ${route.path}`, key, path: pathOf(request), body: raw.body }
+  const claimed = await claimKey(door.idempotency, caller, about, door.now)
+  if ('answer' in claimed) {
+    const headers = { ...claimed.answer.headers, 'Idempotency-Replayed': 'true' }
+    return send(exchange, { ...claimed.answer, headers })
+  }
+  let answer: Outgoing
+  try {
+    count()
+    answer = await act(door, route, exchange, caller, raw, claimed.requestId)
+  } catch (error) {
+    const { status } = problemOf(error, { traceId: exchange.traceId, instance: '' })
+    await quietly(exchange, () => claimed.release(status < 500 ? 'refused' : 'unknown'))
+    throw error
+  }
+  await quietly(exchange, () => claimed.complete(answer))
+  send(exchange, answer)
+}
+
+/** What is done is done: if the key cannot be written, a repeat finds the same requestId when the lease has ended. */
+async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    exchange.log.error({ traceId: exchange.traceId, err: error }, 'an Idempotency-Key could not be written')
+  }
+}
+
+async function act(
+  door: Door,
+  route: ActorRoute,
+  exchange: Exchange,
+  caller: Identity,
+  raw: RawInput,
+  requestId: string,
+): Promise<Outgoing> {
+  const { provisioning } = door.services
+  const actor = await provisioning.actor(caller)
+  if (isDecidedHere(route.permission)) authorize(actor, route.permission)
+  const call = route.prepare(raw)
+  return outgoing(await call({ ...scopeOf(door, exchange, requestId), actor, provisioning }))
+}
+
+/** A permission that nobody has by what they are to one request. The others are decided by core, which reads it. */
+function isDecidedHere(permission: Permission): boolean {
+  const roles: readonly string[] = access[permission]
+  return !roles.includes('requester') && !roles.includes('approver')
+}
+
+function scopeOf(door: Door, { request, response }: Exchange, requestId: string): Scope {
+  return { services: door.services, request, response, headers: request.headers, requestId }
+}
+
+async function rawInput(route: Route, { request, response }: Exchange): Promise<RawInput> {
+  const query = queryOf(request.url ?? '')
+  const params: unknown = request.params
+  if (route.body === undefined) return { params, query, body: undefined }
+  const bytes = await readBody(request, response, route.largest?.bytes ?? largestBody.api)
+  if (route.body === 'raw') return { params, query, body: bytes ?? Buffer.alloc(0) }
+  const rules = { depth: route.largest?.depth ?? apiDepth, storableText: route.permission !== 'public' }
+  return { params, query, body: bytes === undefined ? undefined : parseJson(bytes, rules) }
+}
+
+/** A parameter that comes twice is a list, which no schema takes for one value. */
+function queryOf(url: string): Record<string, string | string[]> {
+  const search = new URLSearchParams(url.split('?').slice(1).join('?'))
+  return Object.fromEntries(
+    [...new Set(search.keys())].map((name) => {
+      const values = search.getAll(name)
+      return [name, values.length === 1 ? (values[0] ?? '') : values]
+    }),
+  )
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import restify, { type Request, type Response } from 'restify'
+import { createAuthenticate, type Identity } from './authenticate.ts'
+import type { Route } from './define-route.ts'
+import { createLimits } from './limits.ts'
+import { HttpError } from './problem.ts'
+import { type Exchange, pathOf, sendError } from './respond.ts'
+import { routes } from './routes/index.ts'
+import { type Door, serveRoute } from './serve-route.ts'
+import type { HttpOptions, HttpServer } from './services.ts'
+
+/** Milliseconds. A client that sends slower than this is cut off; the check itself runs every five seconds. */
+const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 } as const
+/** How long running requests may take when the server closes, in milliseconds. */
+const drainMilliseconds = 5_000
+
+/** restify logs nothing of its own: each request has one line, written here. */
+const nothing = () => false
+const silent = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing }
+
+/** Starts the HTTP side of the service: the REST contract of DESIGN §5, the bot's endpoint and the webhook receiver. */
+export async function createHttpServer(options: HttpOptions): Promise<HttpServer> {
+  const server = restify.createServer({
+    // An empty name sends no Server header.
+    name: '',
+    handleUncaughtExceptions: false,
+    ignoreTrailingSlash: true,
+    noWriteContinue: true,
+    log: silent as restify.ServerOptions['log'],
+  })
+  const node: NodeServer = server.server
+  Object.assign(node, patience)
+  // restify takes over "Connection: Upgrade" and then answers nothing; HTTP/2-minded clients send it with ordinary calls.
+  node.removeAllListeners('upgrade')
+  const state = { draining: false }
+  const admit = guard(options, state)
+  server.pre((request, response, next) => next(admit(request, response) ? undefined : false))
+
+  node.listen(options.port, options.host)
+  await once(node, 'listening')
+  const { port } = node.address() as AddressInfo
+  const door = doorOf(options, port)
+  mount(server, door, options)
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    close: () => {
+      state.draining = true
+      return drain(node)
+    },
+  }
+}
+
+function doorOf(options: HttpOptions, port: number): Door {
+  const { clock, provisioning, webhookSecret, messages, health } = options
+  const now = clock ? () => clock.now().getTime() : Date.now
+  const baseUrl = typeof options.baseUrl === 'string' ? options.baseUrl : options.baseUrl(port)
+  return {
+    services: { provisioning, webhookSecret, messages, health },
+    authenticate: createAuthenticate(options.tokens, baseUrl, now),
+    limits: createLimits(options.limits, now),
+    idempotency: options.idempotency,
+    now,
+  }
+}
+
+/** Runs before restify looks for a route; false = answered here. */
+function guard(options: HttpOptions, state: { readonly draining: boolean }) {
+  return (request: Request, response: Response): boolean => {
+    // restify builds a URL of this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
+    request.headers.host = 'localhost'
+    if (state.draining) {
+      const headers = { 'Retry-After': '5', Connection: 'close' }
+      refuse(options, request, response, new HttpError('draining', 'The service is restarting.', { headers }))
+      return false
+    }
+    const url = request.url ?? ''
+    if (url === '*' || url.startsWith('/') || URL.canParse(url)) return true
+    refuse(options, request, response, new HttpError('malformed-request', 'The request target is not an address.'))
+    return false
+  }
+}
+
+function refuse(options: HttpOptions, request: Request, response: Response, error: unknown): void {
+  const exchange = exchangeOf(options, request, response)
+  const { status } = sendError(exchange, error)
+  logAnswer(exchange, { route: 'none', status, milliseconds: 0 })
+}
+
+const exchangeOf = ({ log }: HttpOptions, request: Request, response: Response): Exchange => ({
+  request,
+  response,
+  traceId: randomUUID(),
+  log,
+  extra: {},
+})
+
+function mount(server: restify.Server, door: Door, options: HttpOptions): void {
+  for (const route of routes) {
+    const handler = handlerOf(door, route, options)
+    if (route.method === 'POST') server.post(route.path, handler)
+    else if (route.method === 'PUT') server.put(route.path, handler)
+    else if (route.method === 'DELETE') server.del(route.path, handler)
+    else {
+      server.get(route.path, handler)
+      server.head(route.path, handler)
+    }
+  }
+  server.on('restifyError', (request: Request, response: Response, error: { statusCode?: number }) => {
+    // restify's callback is not called: it would send its own answer after ours.
+    refuse(options, request, response, routingError(error, request))
+  })
+}
+
+/** What restify itself refuses: an address or method that no route has (the Allow header is set by then). */
+function routingError(error: { statusCode?: number }, request: IncomingMessage): unknown {
+  if (error.statusCode === 404) return new HttpError('no-such-address', 'There is nothing at this address.')
+  if (error.statusCode === 405)
+    return new HttpError('method-not-allowed', `${request.method} is not a method of this address.`)
+  return error
+}
+
+function handlerOf(door: Door, route: Route, options: HttpOptions) {
+  return async (request: Request, response: Response): Promise<void> => {
+    const exchange = exchangeOf(options, request, response)
+    const began = performance.now()
+    let caller: Identity | undefined
+    try {
+      caller = await serveRoute(door, route, exchange)
+    } catch (error) {
+      sendError(exchange, error)
+    }
+    const { statusCode: status } = response
+    const milliseconds = Math.round(performance.now() - began)
+    logAnswer(exchange, { route: route.path, status, milliseconds, ...(caller && { personId: caller.id }) })
+  }
+}
+
+function logAnswer(
+  { log, traceId, request }: Exchange,
+  about: { route: string; status: number; milliseconds: number; personId?: string },
+): void {
+  log.info({ traceId, method: request.method, path: pathOf(request), ...about }, 'answered')
+}
+
+/** Stops listening; connections go as they become idle, and after five seconds whatever they do. */
+async function drain(node: NodeServer<typeof IncomingMessage, typeof ServerResponse>): Promise<void> {
+  if (!node.listening) return
+  const closed = once(node, 'close')
+  node.close()
+  const sweep = setInterval(() => node.closeIdleConnections(), 50)
+  const deadline = setTimeout(() => node.closeAllConnections(), drainMilliseconds)
+  await closed
+  clearInterval(sweep)
+  clearTimeout(deadline)
+}

@@ -1,0 +1,51 @@
+import type { Request, Response } from 'restify'
+import type { Clock, Provisioning } from '../core/index.ts'
+import type { TokenOptions } from './authenticate.ts'
+import type { IdempotencyStore } from './idempotency.ts'
+import type { LimitOptions } from './limits.ts'
+
+/** The log as this room uses it; pino is one. */
+export interface HttpLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** Takes one activity of a channel and writes the answer. `request.body` is the parsed JSON; nothing of it is trusted. */
+export type MessagesHandler = (request: Request, response: Response) => Promise<void>
+
+/** Whether the service can do its work, with one word about each part it needs. */
+export interface Health {
+  ready(): Promise<{ ok: boolean; checks: Record<string, string> }>
+}
+
+/** What the handlers of routes use. */
+export interface Services {
+  readonly provisioning: Provisioning
+  /** `whsec_` and base64: what the bot's own subscription is signed with (Standard Webhooks 1.0.0). */
+  readonly webhookSecret: string
+  readonly messages: MessagesHandler
+  readonly health: Health
+}
+
+/** What an HTTP server is made of. */
+export interface HttpOptions extends Services {
+  /** 0 = any free port. */
+  readonly port: number
+  readonly host: string
+  /** The address that callers know, without a slash at the end: scopes are named by it. */
+  readonly baseUrl: string | ((port: number) => string)
+  readonly tokens: TokenOptions
+  readonly idempotency: IdempotencyStore
+  readonly limits: LimitOptions
+  readonly log: HttpLog
+  /** Only tests set another clock than the system's. */
+  readonly clock?: Clock
+}
+
+export interface HttpServer {
+  readonly url: string
+  readonly port: number
+  /** Stops listening and lets running requests finish; new ones on open connections get 503. Done within 5 s. */
+  close(): Promise<void>
+}
