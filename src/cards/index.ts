@@ -14,7 +14,7 @@ import type { Viewer } from './words.ts'
 
 export { formInputIds, type SiteForm } from './form.ts'
 export type { TemplateChoice } from './help.ts'
-export type { Notice, NoticeCode, RetryVerb } from './notice.ts'
+export { type Notice, type NoticeCode, noticeCodes, type RetryVerb } from './notice.ts'
 export type { CardJson } from './render.ts'
 export { type Verb, verbs } from './verbs.ts'
 export type { Viewer } from './words.ts'

@@ -23,15 +23,16 @@ function templateOf(name: string): Template {
  * Expands a template once with data and our strings. Once only: text of people that looks like `${…}` stays text, as
  * long as nobody expands the result again. Throws when the template names a field that the data lacks; the library
  * would leave `${field}` on the card instead, and swallows what its callback throws, so paths are collected.
+ * `words` are our strings; tests give longer ones.
  */
-export function expand(name: string, data: Readonly<Record<string, unknown>>): CardJson {
+export function expand(name: string, data: Readonly<Record<string, unknown>>, words: object = strings): CardJson {
   const missing: string[] = []
   GlobalSettings.getUndefinedFieldValueSubstitutionString = (path) => {
     missing.push(path)
     return '?'
   }
   try {
-    const card: unknown = templateOf(name).expand({ $root: { ...data, strings } })
+    const card: unknown = templateOf(name).expand({ $root: { ...data, strings: words } })
     if (missing.length > 0) throw new Error(`card ${name} lacks ${[...new Set(missing)].join(', ')}`)
     if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
     return card

@@ -1,0 +1,62 @@
+import { isNode, type Node } from './card-rules.ts'
+
+/**
+ * Paths that a template names and its data does not have. `$when` on a missing field drops its element without a word,
+ * so nothing else would find a misspelt one.
+ */
+export function unknownPaths(template: unknown, schema: Node, strings: Node): string[] {
+  const root = { ...schema, properties: { ...propertiesOf(schema), strings: asSchema(strings) } }
+  return walk(template, root, root)
+}
+
+function walk(value: unknown, scope: Node, root: Node): string[] {
+  if (typeof value === 'string') return pathsOf(value).filter((path) => !known(path, scope, root))
+  if (Array.isArray(value)) return value.flatMap((item) => walk(item, scope, root))
+  if (!isNode(value)) return []
+  const { $data, ...rest } = value
+  if ($data === undefined) return Object.values(rest).flatMap((item) => walk(item, scope, root))
+  const path = pathsOf(String($data))[0] ?? ''
+  const list = resolve(path, scope, root)[0]
+  if (!list) return [path]
+  const item = isNode(list['items']) ? list['items'] : list
+  return Object.values(rest).flatMap((inner) => walk(inner, item, root))
+}
+
+/** The data paths in a text: what stands in `${…}`, without literals, functions and words of the language. */
+function pathsOf(text: string): string[] {
+  const bare = [...text.replaceAll(/'[^']*'/g, ' ').matchAll(/\$\{([^}]*)\}/g)].map(([, inside]) => inside ?? '')
+  const inBrackets = bare.flatMap((one) => [...one.matchAll(/\[([^\]]+)\]/g)].map(([, inside]) => inside ?? ''))
+  const paths = [...bare, ...inBrackets].flatMap(
+    (one) => one.match(/[$A-Za-z_][\w$]*(?:\.\w+|\[[^\]]+\])*(?![\w(])/g) ?? [],
+  )
+  return paths.filter((path) => !['replace', 'string', 'exists', 'true', 'false', '$index'].includes(path))
+}
+
+const known = (path: string, scope: Node, root: Node): boolean => resolve(path, scope, root).length > 0
+
+/** The schemas that a path can mean; `[key]` means any of the children, and each of them must have what follows. */
+function resolve(path: string, scope: Node, root: Node): Node[] {
+  const parts = path.replaceAll(/\[[^\]]+\]/g, '.*').split('.')
+  const fromRoot = parts[0] === '$root'
+  let here = [fromRoot ? root : scope]
+  for (const part of fromRoot ? parts.slice(1) : parts) {
+    const next = here.map((schema) => {
+      const properties = propertiesOf(schema)
+      return part === '*' ? Object.values(properties).filter(isNode) : [properties[part]].filter(isNode)
+    })
+    // Below `[key]`, plain sentences stand beside groups (`notice.trace`); the schema's enum never means those.
+    here = next.flat()
+    if (here.length === 0) return []
+  }
+  return here
+}
+
+const propertiesOf = (schema: Node): Node => (isNode(schema['properties']) ? schema['properties'] : {})
+
+function asSchema(strings: Node): Node {
+  const properties = Object.entries(strings).map(([key, value]) => [
+    key,
+    isNode(value) ? asSchema(value) : { type: 'string' },
+  ])
+  return { type: 'object', properties: Object.fromEntries(properties) }
+}
