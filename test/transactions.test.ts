@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { engines, withDatabase } from './support/database.ts'
 
@@ -112,6 +113,25 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(rows).toEqual([{ id: 2 ** 40, at, data: { nested: [1, null] }, many: 1 }])
     expect(rowCount).toBe(1)
   })
+
+  it.runIf(engine === 'server')(
+    'say that the store is unavailable when its connections are cut, and go on after',
+    async () => {
+      const { database, options } = store
+      const cutting = new pg.Client(options.databaseUrl)
+      await cutting.connect()
+      const cut = database.transaction(async () => {
+        const { rows } = await database.query('select pg_backend_pid() as pid')
+        await insert(1)
+        await cutting.query('select pg_terminate_backend($1, 5000)', [rows[0]?.['pid']])
+        await insert(2)
+      })
+      await expect(cut).rejects.toMatchObject({ code: 'unavailable' })
+      await cutting.end()
+      await insert(3)
+      expect(await kept()).toEqual([3])
+    },
+  )
 
   it.runIf(engine === 'server')('are run again after a deadlock', async () => {
     await insert(1)

@@ -1,14 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { openEmbedded } from './embedded.ts'
-import { isConflict, isDoubtful, type QueryResult, rollBack, runStatement, Transaction } from './transaction.ts'
+import {
+  explained,
+  isConflict,
+  isDoubtful,
+  type QueryResult,
+  rollBack,
+  runStatement,
+  Transaction,
+} from './transaction.ts'
 
 /** PostgreSQL, embedded or on a server. Timestamps are read as Date, bigint as number, jsonb parsed. */
 export interface Database {
   readonly engine: 'embedded' | 'server'
   /** What the queue needs to reach the same store. */
   readonly queueConnection: QueueConnection
-  /** Runs one statement, on the connection of the transaction around it if there is one. */
+  /**
+   * Runs one statement, on the connection of the transaction around it if there is one. Throws PostgreSQL's error (it has
+   * `code`, the SQLSTATE), or a `ProvisioningError` `unavailable` when the store does not answer, is full or read-only.
+   */
   query<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
   /**
    * Runs work in one transaction (read committed) and commits it; joins the transaction around it if there is one.
@@ -165,7 +176,9 @@ async function withClient<T>(
   engine: Database['engine'],
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect()
+  const client = await pool.connect().catch((error: unknown) => {
+    throw explained(error)
+  })
   // The embedded store runs on the event loop: everybody else gets a turn before each transaction. Not before `connect`:
   // callers that wait together would then all run within one turn.
   if (engine === 'embedded') await new Promise(setImmediate)

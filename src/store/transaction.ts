@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { ProvisioningError } from '../core/index.ts'
 
 export interface QueryResult<Row> {
   readonly rows: Row[]
@@ -53,7 +54,7 @@ export class Transaction {
       await this.#end()
       if (this.#doom !== undefined)
         throw new Error('A part of this transaction failed, so none of it is kept', { cause: this.#doom })
-      const { command } = await this.#client.query('commit')
+      const { command } = await this.#client.query('commit').catch(rethrowExplained)
       // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
       if (command !== 'COMMIT') throw new Error('A statement of this transaction failed, so none of it is kept')
       return result
@@ -114,7 +115,7 @@ export async function runStatement<Row>(
     return { rows: result.flatMap((each) => (each.rows ?? []) as Row[]), rowCount: result.at(-1)?.rowCount ?? 0 }
   } catch (error) {
     if (!isSqlError(error)) doubtful.add(client)
-    throw error
+    throw explained(error)
   }
 }
 
@@ -128,6 +129,10 @@ function toWire(value: unknown): unknown {
   return typeof value === 'object' ? JSON.stringify(value) : value
 }
 
+function rethrowExplained(error: unknown): never {
+  throw explained(error)
+}
+
 /** Rolls back whatever is open. Never throws: a connection that cannot even do that is doubtful. */
 export async function rollBack(client: pg.ClientBase): Promise<void> {
   const statement: pg.QueryConfig & { query_timeout: number } = { text: 'rollback', query_timeout: 2000 }
@@ -138,9 +143,21 @@ export async function rollBack(client: pg.ClientBase): Promise<void> {
   }
 }
 
-/** Whether the server said so (it has a SQLSTATE): the connection itself is still good. */
+/** Whether PostgreSQL itself said so: the connection is still good. */
 export function isSqlError(error: unknown): error is Error & { code: string } {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^[0-9A-Z]{5}$/.test(error.code)
+  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
+}
+
+/**
+ * SQLSTATE classes that say "not now" instead of "not so": connection, resources (a full disk among them), a server that
+ * is going down or is a read-only standby.
+ */
+const NOT_NOW = /^(08|53|57P|58|25006)/
+
+/** The error that callers see: `unavailable` when the store is not there just now, else what PostgreSQL said. */
+export function explained(error: unknown): unknown {
+  if (isSqlError(error) && !NOT_NOW.test(error.code)) return error
+  return new ProvisioningError('unavailable', 'The store does not answer just now.', { cause: error })
 }
 
 /** Whether running the same transaction again makes sense: a serialization failure or a deadlock. */
