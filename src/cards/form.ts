@@ -12,6 +12,7 @@ import {
 import { defineCard } from './define-card.ts'
 import { withoutScheme } from './links.ts'
 import { look, plain, toFix, toKnow } from './look.ts'
+import { type CardJson, fits } from './render.ts'
 import { strings } from './strings.ts'
 import { cut, listOf, longest } from './words.ts'
 
@@ -149,9 +150,20 @@ function headingOf(faultCount: number, onInputs: number, notice: SiteForm['notic
   return { look: plain, heading: 'new' as const, lead: '' as const }
 }
 
-/** A card holds 25 kB, so the more text fields a template has the shorter their answers may be in chat. */
+/**
+ * The form as a card. One that is too large for a message goes without the help and examples of the template's own
+ * fields: its questions and what was answered must stay.
+ */
+export function renderSiteForm(form: SiteForm): CardJson {
+  const view = siteFormView(form)
+  const card = siteFormCard.render(view)
+  if (fits(card)) return card
+  return siteFormCard.render({ ...view, fields: view.fields.map((field) => ({ ...field, help: '', placeholder: '' })) })
+}
+
+/** The more text fields a template has, the shorter their answers may be in chat, since a card holds only so much. */
 const answerLength = (fields: readonly TemplateField[]): number =>
-  Math.min(1024, Math.max(100, Math.floor(2048 / Math.max(1, fields.length))))
+  Math.min(500, Math.max(100, Math.floor(1500 / Math.max(1, fields.filter(({ type }) => type === 'text').length))))
 
 function fieldsOf(template: Template, value: (id: string) => string, faultOf: (id: string) => FaultLine) {
   const maxLength = answerLength(template.fields)

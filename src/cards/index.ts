@@ -1,7 +1,7 @@
 import { type Draft, type Plan, type Request, waitingFor } from '../core/index.ts'
 import { approvalCard, approvalDecidedCard, approvalDecidedView, approvalView } from './approval-card.ts'
 import { cardRegistry } from './define-card.ts'
-import { type SiteForm, siteFormCard, siteFormView } from './form.ts'
+import { renderSiteForm, type SiteForm, siteFormCard } from './form.ts'
 import { chooseTemplateCard, chooseTemplateView, helpCard, helpView, type TemplateChoice } from './help.ts'
 import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from './lists.ts'
 import { type Notice, noticeCard, noticeView } from './notice.ts'
@@ -39,7 +39,7 @@ export const cards = {
   help: (me: { displayName: string; isApprover: boolean }): CardJson => helpCard.render(helpView(me)),
   chooseTemplate: (templates: readonly TemplateChoice[]): CardJson =>
     chooseTemplateCard.render(chooseTemplateView(templates)),
-  siteForm: (form: SiteForm): CardJson => siteFormCard.render(siteFormView(form)),
+  siteForm: (form: SiteForm): CardJson => renderSiteForm(form),
   review: (review: { draft: Draft; plan: Plan }): CardJson => reviewCard.render(reviewView(review)),
   requestStatus: (request: Request, viewer: Viewer): CardJson =>
     requestStatusCard.render(requestStatusView(request, viewer)),

@@ -29,6 +29,8 @@ export interface Notice {
   readonly by?: string | undefined
   readonly at?: string | undefined
   readonly requestId?: string | undefined
+  /** The core's own sentence, when it knows more than our words for the code; it stands in their place. */
+  readonly detail?: string | undefined
   readonly traceId?: string | undefined
   readonly retry?: { readonly verb: RetryVerb; readonly requestId: string; readonly version?: number | undefined }
   /** The command that an unknown one looks like: ours, not what was typed. */
@@ -69,6 +71,7 @@ export const noticeCard = defineCard({
     reference: z.string(),
     by: z.string(),
     at: z.string(),
+    detail: z.string(),
     traceId: z.string(),
     suggestion: z.string(),
     requestId: z.string(),
@@ -89,6 +92,7 @@ export function noticeView(notice: Notice, viewer: Viewer): Parameters<typeof no
     reference: notice.reference ?? '',
     by: cut(notice.by ?? '', longest.name),
     at: notice.at === undefined ? '' : moment(notice.at, viewer, 'full'),
+    detail: cut(notice.detail ?? '', longest.text),
     traceId: notice.traceId ?? '',
     suggestion,
     requestId: retry?.requestId ?? requestId,

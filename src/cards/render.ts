@@ -6,6 +6,10 @@ import { strings } from './strings.ts'
 /** A card as it is sent: plain JSON. */
 export type CardJson = { readonly [key: string]: unknown }
 
+/** The largest card, in bytes as Teams counts them: UTF-16. Teams' own limit is 28 kB. */
+const mostBytes = 25_000
+export const fits = (card: CardJson): boolean => JSON.stringify(card).length * 2 < mostBytes
+
 const templates = new Map<string, Template>()
 
 /** The file of a template, as it is written. */

@@ -174,5 +174,9 @@ export const samples: readonly Sample[] = [
   }),
   notice('discarded', { code: 'discarded' }),
   notice('unknown-command', { code: 'unknownCommand', suggestion: 'my requests' }),
+  notice('too-many-open', {
+    code: 'tooManyOpen',
+    detail: 'You have 10 open requests, and no more are allowed. Wait until one is done, or cancel one.',
+  }),
   notice('no-requests', { code: 'noRequests' }),
 ]
