@@ -1,13 +1,6 @@
 /** The HTTP room's door. */
 export type { TokenOptions } from './authenticate.ts'
 export { definePublicRoute, defineRoute, type Route, routeRegistry } from './define-route.ts'
-export type {
-  IdempotencyAttempt,
-  IdempotencyClaim,
-  IdempotencyKey,
-  IdempotencyStore,
-  StoredAnswer,
-} from './idempotency.ts'
 export type { LimitOptions } from './limits.ts'
 export { problemBody } from './problem.ts'
 export { routes } from './routes/index.ts'

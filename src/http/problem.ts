@@ -100,7 +100,7 @@ export class HttpError extends Error {
   }
 }
 
-/** What an error becomes on the wire. `defect` says that nobody foresaw it: it belongs in the log, with its stack. */
+/** What an error becomes on the wire. `defect`: something of ours does not work, so the error itself belongs in the log. */
 export interface Problem {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -111,13 +111,15 @@ export interface Problem {
 /** The one mapper from errors to answers. What is not a refusal that we made stays opaque: only its trace id is shown. */
 export function problemOf(error: unknown, about: { traceId: string; instance: string }): Problem {
   if (error instanceof HttpError) {
-    return problem(httpStatusOf[error.code], error.code, error.message, about, error.faults, error.headers)
+    const refusal = problem(httpStatusOf[error.code], error.code, error.message, about, error.faults, error.headers)
+    return { ...refusal, defect: error.code === 'keys-unreachable' }
   }
   if (error instanceof ProvisioningError) {
     const { code } = error
     const wait = retryAfterSeconds[code]
     const headers: Record<string, string> = wait ? { 'Retry-After': wait } : {}
-    return problem(statusOf[code], code, error.message, about, error.faults, headers)
+    const refusal = problem(statusOf[code], code, error.message, about, error.faults, headers)
+    return { ...refusal, defect: code === 'unavailable' }
   }
   if (error instanceof TenantError && error.retryable) {
     const headers = { 'Retry-After': String(error.retryAfterSeconds ?? retryAfterSeconds.unavailable) }

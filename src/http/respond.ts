@@ -64,7 +64,7 @@ function hasEntity({ method, headers }: IncomingMessage, etag: string): boolean 
   return tags.includes(etag) || tags.includes('*')
 }
 
-/** Writes the problem that an error is, and logs it whole when nobody foresaw it. */
+/** Writes the problem that an error is, and logs the error when it is a defect. */
 export function sendError(exchange: Exchange, error: unknown): Problem {
   const { traceId, request, log } = exchange
   const problem = problemOf(error, { traceId, instance: pathOf(request) })

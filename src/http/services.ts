@@ -1,7 +1,6 @@
 import type { Request, Response } from 'restify'
-import type { Clock, Provisioning } from '../core/index.ts'
+import type { Clock, IdempotencyStore, Provisioning } from '../core/index.ts'
 import type { TokenOptions } from './authenticate.ts'
-import type { IdempotencyStore } from './idempotency.ts'
 import type { LimitOptions } from './limits.ts'
 
 /** The log as this room uses it; pino is one. */

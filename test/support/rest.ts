@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { expect, onTestFinished } from 'vitest'
+import { type IdempotencyStore, type Provisioning, provisioningRequest, type Request } from '../../src/core/index.ts'
+import { createHttpServer, type HttpOptions, problemBody, routes } from '../../src/http/index.ts'
+
+export const tenantId = '0a1b2c3d-1111-4111-8111-000000000001'
+export const personId = '11111111-aaaa-4aaa-8aaa-000000000001'
+export const baseUrl = 'https://provisioning.contoso.example'
+export const webhookSecret = `whsec_${Buffer.from('a secret of thirty-two bytes, yes').toString('base64')}`
+const issuer = `https://login.contoso.example/${tenantId}/v2.0`
+const v1Issuer = `https://sts.windows.net/${tenantId}/`
+
+type Key = Awaited<ReturnType<typeof generateKeyPair>> & { readonly kid: string }
+
+/** A token issuer of our own: its keys over HTTP, and tokens as good or as bad as a test wants them. */
+export async function startIssuer() {
+  const makeKey = async (kid: string): Promise<Key> => ({ ...(await generateKeyPair('RS256')), kid })
+  const first = await makeKey('first')
+  let published: readonly Key[] = [first]
+  let status = 200
+  let asked = 0
+  const server = createServer((_, response) => {
+    asked += 1
+    void Promise.all(published.map(async (key) => ({ ...(await exportJWK(key.publicKey)), kid: key.kid, use: 'sig' })))
+      .then((keys) => {
+        // Two statements: restify replaces writeHead of every Node response, and its own returns nothing.
+        response.statusCode = status
+        response.end(JSON.stringify({ keys }))
+      })
+      .catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const { port } = server.address() as AddressInfo
+  const now = () => Math.floor(Date.now() / 1000)
+  const claims = (more: Record<string, unknown> = {}): JWTPayload => ({
+    ...{ iss: issuer, aud: 'api://contoso/collab', tid: tenantId, oid: personId, scp: 'App.ReadWrite.All' },
+    ...{ ver: '2.0', iat: now(), nbf: now(), exp: now() + 3600, azp: randomUUID() },
+    ...more,
+  })
+  return {
+    key: first,
+    makeKey,
+    claims,
+    v1Issuer,
+    now,
+    /** How often the keys were fetched. */
+    asked: () => asked,
+    publish: (...keys: Key[]) => {
+      published = keys
+    },
+    answerWith: (next: number) => {
+      status = next
+    },
+    /** A token that is good but for what is said; `undefined` takes a claim away. */
+    token: (more: Record<string, unknown> = {}, header: Record<string, unknown> = {}, key: Key = first) =>
+      new SignJWT(JSON.parse(JSON.stringify(claims(more))))
+        .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.kid, ...header })
+        .sign(key.privateKey),
+    options: {
+      issuers: [issuer, v1Issuer],
+      jwksUrl: `http://127.0.0.1:${port}/keys`,
+      tenantId,
+      collabAudiences: ['api://contoso/collab', 'c0ffee00-0000-4000-8000-000000000001'],
+      mailAudiences: ['api://contoso/mail'],
+    },
+  }
+}
+export type Issuer = Awaited<ReturnType<typeof startIssuer>>
+
+/** The parts of the core that a test expects to be called; any other call fails loudly, naming it. */
+export function coreWith(parts: object = {}): Provisioning {
+  const known = {
+    settings: { tenantId, followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 } },
+    actor: async (identity: { tenantId: string; id: string }) => ({ ...identity, ...kim, isAdmin: false }),
+    ...parts,
+  }
+  return loud('provisioning', known) as Provisioning
+}
+const kim = { displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' }
+/** What `coreWith` makes of an admin. */
+export const asAdmin = {
+  actor: async (identity: { tenantId: string; id: string }) => ({ ...identity, ...kim, isAdmin: true }),
+}
+
+function loud(name: string, parts: object): object {
+  return new Proxy(parts, {
+    get(target, property) {
+      if (typeof property === 'symbol' || property === 'then') return undefined
+      const part: unknown = Reflect.get(target, property)
+      if (part === undefined) throw new Error(`nobody expected ${name}.${property} to be called`)
+      return typeof part === 'object' && part !== null && property !== 'settings'
+        ? loud(`${name}.${property}`, part)
+        : part
+    },
+  })
+}
+
+/** A store of keys for tests that are not about it: no key is expected. */
+const noKeys = loud('idempotency', {}) as IdempotencyStore
+
+export interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly [field: string]: unknown
+}
+
+/** A server on a port of its own until the test ends, with the log that it writes. */
+export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = {}) {
+  const lines: LogLine[] = []
+  const note = (level: string) => (fields: object, message: string) => void lines.push({ ...fields, level, message })
+  const server = await createHttpServer({
+    port: 0,
+    host: '127.0.0.1',
+    baseUrl,
+    provisioning: coreWith(),
+    tokens: issuer.options,
+    idempotency: noKeys,
+    webhookSecret,
+    messages: async () => {
+      throw new Error('nobody expected an activity')
+    },
+    health: { ready: async () => ({ ok: true, checks: { store: 'ok' } }) },
+    limits: { writesPerMinute: 0, writeBurst: 0, readsPerMinute: 0, tenantWritesPerMinute: 0 },
+    log: { info: note('info'), warn: note('warn'), error: note('error') },
+    ...options,
+  })
+  onTestFinished(() => server.close())
+  const token = await issuer.token()
+  return {
+    server,
+    lines,
+    /** One call, signed in unless `authorization` says otherwise; its answer is held against the contract. */
+    async call(method: string, path: string, { body, headers = {} }: CallOptions = {}): Promise<RestAnswer> {
+      const response = await fetch(`${server.url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body !== undefined && json), ...headers },
+        redirect: 'manual',
+        ...(body !== undefined && { body: asBody(body), duplex: 'half' }),
+      })
+      const text = await response.text()
+      const answer = { status: response.status, headers: response.headers, text, body: text ? parsed(text) : undefined }
+      if (method !== 'HEAD') conforms(method, path, answer)
+      return answer
+    },
+    /** Bytes as they are, on a connection of their own; gives all that comes back until the server ends it. */
+    raw: (text: string | Buffer) => exchange(server.port, text),
+  }
+}
+export interface CallOptions {
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+}
+export interface RestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: a test reads the fields it expects and fails on the others
+  readonly body: any
+}
+
+const json = { 'content-type': 'application/json' }
+const asBody = (body: unknown): RequestInit['body'] =>
+  typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream
+    ? (body as RequestInit['body'])
+    : JSON.stringify(body)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Every answer: a declared status with a body of its schema, or a problem that tells nothing of our inside. */
+function conforms(method: string, path: string, { status, headers, text, body }: RestAnswer): void {
+  const about = `${method} ${path} answered ${status} ${text}`
+  expect(headers.get('x-request-id'), about).toMatch(/^[0-9a-f-]{36}$/)
+  expect(headers.get('x-content-type-options'), about).toBe('nosniff')
+  expect(headers.get('server'), about).toBeNull()
+  expect(text, about).not.toMatch(/\bat .+:\d+:\d+|node_modules|\/src\/|select .+ from|eyJ[\w-]{20}/i)
+  if (headers.get('content-type')?.startsWith('application/problem+json')) {
+    const problem = problemBody.parse(body)
+    expect(problem.status, about).toBe(status)
+    expect(problem.traceId, about).toBe(headers.get('x-request-id'))
+    return
+  }
+  const route = routes.find((one) => one.method === method && pattern(one.path).test(path))
+  const schema = route?.answers[status]
+  if (status === 304) {
+    expect(text, about).toBe('')
+    return
+  }
+  expect(schema, `${about}, which its route does not declare`).toBeDefined()
+  if (schema === null) expect(text, about).toBe('')
+  else expect(schema?.safeParse(body).error, about).toBeUndefined()
+}
+const pattern = (path: string): RegExp => new RegExp(`^${path.replace(/:[^/]+/g, '[^/]+')}/?(\\?.*)?$`)
+
+async function exchange(port: number, text: string | Buffer): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => void chunks.push(chunk))
+  const ended = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve())
+    socket.once('error', () => resolve())
+  })
+  socket.write(text)
+  await ended
+  return Buffer.concat(chunks).toString()
+}
+
+/** A request as the core hands it out. */
+export function requestOf(more: Partial<Request> = {}): Request {
+  const at = '2026-03-02T09:00:00.000Z'
+  const template = { id: 'bbbbbbbb-0000-4000-8000-000000000001', version: 1, kind: 'teamSite', name: 'Project site' }
+  return provisioningRequest.parse({
+    ...{ v: 1, requestId: 'aaaaaaaa-0000-4000-8000-000000000001', number: 1042, tenantId, kind: 'teamSite', template },
+    ...{ status: 'queued', requester: { id: personId, ...kim }, channel: 'rest', reason: '', alias: 'apollo' },
+    ...{ details: { displayName: 'Apollo' }, owners: [{ id: personId, ...kim }], approvals: [], steps: [] },
+    ...{ progress: {}, resource: null, problem: null, followUp: { state: 'none' }, cancelledBy: null },
+    ...{ submittedAt: at, updatedAt: at, queuedAt: at, finishedAt: null, version: 1 },
+    ...more,
+  })
+}
