@@ -30,11 +30,11 @@ import {
 export interface Sample {
   readonly name: string
   readonly card: string
-  readonly data: unknown
+  readonly data: Readonly<Record<string, unknown>>
   render(data: unknown): CardJson
 }
 
-function sample<D>(
+function sample<D extends Record<string, unknown>>(
   variant: string,
   card: { name: string; data: { parse(data: unknown): D }; render(data: D): CardJson },
   data: D,

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium } from 'playwright-core'
+import { expand } from '../../src/cards/render.ts'
+import { strings } from '../../src/cards/strings.ts'
 import { samples } from './card-samples.ts'
+import { longer } from './longer-words.ts'
 import { themes } from './teams-themes.ts'
 
 /**
  * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, onto one picture, and says
- * which elements are wider than their card. `node test/support/contact-sheet.ts <out.png> [width] [name …]`
+ * which elements are wider than their card. `node test/support/contact-sheet.ts <out.png> [width] [name …]`; with
+ * `LONG_WORDS=1` every word of ours is 35 % longer, as other languages are.
  */
 const [out, widthGiven = '320', ...names] = process.argv.slice(2)
 if (out === undefined) throw new Error('usage: node test/support/contact-sheet.ts <out.png> [width] [name …]')
@@ -19,7 +23,8 @@ const withNames = (card: object): unknown =>
       ? { ...value, type: 'Input.Text', value: value.choices.map(({ title }: { title: string }) => title).join(', ') }
       : value,
   )
-const cards = shown.map(({ name, data, render }) => ({ name, card: withNames(render(data)) }))
+const words = process.env['LONG_WORDS'] === '1' ? longer(strings) : strings
+const cards = shown.map(({ name, card, data }) => ({ name, card: withNames(expand(card, data, words)) }))
 const renderer = readFileSync(createRequire(import.meta.url).resolve('adaptivecards/dist/adaptivecards.min.js'), 'utf8')
 
 const page = `<!doctype html><meta charset="utf-8"><style>
