@@ -5,7 +5,7 @@ import {
   type InvokeResponse,
   type TurnContext,
 } from 'botbuilder'
-import { ClaimsIdentity } from 'botframework-connector'
+import { AuthenticationConstants, ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
 import type { IncomingActivity } from './guard.ts'
 
 export interface Credentials {
@@ -13,6 +13,25 @@ export interface Credentials {
   readonly password: string | undefined
   readonly tenantId: string
   readonly type: string
+}
+
+/**
+ * The SDK's HTTP client repeats a POST by itself when the answer is lost, which would send a card twice; what is tried
+ * again is decided where it is known what the card is. The SDK passes no such option on, so its policy is taken out.
+ */
+class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
+  override createConnectorFactory(identity: ClaimsIdentity): ConnectorFactory {
+    const factory = super.createConnectorFactory(identity)
+    return {
+      async create(serviceUrl, audience) {
+        const client = await factory.create(serviceUrl, audience)
+        if (client['client'].pipeline.removePolicy({ name: 'defaultRetryPolicy' }).length === 0) {
+          throw new Error('the connector client has no retry policy to take out; look at its pipeline again')
+        }
+        return client
+      },
+    }
+  }
 }
 
 /** botbuilder's adapter, which hears only what our guard has verified: the SDK's own token check is never reached. */
@@ -26,7 +45,7 @@ export class GuardedAdapter extends CloudAdapter {
       MicrosoftAppTenantId: credentials.tenantId,
       MicrosoftAppType: credentials.type,
     }
-    super(new ConfigurationBotFrameworkAuthentication(known ?? {}))
+    super(new OnceOnlyAuthentication(known ?? {}))
     this.appId = credentials?.appId ?? ''
   }
 
@@ -43,10 +62,14 @@ export class GuardedAdapter extends CloudAdapter {
       })),
       true,
     )
-    const audience = this.botFrameworkAuthentication.getOriginatingAudience()
     const connectorFactory = this.botFrameworkAuthentication.createConnectorFactory(identity)
     return this.processActivity(
-      { audience, claimsIdentity: identity, connectorFactory, callerId: '' },
+      {
+        audience: AuthenticationConstants.ToChannelFromBotOAuthScope,
+        claimsIdentity: identity,
+        connectorFactory,
+        callerId: '',
+      },
       asActivity(verified),
       logic,
     )

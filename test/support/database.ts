@@ -78,7 +78,7 @@ export async function discardStore(database: Database, { schema, dataDir }: Data
 }
 
 /** The folder of an initialised store to copy: making one takes seconds. Kept between runs, for each version of PGlite. */
-async function emptyStore(): Promise<string> {
+export async function emptyStore(): Promise<string> {
   const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite')
   const { version } = JSON.parse(readFileSync(join(dirname(entry), '../package.json'), 'utf8')) as { version: string }
   const folder = join(tmpdir(), `quartermaster-empty-store-${version}`)

@@ -1,0 +1,150 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { type App, createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { type Connector, startConnector } from './connector.ts'
+import { emptyStore } from './database.ts'
+import { people, TeamsUser } from './teams-user.ts'
+
+export const templates = {
+  projectSite: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
+  workingGroup: 'c3d1e5f7-0b1a-4a3e-b5d4-7e6f5a4b3c33',
+  newsSite: '8b0a0c7e-52a3-4c86-8f0f-3a1d5f1a2b22',
+  openCommunity: 'd9e8f7a6-1c2b-4d3e-a4f5-6b7c8d9e0f44',
+  sharedMailbox: '5a7c9e1b-3d5f-4a7c-9e1b-3d5f7a9c1e55',
+} as const
+export const labels = {
+  public: '33333333-cccc-4ccc-8ccc-000000000001',
+  internal: '33333333-cccc-4ccc-8ccc-000000000002',
+  confidential: '33333333-cccc-4ccc-8ccc-000000000003',
+}
+
+export interface Service {
+  readonly app: App
+  readonly connector: Connector
+  readonly kim: TeamsUser
+  readonly dana: TeamsUser
+  readonly omar: TeamsUser
+  readonly sam: TeamsUser
+  /** Calls the REST API as somebody. */
+  rest(
+    who: keyof typeof people,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; headers: Headers; body: Record<string, never> }>
+  /** Tells the simulated tenant to fail. */
+  fault(fault: Record<string, unknown>): Promise<void>
+  calls(operation: string): Promise<{ operation: string; status: number; at: string; body?: unknown; path: string }[]>
+  /** Ends the service and starts it again over the same data. */
+  restart(change?: Record<string, string>): Promise<void>
+}
+
+/**
+ * The whole service for the tests of a block: embedded PostgreSQL, simulated Microsoft 365, a connector of its own.
+ * The directory shows groups at once and sites are ready at once, unless the variables say otherwise.
+ */
+export function withService(variables: Record<string, string> = {}): Service {
+  let app: App | undefined
+  let connector: Connector | undefined
+  let dataDir = ''
+  const known = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error('the service runs only while the tests of its block run')
+    return value
+  }
+  const base = {
+    PORT: '0',
+    SIMULATOR_PORT: '0',
+    SIMULATOR_DIRECTORY_SECONDS: '0',
+    PLAYGROUND: 'off',
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
+    RATE_LIMIT_WRITES_PER_MINUTE: '0',
+    OPEN_REQUESTS_PER_PERSON: '0',
+  }
+  const start = async (change: Record<string, string> = {}) => {
+    app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }))
+  }
+  const user = (name: keyof typeof people) => new TeamsUser(() => known(app).url, known(connector), people[name])
+  const users = new Map<string, TeamsUser>()
+  const userOnce = (name: keyof typeof people) => {
+    const made = users.get(name) ?? user(name)
+    users.set(name, made)
+    return made
+  }
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(inject('runFolder'), 'service-'))
+    cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+    connector = await startConnector()
+    await start()
+  })
+  afterAll(async () => {
+    await app?.close()
+    await connector?.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  const simulatorUrl = () => known(known(app).surroundings.simulator).url
+  return {
+    get app() {
+      return known(app)
+    },
+    get connector() {
+      return known(connector)
+    },
+    get kim() {
+      return userOnce('kim')
+    },
+    get dana() {
+      return userOnce('dana')
+    },
+    get omar() {
+      return userOnce('omar')
+    },
+    get sam() {
+      return userOnce('sam')
+    },
+    async rest(who, method, path, body, headers = {}) {
+      const token = await tokenFor(simulatorUrl(), people[who].id, `${known(app).url}/collab/App.ReadWrite.All`)
+      const response = await fetch(`${known(app).url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) }
+    },
+    async fault(fault) {
+      await control(simulatorUrl(), 'POST', 'faults', { count: 1, ...fault })
+    },
+    async calls(operation) {
+      const answer = (await control(simulatorUrl(), 'GET', `calls?operation=${operation}`)) as { value: [] }
+      return Array.isArray(answer) ? answer : answer.value
+    },
+    async restart(change = {}) {
+      await known(app).close()
+      await start(change)
+    },
+  }
+}
+
+/** A user token of the simulated tenant. */
+export async function tokenFor(simulatorUrl: string, userId: string, scope: string): Promise<string> {
+  const answer = (await control(simulatorUrl, 'POST', 'token', { userId, scope })) as { access_token: string }
+  return answer.access_token
+}
+
+async function control(simulatorUrl: string, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(`${simulatorUrl}/control/${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`control/${path}: ${response.status} ${await response.text()}`)
+  const text = await response.text()
+  return text === '' ? undefined : JSON.parse(text)
+}

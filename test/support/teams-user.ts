@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { action, textOf, valuesOf } from './cards.ts'
+import type { Card, Connector, ShownActivity } from './connector.ts'
+import { until } from './until.ts'
+
+export const people = {
+  kim: { id: '11111111-aaaa-4aaa-8aaa-000000000001', name: 'Kim Lee' },
+  dana: { id: '11111111-aaaa-4aaa-8aaa-000000000002', name: 'Dana Fox' },
+  omar: { id: '11111111-aaaa-4aaa-8aaa-000000000003', name: 'Omar Haddad' },
+  sam: { id: '11111111-aaaa-4aaa-8aaa-000000000004', name: 'Sam Roy' },
+} as const
+export const contosoTenant = '0c0ffee0-1111-4111-8111-000000000365'
+
+/** What an invoke was answered with. */
+export interface InvokeAnswer {
+  readonly status: number
+  readonly type: string | undefined
+  readonly card: Card | undefined
+  readonly text: string | undefined
+}
+
+/** Somebody in Teams: types, clicks and looks at their personal chat, over HTTP as the Bot connector does. */
+export class TeamsUser {
+  readonly conversationId: string
+  readonly #botUrl: () => string
+  readonly #connector: Connector
+  readonly #person: { id: string; name: string }
+
+  constructor(botUrl: () => string, connector: Connector, person: { id: string; name: string }) {
+    this.#botUrl = botUrl
+    this.#connector = connector
+    this.#person = person
+    this.conversationId = `personal-${person.id}`
+  }
+
+  get id(): string {
+    return this.#person.id
+  }
+
+  /** Everything an activity of this person carries. */
+  activity(change: Record<string, unknown> = {}): Record<string, unknown> {
+    return {
+      id: randomUUID(),
+      channelId: 'msteams',
+      serviceUrl: this.#connector.url,
+      locale: 'en-GB',
+      localTimezone: 'Europe/Zurich',
+      from: { id: `29:${this.#person.id}`, name: this.#person.name, aadObjectId: this.#person.id },
+      recipient: { id: '28:bot', name: 'Quartermaster' },
+      conversation: { id: this.conversationId, conversationType: 'personal', tenantId: contosoTenant },
+      channelData: { tenant: { id: contosoTenant } },
+      ...change,
+    }
+  }
+
+  /** Posts an activity as it stands, and gives the raw answer. */
+  post(activity: Record<string, unknown>): Promise<Response> {
+    const headers = { 'content-type': 'application/json' }
+    return fetch(`${this.#botUrl()}/api/messages`, { method: 'POST', headers, body: JSON.stringify(activity) })
+  }
+
+  async installs(): Promise<void> {
+    await this.#must(this.activity({ type: 'installationUpdate', action: 'add' }))
+  }
+
+  /** Types something, and gives the card that came back. */
+  async says(text: string): Promise<ShownActivity & { card: Card }> {
+    const before = this.chat().length
+    await this.#must(this.activity({ type: 'message', text }))
+    const reply = await until(
+      () =>
+        this.chat()
+          .slice(before)
+          .findLast(({ card }) => card !== undefined),
+      `an answer to "${text}"`,
+    )
+    return withCard(reply)
+  }
+
+  /** Presses a button of a card in this chat, with the values in its inputs changed as given. */
+  async clicks(
+    on: { id: string; card?: Card | undefined },
+    title: string,
+    inputs: Record<string, string> = {},
+  ): Promise<InvokeAnswer> {
+    const { card } = on
+    if (!card) throw new Error('there is no card to click on')
+    const { verb, data } = action(card, title)
+    return this.invokes(on.id, String(verb), { ...data, ...valuesOf(card), ...inputs })
+  }
+
+  /** An invoke with any verb and data, also such as no card of ours has. */
+  async invokes(
+    replyToId: string,
+    verb: string,
+    data: unknown,
+    change: Record<string, unknown> = {},
+  ): Promise<InvokeAnswer> {
+    const value = { action: { type: 'Action.Execute', verb, data }, trigger: 'manual' }
+    const response = await this.post(
+      this.activity({ type: 'invoke', name: 'adaptiveCard/action', replyToId, value, ...change }),
+    )
+    const body = (response.headers.get('content-type')?.includes('json') ? await response.json() : {}) as {
+      type?: string
+      value?: unknown
+    }
+    const isCard = body.type === 'application/vnd.microsoft.card.adaptive'
+    return {
+      status: response.status,
+      type: body.type,
+      card: isCard ? (body.value as Card) : undefined,
+      text: isCard ? undefined : String(body.value),
+    }
+  }
+
+  /** This person's chat as it looks now. */
+  chat(): ShownActivity[] {
+    return this.#connector.chat(this.conversationId)
+  }
+
+  /** Waits until a card in the chat reads as given. */
+  async sees(pattern: RegExp, what = String(pattern)): Promise<ShownActivity & { card: Card }> {
+    const found = await until(() => this.chat().find(({ card }) => card && pattern.test(textOf(card))), what)
+    return withCard(found)
+  }
+
+  async #must(activity: Record<string, unknown>): Promise<void> {
+    const response = await this.post(activity)
+    if (response.status !== 200) throw new Error(`the bot answered ${response.status}: ${await response.text()}`)
+  }
+}
+
+function withCard(shown: ShownActivity): ShownActivity & { card: Card } {
+  if (!shown.card) throw new Error('this activity has no card')
+  return { ...shown, card: shown.card }
+}
