@@ -41,7 +41,7 @@ export interface Notice {
 const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed }>> =
   {
     alreadyDecided: { look: toKnow, show: 'approval.refresh', types: 'myRequests' },
-    alreadyEnded: { look: toKnow, show: 'approval.refresh', types: 'myRequests' },
+    alreadyEnded: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
     notApprover: { look: toKnow, types: 'myRequests' },
     selfApproval: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
     notAllowed: { look: toKnow, types: 'myRequests' },
