@@ -139,10 +139,13 @@ describe('a body that is too large', () => {
   })
 
   test('who asks before sending is told to go on only when the token is good', async () => {
-    const rest = await started()
+    const issuer = await startIssuer()
+    const rest = await startRest(issuer)
     const head = 'POST /collab/v1/spo/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nConnection: close\r\n'
-    const answer = await rest.raw(`${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n`)
-    expect(answer).toMatch(/^HTTP\/1.1 401 /)
+    const body = 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}'
+    expect(await rest.raw(`${head}${body}`)).toMatch(/^HTTP\/1.1 401 /)
+    const signedIn = `${head}Authorization: Bearer ${await issuer.token()}\r\n${body}`
+    expect(await rest.raw(signedIn)).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 422 /)
   })
 })
 
