@@ -54,6 +54,28 @@ describe('reading', () => {
   })
 })
 
+describe('templates', () => {
+  const secret = 'whsec_c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0'
+  const webhook = { url: 'https://flows.contoso.example/', secret, events: ['site.provisioned'] }
+  const stored = { ...requestOf().template, version: 4, webhook }
+  const templates = { list: async () => [stored], read: async () => stored }
+
+  test('show an admin all but the secret of the webhook', async () => {
+    const rest = await startRest(await startIssuer(), { provisioning: coreWith({ ...asAdmin, templates }) })
+    const [list, one] = [await rest.call('GET', '/templates/v1'), await rest.call('GET', `/templates/v1/${templateId}`)]
+    expect(one.body.webhook).toEqual({ url: webhook.url, events: webhook.events })
+    expect([list.body.value, one.headers.get('etag')]).toEqual([[one.body], '"4"'])
+    expect(list.text + one.text).not.toContain('whsec_')
+  })
+
+  test('show others what the form needs', async () => {
+    const rest = await startRest(await startIssuer(), { provisioning: coreWith({ templates }) })
+    const { body } = await rest.call('GET', `/templates/v1/${templateId.toUpperCase()}`)
+    expect(body).toMatchObject({ id: templateId, approvalRequired: false })
+    expect(Object.keys(body)).not.toEqual(expect.arrayContaining(['webhook', 'approval', 'audience']))
+  })
+})
+
 describe('writing a template', () => {
   const url = `/templates/v1/${templateId}`
   const body = { kind: 'teamSite', name: 'Project site' }

@@ -12,8 +12,8 @@ import { routes } from './routes/index.ts'
 import { type Door, serveRoute } from './serve-route.ts'
 import type { HttpOptions, HttpServer } from './services.ts'
 
-/** Milliseconds. A client that sends slower than this is cut off; the check itself runs every five seconds. */
-const patience = { headersTimeout: 15_000, requestTimeout: 30_000, connectionsCheckingInterval: 5_000 } as const
+/** Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. */
+const patience = { headersTimeout: 15_000, requestTimeout: 28_000, connectionsCheckingInterval: 2_000 } as const
 /** How long running requests may take when the server closes, in milliseconds. */
 const drainMilliseconds = 5_000
 
