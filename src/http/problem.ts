@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { type ErrorCode, type Fault, ProvisioningError, TenantError } from '../core/index.ts'
 
-/** The body of every error answer: RFC 9457 with the extension members of DESIGN §5, and the trace id that is in the log. */
+/**
+ * The body of every error answer: RFC 9457 with the extension members of DESIGN §5, and the trace id that is in the log.
+ * `type` is `urn:quartermaster:problem:<code>`: the same wherever the service runs, and nothing that has to resolve.
+ */
 export const problemBody = z.strictObject({
   type: z.string().startsWith('urn:quartermaster:problem:'),
   title: z.string(),
