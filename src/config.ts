@@ -98,7 +98,7 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
   const mode = given['MODE'] ?? 'local'
-  if (mode === 'production') faults.push(...productionFaults(given))
+  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)))
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   return parsed.data
 }
@@ -115,6 +115,16 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
   if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
     faults.push('BASE_URL must be a public https address when MODE=production.')
   return faults
+}
+
+/** Without an app id the bot takes no tokens, so nobody but this machine may reach it. */
+function localFaults(given: Record<string, string | undefined>): string[] {
+  const host = given['HOST']
+  const loopback = host === undefined || host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+  if (loopback || given['MICROSOFT_APP_ID'] !== undefined) return []
+  return [
+    'HOST must be a loopback address such as 127.0.0.1 unless MICROSOFT_APP_ID is set: without it the bot takes no tokens.',
+  ]
 }
 
 const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`)
