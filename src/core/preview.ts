@@ -76,7 +76,8 @@ export async function evaluate(
 export async function usableTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template | undefined> {
   const template = await ports.templates.find(actor.tenantId, templateId)
   if (!template) return undefined
-  const groups = template.audience?.groups.length ? await ports.directory.groupsOf(actor.id) : new Set<string>()
+  const byGroup = template.audience !== null && template.audience.groups.length > 0
+  const groups = byGroup ? await asking(() => ports.directory.groupsOf(actor.id)) : new Set<string>()
   return mayUse(template, actor, groups) ? template : undefined
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type Actor,
   auditEntry,
+  longestComment,
   type Permission,
   type Provisioning,
   type Request,
@@ -13,8 +14,7 @@ import {
 import { type ActorRoute, defineRoute } from '../define-route.ts'
 
 const params = z.object({ requestId: z.uuid().toLowerCase() })
-/** As long as core takes it; empty means none. */
-const decisionBody = z.strictObject({ comment: z.string().trim().max(500).optional() }).default({})
+const decisionBody = z.strictObject({ comment: z.string().trim().max(longestComment).optional() }).default({})
 
 /** The version counts every change of a request, and all that is shown comes from the request. */
 const shown = (request: Request) =>
