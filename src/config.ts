@@ -64,6 +64,8 @@ const environment = z.object({
   OPEN_REQUESTS_PER_PERSON: count.default(10),
 })
 export type Environment = z.output<typeof environment>
+/** Every name there is, as `.env.example` lists them. */
+export const settingNames = Object.keys(environment.shape)
 
 /** What production cannot do without; local mode has a default for each. */
 const neededInProduction = [

@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+
+/** A source file with what it imports: `from` as written, `to` as a path below the root for files of ours. */
+export interface Source {
+  readonly path: string
+  readonly text: string
+  readonly imports: readonly { readonly from: string; readonly to: string | undefined }[]
+}
+
+const importing =
+  /(?:^|\n)\s*(?:import|export)\s[^'"]*?from\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/g
+
+export function readSources(root: string): Source[] {
+  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+    (path) => path.endsWith('.ts') && statSync(join(root, path)).isFile(),
+  )
+  return paths.map((path) => sourceOf(path, readFileSync(join(root, path), 'utf8')))
+}
+
+export function sourceOf(path: string, text: string): Source {
+  const imports = [...text.matchAll(importing)].map((match) => {
+    const from = match[1] ?? match[2] ?? match[3] ?? ''
+    return { from, to: from.startsWith('.') ? relative('.', normalize(join(dirname(path), from))) : undefined }
+  })
+  return { path, text, imports }
+}
+
+/** The room of a file: its first folder, or its name when it stands beside the rooms. */
+export const roomOf = (path: string): string =>
+  path.includes('/') ? (path.split('/')[0] ?? '') : path.replace(/\.ts$/, '')
+
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  core: ['core'],
+  store: ['core'],
+  jobs: ['core'],
+  microsoft365: ['core'],
+  simulator: [],
+  cards: ['core'],
+  bot: ['core', 'cards'],
+  http: ['core'],
+  client: ['core'],
+}
+/** The files beside the rooms, which wire them. */
+const composition = new Set(['app', 'surroundings', 'main', 'playground', 'playground-process', 'config'])
+
+const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly string[] }[] = [
+  { vendor: /^(botbuilder|botframework)/, rooms: ['bot'] },
+  { vendor: /^restify/, rooms: ['http'] },
+  { vendor: /^@azure\/msal-node/, rooms: ['microsoft365', 'client'] },
+  { vendor: /^(adaptivecards|adaptive-expressions)/, rooms: ['cards'] },
+  { vendor: /^(pg$|@electric-sql)/, rooms: ['store'] },
+  { vendor: /^pg-boss/, rooms: ['jobs'] },
+  { vendor: /^jose/, rooms: ['http', 'bot', 'simulator'] },
+  { vendor: /^standardwebhooks/, rooms: ['jobs', 'http'] },
+  { vendor: /^pino/, rooms: ['app'] },
+  { vendor: /^fastest-levenshtein/, rooms: ['bot'] },
+  { vendor: /^zod/, rooms: ['*'] },
+]
+const largestFile = 250
+
+/** Everything in which sources leave DESIGN §3, one sentence each. */
+export function faultsOf(sources: readonly Source[]): string[] {
+  return [...sources.flatMap(faultsOfFile), ...cycles(sources).map((cycle) => `import cycle: ${cycle.join(' → ')}`)]
+}
+
+function faultsOfFile(source: Source): string[] {
+  const { path, text, imports } = source
+  const faults = imports.flatMap(({ from, to }) => (to === undefined ? vendorFault(path, from) : roomFault(path, to)))
+  const lines = text.split('\n').length - 1
+  if (lines > largestFile) faults.push(`${path} has ${lines} lines, ${largestFile} at most`)
+  if (/(^|\/)utils?(\/|\.ts$)/.test(path)) faults.push(`${path}: nothing is called utils`)
+  const isEntry = /(^main|simulator\/(main|token))\.ts$/.test(path)
+  if (!isEntry && /\bprocess\.env\b/.test(text)) faults.push(`${path} reads process.env; only entries do`)
+  if (!isEntry && /\bconsole\./.test(text)) faults.push(`${path} writes to the console; only entries do`)
+  return faults
+}
+
+function roomFault(path: string, to: string): string[] {
+  const [room, target] = [roomOf(path), roomOf(to)]
+  if (room === target && !composition.has(room)) return []
+  if (to.startsWith('..'))
+    return to.startsWith('../cards/strings/') && room === 'cards' ? [] : [`${path} imports ${to}, outside the sources`]
+  if (composition.has(room)) return []
+  const allowed = mayImport[room]
+  if (!allowed) return [`${path} stands in a room that the design does not know`]
+  if (!allowed.includes(target))
+    return [`${path} imports ${to}; ${room} may import ${allowed.join(' and ') || 'no other room'}`]
+  return to === `${target}/index.ts` ? [] : [`${path} imports ${to} past the door ${target}/index.ts`]
+}
+
+function vendorFault(path: string, from: string): string[] {
+  if (from.startsWith('node:')) return []
+  const rule = vendorRooms.find(({ vendor }) => vendor.test(from))
+  if (!rule) return [`${path} imports ${from}, which has no room yet`]
+  return rule.rooms.includes('*') || rule.rooms.includes(roomOf(path))
+    ? []
+    : [`${path} imports ${from}, which belongs to ${rule.rooms.join(', ')}`]
+}
+
+/** Cycles of imports that remain at run time; a type alone makes none. */
+function cycles(sources: readonly Source[]): string[][] {
+  const next = new Map(sources.map((source) => [source.path, valueImports(source)]))
+  const done = new Set<string>()
+  const found: string[][] = []
+  const walk = (path: string, trail: string[]): void => {
+    if (trail.includes(path)) return void found.push([...trail.slice(trail.indexOf(path)), path])
+    if (done.has(path)) return
+    for (const to of next.get(path) ?? []) walk(to, [...trail, path])
+    done.add(path)
+  }
+  for (const path of next.keys()) walk(path, [])
+  return found
+}
+
+function valueImports({ path, text }: Source): string[] {
+  const values = [...text.matchAll(/(?:^|\n)\s*(?:import|export)\s(?!type\b)([^'"]*?)from\s*['"](\.[^'"]+)['"]/g)]
+  const remaining = values.filter(([, names = '']) => !/^\{(\s*type\s[^,}]*,?)*\s*\}\s*$/.test(names.trim()))
+  return remaining.map(([, , from = '']) => normalize(join(dirname(path), from)))
+}
