@@ -129,7 +129,7 @@ async function runWithFaults(
   const at = new Date().toISOString()
   const { delaySeconds, fault } = parts.faults.strike(operation.name)
   if (delaySeconds > 0) await delay(delaySeconds * 1000, undefined, { signal: parts.closing })
-  if (fault && fault.kind !== 'resetAfterCommit') {
+  if (fault && fault.kind !== 'resetAfterCommit' && fault.kind !== 'holdAfterCommit') {
     const reply = refusalOf(fault, service, call)
     logCall(parts.tenant, operation.name, call, { status: reply.status, at, fault: fault.kind })
     return send(response, reply)
@@ -140,6 +140,7 @@ async function runWithFaults(
     logCall(parts.tenant, operation.name, call, { status: result.status, at, fault: kind })
     return result
   })
+  if (fault?.kind === 'holdAfterCommit') return
   if (fault) response.destroy()
   else await send(response, reply)
 }

@@ -3,13 +3,15 @@ import { z } from 'zod'
 
 /**
  * A fault a test or a person asks for. `share` is the part of the calls it hits (0..1), `count` how many it hits at
- * most, `seconds` how long a delay is, `retryAfter` the Retry-After in seconds, `seed` makes the share repeatable.
+ * most, `skip` how many it lets pass before the first, `seconds` how long a delay is, `retryAfter` the Retry-After in
+ * seconds, `seed` makes the share repeatable. `holdAfterCommit` does what was asked and never answers.
  */
 export const faultRequest = z.strictObject({
   operation: z.string(),
-  kind: z.enum(['delay', 'status429', 'failBeforeCommit', 'resetAfterCommit']),
+  kind: z.enum(['delay', 'status429', 'failBeforeCommit', 'resetAfterCommit', 'holdAfterCommit']),
   share: z.number().min(0).max(1).default(1),
   count: z.int().min(1).optional(),
+  skip: z.int().min(0).optional(),
   seconds: z.number().min(0).max(600).optional(),
   retryAfter: z.int().min(0).max(3600).optional(),
   status: z.int().min(400).max(599).optional(),
@@ -34,9 +36,14 @@ export interface Faults {
 
 /** An empty set of faults. */
 export function createFaults(): Faults {
-  let active: { fault: Fault; random: () => number }[] = []
+  let active: { fault: Fault; random: () => number; toSkip: number }[] = []
   let next = 1
-  const due = ({ fault, random }: (typeof active)[number]): boolean => {
+  const due = (one: (typeof active)[number]): boolean => {
+    const { fault, random } = one
+    if (one.toSkip > 0) {
+      one.toSkip -= 1
+      return false
+    }
     if (fault.count !== undefined && fault.struck >= fault.count) return false
     if (fault.share < 1 && random() >= fault.share) return false
     fault.struck += 1
@@ -46,7 +53,7 @@ export function createFaults(): Faults {
     add: (request) => {
       const fault: Fault = { ...request, id: next, struck: 0 }
       next += 1
-      active.push({ fault, random: seeded(request.seed ?? randomInt(2 ** 31)) })
+      active.push({ fault, random: seeded(request.seed ?? randomInt(2 ** 31)), toSkip: request.skip ?? 0 })
       return fault
     },
     list: () => active.map(({ fault }) => fault),
