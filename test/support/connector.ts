@@ -16,8 +16,11 @@ export type Card = Record<string, unknown>
 /** What the connector is told to do with the next matching call, instead of what is usual. */
 export interface ConnectorFault {
   readonly method: 'POST' | 'PUT'
-  /** A status to answer without doing anything; `reset` does it and drops the line; `hold` does it and never answers. */
-  readonly how: number | 'reset' | 'hold'
+  /**
+   * A status to answer without doing anything; `lose` neither does anything nor answers; `reset` does it and drops the
+   * line; `hold` does it and never answers.
+   */
+  readonly how: number | 'lose' | 'reset' | 'hold'
   count: number
   readonly when?: (activity: Record<string, unknown>) => boolean
 }
@@ -58,6 +61,7 @@ export async function startConnector(port = 0) {
       response.end('{"error":{"code":"Fault","message":"as told"}}')
       return
     }
+    if (fault?.how === 'lose') return
     count += 1
     const conversationId = decodeURIComponent(match[1] ?? '')
     const id = method === 'PUT' ? decodeURIComponent(match[2] ?? '') : `activity-${count}-${conversationId}`
@@ -87,7 +91,13 @@ export async function startConnector(port = 0) {
     /** Every activity that was sent, as it was when it was sent, in order. */
     sent,
     unexpected,
-    fail: (fault: ConnectorFault) => void faults.push(fault),
+    /** The fault is over when its count is 0: the connector has met it then. */
+    fail(fault: ConnectorFault): ConnectorFault {
+      faults.push(fault)
+      return fault
+    },
+    /** From now on everything works. */
+    healthy: () => void faults.splice(0),
     /** A chat as it looks now. */
     chat: (conversationId: string): ShownActivity[] =>
       [...activities.values()].filter((one) => one.conversationId === conversationId),

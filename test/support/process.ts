@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/** An entry point of the product in a process of its own. */
+export interface ProductProcess {
+  readonly pid: number | undefined
+  /** Every line that it printed until now. */
+  readonly printed: readonly string[]
+  /** Ends it as a power cut would, and waits until it is gone. */
+  kill(): Promise<void>
+}
+
+/**
+ * Runs `node src/<entry>` with exactly these variables, and waits for a line that says it is up. It runs in `cwd`, so
+ * that no `.env` of a developer reaches it. What it complains of is in the error when it ends before.
+ */
+export async function startProduct(
+  entry: 'main.ts' | 'simulator/main.ts',
+  options: { cwd: string; variables: Record<string, string>; up: RegExp },
+): Promise<ProductProcess> {
+  const path = fileURLToPath(new URL(`../../src/${entry}`, import.meta.url))
+  const env = { PATH: process.env['PATH'], ...options.variables }
+  const child = spawn(process.execPath, [path], { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const endWithUs = () => child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  const printed: string[] = []
+  let complaints = ''
+  child.stderr.on('data', (data) => {
+    complaints += String(data)
+    if (process.env['TEST_LOG_LEVEL']) process.stderr.write(data)
+  })
+  const lines = createInterface({ input: child.stdout })
+  lines.on('line', (line) => printed.push(line))
+  const ended = once(child, 'close').then(() => {
+    process.removeListener('exit', endWithUs)
+  })
+  const isUp = () => printed.some((line) => options.up.test(line))
+  while (!isUp()) {
+    const goesOn = await Promise.race([once(lines, 'line').then(() => true), ended.then(() => false)])
+    if (!goesOn && !isUp()) throw new Error(`node src/${entry} ended: ${complaints}`)
+  }
+  return {
+    pid: child.pid,
+    printed,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

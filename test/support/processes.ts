@@ -1,0 +1,197 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { type Connector, startConnector } from './connector.ts'
+import { emptyStore } from './database.ts'
+import { type ProductProcess, startProduct } from './process.ts'
+import { tokenFor } from './service.ts'
+import { people, TeamsUser } from './teams-user.ts'
+import { startWebhookRelay, type WebhookRelay } from './webhook-relay.ts'
+
+/** A line of the simulator's call log, and a fault in force there. */
+export interface TenantCall {
+  readonly operation: string
+  readonly status: number
+  readonly method: string
+}
+/** What the simulated tenant holds for one request, read from its own file. */
+export interface Made {
+  readonly unifiedGroups: number
+  readonly securityGroups: number
+  readonly sites: number
+}
+
+export interface Processes {
+  readonly connector: Connector
+  readonly relay: WebhookRelay
+  readonly kim: TeamsUser
+  readonly dana: TeamsUser
+  /** Ends the service as a power cut would. */
+  kill(): Promise<void>
+  /** Starts it again over the same data, at the same address. */
+  start(change?: Record<string, string>): Promise<void>
+  /** `GET` of the REST API as Kim. */
+  get(path: string): Promise<Record<string, unknown>>
+  fault(fault: Record<string, unknown>): Promise<{ id: number }>
+  /** How often a fault has struck. */
+  struck(id: number): Promise<number>
+  healthy(): Promise<void>
+  calls(): Promise<TenantCall[]>
+  made(requestId: string, displayName: string, alias: string): Made
+}
+
+/**
+ * The product as people run it, each part in a process of its own: `node src/main.ts` and `node src/simulator/main.ts`.
+ * Only the chats (connector) and what stands before the service (relay) are in the test's process.
+ */
+export function withProcesses(variables: Record<string, string> = {}): Processes {
+  let world: Awaited<ReturnType<typeof open>> | undefined
+  const known = () => {
+    if (!world) throw new Error('the processes run only while the tests of their block run')
+    return world
+  }
+  beforeAll(async () => {
+    world = await open(variables)
+    await world.start()
+  })
+  afterAll(() => world?.close())
+  return {
+    get connector() {
+      return known().connector
+    },
+    get relay() {
+      return known().relay
+    },
+    get kim() {
+      return known().kim
+    },
+    get dana() {
+      return known().dana
+    },
+    kill: () => known().kill(),
+    start: (change) => known().start(change),
+    get: (path) => known().get(path),
+    fault: (fault) => known().fault(fault),
+    struck: (id) => known().struck(id),
+    healthy: () => known().healthy(),
+    calls: () => known().calls(),
+    made: (...about) => known().made(...about),
+  }
+}
+
+async function open(variables: Record<string, string>) {
+  const folder = mkdtempSync(join(inject('runFolder'), 'processes-'))
+  const dataDir = join(folder, 'service')
+  const tenantDir = join(folder, 'tenant')
+  mkdirSync(tenantDir)
+  cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const connector = await startConnector()
+  const relay = await startWebhookRelay(() => url)
+  const simulator = await startProduct('simulator/main.ts', {
+    cwd: tenantDir,
+    variables: { DATA_DIR: tenantDir, SIMULATOR_PORT: String(await freePort()), SIMULATOR_DIRECTORY_SECONDS: '0' },
+    up: /^EXCHANGE_URL=/,
+  })
+  const tenantUrls = Object.fromEntries(simulator.printed.map((line) => line.split('=') as [string, string]))
+  const tenantUrl = tenantUrls['LOGIN_URL'] ?? ''
+  let service: ProductProcess | undefined
+
+  const control = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${tenantUrl}/control/${path}`, {
+      method,
+      ...(body && { headers, body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`control/${path}: ${response.status} ${await response.text()}`)
+    return response.status === 204 ? {} : ((await response.json()) as Record<string, unknown>)
+  }
+  return {
+    connector,
+    relay,
+    kim: new TeamsUser(() => url, connector, people.kim),
+    dana: new TeamsUser(() => url, connector, people.dana),
+    async start(change: Record<string, string> = {}) {
+      const own = { PORT: String(port), BASE_URL: relay.url, DATA_DIR: dataDir, PLAYGROUND: 'off', LOG_LEVEL: logLevel }
+      const limits = { RATE_LIMIT_WRITES_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' }
+      const all = { ...own, ...limits, ...tenantUrls, ...variables, ...change }
+      service = await startProduct('main.ts', { cwd: dataDir, variables: all, up: /^Quartermaster answers/ })
+    },
+    async kill() {
+      await service?.kill()
+      service = undefined
+    },
+    async get(path: string) {
+      const token = await tokenFor(tenantUrl, people.kim.id, `${relay.url}/collab/App.ReadWrite.All`)
+      const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
+      if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
+      return (await response.json()) as Record<string, unknown>
+    },
+    fault: async (fault: Record<string, unknown>) => {
+      const { id } = await control('POST', 'faults', { count: 1, ...fault })
+      return { id: Number(id) }
+    },
+    async struck(id: number) {
+      const { value } = (await control('GET', 'faults')) as { value: { id: number; struck: number }[] }
+      return value.find((one) => one.id === id)?.struck ?? 0
+    },
+    async healthy() {
+      relay.set('pass')
+      connector.healthy()
+      await control('DELETE', 'faults')
+    },
+    calls: async () => ((await control('GET', 'calls')) as { value: TenantCall[] }).value,
+    made: (requestId: string, displayName: string, alias: string) =>
+      madeIn(join(tenantDir, 'simulator.sqlite'), requestId, displayName, alias),
+    async close() {
+      await service?.kill()
+      await simulator.kill()
+      await connector.close()
+      await relay.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const logLevel = process.env['TEST_LOG_LEVEL'] ?? 'fatal'
+
+/** Counts by every mark that a duplicate could bear: its key, its name, its address, the request id it carries. */
+function madeIn(file: string, requestId: string, displayName: string, alias: string): Made {
+  const tenant = new DatabaseSync(file, { readOnly: true })
+  const count = (sql: string, ...values: string[]): number => Number(tenant.prepare(sql).get(...values)?.['n'])
+  try {
+    return {
+      unifiedGroups: count(
+        `select count(*) as n from groups where unified = 1
+         and (unique_name = ? or doc ->> 'displayName' = ? or mail_nickname = ?)`,
+        requestId,
+        displayName,
+        alias,
+      ),
+      securityGroups: count(
+        `select count(*) as n from groups where unified = 0
+         and (unique_name like ? || '%' or doc ->> 'displayName' = ? or extension ->> 'requestId' = ?)`,
+        requestId,
+        `SPO-${alias}`,
+        requestId,
+      ),
+      sites: count(`select count(*) as n from sites where doc ->> 'title' = ? or path = ?`, displayName, alias),
+    }
+  } finally {
+    tenant.close()
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.on('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))))
+    })
+  })
+}
