@@ -1,0 +1,92 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import strings from '../cards/strings/en.json' with { type: 'json' }
+import project from '../package.json' with { type: 'json' }
+import { commands } from '../src/bot/index.ts'
+import template from './template.json' with { type: 'json' }
+import { zip } from './zip.ts'
+
+/** What a manifest is made for; named as in `.env.example`. */
+const environment = z.object({
+  MICROSOFT_APP_ID: z.uuid({ error: "must be the bot registration's client id" }),
+  BASE_URL: z
+    .url({ protocol: /^https$/, error: 'must be the public https address of the service' })
+    .transform((text) => text.replace(/\/+$/, '')),
+})
+/** For a look at the package without a registration. Teams would not find a bot behind it. */
+const sample = { MICROSOFT_APP_ID: '00000000-0000-4000-8000-000000000000', BASE_URL: 'https://quartermaster.example' }
+/** Teams shows no more commands than these (manifest schema 1.17). */
+const mostCommands = 10
+
+/**
+ * The Teams app manifest (schema 1.17) for the bot that these variables name. Throws an error that names each variable that
+ * is missing or wrong. https://learn.microsoft.com/microsoftteams/platform/resources/schema/manifest-schema
+ */
+export function manifestFor(variables: Readonly<Record<string, string | undefined>>) {
+  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
+  const parsed = environment.safeParse(given)
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(({ path, message }) => `  - ${path.join('.')} ${message}.`)
+    throw new Error(
+      `The manifest cannot be made (npm run manifest -- --sample makes one to look at):\n${faults.join('\n')}`,
+    )
+  }
+  const { MICROSOFT_APP_ID: appId, BASE_URL: baseUrl } = parsed.data
+  return {
+    ...template,
+    id: appId,
+    version: project.version,
+    developer: { ...template.developer, websiteUrl: baseUrl, privacyUrl: baseUrl, termsOfUseUrl: baseUrl },
+    bots: template.bots.map((bot) => ({
+      ...bot,
+      botId: appId,
+      commandLists: [{ scopes: bot.scopes, commands: menu() }],
+    })),
+    validDomains: [new URL(baseUrl).host],
+    webApplicationInfo: { id: appId, resource: `api://botid-${appId}` },
+  }
+}
+
+/** Teams' command menu: the commands that have a place in it, what to type and what it does. */
+function menu(): { title: string; description: string }[] {
+  const descriptions: Readonly<Record<string, string>> = strings.menu
+  return commands
+    .flatMap(({ menu: place, words }) => (place === null ? [] : [{ place, words }]))
+    .toSorted((one, other) => one.place - other.place)
+    .slice(0, mostCommands)
+    .map(({ words }) => {
+      const description = descriptions[words]
+      if (description === undefined) throw new Error(`cards/strings/en.json has no menu["${words}"]`)
+      return { title: words, description }
+    })
+}
+
+/** The app package to upload to Teams: the manifest and its two icons. */
+export function appPackage(variables: Readonly<Record<string, string | undefined>>): Buffer {
+  const manifest = manifestFor(variables)
+  const icons = [manifest.icons.color, manifest.icons.outline]
+  return zip([
+    { name: 'manifest.json', content: Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`) },
+    ...icons.map((name) => ({ name, content: readFileSync(new URL(name, import.meta.url)) })),
+  ])
+}
+
+function main(): void {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const content = appPackage(process.argv.includes('--sample') ? sample : process.env)
+  const folder = new URL('./build/', import.meta.url)
+  const path = fileURLToPath(new URL('quartermaster.zip', folder))
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path, content)
+  console.log(`${path}: upload it in Teams (Apps, Manage your apps, Upload an app).`)
+}
+
+if (import.meta.main) {
+  try {
+    main()
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}
