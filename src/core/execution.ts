@@ -42,7 +42,11 @@ function begin(ports: Ports, settings: Settings, requestId: string): Promise<Req
   })
 }
 
-/** The request after the step; undefined when the step has to wait and the job was put off. */
+/**
+ * The request after the step; undefined when the step has to wait and the job was put off. A killed process may leave two
+ * jobs for one request (the interrupted one and the one it had put off), so whoever comes second to a step's end finds
+ * it done and writes nothing.
+ */
 async function runStep(
   ports: Ports,
   settings: Settings,
@@ -52,7 +56,8 @@ async function runStep(
 ): Promise<Request | undefined> {
   const { requestId } = request
   const { name } = step
-  await changeRequest(ports, settings, requestId, (current, at) => {
+  const begun = await changeRequest(ports, settings, requestId, (current, at) => {
+    if (isOver(current, name)) return undefined
     const { problem: _, ...known } = current.steps.find((one) => one.name === name) ?? step
     const started = {
       ...known,
@@ -63,17 +68,23 @@ async function runStep(
     const steps = current.steps.map((one) => (one.name === name ? started : one))
     return { request: { ...current, steps, updatedAt: at }, audit: [] }
   })
-  const result = await ports.tenant.siteSteps[name](inputOf(request, signal))
+  if (!begun || isOver(begun, name)) return begun
+  const result = await ports.tenant.siteSteps[name](inputOf(begun, signal))
   if (!result.done) {
-    await putOff(ports, request, result.retryAfterSeconds)
+    await putOff(ports, begun, result.retryAfterSeconds)
     return undefined
   }
   return changeRequest(ports, settings, requestId, (current, at) => {
+    if (isOver(current, name)) return undefined
     const done = withStep(current, name, { status: 'done', finishedAt: at }, at)
     const next = { ...done, progress: { ...done.progress, ...result.made } }
     return { request: next, audit: [entry(next, system, `step:${name}`)] }
   })
 }
+
+/** Whether another run has done the step, or ended the request, meanwhile. */
+const isOver = (request: Request, name: RequestStep['name']): boolean =>
+  request.status !== 'provisioning' || request.steps.some((step) => step.name === name && step.status === 'done')
 
 function inputOf(request: Request, signal: AbortSignal): SiteStepInput {
   const { requestId, kind, alias, owners, requester, progress, details } = request
@@ -106,6 +117,7 @@ async function putOff(ports: Ports, request: Request, seconds: number): Promise<
 
 async function succeed(ports: Ports, settings: Settings, requestId: string): Promise<void> {
   await changeRequest(ports, settings, requestId, (request, at) => {
+    if (request.status !== 'provisioning') return undefined
     const { url, siteId, groupId, securityGroupId } = request.progress
     if (!url || !siteId || !securityGroupId) throw new Error(`${requestId} has run all its steps without a site`)
     const resource = { url, siteId, groupId: groupId ?? null, securityGroupId }
@@ -126,7 +138,7 @@ async function stopped(
   const problem = problemOf(error, step)
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
   await changeRequest(ports, settings, requestId, (request, at) => {
-    if (request.status !== 'provisioning') return undefined
+    if (isOver(request, step.name)) return undefined
     const noted = withStep(request, step.name, { status: again ? 'running' : 'failed', problem }, at)
     if (again) return { request: noted, audit: [] }
     const next = { ...transition(noted, 'failed', at), problem }
