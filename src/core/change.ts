@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { waitingFor } from './approval.ts'
+import { openStage, waitingFor } from './approval.ts'
 import { type AuditEntry, type Delivery, type JobOrder, jobId, system, webhookOf } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTerminal, type Request, type RequestState } from './request.ts'
@@ -146,11 +146,8 @@ export function followUpLook(request: Request, look: number, settings: Settings)
 /** A card for each person whose decision is waited for now. */
 export function askApprovers(request: Request): JobOrder[] {
   const { requestId } = request
+  const card = `approval:${openStage(request.approvals)?.stage ?? 1}` as const
   return waitingFor(request.approvals).map(({ id }) => {
-    const stage = request.approvals.find(
-      ({ approvers, decisions }) => approvers.some((one) => one.id === id) && !decisions.some(({ by }) => by.id === id),
-    )
-    const card = `approval:${stage?.stage ?? 1}` as const
     return {
       name: 'notify',
       payload: { v: 1, requestId, personId: id, card },
