@@ -50,7 +50,10 @@ export async function openDraft(
   return { step: 'details', draft, template, faults: [], outdated: false }
 }
 
-/** Takes the filled form. Without faults the draft goes on to review; with faults the form comes back with its values. */
+/**
+ * Takes the filled form. Without faults the draft goes on to review; with faults the form comes back with its values,
+ * and so it does when nobody can check them just now: what was typed is kept in either case.
+ */
 export async function reviewDraft(
   ports: Ports,
   settings: Settings,
@@ -62,7 +65,11 @@ export async function reviewDraft(
   const draft = await ownDraft(ports, actor, requestId)
   if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
   const filled = { ...draft, values: { ...draft.values, ...values } }
-  const checked = await check(ports, settings, actor, filled)
+  const template = await knownTemplate(ports, actor, draft.templateId)
+  const checked = await check(ports, settings, actor, filled, template).catch((error: unknown) => ({
+    template,
+    faults: [unavailable(error)],
+  }))
   const step = 'plan' in checked ? 'review' : 'details'
   const next = await write(ports, { ...filled, step })
   if (!next) return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
@@ -100,9 +107,14 @@ export async function submitDraft(
   }
   try {
     const body = siteFromForm(draft.templateId, draft.values)
-    const request = await submit(body, reasonOf(draft), async () => void (await ports.drafts.update(submitted)))
+    const request = await submit(body, reasonOf(draft), async () => {
+      // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
+      if (!(await ports.drafts.update(submitted))) throw new ProvisioningError('stale-version', 'The form has changed.')
+    })
     return { step: 'submitted', request }
   } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'stale-version')
+      return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
     if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
     const back = await write(ports, { ...draft, step: 'details' })
     const template = await knownTemplate(ports, actor, draft.templateId)
@@ -142,8 +154,18 @@ export async function draftFromRequest(ports: Ports, actor: Actor, requestId: st
   return openDraft(ports, actor, request.template.id, values)
 }
 
+/** A draft of this person with its template; none when the template is no longer offered to them. */
+export async function readDraft(
+  ports: Ports,
+  actor: Actor,
+  requestId: string,
+): Promise<{ draft: Draft; template: Template | undefined }> {
+  const draft = await ownDraft(ports, actor, requestId)
+  return { draft, template: await usableTemplate(ports, actor, draft.templateId) }
+}
+
 /** A draft of this person; `not-found` for anybody else's. */
-export async function ownDraft(ports: Ports, actor: Actor, requestId: string): Promise<Draft> {
+async function ownDraft(ports: Ports, actor: Actor, requestId: string): Promise<Draft> {
   const draft = await ports.drafts.find(requestId)
   if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
     throw new ProvisioningError('not-found', 'This form is no longer known. Type new site to begin again.')
@@ -167,7 +189,8 @@ async function showDraft(
       faults: [],
       outdated,
     }
-  const checked = await check(ports, settings, actor, draft)
+  const template = await knownTemplate(ports, actor, draft.templateId)
+  const checked = await check(ports, settings, actor, draft, template)
   if ('plan' in checked) return { step: 'review', draft, plan: checked.plan, outdated }
   const back = await write(ports, { ...draft, step: 'details' })
   return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
@@ -175,8 +198,13 @@ async function showDraft(
 
 type Checked = { readonly plan: Plan } | { readonly template: Template; readonly faults: readonly Fault[] }
 
-async function check(ports: Ports, settings: Settings, actor: Actor, draft: Draft): Promise<Checked> {
-  const template = await knownTemplate(ports, actor, draft.templateId)
+async function check(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  draft: Draft,
+  template: Template,
+): Promise<Checked> {
   const evaluation = await evaluate(
     ports,
     settings,
@@ -201,9 +229,15 @@ function reasonFaults(draft: Draft, template: Template): Fault[] {
 
 async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template> {
   const template = await usableTemplate(ports, actor, templateId)
-  if (!template)
-    throw new ProvisioningError('not-found', 'This template is no longer offered. Type new site to see those that are.')
-  return template
+  if (template) return template
+  const detail = 'This template is no longer offered. Type new site to see those that are.'
+  throw new ProvisioningError('not-found', detail, { faults: [fault('/templateId', 'unknown-template', detail)] })
+}
+
+/** A directory that does not answer, as a fault of no field; anything else is thrown on. */
+function unavailable(error: unknown): Fault {
+  if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
+  return { pointer: '', code: error.code, detail: error.message }
 }
 
 /** The next version; undefined when another click was faster. */

@@ -9,7 +9,7 @@ import {
   draftFromRequest,
   editDraft,
   openDraft,
-  ownDraft,
+  readDraft,
   reviewDraft,
   type StatusCard,
   submitDraft,
@@ -65,7 +65,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
 
     drafts: {
       open: (actor: Actor, templateId: string) => openDraft(ports, actor, templateId),
-      read: (actor: Actor, requestId: string) => ownDraft(ports, actor, requestId),
+      read: (actor: Actor, requestId: string) => readDraft(ports, actor, requestId),
       review: (actor: Actor, requestId: string, version: number, values: Draft['values']) =>
         reviewDraft(ports, settings, actor, requestId, version, values),
       edit: (actor: Actor, requestId: string) => editDraft(ports, settings, actor, requestId),

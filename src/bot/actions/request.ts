@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cards, formInputIds } from '../../cards/index.ts'
-import { openStates } from '../../core/index.ts'
+import { openStage, openStates, type Person, waitingFor } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import { showDraft } from '../show-draft.ts'
 import type { Turn } from '../turn.ts'
@@ -21,11 +21,9 @@ export const reviewRequest = defineCardAction({
   verb: 'request.review',
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
-    const draft = await turn.provisioning.drafts.read(turn.actor, requestId)
-    const template = await turn.provisioning.templates.read(turn.actor, draft.templateId)
-    const values = Object.fromEntries(
-      formInputIds(template).flatMap((id) => (id in inputs ? [[id, typed(inputs[id])]] : [])),
-    )
+    const { template } = await turn.provisioning.drafts.read(turn.actor, requestId)
+    const asked = template ? formInputIds(template).filter((id) => Object.hasOwn(inputs, id)) : []
+    const values = Object.fromEntries(asked.map((id) => [id, typed(inputs[id])]))
     return showDraft(await turn.provisioning.drafts.review(turn.actor, requestId, version, values), turn)
   },
 })
@@ -77,17 +75,16 @@ export const refreshRequest = defineCardAction({
 /** The status card of a request; the decision card, when it waits for this person. */
 export async function statusOf(turn: Turn, requestId: string) {
   const request = await turn.provisioning.read(turn.actor, requestId)
-  const stage = request.approvals.find(
-    ({ approvers, decisions }) =>
-      approvers.some(({ id }) => id === turn.actor.id) && !decisions.some(({ by }) => by.id === turn.actor.id),
-  )
-  if (request.status === 'pendingApproval' && stage && request.requester.id !== turn.actor.id) {
+  const isViewer = ({ id }: Person): boolean => id === turn.actor.id
+  const stage = openStage(request.approvals)
+  const waits = request.status === 'pendingApproval' && waitingFor(request.approvals).some(isViewer)
+  if (waits && stage && !isViewer(request.requester)) {
     return { card: cards.approval(request, turn.viewer), keep: { requestId, key: `approval:${stage.stage}` as const } }
   }
   const ended = !openStates.includes(request.status)
   return {
     card: cards.requestStatus(request, turn.viewer),
-    ...(!ended || request.requester.id === turn.actor.id ? { keep: { requestId, key: 'status' as const } } : {}),
+    ...(!ended || isViewer(request.requester) ? { keep: { requestId, key: 'status' as const } } : {}),
   }
 }
 
