@@ -78,14 +78,10 @@ export class GuardedAdapter extends CloudAdapter {
 
 /** The SDK's type lists as required what Teams sends only with some activities; what we rely on the guard has checked. */
 function asActivity(verified: IncomingActivity): Activity {
-  const { timestamp, localTimestamp, ...rest } = verified as IncomingActivity & {
-    timestamp?: string
-    localTimestamp?: string
-  }
-  const times = {
-    ...(timestamp && { timestamp: new Date(timestamp) }),
-    ...(localTimestamp && { localTimestamp: new Date(localTimestamp) }),
-  }
-  const activity: Partial<Activity> = { ...rest, ...times, ...(timestamp && { rawTimestamp: timestamp }) }
-  return activity as Activity
+  const { timestamp, localTimestamp, ...rest } = verified
+  const times = { ...dated('timestamp', timestamp), ...dated('localTimestamp', localTimestamp) }
+  return { ...rest, ...times, ...(timestamp && { rawTimestamp: timestamp }) } as Partial<Activity> as Activity
 }
+
+const dated = (name: 'timestamp' | 'localTimestamp', at: string | undefined) =>
+  at !== undefined && !Number.isNaN(Date.parse(at)) ? { [name]: new Date(at) } : {}

@@ -3,6 +3,7 @@ import type { CardJson } from '../cards/index.ts'
 import { type Conversation, type SendResult, TenantError } from '../core/index.ts'
 import type { GuardedAdapter } from './adapter.ts'
 import { messageOf } from './respond.ts'
+import { isConnector } from './service-url.ts'
 
 export interface CardSenderOptions {
   readonly adapter: GuardedAdapter
@@ -52,18 +53,13 @@ export function createCardSender({ adapter, allowLoopback, assertOutside }: Card
   }
 }
 
-/** The stored reference, if it leads to the connector: a changed one must not make us write elsewhere (reliability R24). */
+/** The stored reference, if it leads to the connector: a changed one must not make us write elsewhere. */
 function referenceOf({ reference }: Conversation, allowLoopback: boolean): Partial<ConversationReference> {
   const known = reference as Partial<ConversationReference>
-  const { protocol, hostname } = new URL(known.serviceUrl ?? '')
-  const microsoft =
-    protocol === 'https:' && (hostname === 'smba.trafficmanager.net' || hostname.endsWith('.botframework.com'))
-  const local = allowLoopback && (hostname === '127.0.0.1' || hostname === 'localhost' || hostname === '[::1]')
-  if (!microsoft && !local)
-    throw new TenantError('foreign-service-url', `The chat's address ${hostname} is not the Bot connector's.`, {
-      retryable: false,
-    })
-  return known
+  if (isConnector(known.serviceUrl, allowLoopback)) return known
+  throw new TenantError('foreign-service-url', `The chat's address ${known.serviceUrl} is not the Bot connector's.`, {
+    retryable: false,
+  })
 }
 
 /** Whether a failed sending may have arrived: only an answer, or no connection at all, says that it did not. */

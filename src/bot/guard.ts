@@ -1,29 +1,40 @@
 import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
 import { z } from 'zod'
+import { cleaned } from './clean.ts'
+import { isConnector } from './service-url.ts'
 
-/** What of an incoming activity must be there before anything looks at it. Everything else is optional in some activity. */
+const text = (longest: number) => z.string().max(longest)
+/** May be missing, and null is missing too. */
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
+const nameless = (schema: z.ZodString) => schema.nullish().transform((value) => value ?? '')
+
+/** What of an incoming activity must be there, and of which type, before anything looks at it. */
 const incoming = z.looseObject({
-  type: z.string().min(1).max(64),
-  id: z.string().max(512).optional(),
-  channelId: z.string().min(1).max(64),
-  serviceUrl: z.url({ protocol: /^https?$/ }),
-  from: z.looseObject({
-    id: z.string().max(512),
-    aadObjectId: z.string().max(64).optional(),
-    name: z.string().default(''),
-  }),
-  recipient: z.looseObject({ id: z.string().max(512), name: z.string().default('') }),
+  type: text(64).min(1),
+  id: optional(text(512)),
+  name: optional(text(512)),
+  action: optional(text(64)),
+  channelId: text(64).min(1),
+  serviceUrl: z.url({ protocol: /^https?$/ }).max(512),
+  from: z.looseObject({ id: text(512), aadObjectId: optional(text(64)), name: nameless(text(512)) }),
+  recipient: z.looseObject({ id: text(512), name: nameless(text(512)) }),
   conversation: z.looseObject({
-    id: z.string().min(1).max(512),
-    tenantId: z.string().optional(),
-    conversationType: z.string().default(''),
-    isGroup: z.boolean().default(false),
-    name: z.string().default(''),
+    id: text(512).min(1),
+    tenantId: optional(text(64)),
+    conversationType: nameless(text(64)),
+    isGroup: z
+      .boolean()
+      .nullish()
+      .transform((value) => value ?? false),
+    name: nameless(text(512)),
   }),
-  channelData: z
-    .looseObject({ tenant: z.looseObject({ id: z.string() }).optional() })
-    .optional()
-    .catch(undefined),
+  channelData: optional(z.looseObject({ tenant: optional(z.looseObject({ id: optional(text(64)) })) })),
+  text: optional(z.string()),
+  replyToId: optional(text(512)),
+  locale: optional(text(64)),
+  localTimezone: optional(text(64)),
+  timestamp: optional(text(64)),
+  localTimestamp: optional(text(64)),
 })
 export type IncomingActivity = z.output<typeof incoming>
 
@@ -54,7 +65,7 @@ export function createGuard({
 }: GuardOptions) {
   const keys = createRemoteJWKSet(new URL(keysUrl), { cooldownDuration: 60_000, cacheMaxAge: 24 * 3_600_000 })
   return async (authorization: string | undefined, body: unknown): Promise<Verdict> => {
-    const parsed = incoming.safeParse(body)
+    const parsed = incoming.safeParse(cleaned(body))
     if (appId === undefined) return parsed.success ? judge(parsed.data, {}) : malformed
     const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization ?? '')?.[1]
     if (token === undefined) return denied('no bearer token')
@@ -90,9 +101,21 @@ export function createGuard({
         message: 'This bot speaks on Teams only.',
         reason: `channel ${activity.channelId}`,
       }
-    const tenant = activity.channelData?.tenant?.id ?? activity.conversation.tenantId
-    if (tenant !== tenantId)
-      return { ok: false, status: 403, message: 'This bot serves another organisation.', reason: `tenant ${tenant}` }
+    const tenants = [activity.channelData?.tenant?.id, activity.conversation.tenantId].filter((id) => id !== undefined)
+    if (tenants.length === 0 || tenants.some((id) => id !== tenantId))
+      return {
+        ok: false,
+        status: 403,
+        message: 'This bot serves another organisation.',
+        reason: `tenant ${tenants.join(' and ') || 'none'}`,
+      }
+    if (!isConnector(activity.serviceUrl, appId === undefined))
+      return {
+        ok: false,
+        status: 403,
+        message: 'This bot answers to the Bot connector only.',
+        reason: `serviceUrl ${activity.serviceUrl}`,
+      }
     return { ok: true, activity, claims }
   }
 }

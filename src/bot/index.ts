@@ -38,7 +38,8 @@ export function createBot({ services, state, credentials, tenantId, keysUrl }: B
         return answer(response, verdict.status, { error: { code: String(verdict.status), message: verdict.message } })
       }
       const result = await adapter.hear(verdict.activity, verdict.claims, (context) => bot.run(context))
-      return answer(response, result?.status ?? 200, result?.body)
+      // 501 is the SDK's word for an invoke that nobody answered: one that we do not know, so the fault is the caller's.
+      return answer(response, result?.status === 501 ? 400 : (result?.status ?? 200), result?.body)
     },
   }
 }
