@@ -8,16 +8,18 @@ import { hear, nearest } from './commands/index.ts'
 import { deliver } from './deliver.ts'
 import { Listener } from './listener.ts'
 import { isDialogVerb, RequestDialog } from './request-dialog.ts'
-import { type BotServices, type Click, clickOf, isInvoke, type Reply, turnOf, typedByButton } from './turn.ts'
+import { type BotServices, type Click, clickOf, type Reply, turnOf, typedByButton } from './turn.ts'
 
 /** The bot: finds out what was said or clicked, and hands it to the one value that knows what to do. */
 export class Bot {
   readonly #listener: Listener
   readonly #conversationState: ConversationState
   readonly #dialogs: DialogSet
+  readonly #log: BotServices['log']
 
   constructor(services: BotServices, conversationState: ConversationState) {
     this.#listener = new Listener(services)
+    this.#log = services.log
     this.#conversationState = conversationState
     this.#dialogs = new DialogSet(conversationState.createProperty('dialog')).add(new RequestDialog())
   }
@@ -31,7 +33,6 @@ export class Bot {
     const { activity } = context
     const click = clickOf(activity)
     if (click) return this.#click(context, click)
-    if (isInvoke(activity)) return void (await context.sendActivity({ type: 'invokeResponse', value: { status: 501 } }))
     if (activity.type === 'message') return this.#message(context, typedByButton(activity) ?? plainText(activity.text))
     if (activity.type === 'installationUpdate' && activity.action === 'add') return this.#welcome(context)
   }
@@ -62,17 +63,28 @@ export class Bot {
 
   async #continueDialog(context: TurnContext): Promise<void> {
     const dialogs = await this.#dialogs.createContext(context)
+    // What another version of the bot has left on the stack is no reason not to go on.
+    if (dialogs.stack.some(({ id }) => !this.#dialogs.find(id))) dialogs.stack.splice(0)
     if (dialogs.activeDialog) await dialogs.continueDialog()
     else await dialogs.beginDialog('request')
-    await this.#conversationState.saveChanges(context)
+    await this.#saveCursor(context)
   }
 
   /** A command that opens a form begins the dialog anew, wherever an earlier one stood. */
   async #standAt(context: TurnContext, at: NonNullable<Reply['at']>): Promise<void> {
     const dialogs = await this.#dialogs.createContext(context)
-    await dialogs.cancelAllDialogs()
+    dialogs.stack.splice(0)
     dialogs.stack.push({ id: 'request', state: { v: 1, ...at } })
-    await this.#conversationState.saveChanges(context)
+    await this.#saveCursor(context)
+  }
+
+  /** By now everything is done and answered, and no click depends on where the dialog stands. */
+  async #saveCursor(context: TurnContext): Promise<void> {
+    try {
+      await this.#conversationState.saveChanges(context)
+    } catch (error) {
+      this.#log.warn({ err: error }, 'where a dialog stands was not saved')
+    }
   }
 }
 

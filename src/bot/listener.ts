@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { type Middleware, TurnContext } from 'botbuilder'
-import { cards, type NoticeCode, toasts, type Viewer } from '../cards/index.ts'
+import { setTimeout } from 'node:timers/promises'
+import { type Activity, type Middleware, TurnContext } from 'botbuilder'
+import { z } from 'zod'
+import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
 import { type ActivityKey, ProvisioningError } from '../core/index.ts'
-import { answerKey, respond, respondMessage } from './respond.ts'
+import { isPassing, refusalOf } from './refusal.ts'
+import { answerKey, notUpdatedKey, respond, respondBelow, respondMessage } from './respond.ts'
 import { type BotServices, clickOf, isInvoke, rememberTurn } from './turn.ts'
 
 /** How long a chat that is already known is believed to be the same, in milliseconds, before it is written again. */
 const rewriteAfter = 3_600_000
 const defaultTimeZone = 'UTC'
+/** How often, and at what distance in milliseconds, a repeated click looks for the answer that the first one gets. */
+const looksForAnswer = 40
+const betweenLooks = 100
 
 /**
  * What happens around every turn: the activity is heard once, the person is identified by tenant id and Entra object id
@@ -23,40 +29,52 @@ export class Listener implements Middleware {
 
   async onTurn(context: TurnContext, next: () => Promise<void>): Promise<void> {
     const key = keyOf(context)
-    if (key && !(await this.#services.inbox.claim(key))) return this.#repeat(context, key)
     try {
+      if (key && !(await this.#services.inbox.claim(key))) return await this.#repeat(context, key)
       if (await this.#identify(context)) await next()
-      if (key && isInvoke(context.activity)) await this.#remember(context, key)
     } catch (error) {
-      if (key && !(error instanceof ProvisioningError)) await this.#services.inbox.release(key).catch(() => undefined)
+      if (key && isPassing(error)) await this.#services.inbox.release(key).catch(() => undefined)
       await this.#explain(context, error)
+      if (isPassing(error)) return
     }
+    await this.#end(context, key)
   }
 
-  /** The answer that the first delivery got; while that one is still at work, nothing. */
+  /** The answer that the first delivery got, or soon gets; nothing that was said is heard twice. */
   async #repeat(context: TurnContext, key: ActivityKey): Promise<void> {
     if (!isInvoke(context.activity)) return
-    const answer = await this.#services.inbox.answer(key)
-    if (answer === undefined) return respondMessage(context, toasts.working)
-    await context.sendActivity({ type: 'invokeResponse', value: answer })
+    for (let look = 0; look < looksForAnswer; look += 1) {
+      const answer = await this.#services.inbox.answer(key)
+      if (answer !== undefined) return void (await context.sendActivity({ type: 'invokeResponse', value: answer }))
+      await setTimeout(betweenLooks)
+    }
+    await respondMessage(context, toasts.working)
   }
 
-  async #remember(context: TurnContext, key: ActivityKey): Promise<void> {
+  /** Keeps the answer for the same activity's next delivery. What fails now changes nothing of what was done. */
+  async #end(context: TurnContext, key: ActivityKey | undefined): Promise<void> {
+    const { inbox, log } = this.#services
     const answer: unknown = context.turnState.get(answerKey)
-    if (answer !== undefined) await this.#services.inbox.remember(key, answer)
+    const notUpdated: unknown = context.turnState.get(notUpdatedKey)
+    if (notUpdated !== undefined)
+      log.warn({ err: notUpdated }, 'a clicked card was answered but not brought up to date')
+    if (key === undefined || answer === undefined) return
+    await inbox.remember(key, answer).catch((error: unknown) => log.warn({ err: error }, 'an answer was not kept'))
   }
 
   async #identify(context: TurnContext): Promise<boolean> {
     const { activity } = context
     const tenantId = activity.conversation.tenantId ?? activity.channelData?.tenant?.id
-    const id: unknown = activity.from?.aadObjectId
+    const id = activity.from.aadObjectId
     const viewer = this.#viewerOf(context)
-    if (activity.conversation.conversationType && activity.conversation.conversationType !== 'personal') {
-      if (activity.type === 'message' || clickOf(activity))
-        await respond(context, cards.notice({ code: 'notPersonal' }, viewer))
+    if (!isPersonal(activity)) {
+      if (isSpeaking(activity)) await respond(context, cards.notice({ code: 'notPersonal' }, viewer))
       return false
     }
-    if (typeof id !== 'string' || typeof tenantId !== 'string') return false
+    if (!isObjectId(id) || typeof tenantId !== 'string') {
+      if (isSpeaking(activity)) throw new ProvisioningError('forbidden', 'Your account is not known here.')
+      return false
+    }
     const actor = await this.#services.provisioning.actor({ tenantId, id })
     rememberTurn(context, {
       actor,
@@ -104,40 +122,31 @@ export class Listener implements Middleware {
   /** A refusal becomes a notice. Anything unforeseen is logged under an id that the person can name. */
   async #explain(context: TurnContext, error: unknown): Promise<void> {
     const { activity } = context
-    const viewer = this.#viewerOf(context)
     const click = clickOf(activity)
-    if (error instanceof ProvisioningError) {
-      const { code, context: facts } = error
-      const requestId = typeof click?.data['requestId'] === 'string' ? { requestId: click.data['requestId'] } : {}
-      await respond(context, cards.notice({ code: noticeOf[code], ...requestId, ...facts }, viewer))
-      return
-    }
     const traceId = randomUUID().slice(0, 8)
-    this.#services.log.error({ err: error, traceId, type: activity.type, verb: click?.verb }, 'a turn failed')
-    if (activity.type !== 'message' && !click) return
+    const known = error instanceof ProvisioningError
+    const facts = { err: error, traceId, type: activity.type, verb: click?.verb }
+    if (!known) this.#services.log.error(facts, 'a turn failed')
+    else if (error.code === 'unavailable') this.#services.log.warn(facts, 'a turn could not be done just now')
+    if (!isSpeaking(activity)) return
+    const viewer = this.#viewerOf(context)
+    const notice: Notice = known ? refusalOf(error, click) : { code: 'unexpected', traceId }
+    if (!isPassing(error) || notice.retry) await respond(context, cards.notice(notice, viewer))
     // The card stays as it is, so that nothing typed into it is lost.
-    if (isInvoke(activity)) return respondMessage(context, toasts.failed(traceId))
-    await respond(context, cards.notice({ code: 'unexpected', traceId }, viewer))
+    else if (isInvoke(activity)) await respondMessage(context, known ? toasts.unavailable : toasts.failed(traceId))
+    else await respondBelow(context, cards.notice(notice, viewer))
   }
 }
 
+/** Something that a person said or clicked, and so wants an answer to. */
+const isSpeaking = (activity: Activity): boolean => activity.type === 'message' || clickOf(activity) !== undefined
+
+const isPersonal = ({ conversation }: Activity): boolean =>
+  !conversation.isGroup && ['', 'personal'].includes(conversation.conversationType ?? '')
+
+const isObjectId = (id: unknown): id is string => z.uuid().safeParse(id).success
+
 function keyOf({ activity }: TurnContext): ActivityKey | undefined {
-  if (!activity.id || (activity.type !== 'message' && activity.type !== 'invoke')) return undefined
+  if (!activity.id || !['message', 'invoke', 'installationUpdate'].includes(activity.type)) return undefined
   return { channel: activity.channelId, conversationId: activity.conversation.id, activityId: activity.id }
 }
-
-const noticeOf = {
-  'validation-failed': 'outdated',
-  'name-taken': 'outdated',
-  'not-found': 'notFound',
-  forbidden: 'notAllowed',
-  'self-approval': 'selfApproval',
-  'not-an-approver': 'notApprover',
-  'already-decided': 'alreadyDecided',
-  'already-ended': 'alreadyEnded',
-  'illegal-transition': 'cannotCancel',
-  'comment-required': 'outdated',
-  'stale-version': 'outdated',
-  'too-many-open-requests': 'tooManyOpen',
-  unavailable: 'unavailable',
-} as const satisfies Record<ProvisioningError['code'], NoticeCode>

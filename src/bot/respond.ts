@@ -4,6 +4,8 @@ import { clickOf, isInvoke } from './turn.ts'
 
 /** Where the answer of an invoke is kept during its turn, to be remembered with the activity. */
 export const answerKey = Symbol('quartermaster.answer')
+/** Where it is kept, for the log, why the clicked card could not be brought to its new state. */
+export const notUpdatedKey = Symbol('quartermaster.not-updated')
 
 /** A card as a message. The summary is what a phone's notification shows. */
 export function messageOf(card: CardJson): Partial<Activity> {
@@ -17,11 +19,24 @@ export function messageOf(card: CardJson): Partial<Activity> {
  */
 export async function respond(context: TurnContext, card: CardJson): Promise<string | undefined> {
   const { activity } = context
-  if (!clickOf(activity)) return (await context.sendActivity(messageOf(card)))?.id
+  const { replyToId } = activity
   if (isInvoke(activity)) await answer(context, 'application/vnd.microsoft.card.adaptive', card)
-  if (!activity.replyToId) return undefined
-  await context.updateActivity({ ...messageOf(card), id: activity.replyToId })
-  return activity.replyToId
+  if (clickOf(activity) && replyToId) {
+    try {
+      await context.updateActivity({ ...messageOf(card), id: replyToId })
+      return replyToId
+    } catch (error) {
+      // What was clicked is done and answered by now, so a card that stays behind must not make it look undone.
+      context.turnState.set(notUpdatedKey, error)
+      if (isInvoke(activity)) return replyToId
+    }
+  }
+  return isInvoke(activity) ? undefined : respondBelow(context, card)
+}
+
+/** Answers with a card of its own below whatever was said or clicked, which stays as it is. */
+export async function respondBelow(context: TurnContext, card: CardJson): Promise<string | undefined> {
+  return (await context.sendActivity(messageOf(card)))?.id
 }
 
 /** Answers a click with a sentence beside the card, which stays as it is. */

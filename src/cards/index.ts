@@ -63,6 +63,7 @@ export const cards = {
 /** Sentences that are shown beside a card that stays as it is. */
 export const toasts = {
   working: strings.toast.working,
+  unavailable: strings.toast.unavailable,
   failed: (traceId: string): string => strings.toast.failed.replace('{traceId}', traceId),
 }
 

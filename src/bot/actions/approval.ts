@@ -1,19 +1,23 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
-import { longestComment, ProvisioningError, type Request } from '../../core/index.ts'
+import { type ErrorCode, longestComment, ProvisioningError, type Request, waitingFor } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { statusOf } from './request.ts'
 
 const requestId = z.uuid()
-const comment = z.string().trim().max(longestComment).catch('').default('')
+/** The input takes no more than that; a client that sends more anyway has the rest cut off, not the whole. */
+const comment = z
+  .string()
+  .catch('')
+  .transform((text) => text.trim().slice(0, longestComment).toWellFormed())
 
 /** Approves; the card becomes the record of the decision. */
 export const approveRequest = defineCardAction({
   verb: 'approval.approve',
   data: z.object({ requestId, comment }),
-  handle: async (turn, { requestId, comment }) =>
-    decided(turn, await turn.provisioning.approve(turn.actor, requestId, comment)),
+  handle: (turn, { requestId, comment }) =>
+    decided(turn, requestId, () => turn.provisioning.approve(turn.actor, requestId, comment)),
 })
 
 /** Rejects; without a comment the card comes back asking for one. */
@@ -22,10 +26,12 @@ export const rejectRequest = defineCardAction({
   data: z.object({ requestId, comment }),
   async handle(turn, { requestId, comment }) {
     try {
-      return decided(turn, await turn.provisioning.reject(turn.actor, requestId, comment))
+      return await decided(turn, requestId, () => turn.provisioning.reject(turn.actor, requestId, comment))
     } catch (error) {
       if (!(error instanceof ProvisioningError) || error.code !== 'comment-required') throw error
       const request = await turn.provisioning.read(turn.actor, requestId)
+      const waits = waitingFor(request.approvals).some(({ id }) => id === turn.actor.id)
+      if (!waits) return { card: cards.approvalNow(request, turn.viewer) }
       return { card: cards.approval(request, turn.viewer, { comment, commentMissing: true }) }
     }
   },
@@ -38,6 +44,16 @@ export const refreshApproval = defineCardAction({
   handle: (turn, { requestId }) => statusOf(turn, requestId),
 })
 
-function decided(turn: Turn, request: Request): Reply {
-  return { card: cards.approvalDecided(request, turn.viewer) }
+/** The record of the decision. Who is too late, or too early, sees where it stands: the card that all others have. */
+async function decided(turn: Turn, requestId: string, decide: () => Promise<Request>): Promise<Reply> {
+  try {
+    return { card: cards.approvalDecided(await decide(), turn.viewer) }
+  } catch (error) {
+    const late = error instanceof ProvisioningError && lateCodes.includes(error.code)
+    const request = late ? await turn.provisioning.read(turn.actor, requestId) : undefined
+    if (!request?.approvals.some(({ approvers }) => approvers.some(({ id }) => id === turn.actor.id))) throw error
+    return { card: cards.approvalNow(request, turn.viewer) }
+  }
 }
+
+const lateCodes: readonly ErrorCode[] = ['already-decided', 'already-ended', 'not-an-approver']

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { Notice, NoticeCode } from '../cards/index.ts'
+import { ProvisioningError, TenantError } from '../core/index.ts'
+import type { Click } from './turn.ts'
+
+/** What a click's card knew of its subject; not trusted, and only shown back to who clicked. */
+const subject = z.object({ requestId: z.uuid(), version: z.coerce.number().int().min(1) }).partial()
+
+/** A refusal in the words of its code, with the way on: to where the request stands, or to try once more. */
+export function refusalOf(error: ProvisioningError, click: Click | undefined): Notice {
+  const { code, context, faults, cause, message } = error
+  if (faults.some((fault) => fault.code === 'unknown-template')) return { code: 'templateGone' }
+  const { requestId, version } = subject.safeParse(click?.data ?? {}).data ?? {}
+  const again = click?.verb === 'request.submit' && mayBeSentAgain(error)
+  return {
+    code: noticeOf[code],
+    ...context,
+    ...(requestId !== undefined && { requestId }),
+    ...(code === 'unavailable' && cause === undefined && { detail: message }),
+    ...(again && requestId !== undefined && { retry: { verb: 'request.submit', requestId, version } }),
+  }
+}
+
+/** Whether the same may succeed later: then the next delivery of the same activity is heard. */
+export const isPassing = (error: unknown): boolean =>
+  !(error instanceof ProvisioningError) || error.code === 'unavailable'
+
+/** Refusals that leave the reviewed draft in the store as it was. A store that does not answer is not sure to be one. */
+const mayBeSentAgain = ({ code, cause }: ProvisioningError): boolean =>
+  code === 'too-many-open-requests' || (code === 'unavailable' && (cause === undefined || cause instanceof TenantError))
+
+const noticeOf = {
+  'validation-failed': 'outdated',
+  'name-taken': 'outdated',
+  'not-found': 'notFound',
+  forbidden: 'notAllowed',
+  'self-approval': 'selfApproval',
+  'not-an-approver': 'notApprover',
+  'already-decided': 'alreadyDecided',
+  'already-ended': 'alreadyEnded',
+  'illegal-transition': 'cannotCancel',
+  'comment-required': 'outdated',
+  'stale-version': 'outdated',
+  'too-many-open-requests': 'tooManyOpen',
+  unavailable: 'unavailable',
+} as const satisfies Record<ProvisioningError['code'], NoticeCode>
