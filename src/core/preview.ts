@@ -36,7 +36,8 @@ export async function evaluate(
   body: unknown,
 ): Promise<Evaluation> {
   const parsed = siteRequest.safeParse(body)
-  if (!parsed.success) return { ok: false, faults: faultsOf(parsed.error, body) }
+  if (!parsed.success)
+    return { ok: false, faults: [...faultsOf(parsed.error, body), ...(await furtherFaults(ports, actor, body))] }
   const { templateId, ...details } = parsed.data
   const template = await usableTemplate(ports, actor, templateId)
   const kind = template?.kind
@@ -97,7 +98,14 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
-function templateFaults(template: Template, { labelId, metadata }: SiteDetails): Fault[] {
+/** What the template finds wrong in a body that is wrong elsewhere, so that people hear of all faults at once. */
+async function furtherFaults(ports: Ports, actor: Actor, body: unknown): Promise<Fault[]> {
+  const parts = siteRequest.pick({ templateId: true, metadata: true, labelId: true }).loose().safeParse(body)
+  const template = parts.success ? await usableTemplate(ports, actor, parts.data.templateId) : undefined
+  return parts.success && template ? templateFaults(template, parts.data) : []
+}
+
+function templateFaults(template: Template, { labelId, metadata }: Pick<SiteDetails, 'labelId' | 'metadata'>): Fault[] {
   const faults = template.fields.flatMap((field) => fieldFaults(field, metadata))
   const { allowed } = template.labels
   if (labelId !== '' && !allowed.some(({ id }) => id === labelId)) {
