@@ -18,7 +18,7 @@ import { createHttpServer } from './http/index.ts'
 import { jobRegistry } from './jobs/define-job.ts'
 import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
 import { followUpJob } from './jobs/follow-up.ts'
-import { notifyAdminsJob, notifyJob, refreshCardsJob } from './jobs/notify.ts'
+import { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob } from './jobs/notify.ts'
 import { provisionJob } from './jobs/provision.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
@@ -83,6 +83,7 @@ export async function createApp(config: Environment): Promise<App> {
       followUpJob(provisioning),
       notifyJob(provisioning, outbox),
       notifyAdminsJob(provisioning),
+      catchUpJob(provisioning),
       refreshCardsJob(provisioning, outbox),
       deliverWebhookJob({ ...stores, clock, work: database, jobs, fetch: outgoing, ownSecret: webhookSecret, log }),
     ),

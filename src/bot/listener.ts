@@ -94,7 +94,7 @@ export class Listener implements Middleware {
     return { id: activity.from.aadObjectId ?? '', locale, timeZone, now: now(), siteRoot: provisioning.siteRoot }
   }
 
-  /** Remembers the personal chat; one that is new to us may have missed cards, which are sent now. */
+  /** Remembers the personal chat; one that is new to us may have missed cards, which are sent then. */
   async #knowChat(context: TurnContext, personId: string, tenantId: string): Promise<void> {
     const { activity } = context
     const { activityId: _, ...reference } = TurnContext.getConversationReference(activity)
@@ -107,7 +107,7 @@ export class Listener implements Middleware {
     const known = this.#written.get(personId)
     const at = this.#services.now().getTime()
     if (known?.reference === text && at - known.at < rewriteAfter) return
-    const isNew = await this.#services.conversations.put({
+    await this.#services.provisioning.system.meet({
       tenantId,
       personId,
       conversationId: activity.conversation.id,
@@ -116,7 +116,6 @@ export class Listener implements Middleware {
       timeZone: activity.localTimezone ?? defaultTimeZone,
     })
     this.#written.set(personId, { reference: text, at })
-    if (isNew) await this.#services.provisioning.system.catchUp({ tenantId, id: personId })
   }
 
   /** A refusal becomes a notice. Anything unforeseen is logged under an id that the person can name. */

@@ -1,6 +1,6 @@
 import type { Activity, TurnContext } from 'botbuilder'
 import type { CardJson, Viewer } from '../cards/index.ts'
-import type { Actor, CardKey, ConversationStore, Inbox, Provisioning, SentCards } from '../core/index.ts'
+import type { Actor, CardKey, Inbox, Provisioning, SentCards } from '../core/index.ts'
 
 export interface Log {
   info(facts: object, message: string): void
@@ -11,7 +11,6 @@ export interface Log {
 /** What the bot works with; `app.ts` gives it. */
 export interface BotServices {
   readonly provisioning: Provisioning
-  readonly conversations: ConversationStore
   readonly inbox: Inbox
   readonly sentCards: SentCards
   readonly now: () => Date

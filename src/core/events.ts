@@ -38,6 +38,8 @@ export const jobPayloads = {
   notify: z.object({ v, requestId: z.uuid(), personId: z.uuid(), card: cardKey }),
   /** Tells each admin, by a `notify` of the same card. */
   'notify-admins': z.object({ v, requestId: z.uuid(), card: cardKey }),
+  /** Sends what a person has missed whose chat has just become known. */
+  'catch-up': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
   /** Brings all cards of a request that are already in chats to its present state. */
   'refresh-cards': z.object({ v, requestId: z.uuid() }),
   /** One attempt to deliver one webhook. */

@@ -1,18 +1,19 @@
 import { askApprovers, outcomeCard, tellRequester } from './change.ts'
 import { type CardKey, type JobOrder, jobId } from './events.ts'
-import type { Outbox, Ports, SentCard, Settings } from './ports.ts'
+import type { Conversation, Outbox, Ports, SentCard, Settings } from './ports.ts'
 import { personOrMembers } from './preview.ts'
 import type { Request } from './request.ts'
 
 /**
  * Sends one card to one person, once. "Sending" is written down before the card goes out, so a process that dies in
  * between is seen afterwards: then a card of the request that we know of is brought up to date instead of sending
- * again, and only where there is none is it sent once more.
+ * again, and only where there is none is it sent once more. `attempt` is the job's, 1 for the first.
  */
 export async function deliverCard(
   ports: Ports,
   outbox: Outbox,
   order: { requestId: string; personId: string; card: CardKey },
+  attempt: number,
 ): Promise<void> {
   const { requestId, personId, card: key } = order
   const request = await ports.requests.find(requestId)
@@ -21,19 +22,23 @@ export async function deliverCard(
   const { conversationId } = conversation
   const before = await ports.sentCards.find(requestId, personId, key)
   if (before && before.state !== 'sending') return
+  // Another job is sending it, and sees to its end: a sending of our own would make this at least our second attempt.
+  if (before && attempt === 1) return
   const known = before && (await knownCard(ports, requestId, personId))
   const card: SentCard = { requestId, personId, key, conversationId, activityId: null, state: 'sending' }
   if (known?.activityId) {
     await outbox.update(conversation, known.activityId, request, known.key)
     return ports.sentCards.put({ ...card, state: 'unknown' })
   }
-  await ports.sentCards.put(card)
+  if (!before && !(await ports.sentCards.claim(card))) return
   const result = await outbox.send(conversation, request, key).catch(async (error: unknown) => {
     await ports.sentCards.remove(requestId, personId, key)
     throw error
   })
   if (result.state === 'sent') return ports.sentCards.put({ ...card, state: 'sent', activityId: result.activityId })
   if (result.state === 'undeliverable') return ports.sentCards.remove(requestId, personId, key)
+  // A second lost answer is enough: a chat that takes cards without ever answering must not be filled with them.
+  if (before) return ports.sentCards.put({ ...card, state: 'unknown' })
   throw new Error(`the answer to card ${key} of ${requestId} was lost`)
 }
 
@@ -77,6 +82,15 @@ export async function notifyAdmins(ports: Ports, settings: Settings, requestId: 
       }),
     ),
   )
+}
+
+/** Remembers a personal chat. What a person has missed who had none is ordered with it, so no death in between loses it. */
+export async function meet(ports: Ports, conversation: Conversation): Promise<void> {
+  const { tenantId, personId } = conversation
+  await ports.work.transaction(async () => {
+    const isNew = await ports.conversations.put(conversation)
+    if (isNew) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])
+  })
 }
 
 /** What a person whose chat has just become known has missed: decisions that wait for them, and how their requests ended. */

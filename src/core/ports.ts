@@ -92,6 +92,8 @@ export interface SentCard {
 export interface SentCards {
   ofRequest(requestId: string): Promise<SentCard[]>
   find(requestId: string, personId: string, key: CardKey): Promise<SentCard | undefined>
+  /** Writes a card that is about to be sent; false when it is known already, so that of two at work one sends. */
+  claim(card: SentCard): Promise<boolean>
   put(card: SentCard): Promise<void>
   remove(requestId: string, personId: string, key: CardKey): Promise<void>
 }

@@ -17,8 +17,8 @@ import {
 import { ProvisioningError } from './errors.ts'
 import type { CardKey } from './events.ts'
 import { provision, type Run } from './execution.ts'
-import { catchUp, deliverCard, notifyAdmins, refreshCards } from './notification.ts'
-import type { Outbox, Ports, Settings } from './ports.ts'
+import { catchUp, deliverCard, meet, notifyAdmins, refreshCards } from './notification.ts'
+import type { Conversation, Outbox, Ports, Settings } from './ports.ts'
 import { asking } from './preview.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
 import { submit } from './submission.ts'
@@ -90,10 +90,11 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       provision: (requestId: string, run: Run) => provision(ports, settings, requestId, run),
       lookForGroup: (requestId: string, look: number) => lookForGroup(ports, settings, requestId, look),
       completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
-      deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }) =>
-        deliverCard(ports, outbox, order),
+      deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
+        deliverCard(ports, outbox, order, attempt),
       refreshCards: (outbox: Outbox, requestId: string) => refreshCards(ports, outbox, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
+      meet: (conversation: Conversation) => meet(ports, conversation),
       catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),
     },
   }

@@ -10,7 +10,18 @@ export const notifyJob = (provisioning: Provisioning, outbox: Outbox) =>
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 4,
-    handle: (order) => provisioning.system.deliverCard(outbox, order),
+    handle: (order, { attempt }) => provisioning.system.deliverCard(outbox, order, attempt),
+  })
+
+/** Sends what a person has missed whose chat has just become known. */
+export const catchUpJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'catch-up',
+    payload: jobPayloads['catch-up'],
+    retries: 10,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    handle: ({ tenantId, personId }) => provisioning.system.catchUp({ tenantId, id: personId }),
   })
 
 /** Tells each admin by a `notify` of their own. */

@@ -25,6 +25,14 @@ export function createSentCards(database: Database): SentCards {
       )
       return rows[0] && read(rows[0])
     },
+    async claim(card) {
+      const { rowCount } = await database.query(
+        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (request_id, person_id, key) DO NOTHING`,
+        [card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
+      )
+      return rowCount === 1
+    },
     async put(card) {
       await database.query(
         `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state) VALUES ($1, $2, $3, $4, $5, $6)
