@@ -18,12 +18,12 @@ const spelledOut: Readonly<Record<string, string>> = {
  * marks (a group's mailNickname is ASCII); a name with nothing left gives `''`.
  */
 export function slug(name: string): string {
-  const plain = [...name.toLowerCase()]
-    .map((letter) => spelledOut[letter] ?? letter)
-    .join('')
-    .normalize('NFKD')
+  const plain = [...name.toLowerCase()].map((letter) => spelledOut[letter] ?? letter).join('')
+  // Once more in lower case: some signs, such as ℡, become capitals only when they are taken apart.
   return plain
-    .replace(/[\u0300-\u036f'’]/g, '')
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\p{M}'’]/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '')
 }
@@ -34,25 +34,47 @@ export interface Address {
   /** True when it was asked for as it stands: then a clash is the person's to solve, and we only suggest. */
   readonly asked: boolean
 }
+type Naming = TemplateSnapshot['naming']
 
-/** The address of a request by its template's naming policy. A name without a Latin letter falls back on the request's id. */
+/**
+ * The address of a request by its template's naming policy. A name without a Latin letter falls back on the request's
+ * id. What has the policy's prefix and suffix already keeps them as they are, so an address that we suggested stays.
+ */
 export function addressOf(
-  template: Pick<TemplateSnapshot, 'naming'>,
+  { naming }: Pick<TemplateSnapshot, 'naming'>,
   asked: { alias: string; displayName: string },
   requestId: string,
 ): Address {
-  const { prefix, suffix } = template.naming
-  const core =
-    asked.alias === '' ? slug(asked.displayName) || `site-${requestId.slice(0, 8)}` : asked.alias.toLowerCase()
-  const room = longest - prefix.length - suffix.length
-  return { alias: `${prefix}${core.slice(0, room).replace(/[-_]+$/, '')}${suffix}`, asked: asked.alias !== '' }
+  const wanted =
+    asked.alias === '' ? slug(asked.displayName) || `site-${shortId(requestId)}` : asked.alias.toLowerCase()
+  return { alias: affixed(naming, bare(naming, wanted)), asked: asked.alias !== '' }
 }
 
-/** The address itself, then `-2`, `-3` … `-20`: what to try, or to suggest, when one is held. */
-export function* alternatives(alias: string): Generator<string> {
+/**
+ * The address itself, then with `-2`, `-3` … `-20`, last with a part of the request's id, which nobody else has: what to
+ * try, or to suggest, when one is held. Each is an address of the same naming policy.
+ */
+export function* alternatives(naming: Naming, alias: string, requestId: string): Generator<string> {
   yield alias
-  for (let number = 2; number <= 20; number += 1) {
-    const tail = `-${number}`
-    yield `${alias.slice(0, longest - tail.length)}${tail}`
-  }
+  const core = bare(naming, alias)
+  for (let number = 2; number <= 20; number += 1) yield affixed(naming, core, `-${number}`)
+  yield ownAddress(naming, alias, requestId)
+}
+
+/** An address like this one that no other request can have. */
+export const ownAddress = (naming: Naming, alias: string, requestId: string): string =>
+  affixed(naming, bare(naming, alias), `-${shortId(requestId)}`)
+
+const shortId = (requestId: string): string => requestId.slice(0, 8)
+
+function affixed({ prefix, suffix }: Naming, core: string, tail = ''): string {
+  const room = longest - prefix.length - tail.length - suffix.length
+  return `${prefix}${core.slice(0, room).replace(/[-_]+$/, '')}${tail}${suffix}`
+}
+
+/** What stands between prefix and suffix; all of it, when they are not both there or nothing stands between them. */
+function bare({ prefix, suffix }: Naming, name: string): string {
+  const core = name.slice(prefix.length, name.length - suffix.length)
+  const has = name.startsWith(prefix) && name.endsWith(suffix) && name.length > prefix.length + suffix.length
+  return has && /^[a-z0-9]/.test(core) ? core : name
 }

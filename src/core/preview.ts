@@ -1,7 +1,7 @@
 import type { Actor } from './access.ts'
 import { type ApprovalStage, approvalStage } from './approval.ts'
 import { type Fault, ProvisioningError, TenantError } from './errors.ts'
-import { addressOf, alternatives } from './naming.ts'
+import { addressOf, alternatives, ownAddress } from './naming.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isRequestKind, type Metadata, type Person, type RequestKind } from './resource.ts'
 import { type SiteDetails, siteRequest } from './site.ts'
@@ -26,7 +26,8 @@ export type Evaluation =
 
 /**
  * Checks a site request of the API document against its template, the directory and the names in use. Writes nothing.
- * `unavailable` is thrown when the directory cannot be asked.
+ * `unavailable` is thrown when the directory cannot be asked. `crowded`: others keep taking the names that we derive, so
+ * the next one is made of the request's id.
  */
 export async function evaluate(
   ports: Ports,
@@ -34,6 +35,7 @@ export async function evaluate(
   actor: Actor,
   requestId: string,
   body: unknown,
+  crowded = false,
 ): Promise<Evaluation> {
   const parsed = siteRequest.safeParse(body)
   if (!parsed.success)
@@ -56,7 +58,7 @@ export async function evaluate(
   return asking(async () => {
     const owners = await ownersOf(ports, actor, details.owners)
     const faults = [...templateFaults(template, details), ...owners.faults, ...ownerLimits(template, owners.people)]
-    const address = await freeAddress(ports, kind, template, details, requestId, actor.tenantId)
+    const address = await freeAddress(ports, kind, template, details, { requestId, tenantId: actor.tenantId, crowded })
     if (address.fault) faults.push(address.fault)
     if (faults.length > 0) return { ok: false, faults }
     const approvals = await resolveApprovals(ports, settings, template.approval, actor)
@@ -188,11 +190,12 @@ async function freeAddress(
   kind: RequestKind,
   template: Template,
   details: SiteDetails,
-  requestId: string,
-  tenantId: string,
+  { requestId, tenantId, crowded }: { requestId: string; tenantId: string; crowded: boolean },
 ): Promise<{ alias: string; fault?: Fault }> {
+  const { naming } = template
   const address = addressOf(template, details, requestId)
-  for (const alias of alternatives(address.alias)) {
+  const own = crowded && !address.asked ? [ownAddress(naming, address.alias, requestId)] : []
+  for (const alias of own.length > 0 ? own : alternatives(naming, address.alias, requestId)) {
     const holder = await ports.reservations.holder(tenantId, alias)
     const free = (holder === undefined || holder === requestId) && (await ports.directory.isAddressFree(kind, alias))
     if (!free) continue

@@ -38,6 +38,7 @@ export interface Page {
 
 /** Own requests (an admin: everybody's), newest first. The cursor is opaque: it comes from the page before. */
 export async function list(ports: Ports, actor: Actor, { cursor, limit, ...filter }: ListFilter): Promise<Page> {
+  authorize(actor, 'request.list')
   const mine = may(actor, 'request.listAll') ? {} : { requesterId: actor.id }
   return page(ports, {
     ...filter,

@@ -1,4 +1,4 @@
-import type { Actor } from './access.ts'
+import { type Actor, authorize } from './access.ts'
 import { askApprovers, entry, jobsOfQueued, record } from './change.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import type { Ports, SentCard, Settings } from './ports.ts'
@@ -20,23 +20,25 @@ export interface Submission {
   readonly along?: () => Promise<void>
 }
 
-/** How often a derived name that somebody else took in the same moment is derived anew. */
-const triesForAName = 5
+/** How often a derived name that somebody else took in the same moment is derived anew; the last is nobody else's. */
+const triesForAName = 3
 
 /**
  * Accepts a request: checks everything, keeps its name and stores it with its audit entry and its jobs in one
  * transaction. Throws `validation-failed` naming the fields, `name-taken`, `too-many-open-requests` or `unavailable`.
  */
 export async function submit(ports: Ports, settings: Settings, actor: Actor, submission: Submission): Promise<Request> {
+  authorize(actor, 'request.create')
   const known = await ports.requests.find(submission.requestId)
   if (known) return own(known, actor)
   for (let attempt = 1; ; attempt += 1) {
-    const evaluation = await evaluate(ports, settings, actor, submission.requestId, submission.body)
+    const crowded = attempt === triesForAName
+    const evaluation = await evaluate(ports, settings, actor, submission.requestId, submission.body, crowded)
     if (!evaluation.ok) throw refusal(evaluation.faults)
     const { plan } = evaluation
     const request = await ports.work.transaction(() => store(ports, settings, actor, submission, plan))
     if (request) return request
-    if (plan.details.alias !== '' || attempt === triesForAName) throw taken(plan.alias)
+    if (plan.details.alias !== '' || crowded) throw taken(plan.alias)
   }
 }
 
@@ -51,15 +53,11 @@ async function store(
   const { requestId, statusCard } = submission
   const earlier = await ports.requests.lock(requestId)
   if (earlier) return own(earlier, actor)
-  await refuseTooMany(ports, settings, actor)
   if (!(await ports.reservations.reserve(actor.tenantId, plan.alias, requestId))) return undefined
-  const request = newRequest(
-    plan,
-    actor,
-    submission,
-    await ports.requests.nextNumber(actor.tenantId),
-    ports.clock.now().toISOString(),
-  )
+  // The number is taken before open requests are counted: from here on the tenant's submissions wait for each other.
+  const number = await ports.requests.nextNumber(actor.tenantId)
+  await refuseTooMany(ports, settings, actor)
+  const request = newRequest(plan, actor, submission, number, ports.clock.now().toISOString())
   if (!(await ports.requests.insert(request))) return existing(ports, actor, requestId)
   if (statusCard)
     await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })

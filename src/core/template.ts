@@ -71,7 +71,9 @@ export const template = z.strictObject({
     .nullable()
     .default(null),
   fields: z.array(templateField).max(20).default([]),
-  naming: z.strictObject({ prefix: affix(), suffix: affix() }).default({ prefix: '', suffix: '' }),
+  naming: z
+    .strictObject({ prefix: affix(/^([a-z0-9][a-z0-9-]*)?$/), suffix: affix(/^([a-z0-9-]*[a-z0-9])?$/) })
+    .default({ prefix: '', suffix: '' }),
   limits: z
     .strictObject({
       ownersMinimum: z.int().min(1).max(20).default(1),
@@ -147,12 +149,9 @@ export function mayUse(source: Template, who: Pick<Person, 'id'>, groupIds: Read
   return source.audience.people.includes(who.id) || source.audience.groups.some((id) => groupIds.has(id))
 }
 
-function affix() {
-  return z
-    .string()
-    .max(20)
-    .regex(/^[a-z0-9-]*$/)
-    .default('')
+/** An address begins and ends with a letter or digit, so its prefix begins and its suffix ends with one. */
+function affix(form: RegExp) {
+  return z.string().max(20).regex(form).default('')
 }
 
 function isPattern(source: string): boolean {

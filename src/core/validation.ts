@@ -62,12 +62,27 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
       ]
     case 'too_big':
       return [fault(pointer, 'too-long', `${name} may have at most ${issue.maximum}${unit(issue.origin)}.`)]
+    case 'invalid_union': {
+      // Of several forms that a value may have, the one that it misses by least.
+      const [own] = issue.errors
+        .filter((issues) => !isOtherType(issues))
+        .sort((one, other) => one.length - other.length)
+      if (own) return own.flatMap((one) => faultsOfIssue({ ...one, path: [...issue.path, ...one.path] }, input))
+      const isNull = at(input, issue.path) === null
+      const wrong = isNull ? 'must not be null; leave it out instead' : 'does not have the right type'
+      return [fault(pointer, isNull ? 'null' : 'wrong-type', `${name} ${wrong}.`)]
+    }
+    case 'invalid_key':
+      return [fault(pointer, 'invalid', `${name} is not valid: a key has 1 to 64 characters.`)]
     case 'custom':
       return [fault(pointer, 'invalid', `${name}: ${issue.message}`)]
     default:
       return [fault(pointer, 'invalid', `${name} is not valid: ${issue.message}.`)]
   }
 }
+
+const isOtherType = (issues: readonly z.core.$ZodIssue[]): boolean =>
+  issues.every(({ code, path }) => code === 'invalid_type' && path.length === 0)
 
 function at(value: unknown, path: readonly PropertyKey[]): unknown {
   let here = value

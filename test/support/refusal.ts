@@ -1,0 +1,21 @@
+import { type Fault, ProvisioningError } from '../../src/core/index.ts'
+
+/** The code of a refusal; anything else that was thrown is thrown on. */
+export function refusalOf(error: unknown): string {
+  if (error instanceof ProvisioningError) return error.code
+  throw error
+}
+
+/** The refusal that work ends in. Fails when it succeeds. */
+export async function refusal(work: () => unknown): Promise<ProvisioningError> {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof ProvisioningError) return error
+    throw error
+  }
+  throw new Error('this was not refused')
+}
+
+/** Faults as `pointer code`, in their order. */
+export const named = (faults: readonly Fault[]): string[] => faults.map(({ pointer, code }) => `${pointer} ${code}`)
