@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { type ProductProcess, startProduct } from '../support/process.ts'
+
+/** The service as people run it, without chat windows and limits of use. */
+export interface RunningService {
+  readonly url: string
+  readonly simulatorUrl: string
+  /** From the start of the process until `/readyz` answered 200. */
+  readonly milliseconds: number
+  /** Asks it to end, as Ctrl-C does, and waits until it has. */
+  stop(): Promise<void>
+}
+
+/** Starts `node src/main.ts` over this folder. */
+export async function startService(dataDir: string): Promise<RunningService> {
+  const [port, simulatorPort] = [await freePort(), await freePort()]
+  const variables = {
+    ...{ DATA_DIR: dataDir, PORT: String(port), SIMULATOR_PORT: String(simulatorPort), PLAYGROUND: 'off' },
+    ...{ RATE_LIMIT_WRITES_PER_MINUTE: '0', RATE_LIMIT_READS_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' },
+    ...{ RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0', LOG_LEVEL: 'error' },
+  }
+  const url = `http://127.0.0.1:${port}`
+  const begin = performance.now()
+  const service = await startProduct('main.ts', { cwd: dataDir, variables, up: /answers at/ })
+  while ((await fetch(`${url}/readyz`)).status !== 200) await setTimeout(5)
+  return {
+    url,
+    simulatorUrl: `http://127.0.0.1:${simulatorPort}`,
+    milliseconds: performance.now() - begin,
+    stop: () => stop(service),
+  }
+}
+
+async function stop(service: ProductProcess): Promise<void> {
+  const { pid } = service
+  if (pid === undefined) return
+  process.kill(pid, 'SIGTERM')
+  while (isAlive(pid)) await setTimeout(20)
+  await service.kill()
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** A person's token of the simulated tenant for the sites API. */
+export async function tokenOf({ url, simulatorUrl }: RunningService, userId: string): Promise<string> {
+  const answer = await fetch(`${simulatorUrl}/control/token`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ userId, scope: `${url}/collab/App.ReadWrite.All` }),
+  })
+  const { access_token } = (await answer.json()) as { access_token: string }
+  return access_token
+}
+
+/** Asks for a site that needs approval, so that nothing is made behind the measurement but the request itself. */
+export async function askForSite(url: string, token: string): Promise<void> {
+  const answer = await fetch(`${url}/collab/v1/spo/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify({
+      displayName: `Bench ${randomUUID().slice(0, 13)}`,
+      templateId: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
+      metadata: { costCentre: '4711', audience: 'internal' },
+    }),
+  })
+  const text = await answer.text()
+  if (answer.status !== 202) throw new Error(`the service answered ${answer.status}: ${text}`)
+}
