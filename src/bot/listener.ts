@@ -94,7 +94,7 @@ export class Listener implements Middleware {
     return { id: activity.from.aadObjectId ?? '', locale, timeZone, now: now(), siteRoot: provisioning.siteRoot }
   }
 
-  /** Remembers the personal chat; one that is new to us may have missed cards, which are sent then. */
+  /** Remembers the personal chat; one that is new to us, or again, may have missed cards, which are sent then. */
   async #knowChat(context: TurnContext, personId: string, tenantId: string): Promise<void> {
     const { activity } = context
     const { activityId: _, ...reference } = TurnContext.getConversationReference(activity)
@@ -106,15 +106,17 @@ export class Listener implements Middleware {
     ])
     const known = this.#written.get(personId)
     const at = this.#services.now().getTime()
-    if (known?.reference === text && at - known.at < rewriteAfter) return
-    await this.#services.provisioning.system.meet({
+    const installed = activity.type === 'installationUpdate' && activity.action === 'add'
+    if (!installed && known?.reference === text && at - known.at < rewriteAfter) return
+    const conversation = {
       tenantId,
       personId,
       conversationId: activity.conversation.id,
       reference,
       locale: activity.locale ?? 'en',
       timeZone: activity.localTimezone ?? defaultTimeZone,
-    })
+    }
+    await this.#services.provisioning.system.meet(conversation, installed)
     this.#written.set(personId, { reference: text, at })
   }
 

@@ -84,12 +84,15 @@ export async function notifyAdmins(ports: Ports, settings: Settings, requestId: 
   )
 }
 
-/** Remembers a personal chat. What a person has missed who had none is ordered with it, so no death in between loses it. */
-export async function meet(ports: Ports, conversation: Conversation): Promise<void> {
+/**
+ * Remembers a personal chat. What a person has missed who had none, or had the bot taken out of it (`installed`: it is back
+ * in), is ordered with it, so no death in between loses it.
+ */
+export async function meet(ports: Ports, conversation: Conversation, installed: boolean): Promise<void> {
   const { tenantId, personId } = conversation
   await ports.work.transaction(async () => {
     const isNew = await ports.conversations.put(conversation)
-    if (isNew) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])
+    if (isNew || installed) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])
   })
 }
 

@@ -94,7 +94,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
         deliverCard(ports, outbox, order, attempt),
       refreshCards: (outbox: Outbox, requestId: string) => refreshCards(ports, outbox, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
-      meet: (conversation: Conversation) => meet(ports, conversation),
+      meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),
       catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),
     },
   }
