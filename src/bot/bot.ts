@@ -91,7 +91,7 @@ export class Bot {
 /** What was typed, without the mention that Teams puts before it and without markup. */
 function plainText(text: string | undefined): string {
   return (text ?? '')
-    .replace(/<at>.*?<\/at>/g, ' ')
+    .replace(/<at\b[^>]*>[^<]*<\/at>/g, ' ')
     .replace(/&nbsp;/g, ' ')
     .trim()
 }

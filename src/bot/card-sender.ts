@@ -23,7 +23,14 @@ export function createCardSender({ adapter, allowLoopback, assertOutside }: Card
   const inChat = async (conversation: Conversation, logic: (context: TurnContext) => Promise<void>): Promise<void> => {
     assertOutside('a card')
     const reference = referenceOf(conversation, allowLoopback)
-    await adapter.continueConversationAsync(adapter.appId, reference, logic)
+    // What fails inside a turn goes to the adapter's onTurnError and is swallowed there; what becomes of a card must not.
+    let failure: { error: unknown } | undefined
+    await adapter.continueConversationAsync(adapter.appId, reference, async (context) => {
+      await logic(context).catch((error: unknown) => {
+        failure = { error }
+      })
+    })
+    if (failure) throw failure.error
   }
   return {
     /** Sends a card. Throws what makes sense to try again, when it surely did not arrive. */

@@ -15,6 +15,11 @@ export const commands = commandRegistry(
   helpCommand,
 )
 
+/** All words that commands answer to, the longest first: `new request` is not `new` with an argument. */
+const known = commands
+  .flatMap((command) => [command.words, ...command.also].map((words) => ({ words, command })))
+  .sort((one, other) => other.words.length - one.words.length)
+
 export interface Heard {
   readonly command: Command
   readonly argument: string
@@ -23,24 +28,26 @@ export interface Heard {
 /** The command that was typed, in any case, and what follows it; undefined for words that nobody knows. */
 export function hear(text: string): Heard | undefined {
   const typed = text.trim().replace(/\s+/g, ' ')
-  for (const command of commands) {
-    for (const words of [command.words, ...command.also]) {
-      if (typed.toLowerCase() === words) return { command, argument: '' }
-      if (typed.toLowerCase().startsWith(`${words} `)) return { command, argument: typed.slice(words.length + 1) }
-    }
+  for (const { words, command } of known) {
+    if (typed.toLowerCase() === words) return { command, argument: '' }
+    if (typed.toLowerCase().startsWith(`${words} `)) return { command, argument: typed.slice(words.length + 1) }
   }
   return undefined
 }
 
-/** The command that is spelt most like what was typed. */
+/** The command that is spelt most like what was typed, whatever follows it; `help` when it looks like none. */
 export function nearest(text: string): string {
-  const typed = text.trim().toLowerCase().slice(0, 40)
-  const known = commands.flatMap((command) =>
-    [command.words, ...command.also].map((words) => ({ words, means: command.words })),
-  )
-  const ranked = known.map(({ words, means }) => ({
-    means,
-    far: Math.min(distance(typed, words), distance(typed.slice(0, words.length), words) + 1),
-  }))
-  return ranked.sort((one, other) => one.far - other.far)[0]?.means ?? 'help'
+  const typed = text.trim().toLowerCase().slice(0, 40).split(/\s+/)
+  const ranked = known.map(({ words, command }) => ({ means: command.words, far: unlike(typed, words) }))
+  const [best] = ranked.sort((one, other) => one.far - other.far)
+  return best && best.far <= unrecognisable ? best.means : helpCommand.words
+}
+
+/** The share of letters that have to change before a spelling is taken for none of ours. */
+const unrecognisable = 0.6
+
+/** The share of letters, 0 to 1, in which a command differs from as many of the typed words as it has itself. */
+function unlike(typed: readonly string[], words: string): number {
+  const beginnings = [typed.slice(0, words.split(' ').length).join(' '), typed[0] ?? '']
+  return Math.min(...beginnings.map((one) => distance(one, words) / Math.max(one.length, words.length)))
 }
