@@ -119,7 +119,8 @@ describe('a site outlives kill -9 of the service', () => {
     const review = await journeys.fillForm(world, kind, name)
     const following = (button: KillPoint['after']) => kills.filter((point) => point.after === button)
     await killAt(name, following('Send'), () => kim.clicks(review, 'Send'))
-    await killAt(name, following('Approve'), () => journeys.approve(world, name))
+    const card = await journeys.decisionCard(world, name)
+    await killAt(name, following('Approve'), () => dana.clicks(card, 'Approve', { comment: '' }))
     const journey = { name, kind, requestId: await journeys.requestNamed(world, name), cardId: review.id }
     lived.push({ journey, kills })
     return journey

@@ -2,7 +2,7 @@ import { actionsOf, textOf } from './cards.ts'
 import type { ShownActivity } from './connector.ts'
 import type { Processes } from './processes.ts'
 import { labels } from './service.ts'
-import { type InvokeAnswer, people } from './teams-user.ts'
+import { people } from './teams-user.ts'
 import { until } from './until.ts'
 
 export type SiteKind = 'team' | 'communication'
@@ -42,10 +42,9 @@ export async function requestNamed(world: Processes, name: string): Promise<stri
   return found[0].requestId
 }
 
-export const approve = async (world: Processes, name: string): Promise<InvokeAnswer | undefined> => {
-  const card = await until(() => waitingCards(world, name).at(-1), `an approval card for ${name}`)
-  return world.dana.clicks(card, 'Approve', { comment: '' }).catch(() => undefined)
-}
+/** The card that asks Dana for her decision, as it was when she saw it: a click on it can come again. */
+export const decisionCard = (world: Processes, name: string): Promise<ShownActivity> =>
+  until(() => waitingCards(world, name).at(-1), `an approval card for ${name}`)
 
 const waitingCards = ({ dana }: Processes, name: string): ShownActivity[] =>
   dana.chat().filter((one) => isAbout(one, name) && textOf(one.card ?? {}).includes('Your decision, please'))
