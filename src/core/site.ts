@@ -20,7 +20,7 @@ export const siteRequest = z.strictObject({
       error: 'Use letters, digits, hyphens and underscores, beginning and ending with a letter or digit.',
     })
     .default(''),
-  owners: z.array(z.uuid()).max(19).default([]),
+  owners: z.array(z.uuid().toLowerCase()).max(19).default([]),
   metadata: metadata.default({}),
   labelId: z.string().max(64).default(''),
 })

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { type Person, resourceKind } from './resource.ts'
 
+/** An id as everything else writes it, so that ids can be compared. */
+const id = z.uuid().toLowerCase()
 const text = (max: number) => z.string().trim().min(1).max(max)
 
 /** A question of the template's own, shown on the form and kept in `metadata` under `key`. */
@@ -22,8 +24,8 @@ export const templateField = z.strictObject({
 export type TemplateField = z.output<typeof templateField>
 
 export const approver = z.union([
-  z.strictObject({ user: z.uuid() }),
-  z.strictObject({ group: z.uuid() }),
+  z.strictObject({ user: id }),
+  z.strictObject({ group: id }),
   z.strictObject({ manager: z.literal(true) }),
 ])
 export const stagePolicy = z
@@ -57,7 +59,7 @@ export const webhookSubscription = z.strictObject({
 
 /** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
 export const template = z.strictObject({
-  id: z.uuid(),
+  id,
   version: z.int().min(1),
   kind: resourceKind,
   name: text(64),
@@ -67,7 +69,7 @@ export const template = z.strictObject({
   order: z.int().default(0),
   /** Who may use it; null = everybody in the tenant. Others neither see nor use it. */
   audience: z
-    .strictObject({ people: z.array(z.uuid()).default([]), groups: z.array(z.uuid()).default([]) })
+    .strictObject({ people: z.array(id).default([]), groups: z.array(id).default([]) })
     .nullable()
     .default(null),
   fields: z.array(templateField).max(20).default([]),

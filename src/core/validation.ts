@@ -35,7 +35,10 @@ export const fault = (pointer: string, code: FaultCode, detail: string, suggesti
 
 /** zod's issues as faults that name the field and say what to do; `input` tells a missing field from a wrong one. */
 export function faultsOf(error: z.ZodError, input: unknown): Fault[] {
-  return error.issues.flatMap((issue) => faultsOfIssue(issue, input))
+  const faults = error.issues.flatMap((issue) => faultsOfIssue(issue, input))
+  const mistyped = faults.filter(({ code }) => code === 'wrong-type')
+  // zod goes on to measure a text that stands where a list belongs; that it is no list says enough.
+  return faults.filter((one) => one.code === 'wrong-type' || !mistyped.some(({ pointer }) => pointer === one.pointer))
 }
 
 function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {

@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
+import { type Actor, access, may, type Permission, type Provisioning, rolesOf } from '../src/core/index.ts'
+import { routes } from '../src/http/index.ts'
+import { requestOf } from './support/card-requests.ts'
+import { actorOf, dana, kim, omar, priya, stranger, tenantId, withCore } from './support/core.ts'
+import { refusal } from './support/refusal.ts'
+import { readSources } from './support/sources.ts'
+
+const actors = { requester: actorOf(kim), approver: actorOf(dana), admin: actorOf(priya, true), other: actorOf(omar) }
+type Who = keyof typeof actors
+/** Who may do what with Kim's request, which Dana decides: written out a second time, so that a slip in the table shows. */
+const expected: Record<Permission, readonly Who[]> = {
+  'template.read': ['requester', 'approver', 'admin', 'other'],
+  'template.write': ['admin'],
+  'request.create': ['requester', 'approver', 'admin', 'other'],
+  'request.list': ['requester', 'approver', 'admin', 'other'],
+  'request.listAll': ['admin'],
+  'request.read': ['requester', 'approver', 'admin'],
+  'request.cancel': ['requester', 'admin'],
+  'request.decide': ['approver'],
+  'request.retry': ['admin'],
+}
+const permissions = Object.keys(access) as Permission[]
+const request = requestOf({
+  tenantId,
+  requester: kim,
+  approvals: [{ stage: 1, rule: 'any', approvers: [dana], decisions: [] }],
+})
+
+describe('the access table', () => {
+  const matrix = permissions.flatMap((permission) =>
+    (Object.keys(actors) as Who[]).map((who) => [who, permission, expected[permission].includes(who)] as const),
+  )
+
+  it.each(matrix)('%s, %s: %s', (who, permission, allowed) => {
+    expect(may(actors[who], permission, request)).toBe(allowed)
+  })
+
+  it.each(permissions)('%s: nothing of another tenant, not even for its admin, its namesake or its approver', (one) => {
+    const tenant = randomUUID()
+    for (const actor of Object.values(actors)) {
+      const foreign: Actor = { ...actor, tenantId: tenant, isAdmin: true }
+      expect(rolesOf(foreign, request).size).toBe(0)
+      expect(may(foreign, one, request)).toBe(false)
+    }
+  })
+
+  it('refuses what it does not list: that does not even compile', () => {
+    expectTypeOf<Permission>().not.toEqualTypeOf<string>()
+    // @ts-expect-error: no such permission
+    expect(() => may(actors.admin, 'request.delete', request)).toThrow()
+    for (const roles of Object.values(access)) expect(roles.length).toBeGreaterThan(0)
+  })
+})
+
+/** Every way to act for somebody. A new one that is missing here does not compile. */
+type Door = Exclude<keyof Provisioning, 'settings' | 'siteRoot' | 'actor' | 'system' | 'templates' | 'drafts'>
+type Doors = Record<
+  | Door
+  | `templates.${keyof Provisioning['templates']}`
+  | Exclude<`drafts.${keyof Provisioning['drafts']}`, 'drafts.people'>,
+  (to: Provisioning, who: Actor, at: { requestId: string; templateId: string }) => Promise<unknown>
+>
+const page = { limit: 10 }
+const doors: Doors = {
+  submitSite: (to, who, at) => to.submitSite(who, { displayName: 'x', templateId: at.templateId }, at.requestId),
+  read: (to, who, at) => to.read(who, at.requestId),
+  readByReference: (to, who) => to.readByReference(who, 'REQ-1001'),
+  list: (to, who) => to.list(who, page),
+  listOwn: (to, who) => to.listOwn(who, 10),
+  listApprovals: (to, who) => to.listApprovals(who, 10),
+  timeline: (to, who, at) => to.timeline(who, at.requestId),
+  approve: (to, who, at) => to.approve(who, at.requestId),
+  reject: (to, who, at) => to.reject(who, at.requestId, 'No.'),
+  cancel: (to, who, at) => to.cancel(who, at.requestId),
+  retry: (to, who, at) => to.retry(who, at.requestId),
+  'templates.list': (to, who) => to.templates.list(who),
+  'templates.usable': (to, who) => to.templates.usable(who),
+  'templates.read': (to, who, at) => to.templates.read(who, at.templateId),
+  'templates.put': (to, who, at) => to.templates.put(who, at.templateId, {}, 1),
+  'drafts.open': (to, who, at) => to.drafts.open(who, at.templateId),
+  'drafts.read': (to, who, at) => to.drafts.read(who, at.requestId),
+  'drafts.review': (to, who, at) => to.drafts.review(who, at.requestId, 1, {}),
+  'drafts.edit': (to, who, at) => to.drafts.edit(who, at.requestId),
+  'drafts.submit': (to, who, at) => to.drafts.submit(who, at.requestId, 2),
+  'drafts.discard': (to, who, at) => to.drafts.discard(who, at.requestId),
+  'drafts.again': (to, who, at) => to.drafts.again(who, at.requestId),
+}
+const onlyAnswersLists = ['list', 'listOwn', 'listApprovals', 'templates.list', 'templates.usable']
+
+describe('every way into the core', () => {
+  const core = withCore()
+  const at = { requestId: '', templateId: '' }
+  /** Kim has a request, made of a draft, from a template that is for Kim and Dana only. Dana decides it. */
+  beforeAll(async () => {
+    const audience = { people: [kim.id, dana.id], groups: [] }
+    const approval = { stages: [{ approvers: [{ user: dana.id }] }] }
+    at.templateId = (await core.template({ audience, approval })).id
+    const { drafts } = core.provisioning
+    const opened = await drafts.open(actors.requester, at.templateId)
+    if (opened.step !== 'details') throw new Error('no form')
+    at.requestId = opened.draft.requestId
+    await drafts.review(actors.requester, at.requestId, 1, { displayName: 'Hidden', reason: 'Why not.' })
+    await drafts.submit(actors.requester, at.requestId, 2)
+  })
+
+  const nobodies: [string, Actor][] = [
+    ['somebody who is nothing to it', actorOf(stranger)],
+    [
+      'its requester’s namesake of another tenant, an admin there',
+      { ...actors.admin, id: kim.id, tenantId: randomUUID() },
+    ],
+  ]
+  it.each(nobodies.flatMap(([what, who]) => Object.keys(doors).map((door) => [door, what, who] as const)))(
+    '%s shows and does nothing to %s',
+    async (door, _, who) => {
+      const call = () => doors[door as keyof Doors](core.provisioning, who, at)
+      const before = await core.rows()
+      if (onlyAnswersLists.includes(door)) expect(JSON.stringify(await call())).not.toMatch(/Hidden|Working group/)
+      else {
+        const { code, message } = await refusal(call)
+        expect(['not-found', 'forbidden', 'validation-failed']).toContain(code)
+        expect(message).not.toMatch(/Hidden|Working group|REQ-/)
+      }
+      expect(await core.rows()).toEqual(before)
+      expect((await core.provisioning.read(actors.requester, at.requestId)).version).toBe(1)
+    },
+  )
+
+  it('tells an approver that a request cannot be cancelled or retried by them, and the requester that they cannot decide', async () => {
+    const { provisioning } = core
+    const code = async (work: () => Promise<unknown>) => (await refusal(work)).code
+    expect(await code(() => provisioning.cancel(actors.approver, at.requestId))).toBe('forbidden')
+    expect(await code(() => provisioning.retry(actors.requester, at.requestId))).toBe('forbidden')
+    expect(await code(() => provisioning.approve(actors.requester, at.requestId))).toBe('self-approval')
+    expect(await code(() => provisioning.reject(actors.requester, at.requestId, 'No.'))).toBe('self-approval')
+    expect(await code(() => provisioning.approve(actors.admin, at.requestId))).toBe('not-an-approver')
+    expect(await code(() => provisioning.templates.put(actors.requester, at.templateId, {}, 1))).toBe('forbidden')
+  })
+
+  it('takes people of our tenant only, and an admin is who is one now', async () => {
+    const code = async (identity: { tenantId: string; id: string }) =>
+      (await refusal(() => core.provisioning.actor(identity))).code
+    expect(await code({ tenantId: randomUUID(), id: kim.id })).toBe('forbidden')
+    expect(await code({ tenantId, id: randomUUID() })).toBe('forbidden')
+    const group = randomUUID()
+    const provisioning = core.with({}, { admins: [group] })
+    const isAdmin = async () => (await provisioning.actor({ tenantId, id: kim.id })).isAdmin
+    expect(await isAdmin()).toBe(false)
+    core.world.groups.set(group, [kim])
+    expect(await isAdmin()).toBe(true)
+    core.world.groups.delete(group)
+    expect(await isAdmin()).toBe(false)
+  })
+})
+
+describe('the edges', () => {
+  const open = ['GET /healthz', 'GET /readyz', 'POST /api/messages', 'POST /webhooks/provisioning']
+
+  it('every route names a permission of the table; public are only those that prove their callers otherwise', () => {
+    const isPublic = routes.filter(({ permission }) => permission === 'public')
+    const calls = isPublic
+      .map(({ method, path }) => `${method} ${path}`)
+      .filter((call) => !call.startsWith('GET /openapi'))
+    expect(calls.sort()).toEqual(open)
+    for (const { permission, method, path, audience } of routes) {
+      if (permission === 'public') continue
+      expect(permissions, `${method} ${path}`).toContain(permission)
+      expect(audience).not.toBeNull()
+      if (method !== 'GET') expect(permission, `${method} ${path}`).not.toMatch(/\.(read|list|listAll)$/)
+    }
+  })
+
+  it('card actions and commands reach requests and templates through the core alone, as who is clicking', () => {
+    const handlers = readSources('src').filter(({ path }) => /^bot\/(actions|commands)\//.test(path))
+    expect(handlers.length).toBeGreaterThan(5)
+    for (const { path, text } of handlers) {
+      expect(text, path).not.toMatch(/store\/|\b(ports|stores)\b/)
+      expect(text, `${path} acts for the system`).not.toMatch(/\.system\b/)
+      const calls = [...text.matchAll(/provisioning\.((?:\w+\.)?\w+)\((?!\s*\.\.\.)\s*([\w.]*)/g)]
+      for (const [, call = '', first = ''] of calls) {
+        if (!Object.hasOwn(doors, call)) continue
+        expect(first, `${path}: ${call}`).toMatch(/(^|\.)actor$/)
+      }
+    }
+  })
+})
