@@ -17,7 +17,7 @@ function announce(app: App, playgrounds: Playgrounds | undefined): void {
   const { local, simulator } = app.surroundings
   const lines = [`Quartermaster answers at ${app.url}`]
   if (simulator) lines.push(`  Microsoft 365, simulated: ${simulator.url} (tenant Contoso)`)
-  if (playgrounds) {
+  if (playgrounds && playgrounds.windows.length > 0) {
     lines.push('', 'Open these two windows, side by side:')
     for (const { name, part, url } of playgrounds.windows) lines.push(`  ${url}  ${name}, ${part}`)
     lines.push(

@@ -57,6 +57,19 @@ describe('a site that is asked for in chat', () => {
     expect(valuesOf(back.card ?? {})).toMatchObject({ ...filled, alias: 'project-aurora', 'metadata.costCentre': '47' })
   })
 
+  it('takes an input that a client left out as emptied', async () => {
+    const { kim } = service
+    const choose = await kim.says('new working')
+    const { data } = action(choose.card, 'Review')
+    const wrong = { ...data, displayName: 'Emptied', alias: 'not an address!', description: 'Gone soon' }
+    const back = await kim.invokes(choose.id, 'request.review', wrong)
+    expect(textOf(back.card ?? {})).toContain('One thing to fix')
+    const again = { ...action(back.card ?? {}, 'Review').data, displayName: 'Emptied' }
+    const review = await kim.invokes(choose.id, 'request.review', again)
+    expect(textOf(review.card ?? {})).toContain('/sites/emptied')
+    expect(textOf(review.card ?? {})).not.toContain('Gone soon')
+  })
+
   it('is one request, however often Send is clicked', async () => {
     const { kim } = service
     const choose = await kim.says('new working')

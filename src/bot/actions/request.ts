@@ -16,14 +16,18 @@ export const chooseTemplate = defineCardAction({
   handle: async (turn, { templateId }) => showDraft(await turn.provisioning.drafts.open(turn.actor, templateId), turn),
 })
 
-/** Takes the filled form; of what was sent only the inputs that the form has. */
+/**
+ * Takes the filled form; of what was sent only the inputs that the form has. Clients leave empty inputs out, so one that
+ * is missing was emptied, unless none came at all: then the click was not on a form, and what is kept stays.
+ */
 export const reviewRequest = defineCardAction({
   verb: 'request.review',
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
     const { template } = await turn.provisioning.drafts.read(turn.actor, requestId)
-    const asked = template ? formInputIds(template).filter((id) => Object.hasOwn(inputs, id)) : []
-    const values = Object.fromEntries(asked.map((id) => [id, typed(inputs[id])]))
+    const asked = template ? formInputIds(template) : []
+    const isForm = asked.some((id) => Object.hasOwn(inputs, id))
+    const values = isForm ? Object.fromEntries(asked.map((id) => [id, typed(inputs[id])])) : {}
     return showDraft(await turn.provisioning.drafts.review(turn.actor, requestId, version, values), turn)
   },
 })
