@@ -202,6 +202,16 @@ describe('the dialog of a request', () => {
     else expect(draft?.step).toBe('submitted')
   })
 
+  it('refuses in words what does not fit, at its beginning and later', async () => {
+    const { send, form } = chat()
+    for (const data of [{}, { templateId: 'x' }, { templateId: ['x'] }])
+      expect(textOf(await send('request.choose', data))).toContain('This card is outdated')
+    const { requestId } = drafted(await form())
+    expect(textOf(await send('request.review', { requestId, version: 0 }))).toContain('This card is outdated')
+    expect(textOf(await send('request.choose', { templateId: requestId }))).toContain('No longer offered')
+    expect(textOf(await send('request.submit', { requestId: openCommunity.id, version: 1 }))).toContain('Not found')
+  })
+
   it('begins with the form when a click names a template', async () => {
     const { send, cursor } = chat()
     const form = await send('request.choose', { templateId: openCommunity.id })

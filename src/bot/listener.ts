@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Activity, type Middleware, TurnContext } from 'botbuilder'
+import { DialogContextError } from 'botbuilder-dialogs'
 import { z } from 'zod'
 import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
 import { type ActivityKey, ProvisioningError } from '../core/index.ts'
@@ -32,7 +33,9 @@ export class Listener implements Middleware {
     try {
       if (key && !(await this.#services.inbox.claim(key))) return await this.#repeat(context, key)
       if (await this.#identify(context)) await next()
-    } catch (error) {
+    } catch (thrown) {
+      // botbuilder-dialogs hides what a dialog throws in an error of its own.
+      const error: unknown = thrown instanceof DialogContextError ? thrown.error : thrown
       if (key && isPassing(error)) await this.#services.inbox.release(key).catch(() => undefined)
       await this.#explain(context, error)
       if (isPassing(error)) return

@@ -43,8 +43,9 @@ export class RequestDialog extends Dialog {
 
   override async continueDialog(dc: DialogContext): Promise<DialogTurnResult> {
     const click = clickOf(dc.context.activity)
-    const action = click && isDialogVerb(click.verb) ? cardActions.get(click.verb) : undefined
-    if (!click || !action) return Dialog.EndOfTurn
+    if (!click) return this.beginDialog(dc)
+    const action = isDialogVerb(click.verb) ? cardActions.get(click.verb) : undefined
+    if (!action) return Dialog.EndOfTurn
     return this.#show(dc, await action.run(turnOf(dc.context), click.data))
   }
 
