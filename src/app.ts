@@ -36,8 +36,14 @@ export interface App {
   close(): Promise<void>
 }
 
+/** What tests put in the place of what is Microsoft's, where no setting may lead elsewhere. */
+export interface Substitutes {
+  /** Where the Bot connector's keys are. */
+  readonly connectorKeysUrl?: string
+}
+
 /** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
-export async function createApp(config: Environment): Promise<App> {
+export async function createApp(config: Environment, { connectorKeysUrl }: Substitutes = {}): Promise<App> {
   const surroundings = await findSurroundings(config)
   const log = pino({ level: config.LOG_LEVEL ?? (surroundings.local ? 'warn' : 'info') }, pino.destination(2))
   const database = await openDatabase({
@@ -71,6 +77,7 @@ export async function createApp(config: Environment): Promise<App> {
       state: stores.botState,
       credentials,
       tenantId: settings.tenantId,
+      ...(connectorKeysUrl !== undefined && { keysUrl: connectorKeysUrl }),
     },
     adapter,
   )

@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { type App, createApp } from '../../src/app.ts'
+import { type App, createApp, type Substitutes } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { type Connector, startConnector } from './connector.ts'
 import { emptyStore } from './database.ts'
@@ -46,7 +46,10 @@ export interface Service {
  * The whole service for the tests of a block: embedded PostgreSQL, simulated Microsoft 365, a connector of its own.
  * The directory shows groups at once and sites are ready at once, unless the variables say otherwise.
  */
-export function withService(variables: Record<string, string> = {}): Service {
+export function withService(
+  variables: Record<string, string> = {},
+  substitutes: () => Substitutes = () => ({}),
+): Service {
   let app: App | undefined
   let connector: Connector | undefined
   let dataDir = ''
@@ -64,7 +67,7 @@ export function withService(variables: Record<string, string> = {}): Service {
     OPEN_REQUESTS_PER_PERSON: '0',
   }
   const start = async (change: Record<string, string> = {}) => {
-    app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }))
+    app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), substitutes())
   }
   const user = (name: keyof typeof people) => new TeamsUser(() => known(app).url, known(connector), people[name])
   const users = new Map<string, TeamsUser>()

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { afterAll, beforeAll } from 'vitest'
+
+export interface ConnectorKey {
+  readonly kid: string
+  readonly privateKey: CryptoKey
+  /** As published: with the channels that it may sign for, unless it endorses none. */
+  readonly jwk: JWK & { endorsements?: string[] }
+}
+
+export async function makeConnectorKey(endorsements?: string[]): Promise<ConnectorKey> {
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
+  const kid = randomUUID()
+  const jwk = { ...(await exportJWK(publicKey)), kid, use: 'sig', alg: 'RS256', ...(endorsements && { endorsements }) }
+  return { kid, privateKey, jwk }
+}
+
+export const connectorUrl = 'https://smba.trafficmanager.net/emea/'
+export const botAppId = '5b0a0c7e-0000-4c86-8f0f-3a1d5f1a2b99'
+
+/** Keys as the Bot connector publishes them, on a server of our own, from `beforeAll` to `afterAll` of the block. */
+export function withConnectorKeys() {
+  const asked: string[] = []
+  let keys: { good: ConnectorKey; webchat: ConnectorKey; unendorsed: ConnectorKey } | undefined
+  let url = ''
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    const published = keys ? [keys.good.jwk, keys.webchat.jwk, keys.unendorsed.jwk] : []
+    // No chained calls on the response: restify, in the same process, makes writeHead return nothing.
+    response.writeHead(request.url === '/keys' ? 200 : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ keys: request.url === '/keys' ? published : [] }))
+  })
+  const known = () => {
+    if (!keys) throw new Error('the keys exist only while the tests of their block run')
+    return keys
+  }
+  beforeAll(async () => {
+    keys = {
+      good: await makeConnectorKey(['msteams']),
+      webchat: await makeConnectorKey(['webchat', 'directline']),
+      unendorsed: await makeConnectorKey(),
+    }
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterAll(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const now = () => Math.floor(Date.now() / 1000)
+  return {
+    /** Every path that was asked for. */
+    asked,
+    get url() {
+      return url
+    },
+    get keys() {
+      return known()
+    },
+    now,
+    /** A token as the connector gives it, changed as said; `undefined` takes a claim away. */
+    async token(
+      claims: Record<string, unknown> = {},
+      { key = known().good, header = {} }: { key?: ConnectorKey; header?: Record<string, unknown> } = {},
+    ): Promise<string> {
+      const usual = { iss: 'https://api.botframework.com', aud: botAppId, serviceurl: connectorUrl }
+      const times = { iat: now(), nbf: now(), exp: now() + 3600 }
+      return new SignJWT(JSON.parse(JSON.stringify({ ...usual, ...times, ...claims })))
+        .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.kid, ...header })
+        .sign(key.privateKey)
+    },
+  }
+}
