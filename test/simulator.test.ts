@@ -40,6 +40,22 @@ describe('a fault', () => {
     expect(value).toMatchObject([{ status: 201, fault: 'resetAfterCommit' }])
   })
 
+  it('can do what was asked and never answer, after letting calls pass', async () => {
+    const simulator = await tenantFor()
+    const call = await clientOf(simulator)
+    await fault(simulator, { operation: 'graph.groups.*', kind: 'holdAfterCommit', skip: 1, count: 1 })
+    expect((await call('GET', path)).status).toBe(404)
+    const held = call('PATCH', path, group, upsert).then(
+      () => 'answered',
+      () => 'cut off',
+    )
+    const struck = async () => (await ask('GET', `${simulator.url}/control/faults`)).body.value[0].struck
+    await expect.poll(struck).toBe(1)
+    expect((await call('GET', path)).status).toBe(200)
+    await simulator.close()
+    expect(await held).toBe('cut off')
+  })
+
   it('of too many requests says when to come back, in the words of each service', async () => {
     const simulator = await tenantFor()
     const call = await clientOf(simulator)
