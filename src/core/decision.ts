@@ -50,6 +50,12 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '') =>
 export const retry: Verb = (ports, settings, actor, requestId, comment = '') =>
   change(ports, settings, requestId, (request, at) => {
     authorize(actor, 'request.retry', request)
+    // Also a request that waits for approval may become queued, but not by this.
+    if (request.status !== 'failed')
+      throw new ProvisioningError(
+        'illegal-transition',
+        `${referenceOf(request)} is ${request.status}; only a failed request can be tried again.`,
+      )
     const steps = request.steps.map((step) => (step.status === 'done' ? step : { ...step, status: 'pending' as const }))
     const next = { ...transition(request, 'queued', at), steps, problem: null, followUp: { state: 'none' as const } }
     return { request: next, audit: [entry(next, actor, 'queued', { comment })], jobs: jobsOfQueued(next, settings) }

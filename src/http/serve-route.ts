@@ -49,7 +49,9 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   if (!key) count()
   const raw = await rawInput(route, exchange)
   if (!key) return send(exchange, await act(door, route, exchange, caller, raw, exchange.traceId))
-  const about = { route: `${route.method} ${route.path}`, key, path: pathOf(request), body: raw.body }
+  // Both forms of an address are the same call.
+  const path = pathOf(request).replace(/\/$/, '')
+  const about = { route: `${route.method} ${route.path}`, key, path, body: raw.body }
   const claimed = await claimKey(door.idempotency, caller, about, door.now)
   if ('answer' in claimed) {
     const headers = { ...claimed.answer.headers, 'Idempotency-Replayed': 'true' }

@@ -1,0 +1,59 @@
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { problemBody } from '../../src/http/index.ts'
+import type { Service } from './service.ts'
+import { people } from './teams-user.ts'
+
+/** A person of Contoso by name, or what a token is to be made of. */
+export type Caller =
+  | keyof typeof people
+  | { readonly scope: string; readonly userId?: string; readonly appOnly?: boolean }
+
+export interface RestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly body: unknown
+}
+
+/** Calls the REST API of the whole service over HTTP, with a token that the simulated tenant made. */
+export function caller(service: Service) {
+  async function token(who: Caller): Promise<string> {
+    const asked =
+      typeof who === 'string' ? { userId: people[who].id, scope: `${service.app.url}/collab/App.ReadWrite.All` } : who
+    const response = await fetch(`${service.app.surroundings.simulator?.url}/control/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(asked),
+    })
+    return z.object({ access_token: z.string() }).parse(await response.json()).access_token
+  }
+  return {
+    async call(
+      who: Caller,
+      method: string,
+      path: string,
+      { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+    ): Promise<RestAnswer> {
+      const response = await fetch(`${service.app.url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${await token(who)}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      const { status } = response
+      return { status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) }
+    },
+    /** The answer as a problem; fails when it is none. */
+    problem({ status, headers, body, text }: RestAnswer): z.output<typeof problemBody> {
+      expect(headers.get('content-type'), text).toMatch(/^application\/problem\+json/)
+      const problem = problemBody.parse(body)
+      expect(problem.status).toBe(status)
+      return problem
+    },
+  }
+}
