@@ -116,8 +116,8 @@ export async function submitDraft(
     if (error instanceof ProvisioningError && error.code === 'stale-version')
       return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
     if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
-    const back = await write(ports, { ...draft, step: 'details' })
     const template = await knownTemplate(ports, actor, draft.templateId)
+    const back = await write(ports, { ...draft, step: 'details' })
     return { step: 'details', draft: back ?? draft, template, faults: error.faults, outdated: false }
   }
 }
