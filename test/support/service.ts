@@ -37,6 +37,8 @@ export interface Service {
   ): Promise<{ status: number; headers: Headers; body: Record<string, never> }>
   /** Tells the simulated tenant to fail. */
   fault(fault: Record<string, unknown>): Promise<void>
+  /** The simulated tenant does everything again. */
+  heal(): Promise<void>
   calls(operation: string): Promise<{ operation: string; status: number; at: string; body?: unknown; path: string }[]>
   /** Ends the service and starts it again over the same data. */
   restart(change?: Record<string, string>): Promise<void>
@@ -123,6 +125,9 @@ export function withService(
     },
     async fault(fault) {
       await control(simulatorUrl(), 'POST', 'faults', { count: 1, ...fault })
+    },
+    async heal() {
+      await control(simulatorUrl(), 'DELETE', 'faults')
     },
     async calls(operation) {
       const answer = (await control(simulatorUrl(), 'GET', `calls?operation=${operation}`)) as { value: [] }

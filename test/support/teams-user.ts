@@ -100,17 +100,7 @@ export class TeamsUser {
     const response = await this.post(
       this.activity({ type: 'invoke', name: 'adaptiveCard/action', replyToId, value, ...change }),
     )
-    const body = (response.headers.get('content-type')?.includes('json') ? await response.json() : {}) as {
-      type?: string
-      value?: unknown
-    }
-    const isCard = body.type === 'application/vnd.microsoft.card.adaptive'
-    return {
-      status: response.status,
-      type: body.type,
-      card: isCard ? (body.value as Card) : undefined,
-      text: isCard ? undefined : String(body.value),
-    }
+    return readAnswer(verb, response)
   }
 
   /** This person's chat as it looks now. */
@@ -127,6 +117,22 @@ export class TeamsUser {
   async #must(activity: Record<string, unknown>): Promise<void> {
     const response = await this.post(activity)
     if (response.status !== 200) throw new Error(`the bot answered ${response.status}: ${await response.text()}`)
+  }
+}
+
+/** Reads the answer of a click, which must have the form that Teams asks for, whatever was clicked. */
+async function readAnswer(verb: string, response: Response): Promise<InvokeAnswer> {
+  const text = await response.text()
+  const { statusCode, type, value } = JSON.parse(text || '{}') as Record<string, unknown>
+  const isCard = type === 'application/vnd.microsoft.card.adaptive' && typeof value === 'object' && value !== null
+  const isText = type === 'application/vnd.microsoft.activity.message' && typeof value === 'string'
+  if (response.status !== 200 || statusCode !== 200 || (!isCard && !isText))
+    throw new Error(`Teams cannot read the answer to ${verb}: ${response.status} ${text}`)
+  return {
+    status: response.status,
+    type,
+    card: isCard ? (value as Card) : undefined,
+    text: isCard ? undefined : String(value),
   }
 }
 

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { action, textOf } from './cards.ts'
+import type { Card } from './connector.ts'
+import type { InvokeAnswer, TeamsUser } from './teams-user.ts'
+
+export const filled = {
+  'metadata.costCentre': '4711',
+  'metadata.audience': 'internal',
+  reason: 'Four companies need one place for drawings.',
+}
+
+/** A card in a chat, with the activity that it sits on. */
+export interface OnCard {
+  readonly id: string
+  readonly card: Card
+}
+
+/** Opens the form of a template: "new" and a part of its name that no other has. */
+export async function opens(user: TeamsUser, template = 'project'): Promise<OnCard> {
+  return user.says(`new ${template}`)
+}
+
+/** Fills a form in and gets to its review. */
+export async function reviews(user: TeamsUser, inputs: Record<string, string>, template = 'project'): Promise<OnCard> {
+  const { id, card } = await opens(user, template)
+  const given = template === 'project' ? { ...filled, ...inputs } : inputs
+  const review = cardOf(await user.clicks({ id, card }, 'Review', given))
+  if (!textOf(review).includes('Is this right?')) throw new Error(`no review, but:\n${textOf(review)}`)
+  return { id, card: review }
+}
+
+/** Asks for a site in chat; gives the status card with the ids that people and programs use. */
+export async function asksFor(user: TeamsUser, inputs: Record<string, string>, template = 'project') {
+  const { id, card } = await reviews(user, inputs, template)
+  const { requestId } = subject(card, template === 'project' ? 'Send' : 'Create')
+  const sent = cardOf(await user.clicks({ id, card }, template === 'project' ? 'Send' : 'Create'))
+  const reference = /REQ-\d+/.exec(textOf(sent))?.[0]
+  if (reference === undefined) throw new Error(`no request, but:\n${textOf(sent)}`)
+  return { id, card: sent, requestId, reference }
+}
+
+/** The card that asks this person to decide about the site of this name. */
+export const decisionAbout = (user: TeamsUser, displayName: string): Promise<OnCard> =>
+  user.sees(new RegExp(`Your decision, please[\\s\\S]*${displayName}`), `the decision about ${displayName}`)
+
+/** What a button's data names. */
+export const subject = (card: Card, title: string): { requestId: string; version?: number | undefined } =>
+  z.object({ requestId: z.uuid(), version: z.int().optional() }).parse(action(card, title).data)
+
+/** The card that a click was answered with. */
+export function cardOf({ card, text }: InvokeAnswer): Card {
+  if (!card) throw new Error(`no card, but: ${text}`)
+  return card
+}
+
+/** What a person reads after a click: the card or the sentence. */
+export const readsAfter = ({ card, text }: InvokeAnswer): string => (card ? textOf(card) : (text ?? ''))
