@@ -65,6 +65,7 @@ describe('templates over REST', () => {
     const id = randomUUID()
     const forbidden = problem(await put('kim', id, made(), fresh))
     expect([forbidden.status, forbidden.code]).toEqual([403, 'forbidden'])
+    const field = { key: 'a', type: 'text', label: 'A' }
     const wrong: [body: object, pointer: string][] = [
       [made({ kind: 'site' }), '#/kind'],
       [made({ name: undefined }), '#/name'],
@@ -80,6 +81,9 @@ describe('templates over REST', () => {
       [made({ webhook: { ...webhook, secret: 'short' } }), '#/webhook/secret'],
       [made({ webhook: { ...webhook, secret: undefined } }), '#/webhook/secret'],
       [made({ webhook: { ...webhook, url: 'ftp://hooks.example' } }), '#/webhook/url'],
+      [made({ limits: { ownersMinimum: 3, ownersMaximum: 2 } }), '#/limits/ownersMinimum'],
+      [made({ labels: { allowed: [], default: 'x' } }), '#/labels/default'],
+      [made({ fields: [field, field] }), '#/fields'],
       [made({ id: randomUUID() }), '#/id'],
     ]
     for (const [body, pointer] of wrong) {

@@ -3,7 +3,7 @@ import { alreadyDecided, decide, openStage } from './approval.ts'
 import { askApprovers, type Change, changeRequest, entry, jobsOfQueued, tellRequester } from './change.ts'
 import { ProvisioningError } from './errors.ts'
 import type { Ports, Settings } from './ports.ts'
-import { isTerminal, type Request, type RequestState, referenceOf, transition } from './request.ts'
+import { isTerminal, type Request, type RequestState, type RequestStep, referenceOf, transition } from './request.ts'
 
 /** The longest comment, in characters. */
 export const longestComment = 500
@@ -56,10 +56,13 @@ export const retry: Verb = (ports, settings, actor, requestId, comment = '') =>
         'illegal-transition',
         `${referenceOf(request)} is ${request.status}; only a failed request can be tried again.`,
       )
-    const steps = request.steps.map((step) => (step.status === 'done' ? step : { ...step, status: 'pending' as const }))
+    const steps = request.steps.map((step) => (step.status === 'done' ? step : begunAnew(step)))
     const next = { ...transition(request, 'queued', at), steps, problem: null, followUp: { state: 'none' as const } }
     return { request: next, audit: [entry(next, actor, 'queued', { comment })], jobs: jobsOfQueued(next, settings) }
   })
+
+/** Without its first start: a step that has waited too long may wait anew. */
+const begunAnew = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
 
 async function change(
   ports: Ports,

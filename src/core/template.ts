@@ -72,7 +72,13 @@ export const template = z.strictObject({
     .strictObject({ people: z.array(id).default([]), groups: z.array(id).default([]) })
     .nullable()
     .default(null),
-  fields: z.array(templateField).max(20).default([]),
+  fields: z
+    .array(templateField)
+    .max(20)
+    .refine((fields) => new Set(fields.map(({ key }) => key)).size === fields.length, {
+      error: 'Two fields have the same key.',
+    })
+    .default([]),
   naming: z
     .strictObject({ prefix: affix(/^([a-z0-9][a-z0-9-]*)?$/), suffix: affix(/^([a-z0-9-]*[a-z0-9])?$/) })
     .default({ prefix: '', suffix: '' }),
@@ -80,6 +86,10 @@ export const template = z.strictObject({
     .strictObject({
       ownersMinimum: z.int().min(1).max(20).default(1),
       ownersMaximum: z.int().min(1).max(20).default(20),
+    })
+    .refine(({ ownersMinimum, ownersMaximum }) => ownersMinimum <= ownersMaximum, {
+      error: 'Nobody can have as many owners and as few.',
+      path: ['ownersMinimum'],
     })
     .default({ ownersMinimum: 1, ownersMaximum: 20 }),
   labels: z
@@ -89,6 +99,10 @@ export const template = z.strictObject({
         .max(20)
         .default([]),
       default: z.string().nullable().default(null),
+    })
+    .refine((labels) => labels.default === null || labels.allowed.some(({ id }) => id === labels.default), {
+      error: 'The default must be one of the allowed labels.',
+      path: ['default'],
     })
     .default({ allowed: [], default: null }),
   approval: approvalPolicy.nullable().default(null),
