@@ -109,11 +109,9 @@ export function withCore(engine: EngineName = 'embedded'): Core {
         `SELECT table_name AS name FROM information_schema.tables
          WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY 1`,
       )
-      const counts = tables.map(async ({ name }) => {
-        const { rows } = await store.database.query<{ count: number }>(`SELECT count(*)::int AS count FROM "${name}"`)
-        return [name, rows[0]?.count ?? 0] as const
-      })
-      return Object.fromEntries(await Promise.all(counts))
+      const counts = tables.map(({ name }) => `(SELECT count(*)::int FROM "${name}") AS "${name}"`)
+      const { rows } = await store.database.query<Record<string, number>>(`SELECT ${counts.join(', ')}`)
+      return rows[0] ?? {}
     },
     async orderedJobs(requestId) {
       const { rows } = await store.database.query<{ name: string }>(

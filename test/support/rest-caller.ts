@@ -18,7 +18,14 @@ export interface RestAnswer {
 
 /** Calls the REST API of the whole service over HTTP, with a token that the simulated tenant made. */
 export function caller(service: Service) {
-  async function token(who: Caller): Promise<string> {
+  const tokens = new Map<string, Promise<string>>()
+  function token(who: Caller): Promise<string> {
+    const key = `${service.app.url} ${JSON.stringify(who)}`
+    const made = tokens.get(key) ?? newToken(who)
+    tokens.set(key, made)
+    return made
+  }
+  async function newToken(who: Caller): Promise<string> {
     const asked =
       typeof who === 'string' ? { userId: people[who].id, scope: `${service.app.url}/collab/App.ReadWrite.All` } : who
     const response = await fetch(`${service.app.surroundings.simulator?.url}/control/token`, {
