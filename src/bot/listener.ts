@@ -45,7 +45,7 @@ export class Listener implements Middleware {
 
   /** The answer that the first delivery got, or soon gets; nothing that was said is heard twice. */
   async #repeat(context: TurnContext, key: ActivityKey): Promise<void> {
-    if (!isInvoke(context.activity)) return
+    if (!isInvoke(context.activity) || !clickOf(context.activity)) return
     for (let look = 0; look < looksForAnswer; look += 1) {
       const answer = await this.#services.inbox.answer(key)
       if (answer !== undefined) return void (await context.sendActivity({ type: 'invokeResponse', value: answer }))
@@ -61,8 +61,10 @@ export class Listener implements Middleware {
     const notUpdated: unknown = context.turnState.get(notUpdatedKey)
     if (notUpdated !== undefined)
       log.warn({ err: notUpdated }, 'a clicked card was answered but not brought up to date')
-    if (key === undefined || answer === undefined) return
-    await inbox.remember(key, answer).catch((error: unknown) => log.warn({ err: error }, 'an answer was not kept'))
+    if (key === undefined || !isInvoke(context.activity)) return
+    // An invoke without an answer was not for us, and whoever waits for the answer under its id would wait in vain.
+    const kept = answer === undefined ? inbox.release(key) : inbox.remember(key, answer)
+    await kept.catch((error: unknown) => log.warn({ err: error }, 'an answer was not kept'))
   }
 
   async #identify(context: TurnContext): Promise<boolean> {
