@@ -1,4 +1,6 @@
+import { type Activity, ConversationState, MemoryStorage, TestAdapter } from 'botbuilder'
 import { beforeAll } from 'vitest'
+import { Bot } from '../../src/bot/bot.ts'
 import type { BotServices } from '../../src/bot/index.ts'
 import {
   createProvisioning,
@@ -6,13 +8,16 @@ import {
   type Person,
   type Ports,
   type Provisioning,
+  type Request,
   type SiteStep,
   seedTemplates,
   siteSteps,
   TenantError,
 } from '../../src/core/index.ts'
 import { createStores, type Stores } from '../../src/store/index.ts'
+import { cardIn, saying } from './bot-activities.ts'
 import { dana, kim, omar, openCommunity, projectSite, siteRoot } from './card-world.ts'
+import { textOf } from './cards.ts'
 import { withDatabase } from './database.ts'
 import { people as contoso, contosoTenant } from './teams-user.ts'
 
@@ -105,6 +110,39 @@ export function withBotWorld(): BotWorld {
       world.directoryAway = away
     },
   }
+}
+
+type Who = keyof typeof contoso
+
+/** The whole bot behind botbuilder's own test adapter; gives all that it sent in a turn. */
+export function startBot(world: BotWorld, storage = new MemoryStorage()) {
+  const bot = new Bot(world.services, new ConversationState(storage))
+  const adapter = new TestAdapter((context) => bot.run(context))
+  const turn = async (activity: Partial<Activity>): Promise<Partial<Activity>[]> => {
+    await adapter.receiveActivity(activity)
+    return adapter.activeQueue.splice(0)
+  }
+  /** What a person reads on the one card that comes back. */
+  const answer = async (activity: Partial<Activity>): Promise<string> => {
+    const sent = await turn(activity)
+    if (sent.length !== 1) throw new Error(`one answer was expected, not ${JSON.stringify(sent)}`)
+    return textOf(cardIn(sent[0]))
+  }
+  return { turn, answer, says: (who: Who, text: string) => answer(saying(who, text)) }
+}
+
+/** A request that is in the store, with or without an approval before it. */
+export async function requested(
+  world: BotWorld,
+  displayName: string,
+  { who = 'kim' as Who, approval = true } = {},
+): Promise<Request & { reference: string }> {
+  const body = approval
+    ? { templateId: projectSite.id, displayName, metadata: { costCentre: '4711', audience: 'internal' } }
+    : { templateId: openCommunity.id, displayName }
+  const actor = await world.provisioning.actor({ tenantId: contosoTenant, id: contoso[who].id })
+  const request = await world.provisioning.submitSite(actor, body)
+  return { ...request, reference: `REQ-${request.number}` }
 }
 
 function mapSteps<T>(make: (step: SiteStep) => T): { [S in SiteStep]: T } {

@@ -1,0 +1,50 @@
+import { expect } from 'vitest'
+import { clicking } from './bot-activities.ts'
+import { botAppId, connectorUrl, withConnectorKeys } from './connector-keys.ts'
+import { templates, withService } from './service.ts'
+
+export const refusals = {
+  400: 'This is not a Bot Framework activity.',
+  401: 'The token is missing or not valid.',
+} as const
+
+/** The service with an app id, so that its bot takes only what the connector has signed: with keys of our own. */
+export function withGuardedBot() {
+  const keys = withConnectorKeys()
+  const service = withService({ MICROSOFT_APP_ID: botAppId, MICROSOFT_APP_PASSWORD: 'not a real secret' }, () => ({
+    connectorKeysUrl: `${keys.url}/keys`,
+  }))
+
+  /** A click that needs nothing sent: its answer is the form, and a draft. */
+  const click = (change: Record<string, unknown> = {}): Record<string, unknown> => ({
+    ...clicking('kim', 'request.choose', { templateId: templates.projectSite }, { serviceUrl: connectorUrl }),
+    ...change,
+  })
+  async function post(body: unknown, headers: Record<string, string> = {}) {
+    const response = await fetch(`${service.app.url}/api/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+  const postWith = async (token: string | Promise<string>, body: unknown = click()) => post(body, bearer(await token))
+  /** What a turn leaves behind. */
+  const rows = async () => {
+    const counts = ['inbox', 'conversations', 'drafts', 'bot_state'].map((table) => `(select count(*) from ${table})`)
+    return (await service.app.database.query(`select ${counts.join(' + ')} as n`)).rows[0]
+  }
+  async function refused(
+    status: 401 | 403 | 400,
+    message: string,
+    attempt: () => Promise<{ status: number; text: string }>,
+  ) {
+    const before = await rows()
+    const answer = await attempt()
+    expect(answer).toEqual({ status, text: JSON.stringify({ error: { code: String(status), message } }) })
+    expect(await rows()).toEqual(before)
+  }
+
+  return { keys, service, click, post, postWith, bearer, rows, refused }
+}

@@ -1,0 +1,24 @@
+import type { Service } from './service.ts'
+
+/** What the store holds, past all code of ours. */
+export function rowsOf(service: Service) {
+  const query = async <Row>(sql: string, ...values: unknown[]): Promise<Row[]> =>
+    (await service.app.database.query<Row>(sql, values)).rows
+  return {
+    stateOf: async (requestId: string) =>
+      (
+        await query<{ status: string; version: number }>(
+          'SELECT status, version FROM requests WHERE request_id = $1',
+          requestId,
+        )
+      )[0],
+    draftOf: async (requestId: string) =>
+      (await query<{ body: { values: object } }>('SELECT body FROM drafts WHERE request_id = $1', requestId))[0],
+    timelineOf: (requestId: string) =>
+      query<{ action: string; body: { comment?: string } }>(
+        'SELECT action, body FROM audit_log WHERE request_id = $1 ORDER BY entry',
+        requestId,
+      ),
+    count: async (table: string) => (await query<{ n: number }>(`SELECT count(*) AS n FROM ${table}`))[0]?.n ?? 0,
+  }
+}
