@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { requestView } from '../src/core/index.ts'
 import { caller } from './support/rest-caller.ts'
-import { templates, withService } from './support/service.ts'
+import { labels, templates, withService } from './support/service.ts'
 import { contosoTenant, people } from './support/teams-user.ts'
 import { until } from './support/until.ts'
 
@@ -54,6 +54,11 @@ describe('a site over REST', () => {
     expect(view.details.owners).toEqual([people.kim.id, people.dana.id])
     expect(view.steps.every((step) => step.status === 'done')).toBe(true)
     expect([view.kind, view.tenantId, view.templateId]).toEqual(['teamSite', contosoTenant, templates.workingGroup])
+  })
+
+  it('gets the label that its template gives when it names none', async () => {
+    const { requestId } = await ask('kim', withApproval)
+    expect((await read('kim', requestId)).details.labelId).toBe(labels.internal)
   })
 
   it('is read again only when it has changed', async () => {

@@ -1,7 +1,7 @@
 import { type Actor, authorize } from './access.ts'
+import { asking } from './approvers.ts'
 import { ProvisioningError } from './errors.ts'
 import type { Ports } from './ports.ts'
-import { asking } from './preview.ts'
 import { mayUse, type Template, template as templateSchema } from './template.ts'
 import { fault, faultsOf } from './validation.ts'
 

@@ -1,7 +1,7 @@
+import { personOrMembers } from './approvers.ts'
 import { askApprovers, outcomeCard, tellRequester } from './change.ts'
 import { type CardKey, type JobOrder, jobId } from './events.ts'
 import type { Conversation, Outbox, Ports, SentCard, Settings } from './ports.ts'
-import { personOrMembers } from './preview.ts'
 import type { Request } from './request.ts'
 
 /**

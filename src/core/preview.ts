@@ -1,12 +1,14 @@
 import type { Actor } from './access.ts'
-import { type ApprovalStage, approvalStage } from './approval.ts'
-import { type Fault, ProvisioningError, TenantError } from './errors.ts'
+import type { ApprovalStage } from './approval.ts'
+import { asking, resolveApprovals } from './approvers.ts'
+import type { Fault } from './errors.ts'
 import { addressOf, alternatives, ownAddress } from './naming.ts'
 import type { Ports, Settings } from './ports.ts'
-import { isRequestKind, type Metadata, type Person, type RequestKind } from './resource.ts'
+import { isRequestKind, type Person, type RequestKind } from './resource.ts'
 import { type SiteDetails, siteRequest } from './site.ts'
-import { type ApprovalPolicy, mayUse, type Template } from './template.ts'
-import { fault, faultsOf, pointerOf } from './validation.ts'
+import { mayUse, type Template } from './template.ts'
+import { templateFaults } from './template-rules.ts'
+import { fault, faultsOf } from './validation.ts'
 
 /** All that follows from what was asked, before anything is written: what a request would be. */
 export interface Plan {
@@ -40,7 +42,7 @@ export async function evaluate(
   const parsed = siteRequest.safeParse(body)
   if (!parsed.success)
     return { ok: false, faults: [...faultsOf(parsed.error, body), ...(await furtherFaults(ports, actor, body))] }
-  const { templateId, ...details } = parsed.data
+  const { templateId, ...asked } = parsed.data
   const template = await usableTemplate(ports, actor, templateId)
   const kind = template?.kind
   if (!template || !kind)
@@ -55,6 +57,8 @@ export async function evaluate(
     return refused(
       fault('/templateId', 'wrong-resource', `${template.name} is a template for a mailbox, not for a site.`),
     )
+  // What is left open the template decides.
+  const details = { ...asked, labelId: asked.labelId || (template.labels.default ?? '') }
   return asking(async () => {
     const owners = await ownersOf(ports, actor, details.owners)
     const faults = [...templateFaults(template, details), ...owners.faults, ...ownerLimits(template, owners.people)]
@@ -86,61 +90,11 @@ export async function usableTemplate(ports: Ports, actor: Actor, templateId: str
 
 const refused = (...faults: Fault[]): Evaluation => ({ ok: false, faults })
 
-/** A directory that does not answer is "try again", not a defect. */
-export async function asking<T>(question: () => Promise<T>): Promise<T> {
-  try {
-    return await question()
-  } catch (error) {
-    if (!(error instanceof TenantError)) throw error
-    throw new ProvisioningError(
-      'unavailable',
-      'The directory does not answer just now. Please try again in a minute.',
-      { cause: error },
-    )
-  }
-}
-
 /** What the template finds wrong in a body that is wrong elsewhere, so that people hear of all faults at once. */
 async function furtherFaults(ports: Ports, actor: Actor, body: unknown): Promise<Fault[]> {
   const parts = siteRequest.pick({ templateId: true, metadata: true, labelId: true }).loose().safeParse(body)
   const template = parts.success ? await usableTemplate(ports, actor, parts.data.templateId) : undefined
   return parts.success && template ? templateFaults(template, parts.data) : []
-}
-
-function templateFaults(template: Template, { labelId, metadata }: Pick<SiteDetails, 'labelId' | 'metadata'>): Fault[] {
-  const faults = template.fields.flatMap((field) => fieldFaults(field, metadata))
-  const { allowed } = template.labels
-  if (labelId !== '' && !allowed.some(({ id }) => id === labelId)) {
-    const names = allowed.map(({ name }) => name).join(', ')
-    faults.push(
-      fault(
-        '/labelId',
-        'label-not-allowed',
-        names
-          ? `labelId must be one of this template's labels: ${names}.`
-          : 'This template has no labels; leave labelId out.',
-      ),
-    )
-  }
-  return faults
-}
-
-function fieldFaults(field: Template['fields'][number], metadata: Metadata): Fault[] {
-  const pointer = `/metadata${pointerOf([field.key])}`
-  const value = Object.hasOwn(metadata, field.key) ? String(metadata[field.key]) : ''
-  if (value === '') return field.required ? [fault(pointer, 'required', `${field.label} is required.`)] : []
-  if (field.type === 'choice' && !field.choices.some((choice) => choice.value === value)) {
-    return [
-      fault(
-        pointer,
-        'not-a-choice',
-        `${field.label} must be one of: ${field.choices.map((choice) => choice.value).join(', ')}.`,
-      ),
-    ]
-  }
-  if (field.pattern && !new RegExp(`^(?:${field.pattern})$`, 'u').test(value))
-    return [fault(pointer, 'pattern', field.error || `${field.label} does not have the right form.`)]
-  return []
 }
 
 async function ownersOf(
@@ -203,45 +157,4 @@ async function freeAddress(
     return { alias, fault: fault('/alias', 'name-taken', `${address.alias} is taken. Try ${alias}.`, alias) }
   }
   return { alias: address.alias, fault: fault('/alias', 'name-taken', `${address.alias} is taken. Try another.`, '') }
-}
-
-/** The people that a policy means today. Nobody approves their own request; a stage that nobody is left for goes to the admins. */
-async function resolveApprovals(
-  ports: Ports,
-  settings: Settings,
-  policy: ApprovalPolicy | null,
-  requester: Person,
-): Promise<ApprovalStage[]> {
-  const stages = (policy?.stages ?? []).map(async ({ approvers, rule, quorum }, index) => {
-    const named = await Promise.all(approvers.map((one) => peopleOf(ports, one, requester)))
-    let people = others(named.flat(), requester)
-    if (people.length === 0)
-      people = others((await Promise.all(settings.admins.map((id) => personOrMembers(ports, id)))).flat(), requester)
-    if (people.length === 0)
-      throw new ProvisioningError('unavailable', 'Nobody can approve this request at present. Please tell an admin.')
-    return approvalStage.parse({ stage: index + 1, rule, quorum, approvers: people, decisions: [] })
-  })
-  return Promise.all(stages)
-}
-
-async function peopleOf(
-  ports: Ports,
-  approver: ApprovalPolicy['stages'][number]['approvers'][number],
-  requester: Person,
-): Promise<Person[]> {
-  if ('group' in approver) return ports.directory.membersOf(approver.group)
-  const found =
-    'user' in approver ? await ports.directory.person(approver.user) : await ports.directory.manager(requester.id)
-  return found ? [found] : []
-}
-
-/** An id of the settings names a person or a group. */
-export async function personOrMembers(ports: Ports, id: string): Promise<Person[]> {
-  const found = await ports.directory.person(id)
-  return found ? [found] : ports.directory.membersOf(id)
-}
-
-function others(people: readonly Person[], requester: Person): Person[] {
-  const byId = new Map(people.filter(({ id }) => id !== requester.id).map((one) => [one.id, one]))
-  return [...byId.values()]
 }
