@@ -34,7 +34,7 @@ describe('a site that is asked for in chat', () => {
     const ready = await kim.sees(/Your site is ready/)
     expect(action(ready.card, 'Open site').url).toMatch(/\/sites\/project-aurora$/)
     const status = await until(
-      () => kim.chat().find((one) => one.id === choose.id && textOf(one.card ?? {}).includes('Ready')),
+      () => kim.chat().find((one) => one.id === choose.id && textOf(one.card ?? {}).includes('All checks passed')),
       'the status card to be ready',
     )
     expect(actionsOf(status.card ?? {}).map(({ title }) => title)).toContain('Open site')

@@ -87,7 +87,7 @@ describe('a request that does not go straight', () => {
     expect(textOf((await kim.says(`cancel ${asked.reference}`)).card)).toContain('Too late to cancel')
     await kim.sees(/Your site is ready[\s\S]*Too late to stop|Too late to stop[\s\S]*Your site is ready/)
     expect(followUps(kim, 'Too late to stop')).toHaveLength(1)
-    await becomes(kim, asked.id, /Ready/)
+    await becomes(kim, asked.id, /All checks passed/)
   })
 
   it('fails at a step: the requester and the admin are told, a retry continues there, one follow-up card ends it', async () => {
@@ -118,7 +118,7 @@ describe('a request that does not go straight', () => {
     for (const { name, attempts } of done) expect(steps).toContainEqual(expect.objectContaining({ name, attempts }))
     // One more, for the group that was refused; the site's own group is not made again.
     expect(await upserts()).toBe(before + 1)
-    await becomes(sam, samsCard.id, /Ready/)
+    await becomes(sam, samsCard.id, /All checks passed/)
     expect(followUps(kim, 'Fails once')).toHaveLength(1)
     expect(followUps(sam, 'Fails once')).toEqual([])
   })
