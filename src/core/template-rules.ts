@@ -1,4 +1,5 @@
 import type { Fault } from './errors.ts'
+import { wholeValue } from './pattern.ts'
 import type { Metadata } from './resource.ts'
 import type { SiteDetails } from './site.ts'
 import type { Template } from './template.ts'
@@ -39,7 +40,7 @@ function fieldFaults(field: Template['fields'][number], metadata: Metadata): Fau
       ),
     ]
   }
-  if (field.pattern && !new RegExp(`^(?:${field.pattern})$`, 'u').test(value))
+  if (field.pattern && !wholeValue(field.pattern).test(value))
     return [fault(pointer, 'pattern', field.error || `${field.label} does not have the right form.`)]
   return []
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { patternFault } from './pattern.ts'
 import { type Person, resourceKind } from './resource.ts'
 
 /** An id as everything else writes it, so that ids can be compared. */
@@ -18,7 +19,14 @@ export const templateField = z.strictObject({
     .max(50)
     .default([]),
   /** A regular expression for the whole value, and the sentence that says what to do when it does not match. */
-  pattern: z.string().max(200).refine(isPattern, { error: 'This is not a regular expression.' }).optional(),
+  pattern: z
+    .string()
+    .max(200)
+    .superRefine((pattern, context) => {
+      const message = patternFault(pattern)
+      if (message !== undefined) context.addIssue({ code: 'custom', message })
+    })
+    .optional(),
   error: z.string().max(200).default(''),
 })
 export type TemplateField = z.output<typeof templateField>
@@ -168,12 +176,4 @@ export function mayUse(source: Template, who: Pick<Person, 'id'>, groupIds: Read
 /** An address begins and ends with a letter or digit, so its prefix begins and its suffix ends with one. */
 function affix(form: RegExp) {
   return z.string().max(20).regex(form).default('')
-}
-
-function isPattern(source: string): boolean {
-  try {
-    return new RegExp(source, 'u') instanceof RegExp
-  } catch {
-    return false
-  }
 }
