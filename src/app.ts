@@ -70,6 +70,7 @@ export async function createApp(config: Environment, { connectorKeysUrl }: Subst
     assertOutside: database.assertOutside,
     now: clock.now,
     siteRoot: tenant.siteRoot,
+    log,
   })
   const bot = createBot(
     {

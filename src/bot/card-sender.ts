@@ -4,6 +4,7 @@ import { type Conversation, type SendResult, TenantError } from '../core/index.t
 import type { GuardedAdapter } from './adapter.ts'
 import { messageOf } from './respond.ts'
 import { isConnector } from './service-url.ts'
+import type { Log } from './turn.ts'
 
 export interface CardSenderOptions {
   readonly adapter: GuardedAdapter
@@ -11,15 +12,19 @@ export interface CardSenderOptions {
   readonly allowLoopback: boolean
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
+  readonly log: Log
 }
 
-/** Answers of the connector after which the same card may be sent again (Teams, "rate limiting"). */
-const tryAgain = new Set([412, 429, 502, 503, 504])
+/**
+ * Answers of the connector after which the same card may be sent again (Teams, "rate limiting"); 401 too, since a secret
+ * that has run out is mended by an admin.
+ */
+const tryAgain = new Set([401, 412, 429, 502, 503, 504])
 /** The chat does not take our messages, and will not soon: blocked, uninstalled, gone. */
-const closed = new Set([400, 403, 404])
+const closed = new Set([403, 404])
 
 /** Writes into chats that nobody is just talking in. */
-export function createCardSender({ adapter, allowLoopback, assertOutside }: CardSenderOptions) {
+export function createCardSender({ adapter, allowLoopback, assertOutside, log }: CardSenderOptions) {
   const inChat = async (conversation: Conversation, logic: (context: TurnContext) => Promise<void>): Promise<void> => {
     assertOutside('a card')
     const reference = referenceOf(conversation, allowLoopback)
@@ -41,20 +46,25 @@ export function createCardSender({ adapter, allowLoopback, assertOutside }: Card
           activityId = (await context.sendActivity(messageOf(card)))?.id
         })
       } catch (error) {
-        return outcomeOf(error)
+        const outcome = outcomeOf(error)
+        if (outcome.state === 'undeliverable')
+          log.warn({ status: statusOf(error), personId: conversation.personId }, 'a chat does not take our cards')
+        return outcome
       }
       return activityId ? { state: 'sent', activityId } : { state: 'unknown' }
     },
 
-    /** Brings a card that is in a chat to another state. One that is gone is left alone. */
-    async update(conversation: Conversation, activityId: string, card: CardJson): Promise<void> {
+    /** Brings a card that is in a chat to another state. */
+    async update(conversation: Conversation, activityId: string, card: CardJson): Promise<'updated' | 'gone'> {
       try {
         await inChat(conversation, async (context) => {
           const activity: Partial<Activity> = { ...messageOf(card), id: activityId }
           await context.updateActivity(activity)
         })
+        return 'updated'
       } catch (error) {
-        if (!closed.has(statusOf(error) ?? 0)) throw retryable(error)
+        if (closed.has(statusOf(error) ?? 0)) return 'gone'
+        throw retryable(error)
       }
     },
   }
@@ -83,8 +93,19 @@ function retryable(error: unknown): TenantError {
   const status = statusOf(error)
   return new TenantError('chat-unavailable', 'The chat does not take cards just now.', {
     retryable: status === undefined || tryAgain.has(status) || status >= 500,
+    retryAfterSeconds: retryAfterOf(error),
     cause: error,
   })
+}
+
+/** What the connector asked for in `Retry-After`, in seconds (RFC 9110). */
+function retryAfterOf(error: unknown): number | undefined {
+  const response: unknown = error instanceof Error && 'response' in error ? error.response : undefined
+  const headers =
+    typeof response === 'object' && response !== null && 'headers' in response ? response.headers : undefined
+  const get = typeof headers === 'object' && headers !== null && 'get' in headers ? headers.get : undefined
+  const seconds = typeof get === 'function' ? Number(Reflect.apply(get, headers, ['retry-after'])) : Number.NaN
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3600) : undefined
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -6,7 +6,7 @@ import { Bot } from './bot.ts'
 import { createCardSender } from './card-sender.ts'
 import { createGuard } from './guard.ts'
 import { createOutbox } from './outbox.ts'
-import type { BotServices } from './turn.ts'
+import type { BotServices, Log } from './turn.ts'
 
 export { commands } from './commands/index.ts'
 export type { BotServices } from './turn.ts'
@@ -50,13 +50,14 @@ export function createChannel(options: {
   assertOutside: (what: string) => void
   now: () => Date
   siteRoot: string
+  log: Log
 }): { adapter: GuardedAdapter; outbox: Outbox } {
   const { credentials, assertOutside } = options
   const adapter = new GuardedAdapter(credentials)
   return {
     adapter,
     outbox: createOutbox(
-      createCardSender({ adapter, allowLoopback: credentials === undefined, assertOutside }),
+      createCardSender({ adapter, allowLoopback: credentials === undefined, assertOutside, log: options.log }),
       options,
     ),
   }

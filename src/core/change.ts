@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { openStage, waitingFor } from './approval.ts'
 import { type AuditEntry, type Delivery, type JobOrder, jobId, system, webhookOf } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
-import { isTerminal, type Request, type RequestState } from './request.ts'
+import { isTerminal, type Request } from './request.ts'
 import type { Person } from './resource.ts'
 
 /** What a decision comes to: the request after it, what the timeline says of it, and the jobs that follow. */
@@ -44,17 +44,18 @@ export async function changeRequest(
     if (!change) return before
     const request = { ...change.request, version: before.version + 1 }
     await ports.requests.update(request)
-    await record(ports, settings, { ...change, request }, before.status)
+    await record(ports, settings, { ...change, request }, before)
     return request
   })
 }
 
 /** Writes all that goes with a stored request; to be called in the transaction that stores it. */
-export async function record(ports: Ports, settings: Settings, change: Change, before?: RequestState): Promise<void> {
+export async function record(ports: Ports, settings: Settings, change: Change, before?: Request): Promise<void> {
   const { request } = change
   await ports.audit.append(change.audit)
   if (isTerminal(request.status)) await ports.reservations.release(request.requestId)
-  const deliveries = request.status === before ? [] : await deliveriesOf(ports, settings, request)
+  const isNewState = request.status !== before?.status
+  const deliveries = !isNewState ? [] : await deliveriesOf(ports, settings, request)
   for (const delivery of deliveries) await ports.deliveries.insert(delivery)
   await ports.jobs.enqueue([
     ...(change.jobs ?? []),
@@ -67,7 +68,13 @@ export async function record(ports: Ports, settings: Settings, change: Change, b
     ),
     {
       name: 'refresh-cards',
-      payload: { v: 1, requestId: request.requestId },
+      // Approvers' cards show decisions and ends; the steps in between only the requester's does.
+      payload: {
+        v: 1,
+        requestId: request.requestId,
+        version: request.version,
+        cards: isNewState || request.approvals !== before?.approvals ? 'all' : 'status',
+      },
       id: jobId('refresh', request.requestId, request.version),
     },
   ])
@@ -129,12 +136,22 @@ export function lookTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: num
   return { fast, all: [...fast, ...slowLooks.filter((seconds) => seconds > last)] }
 }
 
-/** The order for one look; none when there are no more. */
-export function followUpLook(request: Request, look: number, settings: Settings): JobOrder | undefined {
-  const seconds = lookTimes(settings).all[look]
+/** After the listed looks there is one an hour, for so many hours: whoever waits that long is an admin's matter. */
+const hourlyLooks = 7 * 24
+
+/**
+ * The order for one look; none when there are no more. `now`: the look before it; after an outage the looks that were
+ * missed do not all come at once.
+ */
+export function followUpLook(request: Request, look: number, settings: Settings, now?: Date): JobOrder | undefined {
+  const { all } = lookTimes(settings)
   const { requestId, queuedAt } = request
-  if (seconds === undefined || queuedAt === null) return undefined
-  const startAfter = new Date(Date.parse(queuedAt) + seconds * 1000)
+  const beyond = look - all.length + 1
+  if (queuedAt === null || beyond > hourlyLooks) return undefined
+  const seconds = all[look] ?? (all.at(-1) ?? 0) + beyond * 3600
+  const due = Date.parse(queuedAt) + seconds * 1000
+  const missed = now !== undefined && due < now.getTime()
+  const startAfter = new Date(missed ? now.getTime() + settings.followUp.everySeconds * 1000 : due)
   return {
     name: 'follow-up',
     payload: { v: 1, requestId, look },

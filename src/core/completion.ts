@@ -1,4 +1,5 @@
 import { changeRequest, entry, followUpLook, lookTimes, tellRequester } from './change.ts'
+import { TenantError } from './errors.ts'
 import { system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
@@ -20,17 +21,32 @@ export async function completeByWebhook(
 export async function lookForGroup(ports: Ports, settings: Settings, requestId: string, look: number): Promise<void> {
   const request = await ports.requests.find(requestId)
   if (!request || !mayStillBeFound(request)) return
-  const group = request.status === 'succeeded' ? await ports.directory.findProvisionedGroup(requestId) : undefined
-  if (group) return announce(ports, settings, requestId, 'poll', group.url)
+  const found = request.status === 'succeeded' ? await ask(ports, requestId) : {}
+  if (found.group) return announce(ports, settings, requestId, 'poll', found.group.url)
   await changeRequest(ports, settings, requestId, (current, at) => {
     if (!mayStillBeFound(current)) return undefined
-    const next = followUpLook(current, look + 1, settings)
+    const next = followUpLook(current, look + 1, settings, new Date(at))
     const late = look + 1 >= lookTimes(settings).fast.length && current.followUp.state !== 'late'
     const followUp = late ? { state: 'late' as const } : current.followUp
     const audit = late ? [entry({ ...current, updatedAt: at }, system, 'late')] : []
     return { request: { ...current, followUp }, audit, jobs: next ? [next] : [] }
   })
+  if (found.refusal) throw found.refusal
 }
+
+/** A directory that refuses or does not answer has not found it this time; the looks go on, and the log is told. */
+async function ask(
+  ports: Ports,
+  requestId: string,
+): Promise<{ group?: ProvisionedGroup | undefined; refusal?: TenantError }> {
+  try {
+    return { group: await ports.directory.findProvisionedGroup(requestId) }
+  } catch (error) {
+    if (error instanceof TenantError) return { refusal: error }
+    throw error
+  }
+}
+type ProvisionedGroup = NonNullable<Awaited<ReturnType<Ports['directory']['findProvisionedGroup']>>>
 
 const mayStillBeFound = ({ status, followUp }: Request): boolean =>
   followUp.state !== 'announced' && (status === 'queued' || status === 'provisioning' || status === 'succeeded')

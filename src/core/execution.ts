@@ -1,4 +1,4 @@
-import { changeRequest, entry, tellRequester } from './change.ts'
+import { type Change, changeRequest, entry, outcomeCard, tellRequester } from './change.ts'
 import { TenantError } from './errors.ts'
 import { jobId, system } from './events.ts'
 import type { Ports, Settings, SiteStepInput } from './ports.ts'
@@ -19,12 +19,8 @@ export async function provision(ports: Ports, settings: Settings, requestId: str
   let request = await begin(ports, settings, requestId)
   while (request?.status === 'provisioning') {
     const step = nextStep(request)
-    if (!step) {
-      await succeed(ports, settings, requestId)
-      return
-    }
     try {
-      request = await runStep(ports, settings, request, step, run)
+      request = step ? await runStep(ports, settings, request, step, run) : await succeed(ports, settings, requestId)
     } catch (error) {
       await stopped(ports, settings, requestId, step, error, run)
       return
@@ -57,8 +53,9 @@ async function runStep(
   const { requestId } = request
   const { name } = step
   const begun = await changeRequest(ports, settings, requestId, (current, at) => {
-    if (isOver(current, name)) return undefined
-    const { problem: _, ...known } = current.steps.find((one) => one.name === name) ?? step
+    const { problem, ...known } = current.steps.find((one) => one.name === name) ?? step
+    // Looking again at a step that only waits is no attempt of its own, and nothing that a card would show.
+    if (isOver(current, name) || (known.status === 'running' && !problem)) return undefined
     const started = {
       ...known,
       status: 'running' as const,
@@ -115,8 +112,8 @@ async function putOff(ports: Ports, request: Request, seconds: number): Promise<
   ])
 }
 
-async function succeed(ports: Ports, settings: Settings, requestId: string): Promise<void> {
-  await changeRequest(ports, settings, requestId, (request, at) => {
+function succeed(ports: Ports, settings: Settings, requestId: string): Promise<Request | undefined> {
+  return changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'provisioning') return undefined
     const { url, siteId, groupId, securityGroupId } = request.progress
     if (!url || !siteId || !securityGroupId) throw new Error(`${requestId} has run all its steps without a site`)
@@ -131,33 +128,47 @@ async function stopped(
   ports: Ports,
   settings: Settings,
   requestId: string,
-  step: RequestStep,
+  step: RequestStep | undefined,
   error: unknown,
   run: Run,
 ): Promise<void> {
   const problem = problemOf(error, step)
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
   await changeRequest(ports, settings, requestId, (request, at) => {
-    if (isOver(request, step.name)) return undefined
-    const noted = withStep(request, step.name, { status: again ? 'running' : 'failed', problem }, at)
-    if (again) return { request: noted, audit: [] }
-    const next = { ...transition(noted, 'failed', at), problem }
-    const card = tellRequester(next)
-    const admins = {
-      name: 'notify-admins',
-      payload: { v: 1, requestId, card: `outcome:failed:${next.queuedAt ?? ''}` },
-    } as const
-    return { request: next, audit: [entry(next, system, 'failed', { data: problem })], jobs: [card, admins] }
+    if (request.status !== 'provisioning' || (step && isOver(request, step.name))) return undefined
+    const noted = step ? withStep(request, step.name, { status: again ? 'running' : 'failed', problem }, at) : request
+    return again ? { request: noted, audit: [] } : failed(noted, problem, at)
   })
   if (again) throw error
 }
 
-/** A refusal of the tenant is told in its words; anything unforeseen stays opaque and is in the log. */
-function problemOf(error: unknown, step: RequestStep): { code: string; detail: string; step: string } {
-  if (error instanceof TenantError) return { code: error.code, detail: error.message, step: step.name }
+/** The end of a request that could not be made: told to the requester, and to the admins, who can go on from here. */
+function failed(request: Request, problem: Problem, at: string): Change {
+  const next = { ...transition(request, 'failed', at), problem }
+  const { requestId } = next
+  const admins = { name: 'notify-admins', payload: { v: 1, requestId, card: outcomeCard(next) } } as const
   return {
-    code: 'unexpected',
-    detail: 'Something went wrong that we did not foresee. The log tells more.',
-    step: step.name,
+    request: next,
+    audit: [entry(next, system, 'failed', { data: problem })],
+    jobs: [tellRequester(next), admins],
   }
 }
+
+/** Ends a request whose job the queue has given up, so that it does not stay in the making with nobody at it. */
+export async function giveUp(ports: Ports, settings: Settings, requestId: string): Promise<void> {
+  await changeRequest(ports, settings, requestId, (request, at) => {
+    if (request.status !== 'queued' && request.status !== 'provisioning') return undefined
+    const begun = request.status === 'queued' ? transition(request, 'provisioning', at) : request
+    const step = nextStep(begun)
+    const problem = problemOf(undefined, step)
+    return failed(step ? withStep(begun, step.name, { status: 'failed', problem }, at) : begun, problem, at)
+  })
+}
+
+/** A refusal of the tenant is told in its words; anything unforeseen stays opaque and is in the log. */
+function problemOf(error: unknown, step: RequestStep | undefined): Problem {
+  const where = step && { step: step.name }
+  if (error instanceof TenantError) return { code: error.code, detail: error.message, ...where }
+  return { code: 'unexpected', detail: 'Something went wrong that we did not foresee. The log tells more.', ...where }
+}
+type Problem = NonNullable<Request['problem']>

@@ -1,5 +1,6 @@
 import { personOrMembers } from './approvers.ts'
 import { askApprovers, outcomeCard, tellRequester } from './change.ts'
+import { TenantError } from './errors.ts'
 import { type CardKey, type JobOrder, jobId } from './events.ts'
 import type { Conversation, Outbox, Ports, SentCard, Settings } from './ports.ts'
 import type { Request } from './request.ts'
@@ -27,15 +28,16 @@ export async function deliverCard(
   const known = before && (await knownCard(ports, requestId, personId))
   const card: SentCard = { requestId, personId, key, conversationId, activityId: null, state: 'sending' }
   if (known?.activityId) {
-    await outbox.update(conversation, known.activityId, request, known.key)
-    return ports.sentCards.put({ ...card, state: 'unknown' })
+    const became = await outbox.update(conversation, known.activityId, request, known.key)
+    if (became === 'updated') return ports.sentCards.put({ ...card, state: 'unknown' })
+    await ports.sentCards.remove(requestId, personId, known.key)
   }
   if (!before && !(await ports.sentCards.claim(card))) return
   const result = await outbox.send(conversation, request, key).catch(async (error: unknown) => {
     await ports.sentCards.remove(requestId, personId, key)
     throw error
   })
-  if (result.state === 'sent') return ports.sentCards.put({ ...card, state: 'sent', activityId: result.activityId })
+  if (result.state === 'sent') return arrived(ports, { ...card, state: 'sent', activityId: result.activityId }, request)
   if (result.state === 'undeliverable') return ports.sentCards.remove(requestId, personId, key)
   // A second lost answer is enough: a chat that takes cards without ever answering must not be filled with them.
   if (before) return ports.sentCards.put({ ...card, state: 'unknown' })
@@ -49,22 +51,54 @@ function stillToTell(request: Request, key: CardKey): boolean {
   return key === 'status' || key === outcomeCard(request)
 }
 
+/** The card that tells whatever there is to tell of a request: its status card in this person's chat. */
 async function knownCard(ports: Ports, requestId: string, personId: string): Promise<SentCard | undefined> {
-  const cards = await ports.sentCards.ofRequest(requestId)
-  return cards.find((card) => card.personId === personId && card.state === 'sent' && card.activityId !== null)
+  const card = await ports.sentCards.find(requestId, personId, 'status')
+  return card?.state === 'sent' ? card : undefined
 }
 
-/** Brings all cards of a request that are in chats to its present state; once more when it moved on meanwhile. */
-export async function refreshCards(ports: Ports, outbox: Outbox, requestId: string): Promise<void> {
+/** Notes a card that arrived. While it was under way the request may have moved on; then it is brought after it. */
+async function arrived(ports: Ports, card: SentCard, shown: Request): Promise<void> {
+  await ports.sentCards.put(card)
+  const { requestId } = card
+  const now = await ports.requests.find(requestId)
+  if (!now || now.version === shown.version) return
+  const { version } = now
+  await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all' } }])
+}
+
+/**
+ * Brings the cards of a request that are in chats to its present state; once more when it moved on meanwhile, so the
+ * newest state wins whoever else is at it. A step's job has nothing to do when a later one is already on its way. One
+ * chat that does not take its card keeps no other from its own.
+ */
+export async function refreshCards(
+  ports: Ports,
+  outbox: Outbox,
+  order: { requestId: string; version: number; cards: 'all' | 'status' },
+): Promise<void> {
+  const { requestId, version, cards } = order
   const request = await ports.requests.find(requestId)
-  if (!request) return
-  for (const { personId, key, activityId, state } of await ports.sentCards.ofRequest(requestId)) {
-    if (state !== 'sent' || activityId === null || key === 'outcome:succeeded') continue
-    const conversation = await ports.conversations.ofPerson(request.tenantId, personId)
-    if (conversation) await outbox.update(conversation, activityId, request, key)
-  }
+  if (!request || (cards === 'status' && request.version > version)) return
+  const shown = (await ports.sentCards.ofRequest(requestId)).filter(
+    ({ key }) => key !== 'outcome:succeeded' && (cards === 'all' || !key.startsWith('approval:')),
+  )
+  const updates = await Promise.allSettled(shown.map((card) => refreshCard(ports, outbox, request, card)))
   const after = await ports.requests.find(requestId)
-  if (after && after.version !== request.version) await refreshCards(ports, outbox, requestId)
+  if (after && after.version !== request.version)
+    await refreshCards(ports, outbox, { ...order, version: after.version })
+  const failures = updates.flatMap((update) => (update.status === 'rejected' ? [update.reason] : []))
+  const worthAnother = failures.find((error) => !(error instanceof TenantError && !error.retryable))
+  if (failures.length > 0) throw worthAnother ?? failures[0]
+}
+
+async function refreshCard(ports: Ports, outbox: Outbox, request: Request, card: SentCard): Promise<void> {
+  const { requestId, personId, key, activityId, state } = card
+  if (state !== 'sent' || activityId === null) return
+  const conversation = await ports.conversations.ofPerson(request.tenantId, personId)
+  if (!conversation) return
+  const became = await outbox.update(conversation, activityId, request, key)
+  if (became === 'gone') await ports.sentCards.remove(requestId, personId, key)
 }
 
 /** One card for each admin. Who is an admin is asked now, so a former one is told nothing. */

@@ -122,7 +122,8 @@ export type SendResult =
 export interface Outbox {
   /** Throws a retryable `TenantError` when the card surely did not arrive and trying again makes sense. */
   send(conversation: Conversation, request: Request, key: CardKey): Promise<SendResult>
-  update(conversation: Conversation, activityId: string, request: Request, key: CardKey): Promise<void>
+  /** `gone`: there is no such card any more. Throws what makes sense to try again. */
+  update(conversation: Conversation, activityId: string, request: Request, key: CardKey): Promise<'updated' | 'gone'>
 }
 
 /** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */

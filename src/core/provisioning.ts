@@ -17,7 +17,7 @@ import {
 } from './drafting.ts'
 import { ProvisioningError } from './errors.ts'
 import type { CardKey } from './events.ts'
-import { provision, type Run } from './execution.ts'
+import { giveUp, provision, type Run } from './execution.ts'
 import { catchUp, deliverCard, meet, notifyAdmins, refreshCards } from './notification.ts'
 import type { Conversation, Outbox, Ports, Settings } from './ports.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
@@ -92,7 +92,8 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
       deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
         deliverCard(ports, outbox, order, attempt),
-      refreshCards: (outbox: Outbox, requestId: string) => refreshCards(ports, outbox, requestId),
+      refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
+      giveUp: (requestId: string) => giveUp(ports, settings, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
       meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),
       catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),

@@ -35,14 +35,14 @@ export const notifyAdminsJob = (provisioning: Provisioning) =>
     handle: ({ requestId, card }) => provisioning.system.notifyAdmins(requestId, card),
   })
 
-/** Brings a request's cards to its present state. One at a time, so an older state never overwrites a newer one. */
+/** Brings a request's cards to its present state. */
 export const refreshCardsJob = (provisioning: Provisioning, outbox: Outbox) =>
   defineJob({
     name: 'refresh-cards',
     payload: jobPayloads['refresh-cards'],
-    retries: 4,
+    retries: 8,
     retryDelaySeconds: 2,
     expireInSeconds: 60,
-    concurrency: 1,
-    handle: ({ requestId }) => provisioning.system.refreshCards(outbox, requestId),
+    concurrency: 4,
+    handle: (order) => provisioning.system.refreshCards(outbox, order),
   })

@@ -11,4 +11,5 @@ export const provisionJob = (provisioning: Provisioning) =>
     expireInSeconds: 180,
     concurrency: 8,
     handle: ({ requestId }, run) => provisioning.system.provision(requestId, run),
+    onDeadLetter: ({ requestId }) => provisioning.system.giveUp(requestId),
   })
