@@ -12,7 +12,7 @@ import {
   type Provisioning,
   type Settings,
   seedTemplates,
-  template,
+  templateWithin,
 } from './core/index.ts'
 import { createHttpServer } from './http/index.ts'
 import { jobRegistry } from './jobs/define-job.ts'
@@ -83,7 +83,7 @@ export async function createApp(config: Environment, { connectorKeysUrl }: Subst
     adapter,
   )
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
-  await seed(ports, surroundings)
+  await seed(ports, settings, surroundings)
   warmUp()
   await queue.start(
     jobRegistry(
@@ -93,7 +93,10 @@ export async function createApp(config: Environment, { connectorKeysUrl }: Subst
       notifyAdminsJob(provisioning),
       catchUpJob(provisioning),
       refreshCardsJob(provisioning, outbox),
-      deliverWebhookJob({ ...stores, clock, work: database, jobs, fetch: outgoing, ownSecret: webhookSecret, log }),
+      deliverWebhookJob({
+        ...{ ...stores, clock, work: database, jobs, fetch: outgoing, log },
+        ...{ ownSecret: webhookSecret, allowCidrs: settings.webhookAllowCidrs },
+      }),
     ),
   )
   const http = await createHttpServer({
@@ -161,6 +164,7 @@ function settingsOf(config: Environment, surroundings: Surroundings): Settings {
       everySeconds: config.FOLLOW_UP_EVERY_SECONDS,
       stopSeconds: config.FOLLOW_UP_STOP_SECONDS,
     },
+    webhookAllowCidrs: surroundings.webhookAllowCidrs,
     followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${surroundings.baseUrl}/webhooks/provisioning` : null,
   }
 }
@@ -203,9 +207,9 @@ async function readiness(database: Database): Promise<{ ok: boolean; checks: Rec
 }
 
 /** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
-async function seed(ports: Ports, { templatesFile, tenantId }: Surroundings): Promise<void> {
+async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Surroundings): Promise<void> {
   if (templatesFile === undefined) return
-  const parsed = z.array(template).safeParse(await readJsonFile(templatesFile))
+  const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
   if (!parsed.success)
     throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError(parsed.error)}`)
   await seedTemplates(ports, tenantId, parsed.data)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { network, webhookSecret } from './core/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const count = z.coerce.number().int().min(0)
@@ -16,6 +17,7 @@ const onOff = z
   .enum(['on', 'off'])
   .default('on')
   .transform((word) => word === 'on')
+const id = z.uuid().toLowerCase()
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .transform((text) => text.replace(/\/+$/, ''))
@@ -28,12 +30,12 @@ const environment = z.object({
   BASE_URL: url.optional(),
   DATA_DIR: z.string().optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
-  TENANT_ID: z.uuid().optional(),
-  MICROSOFT_APP_ID: z.uuid().optional(),
+  TENANT_ID: id.optional(),
+  MICROSOFT_APP_ID: id.optional(),
   MICROSOFT_APP_PASSWORD: z.string().optional(),
-  MICROSOFT_APP_TENANT_ID: z.uuid().optional(),
+  MICROSOFT_APP_TENANT_ID: id.optional(),
   MICROSOFT_APP_TYPE: z.enum(['SingleTenant', 'UserAssignedMSI']).default('SingleTenant'),
-  CLIENT_ID: z.uuid().optional(),
+  CLIENT_ID: id.optional(),
   CLIENT_CERTIFICATE_PATH: z.string().optional(),
   COLLAB_AUDIENCE: list,
   MAIL_AUDIENCE: list,
@@ -44,11 +46,11 @@ const environment = z.object({
   EXCHANGE_URL: url.optional(),
   DIRECTORY_EXTENSION: z.string().regex(/^\w+$/).optional(),
   TEMPLATES_FILE: z.string().optional(),
-  ADMINS: list.pipe(z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }))),
-  WEBHOOK_SECRET: z
-    .string()
-    .regex(/^whsec_[A-Za-z0-9+/=]{32,}$/, { error: 'must be whsec_ and at least 24 bytes in base64' })
-    .optional(),
+  ADMINS: list.pipe(
+    z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
+  ),
+  WEBHOOK_SECRET: webhookSecret.optional(),
+  WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),
   FOLLOW_UP_FIRST_SECONDS: seconds.default(20),
   FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
   FOLLOW_UP_STOP_SECONDS: seconds.default(30),

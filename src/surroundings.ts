@@ -1,5 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import type { Environment } from './config.ts'
 import { type Simulator, startSimulator } from './simulator/server.ts'
 
@@ -18,6 +19,8 @@ export interface Surroundings {
   readonly sharePointAdminUrl: string
   readonly directoryExtension: string
   readonly admins: readonly string[]
+  /** Networks that webhooks of templates may go to although they are private. */
+  readonly webhookAllowCidrs: readonly string[]
   readonly templatesFile: string | undefined
   readonly collabAudiences: readonly string[]
   readonly mailAudiences: readonly string[]
@@ -28,8 +31,11 @@ const contoso = {
   tenantId: '0c0ffee0-1111-4111-8111-000000000365',
   clientId: '0c0ffee0-2222-4222-8222-000000000001',
   admins: ['22222222-bbbb-4bbb-8bbb-000000000002'],
-  templatesFile: new URL('./simulator/templates.json', import.meta.url).pathname,
+  templatesFile: fileURLToPath(new URL('./simulator/templates.json', import.meta.url)),
 }
+
+/** Subscribers of this machine, which is where people try webhooks out. */
+const loopback = ['127.0.0.0/8', '::1/128']
 
 /** Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. */
 export async function findSurroundings(config: Environment): Promise<Surroundings> {
@@ -56,6 +62,7 @@ export async function findSurroundings(config: Environment): Promise<Surrounding
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,
+    webhookAllowCidrs: config.WEBHOOK_ALLOW_CIDRS.length > 0 || !local ? config.WEBHOOK_ALLOW_CIDRS : loopback,
     templatesFile: config.TEMPLATES_FILE ?? (local ? contoso.templatesFile : undefined),
     collabAudiences: config.COLLAB_AUDIENCE.length > 0 ? config.COLLAB_AUDIENCE : [`${baseUrl}/collab`],
     mailAudiences: config.MAIL_AUDIENCE.length > 0 ? config.MAIL_AUDIENCE : [`${baseUrl}/mail`],

@@ -54,6 +54,16 @@ describe('templates over REST', () => {
     expect(kept.rows).toEqual([{ secret }])
   })
 
+  it.each([
+    [{ ...webhook, url: 'http://hooks.contoso.example/sites' }, '#/webhook/url', 'https://'],
+    [{ ...webhook, url: 'https://169.254.169.254/' }, '#/webhook/url', 'private address'],
+    [{ ...webhook, secret: `whsec_${'='.repeat(32)}` }, '#/webhook/secret', '24 to 64 bytes'],
+  ])('name no webhook that could not be sent: %j', async (wrong, pointer, words) => {
+    const { status, errors } = problem(await put('sam', randomUUID(), made({ webhook: wrong }), fresh))
+    expect(status).toBe(422)
+    expect(errors).toEqual([{ pointer, code: 'invalid', detail: expect.stringContaining(words) }])
+  })
+
   it('changed by many at once are changed by one', async () => {
     const id = randomUUID()
     const tries = Array.from({ length: 10 }, (_, index) => put('sam', id, made({ name: `Club ${index}` }), fresh))

@@ -1,8 +1,8 @@
 import { type Actor, authorize } from './access.ts'
 import { asking } from './approvers.ts'
-import { ProvisioningError } from './errors.ts'
-import type { Ports } from './ports.ts'
-import { mayUse, type Template, template as templateSchema } from './template.ts'
+import { ProvisioningError, refuseFields } from './errors.ts'
+import type { Ports, Settings } from './ports.ts'
+import { mayUse, type Template, templateWithin } from './template.ts'
 import { fault, faultsOf } from './validation.ts'
 
 /** The templates that this person may use, in their order; an admin sees all. */
@@ -37,6 +37,7 @@ export async function readTemplate(ports: Ports, actor: Actor, id: string): Prom
  */
 export async function putTemplate(
   ports: Ports,
+  settings: Settings,
   actor: Actor,
   id: string,
   body: unknown,
@@ -44,15 +45,9 @@ export async function putTemplate(
 ): Promise<Template> {
   authorize(actor, 'template.write')
   const before = await ports.templates.find(actor.tenantId, id)
-  const parsed = templateSchema.safeParse(complete(body, id, expected, before))
-  if (!parsed.success) {
-    const faults = faultsOf(parsed.error, body)
-    throw new ProvisioningError('validation-failed', faults.map(({ detail }) => detail).join(' '), { faults })
-  }
-  if (parsed.data.id !== id) {
-    const faults = [fault('/id', 'invalid', 'id must be the one in the address.')]
-    throw new ProvisioningError('validation-failed', 'id must be the one in the address.', { faults })
-  }
+  const parsed = templateWithin(settings.webhookAllowCidrs).safeParse(complete(body, id, expected, before))
+  if (!parsed.success) return refuseFields(faultsOf(parsed.error, body))
+  if (parsed.data.id !== id) return refuseFields([fault('/id', 'invalid', 'id must be the one in the address.')])
   if (!(await ports.templates.put(actor.tenantId, parsed.data, expected))) {
     throw new ProvisioningError(
       'stale-version',

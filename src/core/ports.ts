@@ -194,4 +194,6 @@ export interface Settings {
   readonly followUp: { readonly firstSeconds: number; readonly everySeconds: number; readonly stopSeconds: number }
   /** The bot's own subscription, or null when it is switched off and the poll alone reports. */
   readonly followUpWebhookUrl: string | null
+  /** Networks (`10.1.0.0/16`) that webhooks of templates may go to although they are private, and by http. */
+  readonly webhookAllowCidrs: readonly string[]
 }

@@ -60,7 +60,8 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       list: (actor: Actor) => listTemplates(ports, actor),
       usable: (actor: Actor) => usableTemplates(ports, actor),
       read: (actor: Actor, id: string) => readTemplate(ports, actor, id),
-      put: (actor: Actor, id: string, body: unknown, expected: number) => putTemplate(ports, actor, id, body, expected),
+      put: (actor: Actor, id: string, body: unknown, expected: number) =>
+        putTemplate(ports, settings, actor, id, body, expected),
     },
 
     drafts: {

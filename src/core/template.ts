@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { patternFault } from './pattern.ts'
 import { type Person, resourceKind } from './resource.ts'
+import { webhookSecret, webhookTargetFault } from './webhook.ts'
 
 /** An id as everything else writes it, so that ids can be compared. */
 const id = z.uuid().toLowerCase()
@@ -59,9 +60,7 @@ export const eventTypes = [
 ] as const
 export const webhookSubscription = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
-  secret: z
-    .string()
-    .regex(/^whsec_[A-Za-z0-9+/=]{32,}$/, { error: 'A secret is whsec_ and at least 24 bytes in base64.' }),
+  secret: webhookSecret,
   events: z.array(z.enum(eventTypes)).min(1).default(['site.provisioned']),
 })
 
@@ -117,6 +116,13 @@ export const template = z.strictObject({
   webhook: webhookSubscription.nullable().default(null),
 })
 export type Template = z.output<typeof template>
+
+/** A template as it may be written: its webhook goes only where the settings allow. */
+export const templateWithin = (allowCidrs: readonly string[]) =>
+  template.superRefine(({ webhook }, context) => {
+    const message = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
+    if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['webhook', 'url'] })
+  })
 
 /** What a request keeps of its template: an edit never changes a running request, and the secret is not copied about. */
 export const templateSnapshot = template.omit({ webhook: true })

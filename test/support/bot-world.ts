@@ -81,6 +81,7 @@ export function withBotWorld(): BotWorld {
       openRequestsPerPerson: 0,
       followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 },
       followUpWebhookUrl: null,
+      webhookAllowCidrs: [],
     })
     await seedTemplates(ports, contosoTenant, [projectSite, openCommunity])
     const note = (facts: object, message: string) => {

@@ -70,6 +70,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     openRequestsPerPerson: 0,
     followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 },
     followUpWebhookUrl: null,
+    webhookAllowCidrs: [],
   }
   beforeAll(async () => {
     const { database } = store
