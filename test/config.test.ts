@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, expect, inject, it } from 'vitest'
 import { ConfigurationError, readConfig, settingNames } from '../src/config.ts'
+import { emptyStore } from './support/database.ts'
 
 const production = {
   MODE: 'production',
@@ -50,8 +52,30 @@ describe('the configuration', () => {
     const lines = readFileSync('.env.example', 'utf8')
       .split('\n')
       .filter((line) => /^[A-Z_]+=/.test(line))
-    expect(readConfig(Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2))))).toEqual(
-      readConfig({ DATA_DIR: 'data', DIRECTORY_EXTENSION: 'svc_group', HOST: '127.0.0.1' }),
+    const copied = Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
+    expect(readConfig(copied)).toEqual(readConfig({}))
+    // What production wants said is not said by it.
+    const faults = faultsOf({ ...copied, MODE: 'production' })
+    expect(faults).toEqual(faultsOf({ MODE: 'production' }))
+    expect(faults.join()).toMatch(/DIRECTORY_EXTENSION.+DATA_DIR/)
+  })
+
+  it('knows ids in any case as the same', () => {
+    const id = '0C0FFEE0-ABCD-4ABC-8ABC-00000000ABCD'
+    const names = ['TENANT_ID', 'MICROSOFT_APP_ID', 'MICROSOFT_APP_TENANT_ID', 'CLIENT_ID'] as const
+    const config = readConfig({ ADMINS: `${id}, ${id}`, ...Object.fromEntries(names.map((name) => [name, id])) })
+    expect(names.map((name) => config[name])).toEqual(names.map(() => id.toLowerCase()))
+    expect(config.ADMINS).toEqual([id.toLowerCase(), id.toLowerCase()])
+  })
+
+  it('takes networks for webhooks, and a secret that can sign', () => {
+    expect(readConfig({ WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8' }).WEBHOOK_ALLOW_CIDRS).toEqual([
+      '10.1.0.0/16',
+      'fd00::/8',
+    ])
+    expect(faultsOf({ WEBHOOK_ALLOW_CIDRS: '10.1.0.0/33' }).join()).toContain('networks such as 10.1.0.0/16')
+    expect(faultsOf({ WEBHOOK_SECRET: `whsec_${'='.repeat(32)}` }).join()).toContain(
+      'WEBHOOK_SECRET must be whsec_ and 24 to 64 bytes',
     )
   })
 
@@ -105,4 +129,22 @@ describe('the configuration', () => {
     expect(faultsOf({ HOST: '127.0.0.2' })).toEqual([])
     expect(faultsOf({ HOST: '0.0.0.0', MICROSOFT_APP_ID: production.MICROSOFT_APP_ID })).toEqual([])
   })
+})
+
+it('a checkout may lie in a folder with a space in its name', async () => {
+  const checkout = join(mkdtempSync(join(inject('runFolder'), 'checkout-')), 'with a space')
+  for (const part of ['src', 'cards', 'package.json']) cpSync(part, join(checkout, part), { recursive: true })
+  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
+  cpSync(await emptyStore(), join(checkout, 'data/postgres'), { recursive: true })
+  const env = { PATH: process.env['PATH'] ?? '', PLAYGROUND: 'off', PORT: '0', SIMULATOR_PORT: '0' }
+  const child = spawn(process.execPath, ['src/main.ts'], { cwd: checkout, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const complaints = text(child.stderr)
+  const lines: string[] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    lines.push(line)
+    if (line.startsWith('Ctrl-C')) child.kill('SIGTERM')
+  }
+  await ended
+  expect(lines[0], await complaints).toMatch(/^Quartermaster answers at /)
 })
