@@ -2,7 +2,6 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
@@ -10,6 +9,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { App } from './app.ts'
 import contoso from './simulator/contoso.json' with { type: 'json' }
+import { freePort } from './surroundings.ts'
 
 /** The chat windows of local mode: Microsoft 365 Agents Playground, one process for each person. */
 export interface Playgrounds {
@@ -180,19 +180,6 @@ function read(stream: Readable): () => string {
     text = (text + chunk.toString()).slice(-4_000)
   })
   return () => text
-}
-
-/** The port asked for, or any free one when it is taken. */
-async function freePort(wanted: number): Promise<number> {
-  const server = createServer()
-  try {
-    await once(server.listen(wanted, '127.0.0.1'), 'listening')
-  } catch {
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-  }
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : wanted
 }
 
 const tell = (sentence: string): void => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -82,16 +83,17 @@ function simulate(config: Environment, dataDir: string): Promise<Simulator> {
 /** `https://contoso.sharepoint.com` → `https://contoso-admin.sharepoint.com`; any other host is its own admin host. */
 const adminUrlOf = (url: string): string => url.replace(/^(https:\/\/[^./]+)(\.sharepoint\.)/, '$1-admin$2')
 
-/** A port that is free now, since addresses have to be known before anything listens. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
+/** The port asked for, or any free one when it is taken, since addresses have to be known before anything listens. */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer()
+  try {
+    await once(server.listen(wanted, '127.0.0.1'), 'listening')
+  } catch {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+  }
+  const address = server.address()
+  await new Promise((closed) => server.close(closed))
+  return typeof address === 'object' && address ? address.port : wanted
 }
 
 /** A JSON file named by the configuration; its absence or form is told in words. */

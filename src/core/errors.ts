@@ -46,8 +46,9 @@ export class ProvisioningError extends Error {
   }
 }
 
-export const refuseFields = (faults: readonly Fault[]): never => {
-  throw new ProvisioningError('validation-failed', faults.map((fault) => fault.detail).join(' '), { faults })
+/** Refuses what is wrong with fields, all of it at once. */
+export const refuseFields = (faults: readonly Fault[], code: ErrorCode = 'validation-failed'): never => {
+  throw new ProvisioningError(code, faults.map(({ detail }) => detail).join(' '), { faults })
 }
 
 /**

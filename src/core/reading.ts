@@ -1,5 +1,5 @@
 import { type Actor, authorize, may, notFound } from './access.ts'
-import { type Fault, ProvisioningError } from './errors.ts'
+import { refuseFields } from './errors.ts'
 import type { AuditEntry } from './events.ts'
 import type { Ports, RequestQuery } from './ports.ts'
 import { type Request, referencePattern } from './request.ts'
@@ -70,6 +70,5 @@ const encodeCursor = (number: number): string => Buffer.from(`v1:${number}`).toS
 function decodeCursor(cursor: string): number {
   const number = /^v1:(\d{1,9})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
   if (number !== undefined) return Number(number)
-  const faults: Fault[] = [fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')]
-  throw new ProvisioningError('validation-failed', 'cursor must be the nextCursor of an earlier page.', { faults })
+  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
 }

@@ -1,6 +1,6 @@
 import { type Actor, authorize } from './access.ts'
 import { askApprovers, entry, jobsOfQueued, record } from './change.ts'
-import { type Fault, ProvisioningError } from './errors.ts'
+import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import type { Ports, SentCard, Settings } from './ports.ts'
 import { evaluate, type Plan } from './preview.ts'
 import type { Request } from './request.ts'
@@ -34,11 +34,11 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
   for (let attempt = 1; ; attempt += 1) {
     const crowded = attempt === triesForAName
     const evaluation = await evaluate(ports, settings, actor, submission.requestId, submission.body, crowded)
-    if (!evaluation.ok) throw refusal(evaluation.faults)
+    if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
     const request = await ports.work.transaction(() => store(ports, settings, actor, submission, plan))
     if (request) return request
-    if (plan.details.alias !== '' || crowded) throw taken(plan.alias)
+    if (plan.details.alias !== '' || crowded) return refuse([taken(plan.alias)])
   }
 }
 
@@ -121,13 +121,8 @@ function own(request: Request, actor: Actor): Request {
   return request
 }
 
-const taken = (alias: string) =>
-  new ProvisioningError('name-taken', `${alias} is taken. Try another.`, {
-    faults: [fault('/alias', 'name-taken', `${alias} is taken. Try another.`, '')],
-  })
+const taken = (alias: string) => fault('/alias', 'name-taken', `${alias} is taken. Try another.`, '')
 
 /** A taken name alone is a conflict with what exists (409); anything else is the body's fault (422). */
-function refusal(faults: readonly Fault[]): ProvisioningError {
-  const code = faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed'
-  return new ProvisioningError(code, faults.map(({ detail }) => detail).join(' '), { faults })
-}
+const refuse = (faults: readonly Fault[]): never =>
+  refuseFields(faults, faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed')

@@ -1,4 +1,4 @@
-import { type Fault, ProvisioningError, pointerOf } from '../core/index.ts'
+import { type Fault, pointerOf, refuseFields } from '../core/index.ts'
 import { HttpError } from './problem.ts'
 
 export interface JsonRules {
@@ -67,8 +67,7 @@ const shown = (key: string): string => JSON.stringify(key.length > 64 ? `${key.s
 function refuseUnstorable(value: unknown): void {
   const faults: Fault[] = []
   collect(value, [], faults)
-  if (faults.length === 0) return
-  throw new ProvisioningError('validation-failed', faults.map(({ detail }) => detail).join(' '), { faults })
+  if (faults.length > 0) refuseFields(faults)
 }
 
 function collect(value: unknown, path: readonly string[], faults: Fault[]): void {

@@ -1,16 +1,4 @@
-import type {
-  AuditLog,
-  BotStateStore,
-  ConversationStore,
-  DeliveryStore,
-  DraftStore,
-  IdempotencyStore,
-  Inbox,
-  RequestStore,
-  Reservations,
-  SentCards,
-  TemplateStore,
-} from '../core/index.ts'
+import type { BotStateStore, IdempotencyStore, Inbox, Ports } from '../core/index.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createBotState } from './bot-state.ts'
 import { createConversationStore } from './conversations.ts'
@@ -28,15 +16,12 @@ export { type Database, openDatabase } from './database.ts'
 export { migrate } from './migrate.ts'
 export { ownSetting } from './settings.ts'
 
-export interface Stores {
-  readonly requests: RequestStore
-  readonly templates: TemplateStore
-  readonly audit: AuditLog
-  readonly reservations: Reservations
-  readonly drafts: DraftStore
-  readonly deliveries: DeliveryStore
-  readonly sentCards: SentCards
-  readonly conversations: ConversationStore
+type StorePorts = Pick<
+  Ports,
+  'requests' | 'templates' | 'audit' | 'reservations' | 'drafts' | 'deliveries' | 'sentCards' | 'conversations'
+>
+/** The stores that the core asks for, and those that the edges keep beside them. */
+export interface Stores extends StorePorts {
   readonly botState: BotStateStore
   readonly inbox: Inbox
   readonly idempotency: IdempotencyStore

@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Connector, startConnector } from './connector.ts'
 import { emptyStore } from './database.ts'
+import { freePort } from './free-port.ts'
 import { type ProductProcess, startProduct } from './process.ts'
 import { tokenFor } from './service.ts'
 import { people, TeamsUser } from './teams-user.ts'
@@ -183,15 +183,4 @@ function madeIn(file: string, requestId: string, displayName: string, alias: str
   } finally {
     tenant.close()
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.on('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() => (typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port'))))
-    })
-  })
 }
