@@ -41,6 +41,15 @@ describe.each(engines)('what is done once, %s', (engine) => {
       expect(await stores.inbox.claim(key)).toBe(false)
     })
 
+    it('is not heard again when it ended without an answer', async () => {
+      const key = activity()
+      await stores.inbox.claim(key)
+      await stores.inbox.remember(key, null)
+      expect(await stores.inbox.answer(key)).toBeUndefined()
+      await age(key.activityId, 3600)
+      expect(await stores.inbox.claim(key)).toBe(false)
+    })
+
     it('is heard again when handling failed, or when nothing came of it for long', async () => {
       const [failed, abandoned, young] = [activity(), activity(), activity()]
       for (const key of [failed, abandoned, young]) await stores.inbox.claim(key)

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
 import { type ActivityKey, ProvisioningError } from '../core/index.ts'
 import { isPassing, refusalOf } from './refusal.ts'
-import { answerKey, notUpdatedKey, respond, respondBelow, respondMessage } from './respond.ts'
+import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
 import { type BotServices, clickOf, isInvoke, rememberTurn } from './turn.ts'
 
 /** How long a chat that is already known is believed to be the same, in milliseconds, before it is written again. */
@@ -30,6 +30,7 @@ export class Listener implements Middleware {
 
   async onTurn(context: TurnContext, next: () => Promise<void>): Promise<void> {
     const key = keyOf(context)
+    context.turnState.set(logKey, this.#services.log)
     try {
       if (key && !(await this.#services.inbox.claim(key))) return await this.#repeat(context, key)
       if (await this.#identify(context)) await next()
@@ -40,7 +41,7 @@ export class Listener implements Middleware {
       await this.#explain(context, error)
       if (isPassing(error)) return
     }
-    await this.#end(context, key)
+    if (key) this.#remember(context, key)
   }
 
   /** The answer that the first delivery got, or soon gets; nothing that was said is heard twice. */
@@ -54,17 +55,17 @@ export class Listener implements Middleware {
     await respondMessage(context, toasts.working)
   }
 
-  /** Keeps the answer for the same activity's next delivery. What fails now changes nothing of what was done. */
-  async #end(context: TurnContext, key: ActivityKey | undefined): Promise<void> {
+  /**
+   * Marks the activity as done, with its answer if it is a click, for its next delivery. Nobody waits for it, and what
+   * fails now changes nothing of what was done.
+   */
+  #remember({ activity, turnState }: TurnContext, key: ActivityKey): void {
     const { inbox, log } = this.#services
-    const answer: unknown = context.turnState.get(answerKey)
-    const notUpdated: unknown = context.turnState.get(notUpdatedKey)
-    if (notUpdated !== undefined)
-      log.warn({ err: notUpdated }, 'a clicked card was answered but not brought up to date')
-    if (key === undefined || !isInvoke(context.activity)) return
+    const answer: unknown = turnState.get(answerKey)
     // An invoke without an answer was not for us, and whoever waits for the answer under its id would wait in vain.
-    const kept = answer === undefined ? inbox.release(key) : inbox.remember(key, answer)
-    await kept.catch((error: unknown) => log.warn({ err: error }, 'an answer was not kept'))
+    const foreign = isInvoke(activity) && answer === undefined
+    const kept = foreign ? inbox.release(key) : inbox.remember(key, answer ?? null)
+    kept.catch((error: unknown) => log.warn({ err: error }, 'that an activity is done was not kept'))
   }
 
   async #identify(context: TurnContext): Promise<boolean> {

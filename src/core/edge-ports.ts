@@ -16,8 +16,9 @@ export interface ActivityKey {
 export interface Inbox {
   /** True for the first to claim; false when the activity has been heard. */
   claim(key: ActivityKey): Promise<boolean>
-  /** The answer that the first delivery got, if it has ended. */
+  /** The answer that the first delivery got, if it has ended and there was one. */
   answer(key: ActivityKey): Promise<unknown>
+  /** Marks an activity as done for good; null = it had no answer. A claim without a mark counts as dead after a while. */
   remember(key: ActivityKey, answer: unknown): Promise<void>
   /** Gives a claim back when handling failed, so the channel's next delivery is heard. */
   release(key: ActivityKey): Promise<void>

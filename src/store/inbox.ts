@@ -9,12 +9,13 @@ const abandonedSeconds = 30
 
 /** Activities that have been heard, so that one delivered twice has its effect once (reliability F7). */
 export function createInbox(database: Database): Inbox {
+  // Each turn does this, and losing the last moments of it in a crash means hearing an activity once more, which
+  // drafts, versions and decisions take: so these commits, and no others, do not wait for the disk.
+  const quick = `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))`
   return {
     async claim({ channel, conversationId, activityId }) {
       const { rowCount } = await database.query(
-        // Each turn waits for this, and losing the last moments of it in a crash means hearing an activity once more, which
-        // drafts, versions and decisions take: so this commit, and no other, does not wait for the disk.
-        `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
+        `${quick}
          INSERT INTO inbox (channel, conversation_id, activity_id) SELECT $1, $2, $3 FROM quick
          ON CONFLICT (channel, conversation_id, activity_id) DO UPDATE SET received_at = now()
          WHERE inbox.answer IS NULL AND inbox.received_at < now() - make_interval(secs => $4)`,
@@ -31,7 +32,8 @@ export function createInbox(database: Database): Inbox {
     },
     async remember({ channel, conversationId, activityId }, answer) {
       await database.query(
-        'UPDATE inbox SET answer = $4 WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3',
+        `${quick}
+         UPDATE inbox SET answer = $4 FROM quick WHERE channel = $1 AND conversation_id = $2 AND activity_id = $3`,
         [channel, conversationId, activityId, JSON.stringify(answer)],
       )
     },
