@@ -1,16 +1,23 @@
 import pg from 'pg'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { engines, withDatabase } from './support/database.ts'
+import { type EngineName, engines, withDatabase } from './support/database.ts'
 
-describe.each(engines)('transactions, %s', (engine) => {
+/** A store with one table, empty before each test. */
+function withFacts(engine: EngineName) {
   const store = withDatabase(engine, { migrated: false })
-  const insert = (id: number) => store.database.query('insert into facts (id) values ($1)', [id])
-  const kept = async () => (await store.database.query('select id from facts order by id')).rows.map(({ id }) => id)
-
   beforeEach(async () => {
     await store.database.query('drop table if exists facts')
     await store.database.query('create table facts (id bigint primary key, at timestamptz, data jsonb)')
   })
+  return {
+    store,
+    insert: (id: number) => store.database.query('insert into facts (id) values ($1)', [id]),
+    kept: async () => (await store.database.query('select id from facts order by id')).rows.map(({ id }) => id),
+  }
+}
+
+describe.each(engines)('transactions, %s', (engine) => {
+  const { store, insert, kept } = withFacts(engine)
 
   it('keep all of their work or nothing', async () => {
     await store.database.transaction(async () => {
@@ -113,27 +120,29 @@ describe.each(engines)('transactions, %s', (engine) => {
     expect(rows).toEqual([{ id: 2 ** 40, at, data: { nested: [1, null] }, many: 1 }])
     expect(rowCount).toBe(1)
   })
+})
 
-  it.runIf(engine === 'server')(
-    'say that the store is unavailable when its connections are cut, and go on after',
-    async () => {
-      const { database, options } = store
-      const cutting = new pg.Client(options.databaseUrl)
-      await cutting.connect()
-      const cut = database.transaction(async () => {
-        const { rows } = await database.query('select pg_backend_pid() as pid')
-        await insert(1)
-        await cutting.query('select pg_terminate_backend($1, 5000)', [rows[0]?.['pid']])
-        await insert(2)
-      })
-      await expect(cut).rejects.toMatchObject({ code: 'unavailable' })
-      await cutting.end()
-      await insert(3)
-      expect(await kept()).toEqual([3])
-    },
-  )
+// The embedded store has one connection: nobody can cut it, and nobody can lock what another waits for.
+describe('transactions of many connections, server', () => {
+  const { store, insert, kept } = withFacts('server')
 
-  it.runIf(engine === 'server')('are run again after a deadlock', async () => {
+  it('say that the store is unavailable when its connections are cut, and go on after', async () => {
+    const { database, options } = store
+    const cutting = new pg.Client(options.databaseUrl)
+    await cutting.connect()
+    const cut = database.transaction(async () => {
+      const { rows } = await database.query('select pg_backend_pid() as pid')
+      await insert(1)
+      await cutting.query('select pg_terminate_backend($1, 5000)', [rows[0]?.['pid']])
+      await insert(2)
+    })
+    await expect(cut).rejects.toMatchObject({ code: 'unavailable' })
+    await cutting.end()
+    await insert(3)
+    expect(await kept()).toEqual([3])
+  })
+
+  it('are run again after a deadlock', async () => {
     await insert(1)
     await insert(2)
     const { database } = store
