@@ -31,7 +31,7 @@ const buttonsOf = (card: CardJson): string[] =>
 const inputsOf = (card: CardJson): string[] =>
   nodesOf(card).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
 const formOf = (template: Template, faults = [fault('/alias', 'required', '')].slice(1)) =>
-  cards.siteForm({ draft: draftOf(filled), template, requester: kim, faults, people: [dana], siteRoot, preview: '' })
+  cards.siteForm({ draft: draftOf(filled), template, requester: kim, faults, people: [dana], siteRoot })
 const asKim = viewerOf(kim)
 
 describe('the site form', () => {
@@ -47,6 +47,17 @@ describe('the site form', () => {
       nodesOf(formOf(projectSite)).flatMap(({ id, value }) => (id ? [[id, value]] : [])),
     )
     expect(values).toMatchObject(filled)
+  })
+
+  it('shows the address that will come out once there is something to make it of', () => {
+    const template = { ...projectSite, naming: { prefix: 'prj-', suffix: '' } }
+    const form = { template, requester: kim, faults: [], people: [], siteRoot }
+    const shown = (values: Record<string, string>) => wordsOf(cards.siteForm({ ...form, draft: draftOf(values) }))
+    const help = 'contoso.sharepoint.com/sites/prj-… Leave it empty to use the name.'
+    expect(shown({})).toContain(help)
+    expect(shown({ displayName: ' Projekt Zürich ' })).toContain('contoso.sharepoint.com/sites/prj-projekt-zurich')
+    expect(shown({ displayName: 'Aurora', alias: 'North' })).toContain('contoso.sharepoint.com/sites/prj-north')
+    expect(shown({ displayName: 'Aurora', alias: 'no address!' })).toContain(help)
   })
 
   it('says what is wrong under each input, and above them what belongs to none', () => {

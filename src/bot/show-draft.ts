@@ -17,7 +17,6 @@ const showing: Showing = {
       faults,
       people,
       siteRoot: provisioning.siteRoot,
-      preview: '',
       ...(outdated && { notice: 'stale' as const }),
     })
     return { card, at: { step: 'details', requestId: draft.requestId } }

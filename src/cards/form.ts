@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  addressOf,
   type Draft,
   type Fault,
   isRequestKind,
@@ -84,8 +85,6 @@ export interface SiteForm {
   readonly people: readonly Person[]
   /** `https://contoso.sharepoint.com/sites/` */
   readonly siteRoot: string
-  /** The address that will come out, or `''` while nobody can know. */
-  readonly preview: string
   readonly notice?: 'stale' | undefined
 }
 
@@ -128,7 +127,7 @@ export function siteFormView(form: SiteForm): Parameters<typeof siteFormCard.ren
     approval: approval ? 'approval' : 'noApproval',
     templateName: template.name,
     root: `${withoutScheme(form.siteRoot)}/${naming.prefix}…${naming.suffix}`,
-    preview: withoutScheme(form.preview),
+    preview: previewOf(form),
     people: form.people.map(({ id, displayName }) => ({ title: cut(displayName, longest.name), value: id })),
     requester: cut(requester.displayName, longest.name),
     ownersHelp: limits.ownersMinimum > 1 ? 'addedMinimum' : 'added',
@@ -140,6 +139,15 @@ export function siteFormView(form: SiteForm): Parameters<typeof siteFormCard.ren
     reasonRequired: approval !== null,
     fields: fieldsOf(template, value, faultOf),
   }
+}
+
+/** The address that comes of what is filled in, unless somebody holds it; `''` while there is nothing to make it of. */
+function previewOf({ draft, template, siteRoot }: SiteForm): string {
+  const [displayName = '', alias = ''] = [draft.values['displayName']?.trim(), draft.values['alias']?.trim()]
+  if (displayName === '' && alias === '') return ''
+  const address = addressOf(template, { displayName, alias }, draft.requestId)
+  // What is typed there may be no address yet.
+  return /^[a-z0-9_-]+$/.test(address.alias) ? `${withoutScheme(siteRoot)}/${address.alias}` : ''
 }
 
 function headingOf(faultCount: number, onInputs: number, notice: SiteForm['notice']) {

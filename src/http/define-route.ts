@@ -6,7 +6,7 @@ import type { Audience } from './authenticate.ts'
 import { HttpError } from './problem.ts'
 import type { Services } from './services.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT'
 
 /** What each success answers, by status; null = no body. Errors are the same everywhere: `problemBody`. */
 export type Answers = Readonly<Record<number, z.ZodType | null>>

@@ -42,7 +42,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   node.listen(options.port, options.host)
   await once(node, 'listening')
   const { port } = node.address() as AddressInfo
-  const door = doorOf(options, port)
+  const door = doorOf(options)
   mount(server, door, options)
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
@@ -55,13 +55,12 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   }
 }
 
-function doorOf(options: HttpOptions, port: number): Door {
+function doorOf(options: HttpOptions): Door {
   const { clock, provisioning, webhookSecret, messages, health } = options
   const now = clock ? () => clock.now().getTime() : Date.now
-  const baseUrl = typeof options.baseUrl === 'string' ? options.baseUrl : options.baseUrl(port)
   return {
     services: { provisioning, webhookSecret, messages, health },
-    authenticate: createAuthenticate(options.tokens, baseUrl, now),
+    authenticate: createAuthenticate(options.tokens, options.baseUrl, now),
     limits: createLimits(options.limits, now),
     idempotency: options.idempotency,
     now,
@@ -104,7 +103,6 @@ function mount(server: restify.Server, door: Door, options: HttpOptions): void {
     const handler = handlerOf(door, route, options)
     if (route.method === 'POST') server.post(route.path, handler)
     else if (route.method === 'PUT') server.put(route.path, handler)
-    else if (route.method === 'DELETE') server.del(route.path, handler)
     else {
       server.get(route.path, handler)
       server.head(route.path, handler)

@@ -33,7 +33,7 @@ export interface HttpOptions extends Services {
   readonly port: number
   readonly host: string
   /** The address that callers know, without a slash at the end: scopes are named by it. */
-  readonly baseUrl: string | ((port: number) => string)
+  readonly baseUrl: string
   readonly tokens: TokenOptions
   readonly idempotency: IdempotencyStore
   readonly limits: LimitOptions

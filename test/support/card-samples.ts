@@ -45,7 +45,7 @@ function sample<D extends Record<string, unknown>>(
 
 const asKim = viewerOf(kim)
 const asDana = viewerOf(dana)
-const form = { template: projectSite, requester: kim, people: [], faults: [], siteRoot, preview: '' }
+const form = { template: projectSite, requester: kim, people: [], faults: [], siteRoot }
 const choiceOf = (template: typeof projectSite, more: { id?: string; name?: string; description?: string } = {}) => ({
   ...template,
   ...more,
@@ -97,7 +97,6 @@ export const samples: readonly Sample[] = [
       ...form,
       draft: draftOf({ ...filled, 'metadata.costCentre': '47' }, { version: 2 }),
       people: [dana],
-      preview: `${siteRoot}project-aurora`,
       faults: [
         fault('/alias', 'name-taken', 'project-aurora is taken.', 'project-aurora-2'),
         fault('/metadata/costCentre', 'pattern', 'A cost centre has four digits, such as 4711.'),
@@ -111,7 +110,6 @@ export const samples: readonly Sample[] = [
       ...form,
       draft: draftOf(filled, { version: 4 }),
       people: [dana],
-      preview: `${siteRoot}project-aurora`,
       notice: 'stale',
     }),
   ),
