@@ -22,7 +22,7 @@ import { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob } from './jobs/
 import { provisionJob } from './jobs/provision.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
-import { createStores, type Database, migrate, openDatabase, ownSetting } from './store/index.ts'
+import { createStores, type Database, migrate, openDatabase, ownSetting, type Stores } from './store/index.ts'
 import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
 
 /** The running service. */
@@ -113,8 +113,9 @@ export async function createApp(config: Environment, { connectorKeysUrl }: Subst
     log,
   })
   const housekeeping = setInterval(() => {
-    const tidied = Promise.all([stores.inbox.forgetOld(), stores.idempotency.forgetOld(clock.now())])
-    tidied.catch((error: unknown) => log.warn({ err: error }, 'what is old could not be forgotten'))
+    forgetOld(stores, clock.now()).catch((error: unknown) =>
+      log.warn({ err: error }, 'what is old could not be forgotten'),
+    )
   }, 3_600_000)
   return {
     url: http.url,
@@ -130,6 +131,12 @@ export async function createApp(config: Environment, { connectorKeysUrl }: Subst
       await surroundings.simulator?.close()
     },
   }
+}
+
+/** What only grows otherwise; each store knows how long it keeps what. */
+async function forgetOld(stores: Stores, at: Date): Promise<void> {
+  await stores.inbox.forgetOld()
+  for (const store of [stores.idempotency, stores.drafts, stores.deliveries, stores.botState]) await store.forgetOld(at)
 }
 
 async function connectTenant(

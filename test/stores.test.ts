@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Draft, SentCard, Template } from '../src/core/index.ts'
+import type { Delivery, Draft, SentCard, Template } from '../src/core/index.ts'
 import { createStores, ownSetting, type Stores } from '../src/store/index.ts'
 import { at, kim, projectSite } from './support/card-world.ts'
 import { engines, withDatabase } from './support/database.ts'
@@ -124,6 +124,69 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.botState.read([one, two, 'none'])).toEqual({ [one]: { a: 2 }, [two]: 'text' })
     await stores.botState.delete([one])
     expect(await stores.botState.read([one, two])).toEqual({ [two]: 'text' })
+  })
+
+  describe('forget what is old', () => {
+    const now = new Date('2026-11-20T09:00:00.000Z')
+    const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000).toISOString()
+    const kept = async <T>(ids: readonly string[], find: (id: string) => Promise<T | undefined>) =>
+      (await Promise.all(ids.map(find))).map((one) => one !== undefined)
+
+    it('drafts that ended 30 days ago, and others after 90', async () => {
+      const drafted = async (step: Draft['step'], days: number) => {
+        const requestId = randomUUID()
+        const ids = { tenantId: randomUUID(), personId: kim.id, templateId: projectSite.id }
+        await stores.drafts.insert({ v: 1, requestId, ...ids, version: 1, step, values: {}, updatedAt: daysAgo(days) })
+        return requestId
+      }
+      const ids = [
+        await drafted('submitted', 31),
+        await drafted('discarded', 31),
+        await drafted('submitted', 29),
+        await drafted('details', 31),
+        await drafted('review', 89),
+        await drafted('review', 91),
+      ]
+      await stores.drafts.forgetOld(now)
+      expect(await kept(ids, stores.drafts.find)).toEqual([false, false, true, true, true, false])
+    })
+
+    it('deliveries that ended 90 days ago; one that is pending stays', async () => {
+      const delivered = async (status: Delivery['status'], days: number) => {
+        const [deliveryId, updatedAt] = [randomUUID(), daysAgo(days)]
+        await stores.deliveries.insert({
+          ...{
+            deliveryId,
+            requestId: randomUUID(),
+            tenantId: randomUUID(),
+            subscriber: 'bot',
+            body: '{}',
+            attempts: 1,
+          },
+          ...{ type: 'site.provisioned', url: 'https://hooks.example/a', status, lastStatus: null },
+          ...{ createdAt: updatedAt, updatedAt },
+        })
+        return deliveryId
+      }
+      const ids = [
+        await delivered('delivered', 91),
+        await delivered('failed', 91),
+        await delivered('pending', 91),
+        await delivered('delivered', 89),
+      ]
+      await stores.deliveries.forgetOld(now)
+      expect(await kept(ids, stores.deliveries.find)).toEqual([false, false, true, true])
+    })
+
+    it('the state of conversations that nobody has continued for 90 days', async () => {
+      const [old, recent] = [randomUUID(), randomUUID()]
+      await stores.botState.write({ [old]: 1, [recent]: 2 })
+      const aged = 'UPDATE bot_state SET updated_at = $2 WHERE key = $1'
+      await store.database.query(aged, [old, daysAgo(91)])
+      await store.database.query(aged, [recent, daysAgo(89)])
+      await stores.botState.forgetOld(now)
+      expect(await stores.botState.read([old, recent])).toEqual({ [recent]: 2 })
+    })
   })
 
   it('a setting of its own is made once, whoever asks first, and is still there after a restart', async () => {

@@ -5,6 +5,8 @@ export interface BotStateStore {
   read(keys: string[]): Promise<Record<string, unknown>>
   write(changes: Record<string, unknown>): Promise<void>
   delete(keys: string[]): Promise<void>
+  /** Forgets, at this time, what nobody has written for long. */
+  forgetOld(at: Date): Promise<void>
 }
 
 /** What names an activity: Teams may deliver the same one twice. */

@@ -67,12 +67,16 @@ export interface DraftStore {
   insert(draft: Draft): Promise<void>
   /** Writes the next version; false when somebody else wrote first. */
   update(draft: Draft): Promise<boolean>
+  /** Forgets, at this time, those that nobody will come back to. */
+  forgetOld(at: Date): Promise<void>
 }
 
 export interface DeliveryStore {
   insert(delivery: Delivery): Promise<void>
   find(deliveryId: string): Promise<Delivery | undefined>
   update(delivery: Delivery): Promise<void>
+  /** Forgets, at this time, those that ended long ago. */
+  forgetOld(at: Date): Promise<void>
 }
 
 export interface Jobs {

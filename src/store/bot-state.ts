@@ -1,6 +1,9 @@
 import type { BotStateStore } from '../core/index.ts'
 import type { Database } from './database.ts'
 
+/** How long the state of a conversation that nobody continues is kept, in days. */
+const keptDays = 90
+
 /** botbuilder's state, kept so that a restart in mid-conversation is not noticed. */
 export function createBotState(database: Database): BotStateStore {
   return {
@@ -21,6 +24,12 @@ export function createBotState(database: Database): BotStateStore {
     },
     async delete(keys) {
       await database.query('DELETE FROM bot_state WHERE key = ANY($1)', [keys])
+    },
+    async forgetOld(at) {
+      await database.query('DELETE FROM bot_state WHERE updated_at < $1::timestamptz - make_interval(days => $2)', [
+        at,
+        keptDays,
+      ])
     },
   }
 }

@@ -1,6 +1,9 @@
 import { type DeliveryStore, delivery } from '../core/index.ts'
 import type { Database } from './database.ts'
 
+/** How long an ended delivery is kept, in days. */
+const keptDays = 90
+
 /** Webhooks on their way, with what became of each. */
 export function createDeliveryStore(database: Database): DeliveryStore {
   return {
@@ -23,6 +26,12 @@ export function createDeliveryStore(database: Database): DeliveryStore {
         one.updatedAt,
         JSON.stringify(one),
       ])
+    },
+    async forgetOld(at) {
+      await database.query(
+        `DELETE FROM deliveries WHERE status <> 'pending' AND updated_at < $1::timestamptz - make_interval(days => $2)`,
+        [at, keptDays],
+      )
     },
   }
 }

@@ -1,6 +1,9 @@
 import { type DraftStore, draft } from '../core/index.ts'
 import type { Database } from './database.ts'
 
+/** How long a draft is kept after it was last changed, in days: one that has ended, and any other. */
+const keptDays = { ended: 30, open: 90 } as const
+
 export function createDraftStore(database: Database): DraftStore {
   return {
     async find(requestId) {
@@ -21,6 +24,13 @@ export function createDraftStore(database: Database): DraftStore {
         [one.requestId, one.version, one.updatedAt, JSON.stringify(one)],
       )
       return rowCount === 1
+    },
+    async forgetOld(at) {
+      await database.query(
+        `DELETE FROM drafts WHERE updated_at < $1::timestamptz - make_interval(days => $2)
+         AND (body->>'step' IN ('submitted', 'discarded') OR updated_at < $1::timestamptz - make_interval(days => $3))`,
+        [at, keptDays.ended, keptDays.open],
+      )
     },
   }
 }
