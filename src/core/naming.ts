@@ -50,14 +50,17 @@ export function addressOf(
   return { alias: affixed(naming, bare(naming, wanted)), asked: asked.alias !== '' }
 }
 
+/** How many addresses are tried that people would choose, before the one that is made of the request's id. */
+const mostChosen = 8
+
 /**
- * The address itself, then with `-2`, `-3` … `-20`, last with a part of the request's id, which nobody else has: what to
+ * The address itself, then with `-2`, `-3` … `-8`, last with a part of the request's id, which nobody else has: what to
  * try, or to suggest, when one is held. Each is an address of the same naming policy.
  */
 export function* alternatives(naming: Naming, alias: string, requestId: string): Generator<string> {
   yield alias
   const core = bare(naming, alias)
-  for (let number = 2; number <= 20; number += 1) yield affixed(naming, core, `-${number}`)
+  for (let number = 2; number <= mostChosen; number += 1) yield affixed(naming, core, `-${number}`)
   yield ownAddress(naming, alias, requestId)
 }
 

@@ -149,12 +149,31 @@ async function freeAddress(
   const { naming } = template
   const address = addressOf(template, details, requestId)
   const own = crowded && !address.asked ? [ownAddress(naming, address.alias, requestId)] : []
-  for (const alias of own.length > 0 ? own : alternatives(naming, address.alias, requestId)) {
+  const [first, ...others] = own.length > 0 ? own : [...alternatives(naming, address.alias, requestId)]
+  const isFree = async (alias: string): Promise<boolean> => {
     const holder = await ports.reservations.holder(tenantId, alias)
-    const free = (holder === undefined || holder === requestId) && (await ports.directory.isAddressFree(kind, alias))
-    if (!free) continue
-    if (alias === address.alias || !address.asked) return { alias }
-    return { alias, fault: fault('/alias', 'name-taken', `${address.alias} is taken. Try ${alias}.`, alias) }
+    return (holder === undefined || holder === requestId) && ports.directory.isAddressFree(kind, alias)
   }
-  return { alias: address.alias, fault: fault('/alias', 'name-taken', `${address.alias} is taken. Try another.`, '') }
+  // The first is nearly always free; when it is not, somebody waits for the next one.
+  const alias = (await firstFree([first ?? address.alias], isFree)) ?? (await firstFree(others, isFree))
+  if (alias !== undefined && (alias === address.alias || !address.asked)) return { alias }
+  const said = `${address.alias} is taken. Try ${alias ?? 'another'}.`
+  return { alias: alias ?? address.alias, fault: fault('/alias', 'name-taken', said, alias ?? '') }
+}
+
+/** How many addresses are looked at together: each is a question or two to Microsoft 365. */
+const atOnce = 3
+
+/** The first in order that is free; beyond those looked at together with it none is looked at. */
+async function firstFree(
+  aliases: readonly string[],
+  isFree: (alias: string) => Promise<boolean>,
+): Promise<string | undefined> {
+  for (let from = 0; from < aliases.length; from += atOnce) {
+    const looked = aliases.slice(from, from + atOnce)
+    const free = await Promise.all(looked.map(isFree))
+    const found = looked.find((_, index) => free[index])
+    if (found !== undefined) return found
+  }
+  return undefined
 }
