@@ -20,6 +20,7 @@ const expected: Record<Permission, readonly Who[]> = {
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],
   'request.retry': ['admin'],
+  'approval.list': ['requester', 'approver', 'admin', 'other'],
 }
 const permissions = Object.keys(access) as Permission[]
 const request = requestOf({
@@ -82,7 +83,7 @@ const doors: Doors = {
   'drafts.open': (to, who, at) => to.drafts.open(who, at.templateId),
   'drafts.read': (to, who, at) => to.drafts.read(who, at.requestId),
   'drafts.review': (to, who, at) => to.drafts.review(who, at.requestId, 1, {}),
-  'drafts.edit': (to, who, at) => to.drafts.edit(who, at.requestId),
+  'drafts.edit': (to, who, at) => to.drafts.edit(who, at.requestId, 2),
   'drafts.submit': (to, who, at) => to.drafts.submit(who, at.requestId, 2),
   'drafts.discard': (to, who, at) => to.drafts.discard(who, at.requestId),
   'drafts.again': (to, who, at) => to.drafts.again(who, at.requestId),
@@ -117,7 +118,8 @@ describe('every way into the core', () => {
     async (door, _, who) => {
       const call = () => doors[door as keyof Doors](core.provisioning, who, at)
       const before = await core.rows()
-      if (onlyAnswersLists.includes(door)) expect(JSON.stringify(await call())).not.toMatch(/Hidden|Working group/)
+      if (onlyAnswersLists.includes(door) && who.tenantId === tenantId)
+        expect(JSON.stringify(await call())).not.toMatch(/Hidden|Working group/)
       else {
         const { code, message } = await refusal(call)
         expect(['not-found', 'forbidden', 'validation-failed']).toContain(code)
@@ -125,6 +127,17 @@ describe('every way into the core', () => {
       }
       expect(await core.rows()).toEqual(before)
       expect((await core.provisioning.read(actors.requester, at.requestId)).version).toBe(1)
+    },
+  )
+
+  it.each(Object.keys(doors))(
+    '%s is shut for whoever is of another tenant, known here or an admin there',
+    async (door) => {
+      const foreign = { ...actors.requester, tenantId: randomUUID(), isAdmin: true }
+      const before = await core.rows()
+      const { code, message } = await refusal(() => doors[door as keyof Doors](core.provisioning, foreign, at))
+      expect([code, message]).toEqual(['forbidden', 'You belong to another organisation.'])
+      expect(await core.rows()).toEqual(before)
     },
   )
 

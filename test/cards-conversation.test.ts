@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards, formInputIds, type NoticeCode } from '../src/cards/index.ts'
-import { fault, faultCodes, type Request, type Template } from '../src/core/index.ts'
+import { type FormTemplate, fault, faultCodes, type Request } from '../src/core/index.ts'
 import {
   approvedBy,
   dana,
@@ -30,7 +30,7 @@ const buttonsOf = (card: CardJson): string[] =>
   (Array.isArray(card['actions']) ? card['actions'] : []).map(({ title }: { title: string }) => title)
 const inputsOf = (card: CardJson): string[] =>
   nodesOf(card).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
-const formOf = (template: Template, faults = [fault('/alias', 'required', '')].slice(1)) =>
+const formOf = (template: FormTemplate, faults = [fault('/alias', 'required', '')].slice(1)) =>
   cards.siteForm({ draft: draftOf(filled), template, requester: kim, faults, people: [dana], siteRoot })
 const asKim = viewerOf(kim)
 
@@ -85,7 +85,8 @@ describe('the site form', () => {
   })
 
   it('wants a reason where somebody has to decide, and only there', () => {
-    const required = (template: Template) => nodesOf(formOf(template)).find(({ id }) => id === 'reason')?.['isRequired']
+    const required = (template: FormTemplate) =>
+      nodesOf(formOf(template)).find(({ id }) => id === 'reason')?.['isRequired']
     expect(required(projectSite)).toBe(true)
     expect(required(openCommunity)).toBe(false)
   })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../src/cards/index.ts'
-import { fault, type Person, type Request, snapshot, template } from '../src/core/index.ts'
+import { fault, type Person, type Request, snapshot } from '../src/core/index.ts'
 import {
   approvedBy,
   dana,
@@ -17,6 +17,7 @@ import {
   viewerOf,
 } from './support/card-requests.ts'
 import { isNode, nodesOf } from './support/card-rules.ts'
+import { siteTemplate } from './support/card-world.ts'
 
 /** Text of people and admins: everything that markdown, templates, our placeholders and Teams could trip over. */
 const pieces = [
@@ -45,7 +46,7 @@ const asKim = viewerOf(kim)
 
 /** Every card, with the given text wherever a person or an admin can have written. */
 function everyCard(text: string): CardJson[] {
-  const source = template.parse({
+  const source = siteTemplate({
     ...projectSite,
     name: `x${text}x`,
     description: text,
@@ -147,7 +148,7 @@ describe('the largest cards', () => {
     placeholder: long(40),
     choices: index % 2 === 0 ? [] : Array.from({ length: 4 }, (_, one) => ({ title: long(30), value: `value${one}` })),
   }))
-  const source = template.parse({
+  const source = siteTemplate({
     ...projectSite,
     name: long(64),
     description: long(300),

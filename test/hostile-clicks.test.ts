@@ -72,6 +72,13 @@ describe('a click that is not what its card offered', () => {
     )
   })
 
+  it('chooses a template that has no form: no longer offered, and no draft', async () => {
+    const before = await count('drafts')
+    const answer = await service.kim.invokes('no-activity', 'request.choose', { templateId: templates.sharedMailbox })
+    expect(readsAfter(answer)).toContain('This template is no longer offered')
+    expect(await count('drafts')).toBe(before)
+  })
+
   it('is about somebody else’s draft: there is none', async () => {
     const { card } = await reviews(service.kim, { displayName: 'Kim’s own' })
     const { requestId, version } = subject(card, 'Send')

@@ -159,6 +159,35 @@ describe('the dialog of a request', () => {
     expect(valuesOf(back)).toMatchObject({ displayName: 'The right one' })
   })
 
+  it('takes Edit on the present review only: an outdated one changes nothing, the same one twice is one', async () => {
+    const { form, click, send } = chat()
+    const first = await click(await form(), 'Review', { ...filled, displayName: 'First review' })
+    const back = await click(first, 'Edit')
+    expect(textOf(await click(first, 'Edit'))).not.toContain('That card was outdated')
+    const second = await click(back, 'Review', { displayName: 'Second review' })
+    const { requestId, version } = z
+      .object({ requestId: z.uuid(), version: z.int() })
+      .parse(action(second, 'Send').data)
+    const before = await world.stores.drafts.find(requestId)
+    for (const outdated of [version - 2, version + 1])
+      expect(textOf(await send('request.edit', { requestId, version: outdated }))).toContain('Second review')
+    expect(await world.stores.drafts.find(requestId)).toEqual(before)
+    expect(textOf(await click(second, 'Send'))).toContain('Waiting for approval')
+    expect(textOf(await click(second, 'Edit'))).toContain('Waiting for approval')
+  })
+
+  it('begins again from a request that came to nothing, and shows any other as it is', async () => {
+    const { form, click, send } = chat()
+    const review = await click(await form(), 'Review', { ...filled, displayName: 'Once more' })
+    const { requestId } = z.object({ requestId: z.uuid() }).parse(action(review, 'Send').data)
+    await click(review, 'Send')
+    expect(textOf(await send('request.edit', { requestId }))).toContain('Waiting for approval')
+    await world.provisioning.cancel(await asKim(), requestId)
+    const again = await send('request.edit', { requestId })
+    expect(valuesOf(again)).toMatchObject({ ...filled, displayName: 'Once more' })
+    expect(drafted(again).requestId).not.toBe(requestId)
+  })
+
   it('brings the form back with its values when the name was taken between review and send', async () => {
     const { form, click, cursor, status } = chat()
     const review = await click(await form(), 'Review', { ...filled, displayName: 'Wanted by two', alias: 'wanted' })

@@ -3,9 +3,8 @@ import {
   addressOf,
   type Draft,
   type Fault,
-  isRequestKind,
+  type FormTemplate,
   type Person,
-  ProvisioningError,
   requestKind,
   type Template,
   type TemplateField,
@@ -79,7 +78,7 @@ export const siteFormCard = defineCard({
 /** What the site form shows: a draft of a template, what is wrong with it, and the names of the owners chosen so far. */
 export interface SiteForm {
   readonly draft: Draft
-  readonly template: Template
+  readonly template: FormTemplate
   readonly requester: Person
   readonly faults: readonly Fault[]
   readonly people: readonly Person[]
@@ -97,7 +96,6 @@ export function formInputIds({ fields, labels }: Pick<Template, 'fields' | 'labe
 export function siteFormView(form: SiteForm): Parameters<typeof siteFormCard.render>[0] {
   const { draft, template, requester, notice } = form
   const { kind, labels, limits, naming, approval } = template
-  if (!isRequestKind(kind)) throw new ProvisioningError('unavailable', 'Only sites can be asked for in a form.')
   const byInput = faultsByInput(form.faults, formInputIds(template))
   const others = form.faults.filter((fault) => !byInput.has(inputOf(fault)))
   const faultCount = byInput.size + others.length

@@ -25,6 +25,7 @@ export const access = {
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],
   'request.retry': ['admin'],
+  'approval.list': ['member'],
 } as const satisfies Record<string, readonly Role[]>
 export type Permission = keyof typeof access
 
@@ -44,6 +45,15 @@ export function rolesOf(
 export function may(actor: Actor, permission: Permission, request?: Request): boolean {
   const roles = rolesOf(actor, request)
   return access[permission].some((role) => roles.has(role))
+}
+
+/** What is asked again when the request is read: until then nobody knows what the actor is to it. */
+const ofOneRequest: readonly Permission[] = ['request.read', 'request.cancel', 'request.decide', 'request.retry']
+
+/** The door of the core: throws `forbidden` for an actor of another tenant than ours, and for one who may not do this. */
+export function admit(actor: Actor, tenantId: string, permission: Permission): void {
+  if (actor.tenantId !== tenantId) throw new ProvisioningError('forbidden', 'You belong to another organisation.')
+  if (!ofOneRequest.includes(permission)) authorize(actor, permission)
 }
 
 /**

@@ -1,30 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { Actor } from './access.ts'
 import type { Draft } from './draft.ts'
+import { check, type DraftView, knownTemplate, ownDraft, reasonOf, showDraft, write } from './draft-view.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import type { Ports, SentCard, Settings } from './ports.ts'
-import { evaluate, type Plan, usableTemplate } from './preview.ts'
+import { usableTemplate } from './preview.ts'
 import { read } from './reading.ts'
-import type { Request } from './request.ts'
+import type { Request, RequestState } from './request.ts'
 import { siteFromForm } from './site.ts'
 import type { Template } from './template.ts'
-import { fault } from './validation.ts'
 
-/** Where a draft stands, and what its card needs to show it. */
-export type DraftView =
-  | {
-      readonly step: 'details'
-      readonly draft: Draft
-      readonly template: Template
-      readonly faults: readonly Fault[]
-      readonly outdated: boolean
-    }
-  | { readonly step: 'review'; readonly draft: Draft; readonly plan: Plan; readonly outdated: boolean }
-  | { readonly step: 'submitted'; readonly request: Request }
-  | { readonly step: 'discarded'; readonly draft: Draft }
-
-/** The longest reason, in characters. */
-const longestReason = 1024
+export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
 
 /** Opens a form. The draft has its request's id from now on. */
 export async function openDraft(
@@ -77,12 +63,21 @@ export async function reviewDraft(
   return { step: 'details', draft: next, template: checked.template, faults: checked.faults, outdated: false }
 }
 
-/** Back from review to the form, with everything kept. */
-export async function editDraft(ports: Ports, settings: Settings, actor: Actor, requestId: string): Promise<DraftView> {
+/** Back from review to the form, with everything kept. A click on an outdated review changes nothing. */
+export async function editDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  version: number,
+): Promise<DraftView> {
   const draft = await ownDraft(ports, actor, requestId)
-  if (draft.step !== 'review') return showDraft(ports, settings, actor, draft, draft.step !== 'details')
-  const next = await write(ports, { ...draft, step: 'details' })
-  return showDraft(ports, settings, actor, next ?? (await ownDraft(ports, actor, requestId)), false)
+  const opened =
+    draft.step === 'review' && draft.version === version && (await write(ports, { ...draft, step: 'details' }))
+  const now = opened || (await ownDraft(ports, actor, requestId))
+  // The same click a second time finds the form that it asked for.
+  const isWanted = now.step === 'details' && now.version === version + 1
+  return showDraft(ports, settings, actor, now, !isWanted)
 }
 
 /**
@@ -137,9 +132,13 @@ export async function discardDraft(
     : showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), false)
 }
 
-/** A new draft with what an ended request asked for: "Edit and send again". */
+/** How a request ends without success, so that the same may be asked for again. */
+const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
+
+/** A new draft with what a request asked for that came to nothing: "Edit and send again". Any other is shown as it is. */
 export async function draftFromRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
   const request = await read(ports, actor, requestId)
+  if (!endedInVain.includes(request.status)) return { step: 'submitted', request }
   const { displayName, description, labelId, owners, metadata } = request.details
   const extra = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, String(value)]))
   const values = {
@@ -164,86 +163,8 @@ export async function readDraft(
   return { draft, template: await usableTemplate(ports, actor, draft.templateId) }
 }
 
-/** A draft of this person; `not-found` for anybody else's. */
-async function ownDraft(ports: Ports, actor: Actor, requestId: string): Promise<Draft> {
-  const draft = await ports.drafts.find(requestId)
-  if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
-    throw new ProvisioningError('not-found', 'This form is no longer known. Type new site to begin again.')
-  return draft
-}
-
-async function showDraft(
-  ports: Ports,
-  settings: Settings,
-  actor: Actor,
-  draft: Draft,
-  outdated: boolean,
-): Promise<DraftView> {
-  if (draft.step === 'submitted') return { step: 'submitted', request: await read(ports, actor, draft.requestId) }
-  if (draft.step === 'discarded') return { step: 'discarded', draft }
-  if (draft.step === 'details')
-    return {
-      step: 'details',
-      draft,
-      template: await knownTemplate(ports, actor, draft.templateId),
-      faults: [],
-      outdated,
-    }
-  const template = await knownTemplate(ports, actor, draft.templateId)
-  const checked = await check(ports, settings, actor, draft, template)
-  if ('plan' in checked) return { step: 'review', draft, plan: checked.plan, outdated }
-  const back = await write(ports, { ...draft, step: 'details' })
-  return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
-}
-
-type Checked = { readonly plan: Plan } | { readonly template: Template; readonly faults: readonly Fault[] }
-
-async function check(
-  ports: Ports,
-  settings: Settings,
-  actor: Actor,
-  draft: Draft,
-  template: Template,
-): Promise<Checked> {
-  const evaluation = await evaluate(
-    ports,
-    settings,
-    actor,
-    draft.requestId,
-    siteFromForm(draft.templateId, draft.values),
-  )
-  const faults = [...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
-  return evaluation.ok && faults.length === 0 ? { plan: evaluation.plan } : { template, faults }
-}
-
-const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '').trim()
-
-function reasonFaults(draft: Draft, template: Template): Fault[] {
-  const reason = reasonOf(draft)
-  if (template.approval !== null && reason === '')
-    return [fault('/reason', 'required', 'The approver decides by the reason.')]
-  return reason.length > longestReason
-    ? [fault('/reason', 'too-long', `reason may have at most ${longestReason} characters.`)]
-    : []
-}
-
-async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template> {
-  const template = await usableTemplate(ports, actor, templateId)
-  if (template) return template
-  const detail = 'This template is no longer offered. Type new site to see those that are.'
-  throw new ProvisioningError('not-found', detail, { faults: [fault('/templateId', 'unknown-template', detail)] })
-}
-
 /** A directory that does not answer, as a fault of no field; anything else is thrown on. */
 function unavailable(error: unknown): Fault {
   if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
   return { pointer: '', code: error.code, detail: error.message }
 }
-
-/** The next version; undefined when another click was faster. */
-async function write(ports: Ports, draft: Draft): Promise<Draft | undefined> {
-  const next = { ...draft, version: draft.version + 1, updatedAt: ports.clock.now().toISOString() }
-  return (await ports.drafts.update(next)) ? next : undefined
-}
-
-export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>

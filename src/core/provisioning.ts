@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Actor } from './access.ts'
+import { type Actor, admit, type Permission } from './access.ts'
 import { asking } from './approvers.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
 import { completeByWebhook, lookForGroup } from './completion.ts'
@@ -28,6 +28,13 @@ import { submit } from './submission.ts'
  * somebody takes who is asking first, and decides by the access table.
  */
 export function createProvisioning(ports: Ports, settings: Settings) {
+  /** A way in: the access table is asked before anything is read. */
+  const to =
+    <Rest extends unknown[], Result>(permission: Permission, enter: (actor: Actor, ...rest: Rest) => Promise<Result>) =>
+    async (actor: Actor, ...rest: Rest): Promise<Result> => {
+      admit(actor, settings.tenantId, permission)
+      return enter(actor, ...rest)
+    }
   return {
     settings,
     siteRoot: ports.tenant.siteRoot,
@@ -43,34 +50,47 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       return { ...person, tenantId: settings.tenantId, isAdmin }
     },
 
-    submitSite: (actor: Actor, body: unknown, requestId: string = randomUUID()) =>
+    submitSite: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
       submit(ports, settings, actor, { requestId, body, channel: 'rest' }),
-    read: (actor: Actor, requestId: string) => read(ports, actor, requestId),
-    readByReference: (actor: Actor, reference: string) => readByReference(ports, actor, reference),
-    list: (actor: Actor, filter: ListFilter) => list(ports, actor, filter),
-    listOwn: (actor: Actor, limit: number) => listOwn(ports, actor, limit),
-    listApprovals: (actor: Actor, limit: number) => listApprovals(ports, actor, limit),
-    timeline: (actor: Actor, requestId: string) => timeline(ports, actor, requestId),
-    approve: (actor: Actor, requestId: string, comment?: string) => approve(ports, settings, actor, requestId, comment),
-    reject: (actor: Actor, requestId: string, comment?: string) => reject(ports, settings, actor, requestId, comment),
-    cancel: (actor: Actor, requestId: string, comment?: string) => cancel(ports, settings, actor, requestId, comment),
-    retry: (actor: Actor, requestId: string, comment?: string) => retry(ports, settings, actor, requestId, comment),
+    ),
+    read: to('request.read', (actor, requestId: string) => read(ports, actor, requestId)),
+    readByReference: to('request.read', (actor, reference: string) => readByReference(ports, actor, reference)),
+    list: to('request.list', (actor, filter: ListFilter) => list(ports, actor, filter)),
+    listOwn: to('request.list', (actor, limit: number) => listOwn(ports, actor, limit)),
+    listApprovals: to('approval.list', (actor, limit: number) => listApprovals(ports, actor, limit)),
+    timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
+    approve: to('request.decide', (actor, requestId: string, comment?: string) =>
+      approve(ports, settings, actor, requestId, comment),
+    ),
+    reject: to('request.decide', (actor, requestId: string, comment?: string) =>
+      reject(ports, settings, actor, requestId, comment),
+    ),
+    cancel: to('request.cancel', (actor, requestId: string, comment?: string) =>
+      cancel(ports, settings, actor, requestId, comment),
+    ),
+    retry: to('request.retry', (actor, requestId: string, comment?: string) =>
+      retry(ports, settings, actor, requestId, comment),
+    ),
 
     templates: {
-      list: (actor: Actor) => listTemplates(ports, actor),
-      usable: (actor: Actor) => usableTemplates(ports, actor),
-      read: (actor: Actor, id: string) => readTemplate(ports, actor, id),
-      put: (actor: Actor, id: string, body: unknown, expected: number) =>
+      list: to('template.read', (actor) => listTemplates(ports, actor)),
+      usable: to('template.read', (actor) => usableTemplates(ports, actor)),
+      read: to('template.read', (actor, id: string) => readTemplate(ports, actor, id)),
+      put: to('template.write', (actor, id: string, body: unknown, expected: number) =>
         putTemplate(ports, settings, actor, id, body, expected),
+      ),
     },
 
     drafts: {
-      open: (actor: Actor, templateId: string) => openDraft(ports, actor, templateId),
-      read: (actor: Actor, requestId: string) => readDraft(ports, actor, requestId),
-      review: (actor: Actor, requestId: string, version: number, values: Draft['values']) =>
+      open: to('request.create', (actor, templateId: string) => openDraft(ports, actor, templateId)),
+      read: to('request.create', (actor, requestId: string) => readDraft(ports, actor, requestId)),
+      review: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
         reviewDraft(ports, settings, actor, requestId, version, values),
-      edit: (actor: Actor, requestId: string) => editDraft(ports, settings, actor, requestId),
-      submit: (actor: Actor, requestId: string, version: number, statusCard?: StatusCard) =>
+      ),
+      edit: to('request.create', (actor, requestId: string, version: number) =>
+        editDraft(ports, settings, actor, requestId, version),
+      ),
+      submit: to('request.create', (actor, requestId: string, version: number, statusCard?: StatusCard) =>
         submitDraft(ports, settings, actor, requestId, version, (body, reason, along) =>
           submit(ports, settings, actor, {
             requestId,
@@ -81,8 +101,9 @@ export function createProvisioning(ports: Ports, settings: Settings) {
             ...(statusCard && { statusCard }),
           }),
         ),
-      discard: (actor: Actor, requestId: string) => discardDraft(ports, settings, actor, requestId),
-      again: (actor: Actor, requestId: string) => draftFromRequest(ports, actor, requestId),
+      ),
+      discard: to('request.create', (actor, requestId: string) => discardDraft(ports, settings, actor, requestId)),
+      again: to('request.create', (actor, requestId: string) => draftFromRequest(ports, actor, requestId)),
       people: (ids: readonly string[]) => peopleOf(ports, ids),
     },
 

@@ -2,8 +2,9 @@ import type { Viewer } from '../../src/cards/index.ts'
 import {
   type ApprovalStage,
   type Decision,
+  type FormTemplate,
   type Person,
-  type Template,
+  type RequestKind,
   template as templateSchema,
 } from '../../src/core/index.ts'
 
@@ -34,7 +35,16 @@ export const viewerOf = ({ id }: Person, more: Partial<Viewer> = {}): Viewer => 
 /** A moment of the sample's day. 10:02 in Zurich is 09:02 in UTC. */
 export const at = (time: string): string => `2026-11-20T${time}:00Z`
 
-export const projectSite: Template = templateSchema.parse({
+/** A template for a site, which has a form. */
+export const siteTemplate = (body: {
+  readonly kind: RequestKind
+  readonly [field: string]: unknown
+}): FormTemplate => ({
+  ...templateSchema.parse(body),
+  kind: body.kind,
+})
+
+export const projectSite = siteTemplate({
   id: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
   version: 3,
   kind: 'teamSite',
@@ -74,7 +84,7 @@ export const projectSite: Template = templateSchema.parse({
 })
 
 /** The other kind of site, without approval, labels or fields of its own. */
-export const openCommunity: Template = templateSchema.parse({
+export const openCommunity = siteTemplate({
   id: 'd9e8f7a6-1c2b-4d3e-a4f5-6b7c8d9e0f44',
   version: 1,
   kind: 'communicationSite',

@@ -43,17 +43,15 @@ export const submitRequest = defineCardAction({
   },
 })
 
-/** Back to the form; from a request that has ended, a new form with what it asked for. */
+/** Back to the form; from a request that came to nothing, a new form with what it asked for. */
 export const editRequest = defineCardAction({
   verb: 'request.edit',
   data: z.object({ requestId, version: version.optional() }),
-  async handle(turn, data) {
+  async handle(turn, { requestId, version }) {
     const { provisioning, actor } = turn
-    const view =
-      data.version === undefined
-        ? await provisioning.drafts.again(actor, data.requestId)
-        : await provisioning.drafts.edit(actor, data.requestId)
-    return showDraft(view, turn)
+    if (version !== undefined) return showDraft(await provisioning.drafts.edit(actor, requestId, version), turn)
+    const again = await provisioning.drafts.again(actor, requestId)
+    return again.step === 'submitted' ? statusOf(turn, requestId) : showDraft(again, turn)
   },
 })
 

@@ -1,0 +1,109 @@
+import type { Actor } from './access.ts'
+import type { Draft } from './draft.ts'
+import { type Fault, ProvisioningError } from './errors.ts'
+import type { Ports, Settings } from './ports.ts'
+import { evaluate, type Plan, usableTemplate } from './preview.ts'
+import { read } from './reading.ts'
+import type { Request } from './request.ts'
+import { isRequestKind, type RequestKind } from './resource.ts'
+import { siteFromForm } from './site.ts'
+import type { Template } from './template.ts'
+import { fault } from './validation.ts'
+
+/** A template that has a form. */
+export type FormTemplate = Template & { readonly kind: RequestKind }
+
+/** Where a draft stands, and what its card needs to show it. */
+export type DraftView =
+  | {
+      readonly step: 'details'
+      readonly draft: Draft
+      readonly template: FormTemplate
+      readonly faults: readonly Fault[]
+      readonly outdated: boolean
+    }
+  | { readonly step: 'review'; readonly draft: Draft; readonly plan: Plan; readonly outdated: boolean }
+  | { readonly step: 'submitted'; readonly request: Request }
+  | { readonly step: 'discarded'; readonly draft: Draft }
+
+/** The longest reason, in characters. */
+const longestReason = 1024
+
+/** A draft of this person; `not-found` for anybody else's. */
+export async function ownDraft(ports: Ports, actor: Actor, requestId: string): Promise<Draft> {
+  const draft = await ports.drafts.find(requestId)
+  if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
+    throw new ProvisioningError('not-found', 'This form is no longer known. Type new site to begin again.')
+  return draft
+}
+
+/** Where a draft stands now. One that was reviewed and is no longer right goes back to its form. */
+export async function showDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  draft: Draft,
+  outdated: boolean,
+): Promise<DraftView> {
+  if (draft.step === 'submitted') return { step: 'submitted', request: await read(ports, actor, draft.requestId) }
+  if (draft.step === 'discarded') return { step: 'discarded', draft }
+  if (draft.step === 'details')
+    return {
+      step: 'details',
+      draft,
+      template: await knownTemplate(ports, actor, draft.templateId),
+      faults: [],
+      outdated,
+    }
+  const template = await knownTemplate(ports, actor, draft.templateId)
+  const checked = await check(ports, settings, actor, draft, template)
+  if ('plan' in checked) return { step: 'review', draft, plan: checked.plan, outdated }
+  const back = await write(ports, { ...draft, step: 'details' })
+  return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
+}
+
+type Checked = { readonly plan: Plan } | { readonly template: FormTemplate; readonly faults: readonly Fault[] }
+
+/** What a request made of this draft would be, or what is wrong with it. */
+export async function check(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  draft: Draft,
+  template: FormTemplate,
+): Promise<Checked> {
+  const evaluation = await evaluate(
+    ports,
+    settings,
+    actor,
+    draft.requestId,
+    siteFromForm(draft.templateId, draft.values),
+  )
+  const faults = [...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
+  return evaluation.ok && faults.length === 0 ? { plan: evaluation.plan } : { template, faults }
+}
+
+export const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '').trim()
+
+function reasonFaults(draft: Draft, template: Template): Fault[] {
+  const reason = reasonOf(draft)
+  if (template.approval !== null && reason === '')
+    return [fault('/reason', 'required', 'The approver decides by the reason.')]
+  return reason.length > longestReason
+    ? [fault('/reason', 'too-long', `reason may have at most ${longestReason} characters.`)]
+    : []
+}
+
+/** The template of a form. One that is gone, or of a kind that has no form, is `not-found`. */
+export async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<FormTemplate> {
+  const template = await usableTemplate(ports, actor, templateId)
+  if (template && isRequestKind(template.kind)) return { ...template, kind: template.kind }
+  const detail = 'This template is no longer offered. Type new site to see those that are.'
+  throw new ProvisioningError('not-found', detail, { faults: [fault('/templateId', 'unknown-template', detail)] })
+}
+
+/** The next version; undefined when another click was faster. */
+export async function write(ports: Ports, draft: Draft): Promise<Draft | undefined> {
+  const next = { ...draft, version: draft.version + 1, updatedAt: ports.clock.now().toISOString() }
+  return (await ports.drafts.update(next)) ? next : undefined
+}
