@@ -48,7 +48,7 @@ const privateAddresses = listOf(privateNetworks)
 export function webhookTargetFault(url: string, allowed: readonly string[]): string | undefined {
   if (!URL.canParse(url)) return 'A webhook needs an address that begins with https://.'
   const { protocol, hostname } = new URL(url)
-  const address = addressOf(hostname)
+  const address = literalAddress(hostname)
   if (address !== undefined && listOf(allowed).check(address, familyOf(address))) return undefined
   if (protocol !== 'https:')
     return 'A webhook goes to https://; to http:// only for an address inside WEBHOOK_ALLOW_CIDRS.'
@@ -57,7 +57,7 @@ export function webhookTargetFault(url: string, allowed: readonly string[]): str
 }
 
 /** The address that a host names by itself. URL has brought it to its one form already: `0x7f.1` is 127.0.0.1. */
-function addressOf(hostname: string): string | undefined {
+function literalAddress(hostname: string): string | undefined {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (/^(.+\.)?localhost$/.test(host)) return '127.0.0.1'
   return isIP(host) > 0 ? host : undefined
