@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { type Logger, pino } from 'pino'
 import { z } from 'zod'
-import { createBot, createChannel } from './bot/index.ts'
+import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
 import type { Environment } from './config.ts'
 import {
@@ -14,7 +14,7 @@ import {
   seedTemplates,
   templateWithin,
 } from './core/index.ts'
-import { createHttpServer } from './http/index.ts'
+import { createHttpServer, createSigningKeys } from './http/index.ts'
 import { jobRegistry } from './jobs/define-job.ts'
 import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
 import { followUpJob } from './jobs/follow-up.ts'
@@ -43,7 +43,7 @@ export interface Substitutes {
 }
 
 /** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
-export async function createApp(config: Environment, { connectorKeysUrl }: Substitutes = {}): Promise<App> {
+export async function createApp(config: Environment, substitutes: Substitutes = {}): Promise<App> {
   const surroundings = await findSurroundings(config)
   const log = pino({ level: config.LOG_LEVEL ?? (surroundings.local ? 'warn' : 'info') }, pino.destination(2))
   const database = await openDatabase({
@@ -78,7 +78,11 @@ export async function createApp(config: Environment, { connectorKeysUrl }: Subst
       state: stores.botState,
       credentials,
       tenantId: settings.tenantId,
-      ...(connectorKeysUrl !== undefined && { keysUrl: connectorKeysUrl }),
+      keys: createSigningKeys({
+        url: substitutes.connectorKeysUrl ?? connectorKeysUrl,
+        fetch: outgoing,
+        now: Date.now,
+      }),
     },
     adapter,
   )

@@ -176,6 +176,32 @@ describe('the door of the bot', () => {
   })
 })
 
+describe('the door of a bot that cannot have the connector’s keys', () => {
+  const { keys, postWith, refused } = withGuardedBot()
+  const message = 'The token cannot be checked just now.'
+
+  it('judges nobody: 503 with Retry-After, so that Teams does not take its token for bad', async () => {
+    keys.publish(false)
+    await refused(503, message, async () => {
+      const answer = await postWith(keys.token())
+      expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
+      return answer
+    })
+    await refused(503, message, async () => postWith(keys.token({}, { key: await makeConnectorKey(['msteams']) })))
+    await refused(401, refusals[401], () => postWith('not.a-token.'))
+    keys.publish(true)
+    await expect.poll(async () => (await postWith(keys.token())).status, { timeout: 5000 }).toBe(200)
+  })
+
+  it('still knows them when they go away later, and an unknown key is refused as such', async () => {
+    keys.publish(false)
+    expect((await postWith(keys.token())).status).toBe(200)
+    await refused(401, refusals[401], async () =>
+      postWith(keys.token({}, { key: await makeConnectorKey(['msteams']) })),
+    )
+  })
+})
+
 /** The SDK's own list of issuers, which forged tokens made grow (reliability F2). */
 function issuersOfSdk(): readonly string[] {
   const require = createRequire(import.meta.url)

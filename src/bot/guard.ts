@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, type JWTPayload, jwtVerify } from 'jose'
+import { errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { z } from 'zod'
 import { cleaned } from './clean.ts'
 import { isConnector } from './service-url.ts'
@@ -42,12 +42,16 @@ export interface GuardOptions {
   /** The bot's app id; undefined only in local mode, which listens on loopback and takes no tokens. */
   readonly appId: string | undefined
   readonly tenantId: string
-  /** The Bot connector's keys. Microsoft: https://login.botframework.com/v1/.well-known/keys */
-  readonly keysUrl?: string
+  /** Finds the Bot connector's key of a token, and has all of them; throws no error of jose's when there are none. */
+  readonly keys: ConnectorKeys
 }
+export type ConnectorKeys = JWTVerifyGetKey & { readonly jwks: () => JSONWebKeySet | undefined }
+/** Where the Bot connector publishes its keys (Bot Framework, "Authentication": connector to bot). */
+export const connectorKeysUrl = 'https://login.botframework.com/v1/.well-known/keys'
+
 export type Verdict =
   | { readonly ok: true; readonly activity: IncomingActivity; readonly claims: JWTPayload }
-  | { readonly ok: false; readonly status: 400 | 401 | 403; readonly message: string; readonly reason: string }
+  | { readonly ok: false; readonly status: 400 | 401 | 403 | 503; readonly message: string; readonly reason: string }
 
 const issuer = 'https://api.botframework.com'
 /** The Bot connector's own tolerance, in seconds (reliability F9). */
@@ -58,12 +62,7 @@ const skewSeconds = 300
  * the bot (reliability F1), skips the serviceUrl check when the claim is absent (F3), remembers each forged tenant (F2)
  * and answers 500 with its own words (F4). The reason is for the log; the message is all that the caller is told.
  */
-export function createGuard({
-  appId,
-  tenantId,
-  keysUrl = 'https://login.botframework.com/v1/.well-known/keys',
-}: GuardOptions) {
-  const keys = createRemoteJWKSet(new URL(keysUrl), { cooldownDuration: 60_000, cacheMaxAge: 24 * 3_600_000 })
+export function createGuard({ appId, tenantId, keys }: GuardOptions) {
   return async (authorization: string | undefined, body: unknown): Promise<Verdict> => {
     const parsed = incoming.safeParse(cleaned(body))
     if (appId === undefined) return parsed.success ? judge(parsed.data, {}) : malformed
@@ -89,7 +88,9 @@ export function createGuard({
         return denied('the key is not endorsed for this channel')
       return judge(parsed.data, payload)
     } catch (error) {
-      return denied(error instanceof Error ? error.message : 'not verifiable')
+      // Only jose's own errors judge the token; a 401 for anything else would tell Teams that its token is bad.
+      const reason = error instanceof Error ? error.message : String(error)
+      return error instanceof errors.JOSEError ? denied(reason) : { ...unjudged, reason }
     }
   }
 
@@ -126,6 +127,7 @@ const malformed: Verdict = {
   message: 'This is not a Bot Framework activity.',
   reason: 'malformed activity',
 }
+const unjudged = { ok: false, status: 503, message: 'The token cannot be checked just now.' } as const
 const denied = (reason: string): Verdict => ({
   ok: false,
   status: 401,

@@ -4,11 +4,12 @@ import type { BotStateStore, Outbox } from '../core/index.ts'
 import { type Credentials, GuardedAdapter } from './adapter.ts'
 import { Bot } from './bot.ts'
 import { createCardSender } from './card-sender.ts'
-import { createGuard } from './guard.ts'
+import { type ConnectorKeys, createGuard } from './guard.ts'
 import { createOutbox } from './outbox.ts'
 import type { BotServices, Log } from './turn.ts'
 
 export { commands } from './commands/index.ts'
+export { connectorKeysUrl } from './guard.ts'
 export type { BotServices } from './turn.ts'
 
 export interface BotOptions {
@@ -17,12 +18,13 @@ export interface BotOptions {
   /** Undefined only in local mode, where the bot listens on loopback and takes no tokens. */
   readonly credentials: Credentials | undefined
   readonly tenantId: string
-  readonly keysUrl?: string
+  /** The Bot connector's keys, which sign what it sends. */
+  readonly keys: ConnectorKeys
 }
 
 /** Puts the bot together; the outbox exists before it, since jobs need it. */
-export function createBot({ services, state, credentials, tenantId, keysUrl }: BotOptions, adapter: GuardedAdapter) {
-  const guard = createGuard({ appId: credentials?.appId, tenantId, ...(keysUrl !== undefined && { keysUrl }) })
+export function createBot({ services, state, credentials, tenantId, keys }: BotOptions, adapter: GuardedAdapter) {
+  const guard = createGuard({ appId: credentials?.appId, tenantId, keys })
   const bot = new Bot(services, new ConversationState(storageOf(state)))
   adapter.onTurnError = async (context, error) => {
     services.log.error({ err: error }, 'a turn failed where nothing was foreseen')
@@ -30,12 +32,14 @@ export function createBot({ services, state, credentials, tenantId, keysUrl }: B
       await context.sendActivity({ type: 'invokeResponse', value: { status: 500 } })
   }
   return {
-    /** `POST /api/messages`, its body read and parsed. Answers 400, 401 or 403 in fixed words before the bot hears anything. */
+    /** `POST /api/messages`, its body read and parsed. Answers 400, 401, 403 or 503 in fixed words before the bot hears anything. */
     async messages(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
       const verdict = await guard(request.headers.authorization, request.body)
       if (!verdict.ok) {
         services.log.warn({ reason: verdict.reason }, 'an activity was refused')
-        return answer(response, verdict.status, { error: { code: String(verdict.status), message: verdict.message } })
+        const { status, message } = verdict
+        const headers: Record<string, string> = status === 503 ? { 'retry-after': retryAfterSeconds } : {}
+        return answer(response, status, { error: { code: String(status), message } }, headers)
       }
       const result = await adapter.hear(verdict.activity, verdict.claims, (context) => bot.run(context))
       // 501 is the SDK's word for an invoke that nobody answered: one that we do not know, so the fault is the caller's.
@@ -63,8 +67,12 @@ export function createChannel(options: {
   }
 }
 
-function answer(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' })
+/** When to deliver again what could not be judged, in seconds (RFC 9110 Retry-After). */
+const retryAfterSeconds = '10'
+
+function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
+  const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }
+  response.writeHead(status, { ...type, ...headers })
   response.end(body === undefined ? undefined : JSON.stringify(body))
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { errors, type JWTPayload, jwtVerify } from 'jose'
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { HttpError } from './problem.ts'
 import { createSigningKeys, KeysUnreachable } from './signing-keys.ts'
 
@@ -71,7 +71,7 @@ async function verify(
     mail: options.mailAudiences,
     any: [...options.collabAudiences, ...options.mailAudiences],
   }[audience]
-  const keyOf: typeof keys = (header, signed) => {
+  const keyOf: JWTVerifyGetKey = (header, signed) => {
     // Without an id any single key would do; Entra always names one.
     if (typeof header.kid !== 'string') throw new errors.JWKSNoMatchingKey()
     return keys(header, signed)

@@ -23,11 +23,14 @@ const unknownKeyMilliseconds = 60_000
 const firstKeysMilliseconds = 1_000
 const fetchTimeoutMilliseconds = 5_000
 
+/** Finds the key of a token; and all keys as they were published, with whatever else they say. */
+export type SigningKeys = JWTVerifyGetKey & { readonly jwks: () => JSONWebKeySet | undefined }
+
 /**
  * The issuer's public keys (RFC 7517). A key id that is not known throws jose's `JWKSNoMatchingKey`; when no keys could
  * ever be fetched it throws `KeysUnreachable`. Keys once fetched serve on while the issuer is away; it never fails open.
  */
-export function createSigningKeys({ url, fetch, now }: SigningKeysOptions): JWTVerifyGetKey {
+export function createSigningKeys({ url, fetch, now }: SigningKeysOptions): SigningKeys {
   let keys: LocalJWKSet | undefined
   let fetchedAt = 0
   let triedAt = Number.NEGATIVE_INFINITY
@@ -51,7 +54,7 @@ export function createSigningKeys({ url, fetch, now }: SigningKeysOptions): JWTV
   }
   const triedWithin = (milliseconds: number): boolean => now() - triedAt < milliseconds
 
-  return async (header, token) => {
+  const keyOf: JWTVerifyGetKey = async (header, token) => {
     if (!keys && (pending || !triedWithin(firstKeysMilliseconds))) await load()
     if (!keys) throw new KeysUnreachable(failure)
     // Not awaited: the old keys serve meanwhile, and load() settles whatever happens.
@@ -64,6 +67,7 @@ export function createSigningKeys({ url, fetch, now }: SigningKeysOptions): JWTV
       return keys(header, token)
     }
   }
+  return Object.assign(keyOf, { jwks: () => keys?.jwks() })
 }
 
 async function fetchKeys(url: string, fetcher: typeof fetch): Promise<JSONWebKeySet> {

@@ -26,11 +26,12 @@ export function withConnectorKeys() {
   const asked: string[] = []
   let keys: { good: ConnectorKey; webchat: ConnectorKey; unendorsed: ConnectorKey } | undefined
   let url = ''
+  let away = false
   const server = createServer((request, response) => {
     asked.push(request.url ?? '')
     const published = keys ? [keys.good.jwk, keys.webchat.jwk, keys.unendorsed.jwk] : []
     // No chained calls on the response: restify, in the same process, makes writeHead return nothing.
-    response.writeHead(request.url === '/keys' ? 200 : 404, { 'content-type': 'application/json' })
+    response.writeHead(away ? 503 : request.url === '/keys' ? 200 : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ keys: request.url === '/keys' ? published : [] }))
   })
   const known = () => {
@@ -54,6 +55,10 @@ export function withConnectorKeys() {
   return {
     /** Every path that was asked for. */
     asked,
+    /** Whether the keys can be had. */
+    publish(yes: boolean): void {
+      away = !yes
+    },
     get url() {
       return url
     },

@@ -26,7 +26,7 @@ export function withGuardedBot() {
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
-    return { status: response.status, text: await response.text() }
+    return { status: response.status, text: await response.text(), headers: response.headers }
   }
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
   const postWith = async (token: string | Promise<string>, body: unknown = click()) => post(body, bearer(await token))
@@ -36,13 +36,16 @@ export function withGuardedBot() {
     return (await service.app.database.query(`select ${counts.join(' + ')} as n`)).rows[0]
   }
   async function refused(
-    status: 401 | 403 | 400,
+    status: 400 | 401 | 403 | 503,
     message: string,
-    attempt: () => Promise<{ status: number; text: string }>,
+    attempt: () => Promise<{ status: number; text: string; headers: Headers }>,
   ) {
     const before = await rows()
     const answer = await attempt()
-    expect(answer).toEqual({ status, text: JSON.stringify({ error: { code: String(status), message } }) })
+    expect({ status: answer.status, text: answer.text }).toEqual({
+      status,
+      text: JSON.stringify({ error: { code: String(status), message } }),
+    })
     expect(await rows()).toEqual(before)
   }
 
