@@ -88,7 +88,7 @@ function everyCard(text: string): CardJson[] {
     cards.review({ draft: draftOf(values), plan: planOf({ ...people, template: source, details }) }),
     ...Object.values(requests).map((request) => cards.requestStatus(of(request), asKim)),
     cards.requestStatus(of(requestOf({ approvals })), asKim),
-    cards.requestStatus(of({ ...requests.failed, problem: { code: 'x', detail: text } }), asKim),
+    cards.requestStatus(of({ ...requests.failed, problem: { code: 'x', detail: text } }), { ...asKim, isAdmin: true }),
     cards.approval(of(requestOf()), viewerOf(dana), { comment: text, commentMissing: true }),
     cards.approvalDecided(of(requestOf({ approvals })), viewerOf(omar)),
     cards.approvalDecided(of(requests.rejected), viewerOf(omar)),

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Viewer } from '../src/cards/index.ts'
+import { cards, type Viewer } from '../src/cards/index.ts'
 import { siteLink } from '../src/cards/links.ts'
 import { cut, duration, moment, peopleList } from '../src/cards/words.ts'
-import { at, dana, kim, siteRoot, viewerOf } from './support/card-requests.ts'
+import { at, dana, kim, requests, siteRoot, viewerOf } from './support/card-requests.ts'
+import { textOf } from './support/cards.ts'
 
 describe('words', () => {
   const viewer = (more: Partial<Viewer>) => viewerOf(kim, more)
@@ -66,5 +67,24 @@ describe('words', () => {
       undefined,
     ]
     for (const url of refused) expect(siteLink(url, siteRoot), url).toBe('')
+  })
+
+  it.each([
+    ['name-taken', 'The address was taken meanwhile'],
+    ['not-there-yet', 'did not become ready'],
+    ['sign-in-refused', 'does not let Quartermaster in'],
+    ['timeout', 'Microsoft 365 did not answer'],
+    ['http-503', 'Microsoft 365 did not answer'],
+    ['TooManyRequests', 'Microsoft 365 did not answer'],
+    ['Request_BadRequest', 'Microsoft 365 refused it'],
+    ['toString', 'Microsoft 365 refused it'],
+    ['unexpected', 'Something unforeseen happened'],
+  ])('tell the problem %s in our own: %s; an admin reads what was answered', (code, words) => {
+    const detail = 'Microsoft Graph answered 400 (Request_BadRequest) while creating the group.'
+    const failed = { ...requests.failed, problem: { code, detail, step: 'add-owners' } }
+    const read = (isAdmin: boolean) => textOf(cards.requestStatus(failed, viewer({ isAdmin })))
+    expect(read(false)).toContain(words)
+    expect(read(false)).not.toContain('Graph')
+    expect(read(true)).toContain(detail)
   })
 })

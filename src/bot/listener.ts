@@ -84,7 +84,7 @@ export class Listener implements Middleware {
     const actor = await this.#services.provisioning.actor({ tenantId, id })
     rememberTurn(context, {
       actor,
-      viewer: { ...viewer, id: actor.id },
+      viewer: { ...viewer, id: actor.id, isAdmin: actor.isAdmin },
       provisioning: this.#services.provisioning,
       conversationId: activity.conversation.id,
       clickedActivityId: activity.replyToId,

@@ -6,7 +6,9 @@ import type { CardSender } from './card-sender.ts'
 export function createOutbox(sender: CardSender, facts: { now: () => Date; siteRoot: string }): Outbox {
   const cardFor = (conversation: Conversation, request: Request, key: CardKey): CardJson => {
     const { personId: id, locale, timeZone } = conversation
-    const viewer = { id, locale, timeZone, now: facts.now(), siteRoot: facts.siteRoot }
+    // Of a failure only admins are told beside the requester.
+    const isAdmin = key.startsWith('outcome:failed') && id !== request.requester.id
+    const viewer = { id, locale, timeZone, now: facts.now(), siteRoot: facts.siteRoot, isAdmin }
     if (key === 'outcome:succeeded') return cards.siteReady(request, viewer)
     return key.startsWith('approval:') ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
   }

@@ -70,10 +70,10 @@ export function stepRows(request: Request, viewer: Viewer): StepRow[] {
       return [sent, ...approved, created, ready('done', at(request.followUp.at ?? request.finishedAt))]
     }
     case 'failed':
-      return [sent, ...approved, ...siteRows(request, at).filter(({ look }) => !look.later), ready('later')]
+      return [sent, ...approved, ...siteRows(request, viewer, at).filter(({ look }) => !look.later), ready('later')]
     case 'queued':
     case 'provisioning':
-      return [sent, ...approved, ...siteRows(request, at), ready('later')]
+      return [sent, ...approved, ...siteRows(request, viewer, at), ready('later')]
   }
 }
 
@@ -122,7 +122,7 @@ const groups: readonly { steps: readonly SiteStep[]; doing: StepName; done: Step
   { steps: ['ready-check', 'link-group'], doing: 'findGroup', done: 'groupFound' },
 ]
 
-function siteRows(request: Request, at: (when: string | undefined) => string): StepRow[] {
+function siteRows(request: Request, viewer: Viewer, at: (when: string | undefined) => string): StepRow[] {
   let nowGiven = false
   return groups.flatMap(({ steps, doing, done }, index) => {
     const own = request.steps.filter(({ name }) => steps.includes(name))
@@ -132,20 +132,36 @@ function siteRows(request: Request, at: (when: string | undefined) => string): S
     if (!current && index < groups.length - 1) return [row(done, rowLooks.done, { at: at(own.at(-1)?.finishedAt) })]
     if (nowGiven) return [row(doing, rowLooks.later)]
     nowGiven = true
-    return [currentRow(request, current, doing)]
+    return [currentRow(request, viewer, current, doing)]
   })
 }
 
-function currentRow(request: Request, step: RequestStep | undefined, doing: StepName): StepRow {
+function currentRow(request: Request, viewer: Viewer, step: RequestStep | undefined, doing: StepName): StepRow {
   const name = step?.name === 'ready-check' && step.status !== 'pending' ? 'check' : doing
-  if (request.status === 'failed') return row(name, rowLooks.failed, problemNote(request, step))
+  if (request.status === 'failed') return row(name, rowLooks.failed, problemNote(request, viewer, step))
   return row(name, rowLooks.now, step?.name === 'wait-for-site' ? { note: 'settingUp' } : {})
 }
 
-/** The reason is never cut: it is what an admin will be told. */
-function problemNote(request: Request, step: RequestStep | undefined): Partial<StepRow> {
-  const noteValue = request.problem?.detail ?? step?.problem?.detail ?? ''
-  if (noteValue === '') return {}
+/** The reason is never cut: an admin goes on from it. */
+function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | undefined): Partial<StepRow> {
+  const problem = request.problem ?? step?.problem
+  if (!problem) return {}
   const attempts = step?.attempts ?? 0
+  const noteValue = isAdmin ? problem.detail : strings.problem[problemWords(problem.code)]
   return { note: attempts > 1 ? 'problemAttempts' : 'problem', noteCount: String(attempts), noteValue }
 }
+
+type ProblemWords = keyof typeof strings.problem
+
+/** Which words tell a problem. Codes are ours or Microsoft's; one that is in no list was an answer that said no. */
+function problemWords(code: string): ProblemWords {
+  const own = keysOf<ProblemWords>(strings.problem).find((known) => known === code)
+  if (own) return own
+  if (code === 'not-there-yet') return 'not-ready'
+  if (code === 'missing-progress') return 'unexpected'
+  return noAnswer.test(code) ? 'no-answer' : 'refused'
+}
+
+/** Codes of a service that is away or has too much to do: our own, and those of Graph and SharePoint. */
+const noAnswer =
+  /^(unreachable|timeout|throttled|unavailable|sign-in-unreachable|http-(429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
