@@ -1,19 +1,21 @@
-import type { ConversationState, TurnContext } from 'botbuilder'
-import { DialogSet } from 'botbuilder-dialogs'
+import type { ConversationState, StatePropertyAccessor, TurnContext } from 'botbuilder'
+import { DialogSet, type DialogState as DialogStack } from 'botbuilder-dialogs'
 import { cards } from '../cards/index.ts'
 import { ProvisioningError } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
 import { helpCommand } from './commands/help.ts'
 import { hear, nearest } from './commands/index.ts'
 import { deliver } from './deliver.ts'
+import { type DialogState, isDialogVerb, stateAfter } from './dialog-steps.ts'
 import { Listener } from './listener.ts'
-import { isDialogVerb, RequestDialog } from './request-dialog.ts'
-import { type BotServices, type Click, clickOf, type Reply, turnOf, typedByButton } from './turn.ts'
+import { RequestDialog } from './request-dialog.ts'
+import { type BotServices, type Click, clickOf, turnOf, typedByButton } from './turn.ts'
 
 /** The bot: finds out what was said or clicked, and hands it to the one value that knows what to do. */
 export class Bot {
   readonly #listener: Listener
   readonly #conversationState: ConversationState
+  readonly #stack: StatePropertyAccessor<DialogStack>
   readonly #dialogs: DialogSet
   readonly #log: BotServices['log']
 
@@ -21,7 +23,8 @@ export class Bot {
     this.#listener = new Listener(services)
     this.#log = services.log
     this.#conversationState = conversationState
-    this.#dialogs = new DialogSet(conversationState.createProperty('dialog')).add(new RequestDialog())
+    this.#stack = conversationState.createProperty('dialog')
+    this.#dialogs = new DialogSet(this.#stack).add(new RequestDialog())
   }
 
   /** Runs one turn. Never throws: what goes wrong is answered. */
@@ -53,7 +56,8 @@ export class Bot {
       })
     const reply = await heard.command.run(turn, heard.argument)
     await deliver(context, reply)
-    if (reply.at) await this.#standAt(context, reply.at)
+    const state = stateAfter(reply)
+    if (state) await this.#standAt(context, state)
   }
 
   /** The first words in a new chat: what the bot can do. */
@@ -67,18 +71,20 @@ export class Bot {
     if (dialogs.stack.some(({ id }) => !this.#dialogs.find(id))) dialogs.stack.splice(0)
     if (dialogs.activeDialog) await dialogs.continueDialog()
     else await dialogs.beginDialog('request')
+    // Where no dialog stands nothing is kept, so that a click which leaves it at that writes nothing.
+    if (dialogs.stack.length === 0) await this.#stack.delete(context)
     await this.#saveCursor(context)
   }
 
   /** A command that opens a form begins the dialog anew, wherever an earlier one stood. */
-  async #standAt(context: TurnContext, at: NonNullable<Reply['at']>): Promise<void> {
+  async #standAt(context: TurnContext, state: DialogState): Promise<void> {
     const dialogs = await this.#dialogs.createContext(context)
     dialogs.stack.splice(0)
-    dialogs.stack.push({ id: 'request', state: { v: 1, ...at } })
+    dialogs.stack.push({ id: 'request', state })
     await this.#saveCursor(context)
   }
 
-  /** By now everything is done and answered, and no click depends on where the dialog stands. */
+  /** Writes the cursor if it has moved. By now everything is done and answered, and no click depends on it. */
   async #saveCursor(context: TurnContext): Promise<void> {
     try {
       await this.#conversationState.saveChanges(context)

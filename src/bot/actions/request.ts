@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cards, formInputIds } from '../../cards/index.ts'
 import { openStage, openStates, type Person, waitingFor } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
-import { showDraft } from '../show-draft.ts'
+import { showStep } from '../dialog-steps.ts'
 import type { Turn } from '../turn.ts'
 
 const requestId = z.uuid()
@@ -13,7 +13,7 @@ const version = z.coerce.number().int().min(1)
 export const chooseTemplate = defineCardAction({
   verb: 'request.choose',
   data: z.object({ templateId: z.uuid() }),
-  handle: async (turn, { templateId }) => showDraft(await turn.provisioning.drafts.open(turn.actor, templateId), turn),
+  handle: async (turn, { templateId }) => showStep(await turn.provisioning.drafts.open(turn.actor, templateId), turn),
 })
 
 /**
@@ -28,7 +28,7 @@ export const reviewRequest = defineCardAction({
     const asked = template ? formInputIds(template) : []
     const isForm = asked.some((id) => Object.hasOwn(inputs, id))
     const values = isForm ? Object.fromEntries(asked.map((id) => [id, typed(inputs[id])])) : {}
-    return showDraft(await turn.provisioning.drafts.review(turn.actor, requestId, version, values), turn)
+    return showStep(await turn.provisioning.drafts.review(turn.actor, requestId, version, values), turn)
   },
 })
 
@@ -39,7 +39,7 @@ export const submitRequest = defineCardAction({
   async handle(turn, { requestId, version }) {
     const { conversationId, clickedActivityId } = turn
     const statusCard = clickedActivityId === undefined ? undefined : { conversationId, activityId: clickedActivityId }
-    return showDraft(await turn.provisioning.drafts.submit(turn.actor, requestId, version, statusCard), turn)
+    return showStep(await turn.provisioning.drafts.submit(turn.actor, requestId, version, statusCard), turn)
   },
 })
 
@@ -49,9 +49,9 @@ export const editRequest = defineCardAction({
   data: z.object({ requestId, version: version.optional() }),
   async handle(turn, { requestId, version }) {
     const { provisioning, actor } = turn
-    if (version !== undefined) return showDraft(await provisioning.drafts.edit(actor, requestId, version), turn)
+    if (version !== undefined) return showStep(await provisioning.drafts.edit(actor, requestId, version), turn)
     const again = await provisioning.drafts.again(actor, requestId)
-    return again.step === 'submitted' ? statusOf(turn, requestId) : showDraft(again, turn)
+    return again.step === 'submitted' ? statusOf(turn, requestId) : showStep(again, turn)
   },
 })
 
@@ -61,7 +61,7 @@ export const cancelRequest = defineCardAction({
   data: z.object({ requestId }),
   async handle(turn, { requestId }) {
     const draft = await turn.provisioning.drafts.discard(turn.actor, requestId).catch(ifNotFound)
-    if (draft?.step === 'discarded') return showDraft(draft, turn)
+    if (draft?.step === 'discarded') return showStep(draft, turn)
     await turn.provisioning.cancel(turn.actor, requestId)
     return statusOf(turn, requestId)
   },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
 import { siteKinds, type Template } from '../../core/index.ts'
 import { defineCommand } from '../define-command.ts'
-import { showDraft } from '../show-draft.ts'
+import { showStep } from '../dialog-steps.ts'
 import type { Reply, Turn } from '../turn.ts'
 
 const siteTemplates = async (turn: Turn): Promise<Template[]> => {
@@ -36,14 +36,7 @@ export const newSiteCommand = defineCommand({
 /** A single template opens at once; among several the person chooses. */
 async function choose(turn: Turn, templates: readonly Template[]): Promise<Reply> {
   const [only, ...more] = templates
-  if (only && more.length === 0) return showDraft(await turn.provisioning.drafts.open(turn.actor, only.id), turn)
+  if (only && more.length === 0) return showStep(await turn.provisioning.drafts.open(turn.actor, only.id), turn)
   if (!only) return { card: cards.notice({ code: 'noTemplates' }, turn.viewer) }
-  const choices = templates.map(({ id, name, description, kind, approval }) => ({
-    id,
-    name,
-    description,
-    kind,
-    approvalRequired: approval !== null,
-  }))
-  return { card: cards.chooseTemplate(choices), at: { step: 'choose' } }
+  return showStep({ step: 'choose', templates }, turn)
 }

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { cards, type Verb } from '../cards/index.ts'
+import type { DraftView, Template } from '../core/index.ts'
+import type { Reply, Turn } from './turn.ts'
+
+/** What a step of the request dialog shows. */
+export type DialogView = DraftView | { readonly step: 'choose'; readonly templates: readonly Template[] }
+type Step = DialogView['step']
+interface StepOf<S extends Step> {
+  /** What the buttons of its card say. A step without verbs ends the dialog. */
+  readonly verbs: readonly Verb[]
+  show(view: Extract<DialogView, { step: S }>, turn: Turn): Promise<Reply>
+}
+
+/** The request dialog as data, in the order in which people go: which card shows each step, and which clicks it takes. */
+export const dialogSteps = {
+  choose: {
+    verbs: ['request.choose'],
+    async show({ templates }) {
+      const choices = templates.map(({ id, name, description, kind, approval }) => {
+        return { id, name, description, kind, approvalRequired: approval !== null }
+      })
+      return { card: cards.chooseTemplate(choices), at: { step: 'choose' } }
+    },
+  },
+  details: {
+    verbs: ['request.review', 'request.cancel'],
+    async show({ draft, template, faults, outdated }, { actor, provisioning }) {
+      const ids = (draft.values['owners'] ?? '').split(',').filter((id) => id !== '')
+      const people = await provisioning.drafts.people(ids)
+      const card = cards.siteForm({
+        draft,
+        template,
+        requester: actor,
+        faults,
+        people,
+        siteRoot: provisioning.siteRoot,
+        ...(outdated && { notice: 'stale' as const }),
+      })
+      return { card, at: { step: 'details', requestId: draft.requestId } }
+    },
+  },
+  review: {
+    verbs: ['request.submit', 'request.edit', 'request.cancel'],
+    async show({ draft, plan }) {
+      return { card: cards.review({ draft, plan }), at: { step: 'review', requestId: draft.requestId } }
+    },
+  },
+  submitted: {
+    verbs: [],
+    async show({ request }, { viewer }) {
+      const { requestId } = request
+      const card = cards.requestStatus(request, viewer)
+      return { card, keep: { requestId, key: 'status' }, at: { step: 'submitted', requestId } }
+    },
+  },
+  discarded: {
+    verbs: [],
+    async show({ draft }, { viewer }) {
+      const card = cards.notice({ code: 'discarded' }, viewer)
+      return { card, at: { step: 'discarded', requestId: draft.requestId } }
+    },
+  },
+} as const satisfies { readonly [S in Step]: StepOf<S> }
+
+type Steps = typeof dialogSteps
+/** The steps that wait for a click. */
+type OpenStep = { [S in Step]: Steps[S]['verbs'] extends readonly [] ? never : S }[Step]
+type DraftStep = Exclude<OpenStep, 'choose'>
+
+const steps = Object.keys(dialogSteps) as Step[]
+const isDraftStep = (step: Step): step is DraftStep => step !== 'choose' && dialogSteps[step].verbs.length > 0
+const dialogVerbs = new Set<string>(steps.flatMap((step) => dialogSteps[step].verbs))
+
+/** Whether a verb is a step of the request dialog. */
+export const isDialogVerb = (verb: string): boolean => dialogVerbs.has(verb)
+
+/** What botbuilder keeps of the dialog: a cursor and nothing else, since what was filled in is a draft in the store. */
+export const dialogState = z.discriminatedUnion('step', [
+  z.object({ v: z.literal(1), step: z.literal('choose') }),
+  z.object({ v: z.literal(1), step: z.enum(steps.filter(isDraftStep)), requestId: z.uuid() }),
+])
+export type DialogState = z.output<typeof dialogState>
+
+/** The cursor after a reply; undefined when no step waits for a click with it, so that the dialog ends. */
+export const stateAfter = ({ at }: Reply): DialogState | undefined => dialogState.safeParse({ v: 1, ...at }).data
+
+/** The card of a step. */
+export function showStep(view: DialogView, turn: Turn): Promise<Reply> {
+  const show = dialogSteps[view.step].show as (view: DialogView, turn: Turn) => Promise<Reply>
+  return show(view, turn)
+}
