@@ -22,6 +22,8 @@ export interface ConnectorFault {
    */
   readonly how: number | 'lose' | 'reset' | 'hold'
   count: number
+  /** What else a status is answered with. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly when?: (activity: Record<string, unknown>) => boolean
 }
 
@@ -57,7 +59,7 @@ export async function startConnector(port = 0) {
     const fault = faults.find((one) => one.method === method && one.count > 0 && (one.when?.(activity) ?? true))
     if (fault) fault.count -= 1
     if (typeof fault?.how === 'number') {
-      response.writeHead(fault.how, { 'content-type': 'application/json' })
+      response.writeHead(fault.how, { 'content-type': 'application/json', ...fault.headers })
       response.end('{"error":{"code":"Fault","message":"as told"}}')
       return
     }

@@ -43,6 +43,13 @@ export interface Core {
   /** How many rows each table has. */
   rows(): Promise<Record<string, number>>
   orderedJobs(requestId: string): Promise<string[]>
+  /** The jobs that were ordered for a request, in that order. */
+  orders(requestId: string): Promise<Ordered[]>
+}
+export interface Ordered {
+  readonly name: string
+  readonly payload: Record<string, unknown>
+  readonly startAfter: Date | null
 }
 
 export const actorOf = (person: Person, isAdmin = false): Actor => ({ ...person, tenantId, isAdmin })
@@ -74,7 +81,10 @@ export function withCore(engine: EngineName = 'embedded'): Core {
   }
   beforeAll(async () => {
     const { database } = store
-    await database.query('CREATE TABLE ordered_jobs (id text PRIMARY KEY, name text NOT NULL, payload jsonb NOT NULL)')
+    await database.query(
+      `CREATE TABLE ordered_jobs (id text PRIMARY KEY, name text NOT NULL, payload jsonb NOT NULL,
+         start_after timestamptz, place serial)`,
+    )
     ports = {
       ...createStores(database),
       clock: { now: () => new Date() },
@@ -121,14 +131,22 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       )
       return rows.map(({ name }) => name)
     },
+    async orders(requestId) {
+      const { rows } = await store.database.query<Ordered>(
+        `SELECT name, payload, start_after AS "startAfter" FROM ordered_jobs
+         WHERE payload->>'requestId' = $1 ORDER BY place`,
+        [requestId],
+      )
+      return rows
+    },
   }
 }
 
 const jobsIn = (database: Database): Ports['jobs'] => ({
   async enqueue(orders) {
-    for (const { id = randomUUID(), name, payload } of orders) {
-      const values = [id, name, JSON.stringify(payload)]
-      await database.query('INSERT INTO ordered_jobs VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', values)
+    for (const { id = randomUUID(), name, payload, startAfter } of orders) {
+      const values = [id, name, JSON.stringify(payload), startAfter?.toISOString() ?? null]
+      await database.query('INSERT INTO ordered_jobs VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', values)
     }
   },
 })
@@ -151,6 +169,14 @@ function directoryOf(world: World, database: Database): Directory {
     isAddressFree: (_, alias) => ask('isAddressFree', () => !world.taken.has(alias)),
     findProvisionedGroup: () => ask('findProvisionedGroup', () => undefined),
   }
+}
+
+/** A tenant in which every step ends as given; those that are not given are done at once. */
+export function tenantWith(steps: Partial<Tenant['siteSteps']> = {}): Tenant {
+  const made = { url: `${siteRoot}made`, siteId: 'site', groupId: 'group', securityGroupId: 'security-group' }
+  const done = async () => ({ done: true, made }) as const
+  const all = Object.keys(noTenant.siteSteps).map((step) => [step, done])
+  return { siteRoot, siteSteps: { ...(Object.fromEntries(all) as Tenant['siteSteps']), ...steps } }
 }
 
 const unexpected = async (): Promise<never> => {

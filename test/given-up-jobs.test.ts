@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { Request } from '../src/core/index.ts'
+import { provisionJob } from '../src/jobs/provision.ts'
+import { requestOf, stepsUntil } from './support/card-requests.ts'
+import { actorOf, kim, priya, tenantId, tenantWith, withCore } from './support/core.ts'
+
+const failure = { name: 'Error', message: 'the job died again and again' }
+const { signal } = new AbortController()
+
+describe('a request whose job the queue has given up', () => {
+  const core = withCore()
+  let number = 5000
+  const stored = async (more: Partial<Request>): Promise<Request> => {
+    number += 1
+    const queuedAt = new Date().toISOString()
+    const request = requestOf({ requestId: randomUUID(), number, tenantId, approvals: [], queuedAt, ...more })
+    await core.ports.requests.insert(request)
+    return request
+  }
+  const giveUp = ({ requestId }: Request) => provisionJob(core.provisioning).onDeadLetter({ v: 1, requestId }, failure)
+  const now = async ({ requestId }: Request) => {
+    const request = await core.ports.requests.find(requestId)
+    if (!request) throw new Error('the request is gone')
+    return request
+  }
+
+  it.each([
+    ['queued', 0, 'create-site'],
+    ['provisioning', 2, 'add-owners'],
+  ] as const)(
+    'that is %s fails at its step; requester and admins are told, and a retry goes on',
+    async (status, done, step) => {
+      const request = await stored({ status, steps: stepsUntil(done) })
+      await giveUp(request)
+      const failed = await now(request)
+      expect(failed).toMatchObject({ status: 'failed', problem: { code: 'unexpected', step } })
+      expect(failed.steps.find(({ name }) => name === step)).toMatchObject({ status: 'failed' })
+      const told = (await core.orders(request.requestId)).filter(({ name }) => name.startsWith('notify'))
+      const card = `outcome:failed:${request.queuedAt}`
+      expect(told.map(({ name, payload }) => [name, payload['personId'], payload['card']])).toEqual([
+        ['notify', kim.id, card],
+        ['notify-admins', undefined, card],
+      ])
+
+      await giveUp(request)
+      expect((await now(request)).version).toBe(failed.version)
+      await core.provisioning.retry(actorOf(priya, true), request.requestId)
+      const made: string[] = []
+      const { siteSteps } = tenantWith()
+      const noting = Object.entries(siteSteps).map(([name, run]) => [
+        name,
+        (input: Parameters<typeof run>[0]) => {
+          made.push(name)
+          return run(input)
+        },
+      ])
+      const tenant = tenantWith(Object.fromEntries(noting))
+      await core.with({ tenant }).system.provision(request.requestId, { lastAttempt: false, signal })
+      expect(await now(request)).toMatchObject({ status: 'succeeded', problem: null })
+      expect(made[0]).toBe(step)
+    },
+  )
+
+  it.each(['succeeded', 'cancelled', 'rejected', 'pendingApproval'] as const)('that is %s stays so', async (status) => {
+    const request = await stored({ status })
+    await giveUp(request)
+    expect(await now(request)).toEqual(request)
+    expect(await core.orders(request.requestId)).toEqual([])
+  })
+
+  it('whose steps are all done without a site is tried again, and fails with the last attempt', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(6), progress: {} })
+    const run = (lastAttempt: boolean) =>
+      core.with({ tenant: tenantWith() }).system.provision(request.requestId, { lastAttempt, signal })
+    await expect(run(false)).rejects.toThrow('without a site')
+    expect((await now(request)).status).toBe('provisioning')
+    await run(true)
+    expect(await now(request)).toMatchObject({ status: 'failed', problem: { code: 'unexpected' } })
+    expect(await core.orderedJobs(request.requestId)).toEqual(expect.arrayContaining(['notify', 'notify-admins']))
+  })
+})
