@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { cardActions } from '../src/bot/actions/index.ts'
 import { dialogSteps, isDialogVerb } from '../src/bot/dialog-steps.ts'
 import { cardIn, clicking, saying } from './support/bot-activities.ts'
-import { startBot, withBotWorld } from './support/bot-world.ts'
+import { requested, startBot, withBotWorld } from './support/bot-world.ts'
 import { projectSite } from './support/card-world.ts'
 import { action, textOf } from './support/cards.ts'
 
@@ -29,7 +29,8 @@ describe('what the bot keeps of a dialog', () => {
     for (const text of ['help', 'my requests', 'status']) await turn(saying('kim', text))
     await click('request.refresh', { requestId: projectSite.id })
     expect(counts()).toEqual([0, 0])
-    await click('request.cancel', { requestId: projectSite.id })
+    const { requestId } = await requested(world, 'Not in a dialog')
+    await click('request.cancel', { requestId })
     expect(counts(), 'no dialog before, none after').toEqual([1, 0])
     const form = await click('request.choose', { templateId: projectSite.id })
     expect(counts()).toEqual([2, 1])
