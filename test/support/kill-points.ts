@@ -156,11 +156,13 @@ export const points = {
       return async () => (await world.struck(id)) > 0
     },
   },
+  // The follow-up card is on its way at the same moment.
   statusUpdate: atConnector(
     'inside the update of the status card',
     'Approve',
     { method: 'PUT', how: 'hold' },
     'Open site',
+    { card: 'followUp', was: 'perhaps' },
   ),
   followUpArrived: atConnector(
     'inside the sending of the follow-up card, which arrived',
