@@ -1,9 +1,13 @@
 import { z } from 'zod'
 import { network, webhookSecret } from './core/index.ts'
 
-const port = z.coerce.number().int().min(0).max(65_535)
-const count = z.coerce.number().int().min(0)
-const seconds = z.coerce.number().int().min(0)
+const port = z.coerce
+  .number('must be a number')
+  .int('must be a whole number')
+  .min(0, 'must be at least 0')
+  .max(65_535, 'must be at most 65535')
+const count = z.coerce.number('must be a number').int('must be a whole number').min(0, 'must be at least 0')
+const seconds = count
 const list = z
   .string()
   .default('')
@@ -14,7 +18,7 @@ const list = z
       .filter((part) => part !== ''),
   )
 const onOff = z
-  .enum(['on', 'off'])
+  .enum(['on', 'off'], 'must be on or off')
   .default('on')
   .transform((word) => word === 'on')
 const id = z.uuid().toLowerCase()
@@ -24,7 +28,7 @@ const url = z
 
 /** The environment, as `.env.example` lists it. Empty values count as absent. */
 const environment = z.object({
-  MODE: z.enum(['local', 'production']).default('local'),
+  MODE: z.enum(['local', 'production'], 'must be local or production').default('local'),
   PORT: port.default(3978),
   HOST: z.string().optional(),
   BASE_URL: url.optional(),
@@ -34,7 +38,9 @@ const environment = z.object({
   MICROSOFT_APP_ID: id.optional(),
   MICROSOFT_APP_PASSWORD: z.string().optional(),
   MICROSOFT_APP_TENANT_ID: id.optional(),
-  MICROSOFT_APP_TYPE: z.enum(['SingleTenant', 'UserAssignedMSI']).default('SingleTenant'),
+  MICROSOFT_APP_TYPE: z
+    .enum(['SingleTenant', 'UserAssignedMSI'], 'must be SingleTenant or UserAssignedMSI')
+    .default('SingleTenant'),
   CLIENT_ID: id.optional(),
   CLIENT_CERTIFICATE_PATH: z.string().optional(),
   COLLAB_AUDIENCE: list,
@@ -58,7 +64,7 @@ const environment = z.object({
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
   PLAYGROUND: onOff,
   SIMULATOR_PORT: port.default(3979),
-  SIMULATOR_DIRECTORY_SECONDS: z.coerce.number().min(0).default(15),
+  SIMULATOR_DIRECTORY_SECONDS: z.coerce.number('must be a number').min(0, 'must be at least 0').default(15),
   RATE_LIMIT_WRITES_PER_MINUTE: count.default(60),
   RATE_LIMIT_WRITE_BURST: count.default(10),
   RATE_LIMIT_READS_PER_MINUTE: count.default(300),

@@ -17,9 +17,13 @@ Server.prototype.listen = function (this: Server, ...words: unknown[]): Server {
 
 const connect = Socket.prototype.connect
 Socket.prototype.connect = function (this: Socket, ...words: unknown[]): Socket {
-  const host = hostOf(words)
-  if (loopback.has(host)) return Reflect.apply(connect, this, words)
-  return this.destroy(new Error(`${host} is not this machine`))
+  if (loopback.has(hostOf(words))) return Reflect.apply(connect, this, words)
+  // Refused the ordinary way, at a port where nobody listens: a socket that is ended before it connects breaks TLS.
+  const [first, ...more] = words
+  const nowhere = { host: '127.0.0.1', port: 1 }
+  if (Array.isArray(first)) Object.assign(first[0], nowhere)
+  const instead = Array.isArray(first) ? first : typeof first === 'object' ? { ...first, ...nowhere } : nowhere
+  return Reflect.apply(connect, this, [instead, ...more.filter((word) => typeof word === 'function')])
 }
 
 /** Of `connect(options)`, `connect(port, host)` and the form that Node itself uses, `connect([options, callback])`. */

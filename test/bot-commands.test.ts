@@ -37,10 +37,10 @@ describe('what is typed to the bot', () => {
       expect(shown).toContain(template)
     })
 
-    it('new with words of no template: says so, and leads on', async () => {
+    it('new with words of no template: shows all there are', async () => {
       const [reply] = await start().turn(saying('kim', 'new spaceship'))
-      expect(textOf(cardIn(reply))).toContain('Nothing to choose from')
-      expect(actionsOf(cardIn(reply)).length).toBeGreaterThan(0)
+      expect(textOf(cardIn(reply))).toContain('What kind of site?')
+      expect(actionsOf(cardIn(reply)).length).toBeGreaterThan(1)
     })
 
     it('my requests: nothing yet, then one row each', async () => {
@@ -65,12 +65,20 @@ describe('what is typed to the bot', () => {
       expect(await start().says('kim', text)).toContain('There is no such request, or you may not see it.')
     })
 
-    it.each(['cancel', 'cancel everything', 'status 12', 'status REQ-', 'status REQ-1 REQ-2'])(
+    it.each(['cancel', 'cancel everything', 'status REQ-', 'status REQ-1 REQ-2'])(
       '%s: asks which request',
       async (text) => {
         expect(await start().says('kim', text)).toContain('I need the number of the request.')
       },
     )
+
+    it.each([
+      ['status', (number: string) => `status ${number}`],
+      ['status', (number: string) => `req-${number}`],
+    ])('%s takes the number as people type it', async (_, typed) => {
+      const { reference } = await requested(world, `By number ${typed('x')}`, { who: 'kim', approval: true })
+      expect(await start().says('kim', typed(reference.slice('REQ-'.length)))).toContain(reference)
+    })
 
     it('cancel with a reference ends it; a second time says that it has ended', async () => {
       const { says } = start()

@@ -125,7 +125,8 @@ const conversation = (): void => {
   it(
     'takes a site from a form to a card with its link, over an approval in the second window',
     async () => {
-      await kim.type('new site')
+      // A row that types a command: the Playground gets it as data, since it cannot type.
+      await kim.card('what do you need?').getByText('New site').click()
       const choose = await kim.sees('What kind of site?', 'choose')
       await choose.getByText('Project site').click()
 

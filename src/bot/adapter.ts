@@ -3,10 +3,12 @@ import {
   CloudAdapter,
   ConfigurationBotFrameworkAuthentication,
   type InvokeResponse,
+  type ResourceResponse,
   type TurnContext,
 } from 'botbuilder'
 import { AuthenticationConstants, ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
 import type { IncomingActivity } from './guard.ts'
+import { forPlayground } from './playground-cards.ts'
 
 export interface Credentials {
   readonly appId: string
@@ -37,6 +39,8 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
 /** botbuilder's adapter, which hears only what our guard has verified: the SDK's own token check is never reached. */
 export class GuardedAdapter extends CloudAdapter {
   readonly appId: string
+  /** Without credentials this is local mode, and the chat is the Playground. */
+  readonly #isPlayground: boolean
 
   constructor(credentials: Credentials | undefined) {
     const known = credentials && {
@@ -47,6 +51,15 @@ export class GuardedAdapter extends CloudAdapter {
     }
     super(new OnceOnlyAuthentication(known ?? {}))
     this.appId = credentials?.appId ?? ''
+    this.#isPlayground = credentials === undefined
+  }
+
+  override sendActivities(context: TurnContext, activities: Partial<Activity>[]): Promise<ResourceResponse[]> {
+    return super.sendActivities(context, this.#isPlayground ? activities.map(forPlayground) : activities)
+  }
+
+  override updateActivity(context: TurnContext, activity: Partial<Activity>) {
+    return super.updateActivity(context, this.#isPlayground ? forPlayground(activity) : activity)
   }
 
   /** Runs a verified activity; the result is the answer of an invoke. */

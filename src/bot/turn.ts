@@ -74,7 +74,8 @@ export function clickOf(activity: Partial<Activity>): Click | undefined {
 /** The command that a button types for clients that do not type it themselves (card-style §7). */
 export function typedByButton(activity: Partial<Activity>): string | undefined {
   const value: unknown = activity.value
-  const typed = isRecord(value) && isRecord(value['msteams']) ? value['msteams']['value'] : undefined
+  if (!isRecord(value)) return undefined
+  const typed = isRecord(value['msteams']) ? value['msteams']['value'] : value['types']
   return typeof typed === 'string' ? typed : undefined
 }
 

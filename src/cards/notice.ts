@@ -53,6 +53,7 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     unexpected: { look: toFix, types: 'help' },
     unknownCommand: { look: plain, types: 'help' },
     tooManyOpen: { look: toKnow, types: 'myRequests' },
+    noReferenceToCancel: { look: toKnow, types: 'myRequests' },
     noReference: { look: toKnow, types: 'myRequests' },
     noRequests: { look: plain, types: 'newRequest' },
     noApprovals: { look: plain, types: 'myRequests' },

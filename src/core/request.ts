@@ -89,7 +89,8 @@ export type Request = z.output<typeof provisioningRequest>
 
 /** What people call a request. */
 export const referenceOf = (request: Pick<Request, 'number'>): string => `REQ-${request.number}`
-export const referencePattern = /^REQ-(\d{1,9})$/i
+/** As people type it: the number alone will do. */
+export const referencePattern = /^(?:REQ-?|#)?\s*(\d{1,9})$/i
 
 /** Moves a request to another state, purely. Anything that is not a legal move throws `illegal-transition`. */
 export function transition(request: Request, to: RequestState, at: string): Request {

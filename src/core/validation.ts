@@ -77,6 +77,11 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
     }
     case 'invalid_key':
       return [fault(pointer, 'invalid', `${name} is not valid: a key has 1 to 64 characters.`)]
+    case 'invalid_format':
+      if (issue.format === 'uuid') return [fault(pointer, 'invalid', `${name} must be an object id (a UUID).`)]
+      return [fault(pointer, 'invalid', `${name} does not have the right form.`)]
+    case 'invalid_value':
+      return [fault(pointer, 'invalid', `${name} must be one of: ${issue.values.join(', ')}.`)]
     case 'custom':
       return [fault(pointer, 'invalid', `${name}: ${issue.message}`)]
     default:

@@ -32,15 +32,17 @@ export function hear(text: string): Heard | undefined {
     if (typed.toLowerCase() === words) return { command, argument: '' }
     if (typed.toLowerCase().startsWith(`${words} `)) return { command, argument: typed.slice(words.length + 1) }
   }
+  // A reference alone asks how the request stands.
+  if (/^REQ-?\d+$/i.test(typed)) return { command: statusCommand, argument: typed }
   return undefined
 }
 
-/** The command that is spelt most like what was typed, whatever follows it; `help` when it looks like none. */
-export function nearest(text: string): string {
+/** The command that is spelt most like what was typed, whatever follows it; undefined when it looks like none. */
+export function nearest(text: string): string | undefined {
   const typed = text.trim().toLowerCase().slice(0, 40).split(/\s+/)
   const ranked = known.map(({ words, command }) => ({ means: command.words, far: unlike(typed, words) }))
   const [best] = ranked.sort((one, other) => one.far - other.far)
-  return best && best.far <= unrecognisable ? best.means : helpCommand.words
+  return best && best.far <= unrecognisable ? best.means : undefined
 }
 
 /** The share of letters that have to change before a spelling is taken for none of ours. */

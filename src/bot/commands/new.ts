@@ -18,7 +18,8 @@ export const newCommand = defineCommand({
   async handle(turn, part) {
     const all = await siteTemplates(turn)
     const named = all.filter(({ name }) => name.toLowerCase().includes(part.toLowerCase()))
-    return choose(turn, part === '' ? all : named)
+    // A part that no name has gets all there is, so nobody is told that there is nothing.
+    return choose(turn, named.length > 0 ? named : all)
   },
   otherwise: async (turn) => choose(turn, await siteTemplates(turn)),
 })

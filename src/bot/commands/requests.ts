@@ -55,7 +55,7 @@ export const cancelCommand = defineCommand({
     await turn.provisioning.cancel(turn.actor, requestId)
     return statusOf(turn, requestId)
   },
-  otherwise: async (turn) => ({ card: cards.notice({ code: 'noReference' }, turn.viewer) }),
+  otherwise: async (turn) => ({ card: cards.notice({ code: 'noReferenceToCancel' }, turn.viewer) }),
 })
 
 const isOpen = ({ status }: Request): boolean => openStates.includes(status)
