@@ -42,7 +42,15 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: ['core'],
 }
 /** The files beside the rooms, which wire them. */
-const composition = new Set(['app', 'surroundings', 'main', 'playground', 'playground-process', 'config'])
+const composition = new Set([
+  'app',
+  'surroundings',
+  'main',
+  'playground',
+  'playground-process',
+  'playground-loopback',
+  'config',
+])
 
 const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly string[] }[] = [
   { vendor: /^(botbuilder|botframework)/, rooms: ['bot'] },
