@@ -36,6 +36,7 @@ function stopOnSignal(app: App, playgrounds: Playgrounds | undefined): void {
   const stop = async (): Promise<void> => {
     if (stopping) process.exit(1)
     stopping = true
+    process.stdout.write('Stopping; what is under way is kept.\n')
     setTimeout(() => process.exit(1), 10_000).unref()
     await playgrounds?.close()
     await app.close()

@@ -70,7 +70,10 @@ async function startWindow(app: App, { userPrincipalName, part, port }: (typeof 
     const url = await answering(child)
     child.once('exit', () => {
       if (!expected)
-        lastWords(child, folder, complaints).then((why) => tell(`The window of ${name} has ended: ${why}`), ignore)
+        lastWords(child, folder, complaints).then(
+          (why) => tell(`The window of ${name} has ended; npm start brings it back. It said: ${why}`),
+          ignore,
+        )
     })
     const close = async (): Promise<void> => {
       expected = true

@@ -2,6 +2,7 @@ import { type Actor, authorize } from './access.ts'
 import { asking } from './approvers.ts'
 import { ProvisioningError, refuseFields } from './errors.ts'
 import type { Ports, Settings } from './ports.ts'
+import { isRequestKind } from './resource.ts'
 import { mayUse, type Template, templateWithin } from './template.ts'
 import { fault, faultsOf } from './validation.ts'
 
@@ -18,10 +19,11 @@ export async function usableTemplates(ports: Ports, actor: Actor): Promise<Templ
   return usable(ports, actor, await ports.templates.list(actor.tenantId))
 }
 
+/** Those of a kind that can be asked for today, and open to this person. */
 async function usable(ports: Ports, actor: Actor, all: readonly Template[]): Promise<Template[]> {
   const byGroup = all.some(({ audience }) => audience !== null && audience.groups.length > 0)
   const groups = byGroup ? await asking(() => ports.directory.groupsOf(actor.id)) : new Set<string>()
-  return all.filter((one) => mayUse(one, actor, groups))
+  return all.filter((one) => isRequestKind(one.kind) && mayUse(one, actor, groups))
 }
 
 /** One template; `not-found` also for one that this person may not use. */

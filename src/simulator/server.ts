@@ -95,7 +95,8 @@ async function listen(server: Server, host: string, port: number): Promise<numbe
 
 function bindFailure(error: NodeJS.ErrnoException, host: string, port: number): Error {
   if (error.code !== 'EADDRINUSE') return error
-  const advice = 'Stop what listens there, or set SIMULATOR_PORT to a free port.'
+  const advice =
+    'This service probably runs already. Stop it, or set PORT, SIMULATOR_PORT and DATA_DIR to run a second.'
   return new Error(`The simulator cannot listen on ${host}:${port}: port ${port} is in use. ${advice}`, {
     cause: error,
   })

@@ -17,9 +17,12 @@ export function lockStore(folder: string, lockFile: string): StoreLock {
   } catch (error) {
     database.close()
     if (!isBusy(error)) throw error
-    throw new Error(`The data folder ${folder} is in use by another process. Stop that one, or set another DATA_DIR.`, {
-      cause: error,
-    })
+    throw new Error(
+      `The data folder ${folder} is in use by another process: this service probably runs already. Stop that one, or set PORT, SIMULATOR_PORT and DATA_DIR to run a second.`,
+      {
+        cause: error,
+      },
+    )
   }
   return { release: () => database.close() }
 }
