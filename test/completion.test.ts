@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
+import { requestView } from '../src/core/index.ts'
 import { textOf } from './support/cards.ts'
 import type { ShownActivity } from './support/connector.ts'
 import { linkOf } from './support/journey.ts'
@@ -84,7 +85,7 @@ describe('with the poll alone', () => {
     const requestId = await ask(service, 'kim', 'Polled')
     await succeeded(service, requestId)
     const { body } = await service.rest('sam', 'GET', `/requests/v1/${requestId}`)
-    const { url, siteId, securityGroupId } = body['resource'] as unknown as Record<string, string>
+    const { url, siteId, securityGroupId } = requestView.parse(body).resource ?? {}
     // Another address than the one we made: only the look can know it.
     const moved = `${url}-moved`
     await changeGroup(service, securityGroupId ?? '', {

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { requestView } from '../src/core/index.ts'
 import { templates, withService } from './support/service.ts'
 import { until } from './support/until.ts'
 import { type ReceivedWebhook, startSubscriber } from './support/webhook-subscriber.ts'
@@ -41,8 +42,8 @@ describe("a template's own webhook", () => {
   it('is signed by Standard Webhooks, and says what became of the request', async () => {
     const requestId = await ask('Signed')
     const { headers, body } = await nth(1)
-    const { resource, tenantId, reference, kind } = (await service.rest('sam', 'GET', `/requests/v1/${requestId}`))
-      .body as unknown as { resource: object; tenantId: string; reference: string; kind: string }
+    const answer = await service.rest('sam', 'GET', `/requests/v1/${requestId}`)
+    const { resource, tenantId, reference, kind } = requestView.parse(answer.body)
     expect(new Webhook(secret).verify(body, headers)).toEqual({
       type: 'site.provisioned',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),

@@ -29,7 +29,9 @@ export class DurableFiles extends NodeFS {
   override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(pglite, options)
     const addFsync = (module: Module) => {
-      const { FS, NODEFS } = module as unknown as { FS: FileSystem; NODEFS: NodeFiles }
+      // PGlite's types leave these two out of the module that emscripten makes.
+      const FS: FileSystem = Reflect.get(module, 'FS')
+      const NODEFS: NodeFiles = Reflect.get(module, 'NODEFS')
       NODEFS.stream_ops.fsync = (stream) => {
         this.flushes += 1
         try {
