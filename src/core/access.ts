@@ -6,6 +6,8 @@ import type { Person } from './resource.ts'
 export interface Actor extends Person {
   readonly tenantId: string
   readonly isAdmin: boolean
+  /** The client id of an application that acts for itself. It asks for mailboxes, and decides nothing. */
+  readonly clientId?: string
 }
 
 /** What somebody is to a request. `member` is anyone of the tenant. */
@@ -21,6 +23,8 @@ export const access = {
   'request.create': ['member'],
   'request.list': ['member'],
   'request.listAll': ['admin'],
+  'queue.read': ['admin'],
+  'health.read': ['admin'],
   'request.read': ['requester', 'approver', 'admin'],
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],

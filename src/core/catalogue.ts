@@ -1,9 +1,8 @@
 import { type Actor, authorize } from './access.ts'
-import { asking } from './approvers.ts'
 import { ProvisioningError, refuseFields } from './errors.ts'
+import { usableOf } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
-import { isRequestKind } from './resource.ts'
-import { mayUse, type Template, templateWithin } from './template.ts'
+import { type Template, templateWithin } from './template.ts'
 import { fault, faultsOf } from './validation.ts'
 
 /** The templates that this person may use, in their order; an admin sees all. */
@@ -11,19 +10,12 @@ export async function listTemplates(ports: Ports, actor: Actor): Promise<Templat
   authorize(actor, 'template.read')
   const all = await ports.templates.list(actor.tenantId)
   if (actor.isAdmin) return all
-  return usable(ports, actor, all)
+  return usableOf(ports, actor, all)
 }
 
 /** The templates that this person may ask from, admin or not. */
 export async function usableTemplates(ports: Ports, actor: Actor): Promise<Template[]> {
-  return usable(ports, actor, await ports.templates.list(actor.tenantId))
-}
-
-/** Those of a kind that can be asked for today, and open to this person. */
-async function usable(ports: Ports, actor: Actor, all: readonly Template[]): Promise<Template[]> {
-  const byGroup = all.some(({ audience }) => audience !== null && audience.groups.length > 0)
-  const groups = byGroup ? await asking(() => ports.directory.groupsOf(actor.id)) : new Set<string>()
-  return all.filter((one) => isRequestKind(one.kind) && mayUse(one, actor, groups))
+  return usableOf(ports, actor, await ports.templates.list(actor.tenantId))
 }
 
 /** One template; `not-found` also for one that this person may not use. */

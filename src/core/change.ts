@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { openStage, waitingFor } from './approval.ts'
-import { type AuditEntry, type Delivery, type JobOrder, jobId, system, webhookOf } from './events.ts'
+import { type AuditEntry, type Delivery, type JobOrder, jobId, provisionedEvent, system, webhookOf } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTerminal, type Request } from './request.ts'
 import type { Person } from './resource.ts'
@@ -106,13 +106,13 @@ async function deliveriesOf(ports: Ports, settings: Settings, request: Request):
       url: template.webhook.url,
     })
   }
-  if (settings.followUpWebhookUrl && body.type === 'site.provisioned') {
+  if (settings.followUpWebhookUrl && body.type === provisionedEvent(request)) {
     deliveries.push({ ...draft, deliveryId: randomUUID(), subscriber: 'bot', url: settings.followUpWebhookUrl })
   }
   return deliveries
 }
 
-/** The jobs of a request that has just been queued: the work, and the first look for its group. */
+/** The jobs of a request that has just been queued: the work, and the first look whether it is there. */
 export function jobsOfQueued(request: Request, settings: Settings): JobOrder[] {
   const { requestId, queuedAt } = request
   if (queuedAt === null) return []

@@ -2,11 +2,11 @@ import { changeRequest, entry, followUpLook, lookTimes, tellRequester } from './
 import { TenantError } from './errors.ts'
 import { system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
-import type { Request } from './request.ts'
+import { isForMailbox, type Request } from './request.ts'
 
 /**
  * The requester is told once that the resource is ready, and only by these two: a verified provisioning webhook, or a
- * look into the directory that finds the group (DESIGN §5). The job that makes the resource never tells.
+ * look that finds it (DESIGN §5). The job that makes the resource never tells.
  */
 export async function completeByWebhook(
   ports: Ports,
@@ -17,10 +17,20 @@ export async function completeByWebhook(
   await announce(ports, settings, requestId, 'webhook', url)
 }
 
-/** Look number `look` for the provisioned group. Not there: orders the next look; after the fast ones the request is late. */
-export async function lookForGroup(ports: Ports, settings: Settings, requestId: string, look: number): Promise<void> {
+/**
+ * Look number `look` whether it is there: for a site, whether the directory has its group; a mailbox has none, so its
+ * request's own state tells. Not there: orders the next look; after the fast ones the request is late.
+ */
+export async function lookWhetherThere(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  look: number,
+): Promise<void> {
   const request = await ports.requests.find(requestId)
   if (!request || !mayStillBeFound(request)) return
+  if (isForMailbox(request) && request.status === 'succeeded')
+    return announce(ports, settings, requestId, 'state', undefined)
   const found = request.status === 'succeeded' ? await ask(ports, requestId) : {}
   if (found.group) return announce(ports, settings, requestId, 'poll', found.group.url)
   await changeRequest(ports, settings, requestId, (current, at) => {
@@ -55,12 +65,13 @@ async function announce(
   ports: Ports,
   settings: Settings,
   requestId: string,
-  by: 'webhook' | 'poll',
+  by: 'webhook' | 'poll' | 'state',
   found: string | undefined,
 ): Promise<void> {
   await changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'succeeded' || request.followUp.state === 'announced') return undefined
-    const url = [found, request.resource?.url].find((one) => one?.startsWith(new URL('/', ports.tenant.siteRoot).href))
+    const known = isForMailbox(request) ? [] : [found, request.resource?.url]
+    const url = known.find((one) => one?.startsWith(new URL('/', ports.tenant.siteRoot).href))
     const next: Request = {
       ...request,
       updatedAt: at,

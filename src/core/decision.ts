@@ -1,7 +1,10 @@
 import { type Actor, authorize, notFound } from './access.ts'
 import { alreadyDecided, decide, openStage } from './approval.ts'
+import { attentionOf } from './attention.ts'
 import { askApprovers, type Change, changeRequest, entry, jobsOfQueued, tellRequester } from './change.ts'
+import { checkSteps } from './check.ts'
 import { ProvisioningError } from './errors.ts'
+import { jobId } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTerminal, type Request, type RequestState, type RequestStep, referenceOf, transition } from './request.ts'
 
@@ -46,18 +49,30 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '') =>
     return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
   })
 
-/** Queues a failed request again; it continues at the step that failed. */
+/**
+ * Lets an admin go on with a request that stopped. A failed one is queued again and continues at the step that failed; of
+ * a ready check that found something wrong, at the steps that put it right. One that has stood still for too long gets
+ * its job anew, which is safe if the old one is only slow.
+ */
 export const retry: Verb = (ports, settings, actor, requestId, comment = '') =>
   change(ports, settings, requestId, (request, at) => {
     authorize(actor, 'request.retry', request)
+    if (attentionOf(request, new Date(at))?.mend === 'retry' && request.status !== 'failed') {
+      const job = { name: 'provision', payload: { v: 1, requestId }, id: jobId('provision', requestId, at) } as const
+      return { request, audit: [entry({ ...request, updatedAt: at }, actor, 'restarted', { comment })], jobs: [job] }
+    }
     // Also a request that waits for approval may become queued, but not by this.
     if (request.status !== 'failed')
       throw new ProvisioningError(
         'illegal-transition',
-        `${referenceOf(request)} is ${request.status}; only a failed request can be tried again.`,
+        `${referenceOf(request)} is ${request.status}; only a failed request, or one that stands still, can be tried again.`,
       )
-    const steps = request.steps.map((step) => (step.status === 'done' ? step : begunAnew(step)))
-    const next = { ...transition(request, 'queued', at), steps, problem: null, followUp: { state: 'none' as const } }
+    const mended = new Set<string>(request.checks.flatMap(({ name, ok }) => (ok ? [] : [checkSteps[name]])))
+    const steps = request.steps.map((step) =>
+      step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
+    )
+    const followUp = { state: 'none' as const }
+    const next = { ...transition(request, 'queued', at), steps, checks: [], problem: null, followUp }
     return { request: next, audit: [entry(next, actor, 'queued', { comment })], jobs: jobsOfQueued(next, settings) }
   })
 

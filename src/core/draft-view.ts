@@ -1,24 +1,21 @@
 import type { Actor } from './access.ts'
 import type { Draft } from './draft.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
+import { bodyOfForm } from './form-values.ts'
+import { type Plan, usableTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
-import { evaluate, type Plan, usableTemplate } from './preview.ts'
+import { evaluate, resourceOf } from './preview.ts'
 import { read } from './reading.ts'
 import type { Request } from './request.ts'
-import { isRequestKind, type RequestKind } from './resource.ts'
-import { siteFromForm } from './site.ts'
 import type { Template } from './template.ts'
 import { fault } from './validation.ts'
-
-/** A template that has a form. */
-export type FormTemplate = Template & { readonly kind: RequestKind }
 
 /** Where a draft stands, and what its card needs to show it. */
 export type DraftView =
   | {
       readonly step: 'details'
       readonly draft: Draft
-      readonly template: FormTemplate
+      readonly template: Template
       readonly faults: readonly Fault[]
       readonly outdated: boolean
     }
@@ -33,7 +30,7 @@ const longestReason = 1024
 export async function ownDraft(ports: Ports, actor: Actor, requestId: string): Promise<Draft> {
   const draft = await ports.drafts.find(requestId)
   if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
-    throw new ProvisioningError('not-found', 'This form is no longer known. Type new site to begin again.')
+    throw new ProvisioningError('not-found', 'This form is no longer known. Type new to begin again.')
   return draft
 }
 
@@ -62,7 +59,7 @@ export async function showDraft(
   return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
 }
 
-type Checked = { readonly plan: Plan } | { readonly template: FormTemplate; readonly faults: readonly Fault[] }
+type Checked = { readonly plan: Plan } | { readonly template: Template; readonly faults: readonly Fault[] }
 
 /** What a request made of this draft would be, or what is wrong with it. */
 export async function check(
@@ -70,16 +67,13 @@ export async function check(
   settings: Settings,
   actor: Actor,
   draft: Draft,
-  template: FormTemplate,
+  template: Template,
 ): Promise<Checked> {
-  const evaluation = await evaluate(
-    ports,
-    settings,
-    actor,
-    draft.requestId,
-    siteFromForm(draft.templateId, draft.values),
-  )
-  const faults = [...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
+  const { requestId } = draft
+  const { body, faults: inForm } = bodyOfForm(template, draft.values)
+  const inquiry = { ports, settings, actor, requestId, crowded: false }
+  const evaluation = await evaluate(inquiry, resourceOf(template.kind), body)
+  const faults = [...inForm, ...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
   return evaluation.ok && faults.length === 0 ? { plan: evaluation.plan } : { template, faults }
 }
 
@@ -94,11 +88,11 @@ function reasonFaults(draft: Draft, template: Template): Fault[] {
     : []
 }
 
-/** The template of a form. One that is gone, or of a kind that has no form, is `not-found`. */
-export async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<FormTemplate> {
+/** The template of a form; `not-found` when it is gone. */
+export async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template> {
   const template = await usableTemplate(ports, actor, templateId)
-  if (template && isRequestKind(template.kind)) return { ...template, kind: template.kind }
-  const detail = 'This template is no longer offered. Type new site to see those that are.'
+  if (template) return template
+  const detail = 'This template is no longer offered. Type new to see those that are.'
   throw new ProvisioningError('not-found', detail, { faults: [fault('/templateId', 'unknown-template', detail)] })
 }
 

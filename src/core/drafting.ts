@@ -3,11 +3,12 @@ import type { Actor } from './access.ts'
 import type { Draft } from './draft.ts'
 import { check, type DraftView, knownTemplate, ownDraft, reasonOf, showDraft, write } from './draft-view.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
+import { bodyOfForm, formOfRequest } from './form-values.ts'
+import { usableTemplate } from './plan.ts'
 import type { Ports, SentCard, Settings } from './ports.ts'
-import { usableTemplate } from './preview.ts'
+import { type Resource, resourceOf } from './preview.ts'
 import { read } from './reading.ts'
-import type { Request, RequestState } from './request.ts'
-import { siteFromForm } from './site.ts'
+import { isForMailbox, type Request, type RequestState } from './request.ts'
 import type { Template } from './template.ts'
 
 export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
@@ -80,6 +81,13 @@ export async function editDraft(
   return showDraft(ports, settings, actor, now, !isWanted)
 }
 
+/** What a draft submits. */
+export interface Asked {
+  readonly resource: Resource
+  readonly body: unknown
+  readonly reason: string
+}
+
 /**
  * Submits what was reviewed: one request for one draft, however often it is clicked. What is no longer right (a name
  * taken meanwhile) brings the form back with its values.
@@ -90,7 +98,7 @@ export async function submitDraft(
   actor: Actor,
   requestId: string,
   version: number,
-  submit: (body: unknown, reason: string, along: () => Promise<void>) => Promise<Request>,
+  submit: (asked: Asked, along: () => Promise<void>) => Promise<Request>,
 ): Promise<DraftView> {
   const draft = await ownDraft(ports, actor, requestId)
   if (draft.step !== 'review' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
@@ -101,8 +109,9 @@ export async function submitDraft(
     updatedAt: ports.clock.now().toISOString(),
   }
   try {
-    const body = siteFromForm(draft.templateId, draft.values)
-    const request = await submit(body, reasonOf(draft), async () => {
+    const { id, kind } = await knownTemplate(ports, actor, draft.templateId)
+    const { body } = bodyOfForm({ id, kind }, draft.values)
+    const request = await submit({ resource: resourceOf(kind), body, reason: reasonOf(draft) }, async () => {
       // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
       if (!(await ports.drafts.update(submitted))) throw new ProvisioningError('stale-version', 'The form has changed.')
     })
@@ -139,18 +148,11 @@ const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled'
 export async function draftFromRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
   const request = await read(ports, actor, requestId)
   if (!endedInVain.includes(request.status)) return { step: 'submitted', request }
-  const { displayName, description, labelId, owners, metadata } = request.details
-  const extra = Object.fromEntries(Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, String(value)]))
-  const values = {
-    displayName,
-    description,
-    labelId,
-    owners: owners.join(','),
-    alias: request.details.alias,
-    reason: request.reason,
-    ...extra,
-  }
-  return openDraft(ports, actor, request.template.id, values)
+  const { problem } = request
+  const values = formOfRequest(request)
+  const taken = problem?.code === 'name-taken' && problem.suggestion ? problem.suggestion : undefined
+  const name = isForMailbox(request) ? 'name' : 'alias'
+  return openDraft(ports, actor, request.template.id, taken === undefined ? values : { ...values, [name]: taken })
 }
 
 /** A draft of this person with its template; none when the template is no longer offered to them. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { type Request, referenceOf } from './request.ts'
+import { isForMailbox, type Request, type RequestState, referenceOf } from './request.ts'
 import { instant, person } from './resource.ts'
 import { eventTypes } from './template.ts'
 
@@ -72,23 +72,30 @@ export const webhookBody = z.object({
     siteId: z.string().optional(),
     groupId: z.string().nullable().optional(),
     securityGroupId: z.string().optional(),
+    address: z.string().optional(),
+    mailboxId: z.string().optional(),
   }),
 })
 export type WebhookBody = z.output<typeof webhookBody>
 
 const eventOfState = {
-  succeeded: 'site.provisioned',
   rejected: 'request.rejected',
   failed: 'request.failed',
   expired: 'request.expired',
   cancelled: 'request.cancelled',
 } as const
 
+const eventOf = (state: RequestState): WebhookBody['type'] | undefined =>
+  Object.entries(eventOfState).find(([known]) => known === state)?.[1]
+/** What tells that a request's resource was made. */
+export const provisionedEvent = (request: Request): 'mailbox.provisioned' | 'site.provisioned' =>
+  isForMailbox(request) ? 'mailbox.provisioned' : 'site.provisioned'
+
 /** The webhook that tells of a request's present state; undefined for states nobody is told of. */
 export function webhookOf(request: Request): WebhookBody | undefined {
   const { status, requestId, tenantId, kind, resource } = request
-  if (!(status in eventOfState)) return undefined
-  const type = eventOfState[status as keyof typeof eventOfState]
+  const type = status === 'succeeded' ? provisionedEvent(request) : eventOf(status)
+  if (type === undefined) return undefined
   const data = { reference: referenceOf(request), kind, status, displayName: request.details.displayName, ...resource }
   return { type, timestamp: request.updatedAt, requestId, tenantId, data }
 }

@@ -1,8 +1,10 @@
 import { type Change, changeRequest, entry, outcomeCard, tellRequester } from './change.ts'
-import { TenantError } from './errors.ts'
+import { ProvisioningError, TenantError } from './errors.ts'
 import { jobId, system } from './events.ts'
-import type { Ports, Settings, SiteStepInput } from './ports.ts'
-import { nextStep, type Request, type RequestStep, transition, withStep } from './request.ts'
+import { anotherName } from './free-name.ts'
+import type { Ports, Settings } from './ports.ts'
+import { nextStep, type Problem, type Request, type RequestStep, transition, withStep } from './request.ts'
+import { checkFault, type Done, resourceOf, takeStep } from './step.ts'
 
 export interface Run {
   /** True when the queue will not try again, so a failure is final. */
@@ -33,7 +35,8 @@ export async function provision(ports: Ports, settings: Settings, requestId: str
 function begin(ports: Ports, settings: Settings, requestId: string): Promise<Request | undefined> {
   return changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'queued') return undefined
-    const next = { ...transition(request, 'provisioning', at), followUp: { state: 'waiting' as const } }
+    const begun = { ...transition(request, 'provisioning', at), startedAt: request.startedAt ?? at }
+    const next = { ...begun, followUp: { state: 'waiting' as const } }
     return { request: next, audit: [entry(next, system, 'provisioning')] }
   })
 }
@@ -66,37 +69,37 @@ async function runStep(
     return { request: { ...current, steps, updatedAt: at }, audit: [] }
   })
   if (!begun || isOver(begun, name)) return begun
-  const result = await ports.tenant.siteSteps[name](inputOf(begun, signal))
+  const result = await takeStep(ports, begun, name, signal)
   if (!result.done) {
     await putOff(ports, begun, result.retryAfterSeconds)
     return undefined
   }
-  return changeRequest(ports, settings, requestId, (current, at) => {
-    if (isOver(current, name)) return undefined
-    const done = withStep(current, name, { status: 'done', finishedAt: at }, at)
-    const next = { ...done, progress: { ...done.progress, ...result.made } }
-    return { request: next, audit: [entry(next, system, `step:${name}`)] }
-  })
+  return changeRequest(ports, settings, requestId, (current, at) =>
+    isOver(current, name) ? undefined : ended(current, name, result, at),
+  )
+}
+
+/** The end of a step. A ready check that found something wrong is the end of the request, with what was made kept. */
+function ended(current: Request, name: RequestStep['name'], { made, checks }: Done, at: string): Change {
+  const known = { ...made(current), ...(checks && { checks: [...checks] }) }
+  const problem = checks && checkFault(name, checks)
+  if (problem) return failed(withStep(known, name, { status: 'failed', problem }, at), problem, at)
+  const next = withStep(known, name, { status: 'done', finishedAt: at }, at)
+  return { request: next, audit: [entry(next, system, `step:${name}`)] }
 }
 
 /** Whether another run has done the step, or ended the request, meanwhile. */
 const isOver = (request: Request, name: RequestStep['name']): boolean =>
   request.status !== 'provisioning' || request.steps.some((step) => step.name === name && step.status === 'done')
 
-function inputOf(request: Request, signal: AbortSignal): SiteStepInput {
-  const { requestId, kind, alias, owners, requester, progress, details } = request
-  const { displayName, description, labelId } = details
-  return { requestId, kind, displayName, description, alias, owners, requester, labelId, progress, signal }
-}
-
-/** How long a site may take to be ready before we say that it failed, in seconds (Microsoft names no bound). */
+/** How long a step may wait for the tenant before we say that it failed, in seconds (Microsoft names no bound). */
 const longestWaitSeconds = 15 * 60
 
 async function putOff(ports: Ports, request: Request, seconds: number): Promise<void> {
   const now = ports.clock.now()
   const waiting = request.steps.find(({ startedAt, status }) => status !== 'done' && startedAt !== undefined)
   if (waiting?.startedAt && now.getTime() - Date.parse(waiting.startedAt) > longestWaitSeconds * 1000) {
-    throw new TenantError('not-ready', 'The site was created but did not become ready in 15 minutes.', {
+    throw new TenantError('not-ready', 'It was created but did not become ready in 15 minutes.', {
       retryable: false,
     })
   }
@@ -115,11 +118,10 @@ async function putOff(ports: Ports, request: Request, seconds: number): Promise<
 function succeed(ports: Ports, settings: Settings, requestId: string): Promise<Request | undefined> {
   return changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'provisioning') return undefined
-    const { url, siteId, groupId, securityGroupId } = request.progress
-    if (!url || !siteId || !securityGroupId) throw new Error(`${requestId} has run all its steps without a site`)
-    const resource = { url, siteId, groupId: groupId ?? null, securityGroupId }
-    const next = { ...transition(request, 'succeeded', at), resource, problem: null }
-    return { request: next, audit: [entry(next, system, 'succeeded', { data: resource })] }
+    const made = resourceOf(request)
+    const next = { ...transition(made, 'succeeded', at), problem: null }
+    const { resource } = made
+    return { request: next, audit: [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })] }
   })
 }
 
@@ -132,7 +134,7 @@ async function stopped(
   error: unknown,
   run: Run,
 ): Promise<void> {
-  const problem = problemOf(error, step)
+  const problem = await withSuggestion(ports, requestId, problemOf(error, step))
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
   await changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'provisioning' || (step && isOver(request, step.name))) return undefined
@@ -140,6 +142,17 @@ async function stopped(
     return again ? { request: noted, audit: [] } : failed(noted, problem, at)
   })
   if (again) throw error
+}
+
+/** A name that turned out to be somebody else's comes with one that is free, if the tenant can be asked for one. */
+async function withSuggestion(ports: Ports, requestId: string, problem: Problem): Promise<Problem> {
+  const request = problem.code === 'name-taken' ? await ports.requests.find(requestId) : undefined
+  if (!request) return problem
+  const suggestion = await anotherName(ports, request).catch((error: unknown) => {
+    if (error instanceof TenantError || error instanceof ProvisioningError) return ''
+    throw error
+  })
+  return suggestion === '' ? problem : { ...problem, detail: `${problem.detail} ${suggestion} is free.`, suggestion }
 }
 
 /** The end of a request that could not be made: told to the requester, and to the admins, who can go on from here. */
@@ -171,4 +184,3 @@ function problemOf(error: unknown, step: RequestStep | undefined): Problem {
   if (error instanceof TenantError) return { code: error.code, detail: error.message, ...where }
   return { code: 'unexpected', detail: 'Something went wrong that we did not foresee. The log tells more.', ...where }
 }
-type Problem = NonNullable<Request['problem']>

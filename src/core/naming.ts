@@ -72,7 +72,7 @@ const shortId = (requestId: string): string => requestId.slice(0, 8)
 
 function affixed({ prefix, suffix }: Naming, core: string, tail = ''): string {
   const room = longest - prefix.length - tail.length - suffix.length
-  return `${prefix}${core.slice(0, room).replace(/[-_]+$/, '')}${tail}${suffix}`
+  return `${prefix}${core.slice(0, room).replace(/[-_.]+$/, '')}${tail}${suffix}`
 }
 
 /** What stands between prefix and suffix; all of it, when they are not both there or nothing stands between them. */

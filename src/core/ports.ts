@@ -1,7 +1,9 @@
+import type { Check } from './check.ts'
 import type { Draft } from './draft.ts'
 import type { AuditEntry, CardKey, Delivery, JobOrder } from './events.ts'
-import type { Request, RequestState } from './request.ts'
-import type { Person, RequestKind } from './resource.ts'
+import type { AccessLevel, MailboxDetails, MailboxProgress, MailboxStep } from './mailbox.ts'
+import type { Request, RequestForMailbox, RequestState } from './request.ts'
+import type { MailboxKind, Person, ResourceKind, SiteKind } from './resource.ts'
 import type { SiteProgress, SiteStep } from './site.ts'
 import type { Template } from './template.ts'
 
@@ -21,9 +23,13 @@ export interface RequestQuery {
   readonly requesterId?: string
   /** Only requests whose open stage waits for this person. */
   readonly approverId?: string
-  readonly status?: RequestState
-  readonly kind?: RequestKind
+  readonly status?: RequestState | readonly RequestState[]
+  readonly kind?: ResourceKind
   readonly limit: number
+  /** The smallest number first. */
+  readonly oldestFirst?: boolean
+  /** Only what was made and of which nobody was told yet. */
+  readonly unannounced?: boolean
   /** Requests with a smaller number than this: newest first, so this is "after". */
   readonly before?: number
 }
@@ -40,6 +46,8 @@ export interface RequestStore {
   update(request: Request): Promise<void>
   list(query: RequestQuery): Promise<Request[]>
   countOpen(tenantId: string, requesterId: string): Promise<number>
+  /** How many requests of the tenant are in each state; a state that none is in is left out. */
+  countByState(tenantId: string): Promise<Partial<Record<RequestState, number>>>
 }
 
 export interface TemplateStore {
@@ -130,6 +138,12 @@ export interface Outbox {
   update(conversation: Conversation, activityId: string, request: Request, key: CardKey): Promise<'updated' | 'gone'>
 }
 
+/** The domains that the organisation takes mail for, in lower case. */
+export interface MailDomains {
+  readonly default: string
+  readonly accepted: readonly string[]
+}
+
 /** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */
 export interface Directory {
   person(id: string): Promise<Person | undefined>
@@ -137,8 +151,13 @@ export interface Directory {
   membersOf(groupId: string): Promise<Person[]>
   /** Ids of the groups that the person is in, through nesting too. */
   groupsOf(personId: string): Promise<ReadonlySet<string>>
-  /** Whether nothing in the tenant holds this address yet. */
-  isAddressFree(kind: RequestKind, alias: string): Promise<boolean>
+  /** Whether no site and no group's site has this alias, or will have it. */
+  isSiteAddressFree(alias: string): Promise<boolean>
+  /** Whether a mailbox can be made of this address: nobody has the address, nor what stands before its `@` as a name. */
+  isMailboxNameFree(address: string): Promise<boolean>
+  /** Whether nobody has this mail address. */
+  isMailAddressFree(address: string): Promise<boolean>
+  mailDomains(): Promise<MailDomains>
   /** The API document's look-up by request id: `GET {directory_url}/v1.0/groups?$filter=…`. */
   findProvisionedGroup(
     requestId: string,
@@ -148,7 +167,7 @@ export interface Directory {
 /** What a step knows: facts of the request and what earlier steps made. */
 export interface SiteStepInput {
   readonly requestId: string
-  readonly kind: RequestKind
+  readonly kind: SiteKind
   readonly displayName: string
   readonly description: string
   readonly alias: string
@@ -158,9 +177,31 @@ export interface SiteStepInput {
   readonly progress: SiteProgress
   readonly signal: AbortSignal
 }
-/** Done, with what it made; or not yet, and when to look again (seconds). */
-export type StepResult =
-  | { readonly done: true; readonly made: Partial<SiteProgress> }
+/** The same of a mailbox. */
+export interface MailboxStepInput {
+  readonly requestId: string
+  readonly kind: MailboxKind
+  /** `room-aurora@contoso.com`; what stands before the `@` is the mailbox's name and alias in Exchange. */
+  readonly address: string
+  /** The additional address, or `''`. */
+  readonly aliasAddress: string
+  readonly details: MailboxDetails
+  /** Who gets which access; `None` is nobody here. */
+  readonly access: readonly { readonly person: Person; readonly level: Exclude<AccessLevel, 'None'> }[]
+  /** Custom attributes of Exchange, by their number. */
+  readonly customAttributes: ReadonlyMap<number, string>
+  /** When work on the request first began: a mailbox from before is somebody else's. */
+  readonly startedAt: Date
+  readonly progress: MailboxProgress
+  readonly signal: AbortSignal
+}
+
+/**
+ * Done, with what it made, and what a ready check has found; or not yet, and when to look again (seconds). A ready check
+ * that found something wrong is done too: what follows from it is the core's matter.
+ */
+export type StepResult<Progress = SiteProgress> =
+  | { readonly done: true; readonly made: Partial<Progress>; readonly checks?: readonly Check[] }
   | { readonly done: false; readonly retryAfterSeconds: number }
 
 /**
@@ -169,8 +210,37 @@ export type StepResult =
  */
 export interface Tenant {
   readonly siteSteps: { readonly [S in SiteStep]: (input: SiteStepInput) => Promise<StepResult> }
+  readonly mailboxSteps: {
+    readonly [S in MailboxStep]: (input: MailboxStepInput) => Promise<StepResult<MailboxProgress>>
+  }
+  /** The steps that this mailbox needs, in order: of what was not asked for there is no step. */
+  mailboxStepsOf(asked: Pick<RequestForMailbox, 'kind' | 'details' | 'aliasAddress'>): MailboxStep[]
   /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
   readonly siteRoot: string
+  /** Asks each service of Microsoft 365 something small. */
+  health(): Promise<ServiceHealth[]>
+}
+
+/** Whether a part of the world answers: in how many milliseconds, or why not, in words for admins. */
+export interface ServiceHealth {
+  readonly name: 'graph' | 'sharePoint' | 'exchange'
+  readonly milliseconds: number
+  readonly problem?: string
+}
+/** How the service itself does. */
+export interface OwnHealth {
+  /** Milliseconds of a question to the store; null = it does not answer. */
+  readonly databaseMilliseconds: number | null
+  /** Jobs that wait or are at work, and how long the oldest that is due has waited, in seconds. */
+  readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
+  /** Jobs that were given up and that nobody has looked after. */
+  readonly deadLetters: number
+  readonly version: string
+  readonly startedAt: Date
+}
+/** Filled by `app.ts`, which knows the parts. */
+export interface Vitals {
+  own(): Promise<OwnHealth>
 }
 
 export interface Ports {
@@ -187,6 +257,7 @@ export interface Ports {
   readonly jobs: Jobs
   readonly directory: Directory
   readonly tenant: Tenant
+  readonly vitals: Vitals
 }
 
 /** What an organisation decides about the service as a whole. Times in seconds. */

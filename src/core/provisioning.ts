@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { type Actor, admit, type Permission } from './access.ts'
+import { readHealth, readQueue, readStuck } from './administration.ts'
 import { asking } from './approvers.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
-import { completeByWebhook, lookForGroup } from './completion.ts'
+import { completeByWebhook, lookWhetherThere } from './completion.ts'
 import { approve, cancel, reject, retry } from './decision.ts'
 import type { Draft } from './draft.ts'
 import {
@@ -40,9 +41,13 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     siteRoot: ports.tenant.siteRoot,
 
     /** Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
-    async actor(identity: { tenantId: string; id: string }): Promise<Actor> {
-      if (identity.tenantId !== settings.tenantId)
+    async actor(identity: { tenantId: string; id: string; clientId?: string | undefined }): Promise<Actor> {
+      const { tenantId, id, clientId } = identity
+      if (tenantId !== settings.tenantId)
         throw new ProvisioningError('forbidden', 'You belong to another organisation.')
+      // An application is no person of the directory, and is an admin of nothing whatever the settings name.
+      if (clientId !== undefined)
+        return { id, displayName: `Application ${clientId}`, userPrincipalName: '', tenantId, isAdmin: false, clientId }
       const [person, isAdmin] = await asking(() =>
         Promise.all([ports.directory.person(identity.id), isAdminNow(ports, settings, identity.id)]),
       )
@@ -51,7 +56,10 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     },
 
     submitSite: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
-      submit(ports, settings, actor, { requestId, body, channel: 'rest' }),
+      submit(ports, settings, actor, { requestId, resource: 'site', body, channel: 'rest' }),
+    ),
+    submitMailbox: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
+      submit(ports, settings, actor, { requestId, resource: 'mailbox', body, channel: 'rest' }),
     ),
     read: to('request.read', (actor, requestId: string) => read(ports, actor, requestId)),
     readByReference: to('request.read', (actor, reference: string) => readByReference(ports, actor, reference)),
@@ -72,6 +80,12 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       retry(ports, settings, actor, requestId, comment),
     ),
 
+    admin: {
+      queue: to('queue.read', (actor) => readQueue(ports, actor)),
+      stuck: to('queue.read', (actor) => readStuck(ports, actor)),
+      health: to('health.read', (actor) => readHealth(ports, actor)),
+    },
+
     templates: {
       list: to('template.read', (actor) => listTemplates(ports, actor)),
       usable: to('template.read', (actor) => usableTemplates(ports, actor)),
@@ -87,15 +101,15 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       review: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
         reviewDraft(ports, settings, actor, requestId, version, values),
       ),
+      mailDomains: () => asking(() => ports.directory.mailDomains()),
       edit: to('request.create', (actor, requestId: string, version: number) =>
         editDraft(ports, settings, actor, requestId, version),
       ),
       submit: to('request.create', (actor, requestId: string, version: number, statusCard?: StatusCard) =>
-        submitDraft(ports, settings, actor, requestId, version, (body, reason, along) =>
+        submitDraft(ports, settings, actor, requestId, version, (asked, along) =>
           submit(ports, settings, actor, {
+            ...asked,
             requestId,
-            body,
-            reason,
             channel: 'chat',
             along,
             ...(statusCard && { statusCard }),
@@ -110,7 +124,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     /** What jobs and webhooks call. They act for the system, so they take no actor. */
     system: {
       provision: (requestId: string, run: Run) => provision(ports, settings, requestId, run),
-      lookForGroup: (requestId: string, look: number) => lookForGroup(ports, settings, requestId, look),
+      lookWhetherThere: (requestId: string, look: number) => lookWhetherThere(ports, settings, requestId, look),
       completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
       deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
         deliverCard(ports, outbox, order, attempt),

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { approvalStage } from './approval.ts'
+import { check } from './check.ts'
 import { ProvisioningError } from './errors.ts'
-import { instant, person, requestKind } from './resource.ts'
+import { mailboxDetails, mailboxProgress, mailboxResource, mailboxSteps } from './mailbox.ts'
+import { instant, isMailboxKind, mailboxKind, person, siteKind } from './resource.ts'
 import { siteDetails, siteProgress, siteResource, siteSteps } from './site.ts'
 import { templateSnapshot } from './template.ts'
 
@@ -35,10 +37,18 @@ export const isTerminal = (state: RequestState): boolean => transitions[state].l
 export const openStates = requestStates.filter((state) => !isTerminal(state))
 
 /** Why a step or a request stopped, in words for people; never a stack or an answer's body. */
-export const problem = z.object({ code: z.string(), detail: z.string(), step: z.string().optional() })
+export const problem = z.object({
+  code: z.string(),
+  detail: z.string(),
+  step: z.string().optional(),
+  /** A name that is free, when the one that was asked for is not. */
+  suggestion: z.string().optional(),
+})
+export type Problem = z.output<typeof problem>
 export const stepStatus = z.enum(['pending', 'running', 'done', 'failed'])
+export const stepName = z.enum([...siteSteps, ...mailboxSteps])
 export const requestStep = z.object({
-  name: z.enum(siteSteps),
+  name: stepName,
   status: stepStatus,
   attempts: z.int(),
   startedAt: instant.optional(),
@@ -47,33 +57,32 @@ export const requestStep = z.object({
 })
 export type RequestStep = z.output<typeof requestStep>
 
-/** Whether and how the requester was told that the resource is ready: by the webhook or by the directory poll, once. */
+/**
+ * Whether and how the requester was told that the resource is ready, once: by the webhook; for a site by the directory
+ * poll; for a mailbox, which no group stands for, by the request's own state.
+ */
 export const followUp = z.object({
   state: z.enum(['none', 'waiting', 'late', 'announced']),
-  by: z.enum(['webhook', 'poll']).optional(),
+  by: z.enum(['webhook', 'poll', 'state']).optional(),
   url: z.string().optional(),
   at: instant.optional(),
 })
 
-/** A request as it is stored: the whole aggregate, versioned by `v`, parsed whenever it is read back. */
-export const provisioningRequest = z.object({
+/** What all requests have, whatever they ask for. */
+const common = {
   v: z.literal(1),
   requestId: z.uuid(),
   number: z.int(),
   tenantId: z.uuid(),
-  kind: requestKind,
   template: templateSnapshot,
   status: requestState,
   requester: person,
   channel: z.enum(['chat', 'rest']),
-  details: siteDetails,
-  owners: z.array(person),
   reason: z.string(),
-  alias: z.string(),
   approvals: z.array(approvalStage),
   steps: z.array(requestStep),
-  progress: siteProgress,
-  resource: siteResource.nullable(),
+  /** What the ready check found, each thing that was asked for. */
+  checks: z.array(check).default([]),
   problem: problem.nullable(),
   /** Who ended it before it was made. */
   cancelledBy: person.nullable(),
@@ -82,10 +91,41 @@ export const provisioningRequest = z.object({
   updatedAt: instant,
   /** When work last became possible: submission, the last approval, or a retry. Follow-up looks count from it. */
   queuedAt: instant.nullable(),
+  /** When work first began: what the tenant holds from before is not ours. */
+  startedAt: instant.nullable().default(null),
   finishedAt: instant.nullable(),
   version: z.int(),
+}
+const requestForSite = z.object({
+  ...common,
+  kind: siteKind,
+  details: siteDetails,
+  owners: z.array(person),
+  alias: z.string(),
+  progress: siteProgress,
+  resource: siteResource.nullable(),
 })
+const requestForMailbox = z.object({
+  ...common,
+  kind: mailboxKind,
+  details: mailboxDetails,
+  /** Everybody whom the details name by id, as the directory knew them at submission. */
+  people: z.array(person),
+  /** The primary address, `name@domain`, by the naming policy. */
+  address: z.string(),
+  /** The additional address, or `''`. */
+  aliasAddress: z.string(),
+  progress: mailboxProgress,
+  resource: mailboxResource.nullable(),
+})
+export type RequestForSite = z.output<typeof requestForSite>
+export type RequestForMailbox = z.output<typeof requestForMailbox>
+
+/** A request as it is stored: the whole aggregate, versioned by `v`, parsed whenever it is read back. */
+export const provisioningRequest = z.discriminatedUnion('kind', [requestForSite, requestForMailbox])
 export type Request = z.output<typeof provisioningRequest>
+export const isForMailbox = (request: Request): request is RequestForMailbox => isMailboxKind(request.kind)
+export const isForSite = (request: Request): request is RequestForSite => !isMailboxKind(request.kind)
 
 /** What people call a request. */
 export const referenceOf = (request: Pick<Request, 'number'>): string => `REQ-${request.number}`
@@ -122,51 +162,3 @@ export function withStep(
 }
 export const nextStep = (request: Request): RequestStep | undefined =>
   request.steps.find(({ status }) => status !== 'done')
-
-/** The request as the API shows it (DESIGN §5). */
-export const requestView = z.object({
-  requestId: z.uuid(),
-  reference: z.string(),
-  tenantId: z.uuid(),
-  kind: requestKind,
-  templateId: z.uuid(),
-  status: requestState,
-  approvalRequired: z.boolean(),
-  requester: person,
-  submittedAt: instant,
-  updatedAt: instant,
-  details: siteDetails.extend({ reason: z.string().optional() }),
-  approvals: z.array(approvalStage),
-  steps: z.array(requestStep),
-  resource: siteResource.nullable(),
-  problem: problem.nullable(),
-})
-export type RequestView = z.output<typeof requestView>
-
-export function viewOf(request: Request): RequestView {
-  const { requestId, tenantId, kind, status, requester, submittedAt, updatedAt, approvals, steps, resource, problem } =
-    request
-  const details = {
-    ...request.details,
-    alias: request.alias,
-    owners: request.owners.map(({ id }) => id),
-    ...(request.reason && { reason: request.reason }),
-  }
-  return {
-    requestId,
-    reference: referenceOf(request),
-    tenantId,
-    kind,
-    templateId: request.template.id,
-    status,
-    approvalRequired: approvals.length > 0,
-    requester,
-    submittedAt,
-    updatedAt,
-    details,
-    approvals,
-    steps,
-    resource,
-    problem,
-  }
-}

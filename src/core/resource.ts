@@ -6,14 +6,11 @@ export const mailboxKinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
 export const resourceKinds = [...mailboxKinds, ...siteKinds] as const
 export const resourceKind = z.enum(resourceKinds)
 export type ResourceKind = z.output<typeof resourceKind>
-
-/**
- * The kinds that can be asked for today. Every table that owes an answer for each kind is typed by this, so widening it
- * shows all the places that must answer for a new kind as compile errors.
- */
-export const requestKind = z.enum(siteKinds)
-export type RequestKind = z.output<typeof requestKind>
-export const isRequestKind = (kind: ResourceKind): kind is RequestKind => requestKind.safeParse(kind).success
+export const siteKind = z.enum(siteKinds)
+export type SiteKind = z.output<typeof siteKind>
+export const mailboxKind = z.enum(mailboxKinds)
+export type MailboxKind = z.output<typeof mailboxKind>
+export const isMailboxKind = (kind: ResourceKind): kind is MailboxKind => mailboxKind.safeParse(kind).success
 
 /** A person of the tenant. `id` is the Entra object id: the only part that decides anything. */
 export const person = z.object({ id: z.uuid(), displayName: z.string(), userPrincipalName: z.string() })

@@ -39,7 +39,8 @@ export const siteSteps = [
   'ready-check',
   'link-group',
 ] as const
-export type SiteStep = (typeof siteSteps)[number]
+export const siteStep = z.enum(siteSteps)
+export type SiteStep = z.output<typeof siteStep>
 
 /** What the steps have made so far. A retry continues from it instead of making anything again. */
 export const siteProgress = z.object({
@@ -65,22 +66,4 @@ export function stepsOfSite(details: SiteDetails, requesterId: string): SiteStep
   if (details.owners.every((id) => id === requesterId)) skip.add('add-owners')
   if (details.labelId === '') skip.add('apply-label')
   return siteSteps.filter((step) => !skip.has(step))
-}
-
-/**
- * Form values as typed (inputs are named like the API's fields, people pickers give ids joined by commas) to the fields
- * of the API document, ready for {@link siteRequest}. Empty inputs are left out, so defaults and "required" apply.
- */
-export function siteFromForm(templateId: string, values: Readonly<Record<string, string>>): Record<string, unknown> {
-  const body: Record<string, unknown> = { templateId }
-  const extra: Record<string, string> = {}
-  for (const [id, text] of Object.entries(values)) {
-    const value = text.trim()
-    if (value === '') continue
-    if (id.startsWith('metadata.')) extra[id.slice('metadata.'.length)] = value
-    else if (id === 'owners') body[id] = value.split(',').map((owner) => owner.trim())
-    else if (id in siteDetails.shape) body[id] = value
-  }
-  if (Object.keys(extra).length > 0) body['metadata'] = extra
-  return body
 }

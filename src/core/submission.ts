@@ -1,16 +1,19 @@
 import { type Actor, authorize } from './access.ts'
 import { askApprovers, entry, jobsOfQueued, record } from './change.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
+import { mailboxOf } from './mailbox-plan.ts'
+import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { Ports, SentCard, Settings } from './ports.ts'
-import { evaluate, type Plan } from './preview.ts'
+import { evaluate, type Resource } from './preview.ts'
 import type { Request } from './request.ts'
-import { stepsOfSite } from './site.ts'
+import { siteOf } from './site-plan.ts'
 import { snapshot } from './template.ts'
 import { fault } from './validation.ts'
 
 export interface Submission {
   /** The id that the request will have; submitting the same id again gives the same request. */
   readonly requestId: string
+  readonly resource: Resource
   readonly body: unknown
   readonly reason?: string
   readonly channel: Request['channel']
@@ -31,33 +34,46 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
   authorize(actor, 'request.create')
   const known = await ports.requests.find(submission.requestId)
   if (known) return own(known, actor)
+  const { requestId, resource, body } = submission
   for (let attempt = 1; ; attempt += 1) {
     const crowded = attempt === triesForAName
-    const evaluation = await evaluate(ports, settings, actor, submission.requestId, submission.body, crowded)
+    const evaluation = await evaluate({ ports, settings, actor, requestId, crowded }, resource, body)
     if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
-    const request = await ports.work.transaction(() => store(ports, settings, actor, submission, plan))
-    if (request) return request
-    if (plan.details.alias !== '' || crowded) return refuse([taken(plan.alias)])
+    try {
+      return await ports.work.transaction(() => store(ports, settings, actor, submission, plan))
+    } catch (error) {
+      if (!(error instanceof NameLost)) throw error
+      // Our next look finds it held, and suggests another or derives one, unless names were lost again and again.
+      if (crowded)
+        return refuse([fault(pointerOfName(plan), 'name-taken', `${error.message} is taken. Try another.`, '')])
+    }
   }
 }
 
-/** Stores the request of a plan; undefined when its name was taken since the plan was made. */
+/** Thrown inside the transaction: a name of the plan was taken since the plan was made. */
+class NameLost extends Error {}
+const pointerOfName = (plan: Plan): string => (isForMailboxPlan(plan) ? '/name' : '/alias')
+
+/** Stores the request of a plan. Throws {@link NameLost}, so that nothing is kept. */
 async function store(
   ports: Ports,
   settings: Settings,
   actor: Actor,
   submission: Submission,
   plan: Plan,
-): Promise<Request | undefined> {
+): Promise<Request> {
   const { requestId, statusCard } = submission
   const earlier = await ports.requests.lock(requestId)
   if (earlier) return own(earlier, actor)
-  if (!(await ports.reservations.reserve(actor.tenantId, plan.alias, requestId))) return undefined
+  for (const name of plan.names)
+    if (!(await ports.reservations.reserve(actor.tenantId, name, requestId))) throw new NameLost(name)
   // The number is taken before open requests are counted: from here on the tenant's submissions wait for each other.
   const number = await ports.requests.nextNumber(actor.tenantId)
   await refuseTooMany(ports, settings, actor)
-  const request = newRequest(plan, actor, submission, number, ports.clock.now().toISOString())
+  const at = ports.clock.now().toISOString()
+  const asked = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
+  const request = { ...newRequest(plan, actor, submission, number, at), ...asked }
   if (!(await ports.requests.insert(request))) return existing(ports, actor, requestId)
   if (statusCard)
     await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
@@ -67,34 +83,30 @@ async function store(
   return request
 }
 
-function newRequest(plan: Plan, actor: Actor, submission: Submission, number: number, at: string): Request {
-  const { details, owners, approvals, alias, kind } = plan
+/** What every request has, whatever it asks for. */
+function newRequest(plan: Plan, actor: Actor, submission: Submission, number: number, at: string) {
+  const { approvals } = plan
   const { id, displayName, userPrincipalName } = actor
-  const status = approvals.length > 0 ? 'pendingApproval' : 'queued'
+  const status = approvals.length > 0 ? ('pendingApproval' as const) : ('queued' as const)
   return {
-    v: 1,
+    v: 1 as const,
     requestId: submission.requestId,
     number,
     tenantId: actor.tenantId,
-    kind,
     template: snapshot(plan.template),
     status,
     requester: { id, displayName, userPrincipalName },
     channel: submission.channel,
-    details,
-    owners: [...owners],
-    reason: submission.reason ?? '',
-    alias,
+    reason: plan.reason || (submission.reason ?? ''),
     approvals: [...approvals],
-    steps: stepsOfSite(details, actor.id).map((name) => ({ name, status: 'pending', attempts: 0 })),
-    progress: {},
-    resource: null,
+    checks: [],
     problem: null,
     cancelledBy: null,
-    followUp: { state: 'none' },
+    followUp: { state: 'none' as const },
     submittedAt: at,
     updatedAt: at,
     queuedAt: status === 'queued' ? at : null,
+    startedAt: null,
     finishedAt: null,
     version: 1,
   }
@@ -120,8 +132,6 @@ function own(request: Request, actor: Actor): Request {
     throw new ProvisioningError('not-found', 'There is no such request, or you may not see it.')
   return request
 }
-
-const taken = (alias: string) => fault('/alias', 'name-taken', `${alias} is taken. Try another.`, '')
 
 /** A taken name alone is a conflict with what exists (409); anything else is the body's fault (422). */
 const refuse = (faults: readonly Fault[]): never =>

@@ -1,14 +1,13 @@
 import type { Fault } from './errors.ts'
 import { wholeValue } from './pattern.ts'
 import type { Metadata } from './resource.ts'
-import type { SiteDetails } from './site.ts'
 import type { Template } from './template.ts'
 import { fault, pointerOf } from './validation.ts'
 
 /** What a template finds wrong with the fields and the label of a request, each fault at its pointer. */
 export function templateFaults(
   template: Template,
-  { labelId, metadata }: Pick<SiteDetails, 'labelId' | 'metadata'>,
+  { labelId = '', metadata }: { labelId?: string; metadata: Metadata },
 ): Fault[] {
   const faults = template.fields.flatMap((field) => fieldFaults(field, metadata))
   const { allowed } = template.labels

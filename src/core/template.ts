@@ -29,6 +29,8 @@ export const templateField = z.strictObject({
     })
     .optional(),
   error: z.string().max(200).default(''),
+  /** For mailboxes: the custom attribute of Exchange, 1 to 14, that holds the answer. The 15th holds the request's id. */
+  customAttribute: z.int().min(1).max(14).optional(),
 })
 export type TemplateField = z.output<typeof templateField>
 
@@ -53,6 +55,7 @@ export type ApprovalPolicy = z.output<typeof approvalPolicy>
 /** What a subscriber can be told (DESIGN §5). */
 export const eventTypes = [
   'site.provisioned',
+  'mailbox.provisioned',
   'request.rejected',
   'request.failed',
   'request.expired',
@@ -61,7 +64,7 @@ export const eventTypes = [
 export const webhookSubscription = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   secret: webhookSecret,
-  events: z.array(z.enum(eventTypes)).min(1).default(['site.provisioned']),
+  events: z.array(z.enum(eventTypes)).min(1).default(['site.provisioned', 'mailbox.provisioned']),
 })
 
 /** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
@@ -82,8 +85,11 @@ export const template = z.strictObject({
   fields: z
     .array(templateField)
     .max(20)
-    .refine((fields) => new Set(fields.map(({ key }) => key)).size === fields.length, {
+    .refine((fields) => isUnique(fields.map(({ key }) => key)), {
       error: 'Two fields have the same key.',
+    })
+    .refine((fields) => isUnique(fields.flatMap(({ customAttribute }) => customAttribute ?? [])), {
+      error: 'Two fields have the same custom attribute.',
     })
     .default([]),
   naming: z
@@ -182,4 +188,8 @@ export function mayUse(source: Template, who: Pick<Person, 'id'>, groupIds: Read
 /** An address begins and ends with a letter or digit, so its prefix begins and its suffix ends with one. */
 function affix(form: RegExp) {
   return z.string().max(20).regex(form).default('')
+}
+
+function isUnique(values: readonly (string | number)[]): boolean {
+  return new Set(values).size === values.length
 }

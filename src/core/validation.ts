@@ -19,6 +19,11 @@ export const faultCodes = [
   'pattern',
   'owners-minimum',
   'owners-maximum',
+  'not-applicable',
+  'not-a-country',
+  'domain-not-accepted',
+  'same-as-address',
+  'chosen-twice',
 ] as const
 export type FaultCode = (typeof faultCodes)[number]
 

@@ -1,0 +1,110 @@
+import type { Fault } from './errors.ts'
+import { mailboxRequest } from './mailbox.ts'
+import { isForMailbox, type Request } from './request.ts'
+import { isMailboxKind } from './resource.ts'
+import { siteDetails } from './site.ts'
+import type { Template } from './template.ts'
+import { fault } from './validation.ts'
+
+type Values = Readonly<Record<string, string>>
+/** A body of the API document, and what is wrong with the form that no body could say. */
+export interface FormBody {
+  readonly body: Record<string, unknown>
+  readonly faults: readonly Fault[]
+}
+
+/**
+ * Form values as typed to the fields of the API document: inputs are named like them, people pickers give ids joined by
+ * commas, toggles `true` or `false`. Empty inputs are left out, so that defaults and "required" apply.
+ */
+export function bodyOfForm({ id, kind }: Pick<Template, 'id' | 'kind'>, values: Values): FormBody {
+  const typed = Object.entries(values).flatMap(([input, text]) => {
+    const value = text.trim()
+    return value === '' ? [] : [[input, value] as const]
+  })
+  const body: Record<string, unknown> = { templateId: id }
+  for (const { path, value } of typed.flatMap(isMailboxKind(kind) ? mailboxInput : siteInput)) put(body, path, value)
+  return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
+}
+
+interface Field {
+  readonly path: readonly string[]
+  readonly value: unknown
+}
+type Input = readonly [input: string, value: string]
+
+function put(body: Record<string, unknown>, [field = '', key]: readonly string[], value: unknown): void {
+  if (key === undefined) body[field] = value
+  else body[field] = { ...(body[field] as object | undefined), [key]: value }
+}
+
+const listed = (text: string): string[] =>
+  text
+    .split(/[,;\n]/)
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+/** What is no number stays as it was typed, so that the schema names the field. */
+const asNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text)
+
+function siteInput([input, value]: Input): Field[] {
+  if (input.startsWith('metadata.')) return [{ path: split(input), value }]
+  if (input === 'owners') return [{ path: [input], value: listed(value) }]
+  return Object.hasOwn(siteDetails.shape, input) ? [{ path: [input], value }] : []
+}
+
+/** How the inputs of a mailbox that hold no plain text are read. */
+const mailboxInputs: Readonly<Record<string, (value: string) => unknown>> = {
+  capacity: asNumber,
+  businessPhones: listed,
+  tags: listed,
+  autoMapping: (value) => value === 'true',
+  hideFromGAL: (value) => value === 'true',
+  isWheelChairAccessible: (value) => value === 'true',
+  isAllowAutomaticReplyOverride: (value) => value === 'true',
+  roomMailboxMetadata: (value) => value === 'true',
+}
+
+function mailboxInput([input, value]: Input): Field[] {
+  const path = split(input)
+  const [field = '', key] = path
+  if (!Object.hasOwn(mailboxRequest.shape, field) || field === 'templateId') return []
+  if (field === 'permissions') return listed(value).map((id) => ({ path: [field, id.toLowerCase()], value: key }))
+  return [{ path, value: mailboxInputs[field]?.(value) ?? value }]
+}
+
+/** `metadata.costCentre` → `metadata`, `costCentre`; the key itself may hold dots. */
+function split(input: string): string[] {
+  const at = input.indexOf('.')
+  return at < 0 ? [input] : [input.slice(0, at), input.slice(at + 1)]
+}
+
+/** One person has one level of access (API document, "Permissions object"), so nobody is chosen for two. */
+function twiceChosen(values: Values): Fault[] {
+  const full = new Set(listed(values['permissions.FullAccess'] ?? ''))
+  return listed(values['permissions.SendAs'] ?? '')
+    .filter((id) => full.has(id))
+    .map((id) =>
+      fault(`/permissions/${id}`, 'chosen-twice', 'One person has one kind of access; choose one of the two.'),
+    )
+}
+
+/** What a request asked for, as the values of its form. */
+export function formOfRequest(request: Request): Record<string, string> {
+  const { metadata, ...fields } = request.details
+  const asked: Record<string, unknown> = { ...fields, reason: request.reason }
+  for (const [key, value] of Object.entries(metadata)) asked[`metadata.${key}`] = value
+  if (isForMailbox(request)) {
+    const { permissions, roomMailboxMetadata = {} } = request.details
+    delete asked['permissions']
+    delete asked['roomMailboxMetadata']
+    for (const level of ['FullAccess', 'SendAs'])
+      asked[`permissions.${level}`] = Object.keys(permissions).filter((id) => permissions[id] === level)
+    for (const [key, value] of Object.entries(roomMailboxMetadata)) asked[`roomMailboxMetadata.${key}`] = value
+  }
+  return Object.fromEntries(
+    Object.entries(asked).map(([input, value]) => [
+      input,
+      Array.isArray(value) ? value.join(',') : String(value ?? ''),
+    ]),
+  )
+}

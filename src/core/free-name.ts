@@ -1,0 +1,87 @@
+import { type Address, alternatives, ownAddress } from './naming.ts'
+import type { Inquiry } from './plan.ts'
+import type { Ports } from './ports.ts'
+import { isForMailbox, type Request } from './request.ts'
+import type { TemplateSnapshot } from './template.ts'
+
+type Naming = TemplateSnapshot['naming']
+/** Whether a request can have a name: nothing in the tenant and no other request holds it. */
+type IsFree = (name: string) => Promise<boolean>
+
+/** The names that a mailbox keeps others from: its address, and what it is called, which is one in all domains. */
+export const mailboxNames = (address: string): string[] => [address, address.slice(0, address.indexOf('@'))]
+
+/** Whether a site of this alias can be made. */
+export const siteNameFree = ({ ports, actor, requestId }: Pick<Inquiry, 'ports' | 'actor' | 'requestId'>): IsFree => {
+  return async (alias) =>
+    (await isUnreserved(ports, actor.tenantId, requestId, [alias])) && ports.directory.isSiteAddressFree(alias)
+}
+
+/** Whether a mailbox of this name can be made in the domain. */
+export function mailboxNameFree(
+  { ports, actor, requestId }: Pick<Inquiry, 'ports' | 'actor' | 'requestId'>,
+  domain: string,
+): IsFree {
+  return async (name) => {
+    const address = `${name}@${domain}`
+    const unreserved = await isUnreserved(ports, actor.tenantId, requestId, mailboxNames(address))
+    return unreserved && ports.directory.isMailboxNameFree(address)
+  }
+}
+
+/** Whether a mailbox can have this further address. */
+export const mailAddressFree = ({ ports, actor, requestId }: Inquiry): IsFree => {
+  return async (address) =>
+    (await isUnreserved(ports, actor.tenantId, requestId, [address])) && ports.directory.isMailAddressFree(address)
+}
+
+async function isUnreserved(ports: Ports, tenantId: string, requestId: string, names: readonly string[]) {
+  const holders = await Promise.all(names.map((name) => ports.reservations.holder(tenantId, name)))
+  return holders.every((holder) => holder === undefined || holder === requestId)
+}
+
+/**
+ * A name that was asked for must itself be free; one that we derive moves on to the next free one. `taken`: it is not,
+ * and this one is (`''` when we found none).
+ */
+export async function freeName(
+  { requestId, crowded }: Pick<Inquiry, 'requestId' | 'crowded'>,
+  naming: Naming,
+  address: Address,
+  isFree: IsFree,
+): Promise<{ name: string; taken?: { suggestion: string } }> {
+  const own = crowded && !address.asked ? [ownAddress(naming, address.alias, requestId)] : []
+  const [first, ...others] = own.length > 0 ? own : [...alternatives(naming, address.alias, requestId)]
+  // The first is nearly always free; when it is not, somebody waits for the next one.
+  const name = (await firstFree([first ?? address.alias], isFree)) ?? (await firstFree(others, isFree))
+  if (name !== undefined && (name === address.alias || !address.asked)) return { name }
+  return { name: name ?? address.alias, taken: { suggestion: name ?? '' } }
+}
+
+/** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
+export function anotherName(ports: Ports, request: Request): Promise<string> {
+  const { template, requestId, tenantId } = request
+  const inquiry = { ports, requestId, actor: { ...request.requester, tenantId, isAdmin: false } }
+  if (!isForMailbox(request)) return another(template.naming, request.alias, requestId, siteNameFree(inquiry))
+  const [name = '', domain = ''] = request.address.split('@')
+  return another(template.naming, name, requestId, mailboxNameFree(inquiry, domain))
+}
+
+async function another(naming: Naming, name: string, requestId: string, isFree: IsFree): Promise<string> {
+  const [, ...others] = alternatives(naming, name, requestId)
+  return (await firstFree(others, isFree)) ?? ''
+}
+
+/** How many names are looked at together: each is a question or two to Microsoft 365. */
+const atOnce = 3
+
+/** The first in order that is free; beyond those looked at together with it none is looked at. */
+async function firstFree(names: readonly string[], isFree: IsFree): Promise<string | undefined> {
+  for (let from = 0; from < names.length; from += atOnce) {
+    const looked = names.slice(from, from + atOnce)
+    const free = await Promise.all(looked.map(isFree))
+    const found = looked.find((_, index) => free[index])
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,141 @@
+import { asking, resolveApprovals } from './approvers.ts'
+import { countryCode } from './country.ts'
+import type { Fault } from './errors.ts'
+import { freeName, mailAddressFree, mailboxNameFree, mailboxNames } from './free-name.ts'
+import { type MailboxDetails, mailboxRequest } from './mailbox.ts'
+import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
+import { addressOf } from './naming.ts'
+import { type Evaluation, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
+import type { MailDomains, Ports } from './ports.ts'
+import type { RequestForMailbox } from './request.ts'
+import { type MailboxKind, metadata } from './resource.ts'
+import type { TemplateSnapshot } from './template.ts'
+import { templateFaults } from './template-rules.ts'
+import { fault, faultsOf } from './validation.ts'
+
+/** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
+export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
+  const parsed = mailboxRequest.safeParse(body)
+  const faults = parsed.success ? [] : faultsOf(parsed.error, body)
+  if (!isRecord(body)) return refused(...faults)
+  const chosen = await chosenTemplate(inquiry, body)
+  if ('fault' in chosen) {
+    const isTold = faults.some(({ pointer }) => pointer === '/templateId')
+    return refused(...faults, ...(isTold ? [] : [chosen.fault]))
+  }
+  const { template, kind } = chosen
+  const known = metadata.safeParse(body['metadata'] ?? {})
+  faults.push(...inapplicable(kind, body))
+  if (known.success) faults.push(...templateFaults(template, { metadata: known.data }))
+  if (!parsed.success) return refused(...faults)
+  const { templateId: _, reason = '', ...asked } = parsed.data
+  const details = withoutEmpty(asked)
+  faults.push(...valueFaults(kind, details))
+  return asking(async () => {
+    const { ports, settings, actor } = inquiry
+    const [people, addresses] = await Promise.all([namedIn(ports, details), addressesOf(inquiry, template, details)])
+    faults.push(...people.faults, ...addresses.faults)
+    if (faults.length > 0) return refused(...faults)
+    const { address, aliasAddress } = addresses
+    const approvals = await resolveApprovals(ports, settings, template.approval, actor)
+    const names = [...mailboxNames(address), ...(aliasAddress ? [aliasAddress] : [])]
+    const plan = { kind, template, details, people: people.people, address, aliasAddress, approvals, reason, names }
+    return { ok: true, plan }
+  })
+}
+
+/** What a request keeps of its plan. */
+export function mailboxOf({ kind, details, people, address, aliasAddress }: MailboxPlan, ports: Pick<Ports, 'tenant'>) {
+  const steps = ports.tenant.mailboxStepsOf({ kind, details, aliasAddress })
+  return {
+    kind,
+    details,
+    people: [...people],
+    address,
+    aliasAddress,
+    steps: steps.map((name) => ({ name, status: 'pending' as const, attempts: 0 })),
+    progress: {},
+    resource: null,
+  } satisfies Partial<RequestForMailbox>
+}
+
+/** Custom attributes of Exchange by their number: what the template assigns of the metadata. */
+export function customAttributesOf(
+  { fields }: Pick<TemplateSnapshot, 'fields'>,
+  { metadata }: Pick<MailboxDetails, 'metadata'>,
+): ReadonlyMap<number, string> {
+  const assigned = fields.flatMap(({ key, customAttribute }) => {
+    const value = Object.hasOwn(metadata, key) ? String(metadata[key]) : ''
+    return customAttribute !== undefined && value !== '' ? [[customAttribute, value] as const] : []
+  })
+  return new Map(assigned)
+}
+
+/** An emptied input is as good as none. */
+function withoutEmpty(details: MailboxDetails): MailboxDetails {
+  const kept = Object.entries(details).filter(([, value]) => value !== '' && value !== undefined)
+  return Object.fromEntries(kept) as MailboxDetails
+}
+
+/** What has the right form and yet says nothing that the tenant could take. */
+function valueFaults(kind: MailboxKind, { country, metadata }: MailboxDetails): Fault[] {
+  const faults: Fault[] = []
+  if (country !== undefined && countryCode(country) === undefined)
+    faults.push(
+      fault(
+        '/country',
+        'not-a-country',
+        'Give a country by its English name or its two-letter code: Switzerland or CH.',
+      ),
+    )
+  const { seats } = metadata
+  if (kind === 'roomMailbox' && seats !== undefined && !/^[1-9]\d{0,4}$/.test(String(seats)))
+    faults.push(fault('/metadata/seats', 'invalid', 'metadata.seats must be a whole number of seats, such as 12.'))
+  return faults
+}
+
+function namedIn(ports: Ports, { permissions, primaryOwner, secondaryOwner }: MailboxDetails) {
+  const owners = { primaryOwner, secondaryOwner }
+  return peopleNamed(ports, [
+    ...Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' })),
+    ...Object.entries(owners).flatMap(([field, id]) => (id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [])),
+  ])
+}
+
+/** The primary and the additional address, and what keeps the mailbox from having them. */
+async function addressesOf(
+  inquiry: Inquiry,
+  { naming }: Pick<TemplateSnapshot, 'naming'>,
+  details: MailboxDetails,
+): Promise<{ address: string; aliasAddress: string; faults: Fault[] }> {
+  const domains = await inquiry.ports.directory.mailDomains()
+  const domain = details.domain ?? domains.default
+  if (!domains.accepted.includes(domain))
+    return { address: '', aliasAddress: '', faults: [notOurs('/domain', domains)] }
+  const { name, displayName, alias = '' } = details
+  const wanted = addressOf({ naming }, { alias: name, displayName }, inquiry.requestId)
+  const free = await freeName(inquiry, naming, wanted, mailboxNameFree(inquiry, domain))
+  const address = `${free.name}@${domain}`
+  const faults = free.taken ? [taken('/name', `${wanted.alias}@${domain}`, free.taken.suggestion)] : []
+  const aliasAddress = (alias === '' || alias.includes('@') ? alias : `${alias}@${domain}`).toLowerCase()
+  if (aliasAddress !== '') faults.push(...(await aliasFaults(inquiry, aliasAddress, address, domains)))
+  return { address, aliasAddress, faults }
+}
+
+async function aliasFaults(inquiry: Inquiry, wanted: string, address: string, domains: MailDomains): Promise<Fault[]> {
+  const [local = '', domain = ''] = wanted.split('@')
+  if (!domains.accepted.includes(domain)) return [notOurs('/alias', domains)]
+  if (wanted === address)
+    return [fault('/alias', 'same-as-address', `${wanted} is the mailbox's own address already. Leave alias out.`)]
+  const isFree = mailAddressFree(inquiry)
+  const plain = { prefix: '', suffix: '' }
+  const free = await freeName(inquiry, plain, { alias: local, asked: true }, (name) => isFree(`${name}@${domain}`))
+  if (!free.taken) return []
+  return [taken('/alias', wanted, free.taken.suggestion && `${free.taken.suggestion}@${domain}`)]
+}
+
+const taken = (pointer: string, name: string, suggestion: string): Fault =>
+  fault(pointer, 'name-taken', `${name} is taken. Try ${suggestion || 'another'}.`, suggestion)
+
+const notOurs = (pointer: string, { accepted, default: usual }: MailDomains): Fault =>
+  fault(pointer, 'domain-not-accepted', `This organisation takes mail for: ${accepted.join(', ')}.`, usual)

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { type MailboxKind, metadata } from './resource.ts'
+
+/** What somebody may do with a mailbox (API document, "Permissions object"). */
+export const accessLevels = ['None', 'SendAs', 'FullAccess'] as const
+export const accessLevel = z.enum(accessLevels)
+export type AccessLevel = z.output<typeof accessLevel>
+
+/** What an address of Exchange may hold before its `@` that is also a group's nickname and a login name. */
+const localPart = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.))*(?<![.])$/
+const domain = /^(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/
+const text = (longest: number) => z.string().trim().max(longest).optional()
+const personId = z.uuid().toLowerCase()
+
+/**
+ * The body of `POST {base_url}/mail/v1/mailboxes/` (API document, "Mailbox creation request"), all 32 fields. Limits are
+ * Microsoft's (New-Mailbox, Set-Mailbox, Set-User, Set-Place). What a property applies to is in {@link applicability}.
+ */
+export const mailboxRequest = z.strictObject({
+  name: z.string().trim().min(1).max(64).regex(localPart, {
+    error: 'Use letters, digits, dots, hyphens and underscores, beginning and ending with a letter or digit.',
+  }),
+  displayName: z.string().trim().min(1).max(256),
+  /** Left out: the default template of the kind that the properties imply. */
+  templateId: z.string().min(1).max(64).optional(),
+  permissions: z
+    .record(personId, accessLevel)
+    .refine((people) => Object.keys(people).length <= 100, { error: 'At most 100 people.' })
+    .default({}),
+  metadata: metadata.default({}),
+  /** MB, for every kind; seats of a room are `metadata.seats`. */
+  capacity: z.int().min(1).max(102_400).optional(),
+  state: text(128),
+  streetAddress: text(1024),
+  officeLocation: text(128),
+  companyName: text(64),
+  postalCode: text(40),
+  city: text(128),
+  country: text(128),
+  businessPhones: z.array(z.string().trim().min(1).max(64)).max(20).optional(),
+  phone: text(64),
+  department: text(64),
+  primaryOwner: personId.optional(),
+  secondaryOwner: personId.optional(),
+  automaticReply: text(32_000),
+  isAllowAutomaticReplyOverride: z.boolean().optional(),
+  domain: z
+    .string()
+    .trim()
+    .toLowerCase()
+    .refine((name) => name === '' || domain.test(name), { error: 'Give a domain such as contoso.com.' })
+    .optional(),
+  audioDeviceName: text(128),
+  displayDeviceName: text(128),
+  videoDeviceName: text(128),
+  tags: z.array(z.string().trim().min(1).max(64)).max(20).optional(),
+  isWheelChairAccessible: z.boolean().optional(),
+  roomMailboxMetadata: z
+    .strictObject({
+      hasConferencePhone: z.boolean().optional(),
+      hasWhiteboard: z.boolean().optional(),
+      hasVideoConferencing: z.boolean().optional(),
+    })
+    .optional(),
+  hideFromGAL: z.boolean().optional(),
+  notes: text(1024),
+  reason: text(1024),
+  autoMapping: z.boolean().optional(),
+  /** An additional address; a local part alone gets the mailbox's own domain. */
+  alias: z
+    .string()
+    .trim()
+    .max(254)
+    .refine((alias) => alias === '' || isAddress(alias), {
+      error:
+        'Give an address such as help@contoso.com, with at most 64 letters, digits, dots, hyphens or underscores before the @.',
+    })
+    .optional(),
+})
+export type MailboxRequest = z.output<typeof mailboxRequest>
+export type MailboxField = keyof typeof mailboxRequest.shape
+export const mailboxFields = Object.keys(mailboxRequest.shape) as readonly MailboxField[]
+
+/** What a request keeps of it: everything but the template and the reason, which stand beside it. */
+export const mailboxDetails = mailboxRequest.omit({ templateId: true, reason: true })
+export type MailboxDetails = z.output<typeof mailboxDetails>
+
+function isAddress(alias: string): boolean {
+  const [local = '', host, ...more] = alias.split('@')
+  return more.length === 0 && local.length <= 64 && localPart.test(local) && (host === undefined || domain.test(host))
+}
+
+const every = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox'] as const
+/**
+ * API document, rule 3: the kinds that a property applies to. What stands in no row applies to all. A property of one kind
+ * alone also tells which kind is meant when no template is named.
+ */
+export const applicability: Readonly<Record<string, readonly MailboxKind[]>> = {
+  autoMapping: ['sharedMailbox'],
+  alias: ['sharedMailbox'],
+  capacity: every,
+  automaticReply: every,
+  permissions: every,
+  roomMailboxMetadata: ['roomMailbox'],
+  isWheelChairAccessible: ['roomMailbox'],
+  officeLocation: ['roomMailbox'],
+  'metadata/equipmentType': ['equipmentMailbox'],
+} satisfies Partial<Record<MailboxField | 'metadata/equipmentType', readonly MailboxKind[]>>
+
+export const applies = (property: string, kind: MailboxKind): boolean =>
+  (applicability[property] ?? every).includes(kind)
+
+/** The durable steps of making a mailbox, in order: one for each group of Exchange's cmdlets. */
+export const mailboxSteps = [
+  'create-mailbox',
+  'block-sign-in',
+  'apply-settings',
+  'apply-contact',
+  'apply-place',
+  'apply-booking',
+  'grant-access',
+  'apply-automatic-reply',
+  'ready-check',
+] as const
+export const mailboxStep = z.enum(mailboxSteps)
+export type MailboxStep = z.output<typeof mailboxStep>
+
+/** What the steps have made so far. Ids as Exchange and Entra ID gave them. */
+export const mailboxProgress = z.object({
+  mailboxId: z.string().optional(),
+  userId: z.string().optional(),
+  userPrincipalName: z.string().optional(),
+})
+export type MailboxProgress = z.output<typeof mailboxProgress>
+
+/** `resource` of a finished mailbox (DESIGN §5): its primary address and Exchange's id of it. */
+export const mailboxResource = z.object({ address: z.string(), mailboxId: z.string() })

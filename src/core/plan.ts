@@ -1,0 +1,92 @@
+import type { Actor } from './access.ts'
+import type { ApprovalStage } from './approval.ts'
+import { asking } from './approvers.ts'
+import type { Fault } from './errors.ts'
+import type { MailboxDetails } from './mailbox.ts'
+import type { Ports, Settings } from './ports.ts'
+import { isMailboxKind, type MailboxKind, type Person, type SiteKind } from './resource.ts'
+import type { SiteDetails } from './site.ts'
+import { mayUse, type Template } from './template.ts'
+import { fault } from './validation.ts'
+
+interface Common {
+  readonly template: Template
+  readonly approvals: readonly ApprovalStage[]
+  /** Why it is wanted, when the body itself says so. */
+  readonly reason: string
+  /** What is kept for the request until it ends: its addresses, and the names that nothing else may take meanwhile. */
+  readonly names: readonly string[]
+}
+/** What a request for a site would be. */
+export interface SitePlan extends Common {
+  readonly kind: SiteKind
+  readonly details: SiteDetails
+  /** The requester first, then those named. */
+  readonly owners: readonly Person[]
+  readonly alias: string
+  /** Where the site will be, as far as anybody can know before it is made. */
+  readonly url: string
+}
+/** What a request for a mailbox would be. */
+export interface MailboxPlan extends Common {
+  readonly kind: MailboxKind
+  readonly details: MailboxDetails
+  /** Everybody whom the details name by id. */
+  readonly people: readonly Person[]
+  readonly address: string
+  readonly aliasAddress: string
+}
+/** All that follows from what was asked, before anything is written. */
+export type Plan = SitePlan | MailboxPlan
+export const isForMailboxPlan = (plan: Plan): plan is MailboxPlan => isMailboxKind(plan.kind)
+
+export type Evaluation =
+  | { readonly ok: true; readonly plan: Plan }
+  | { readonly ok: false; readonly faults: readonly Fault[] }
+export const refused = (...faults: readonly Fault[]): Evaluation => ({ ok: false, faults })
+
+/** Who asks for what: the id that the request has or will have. */
+export interface Inquiry {
+  readonly ports: Ports
+  readonly settings: Settings
+  readonly actor: Actor
+  readonly requestId: string
+  /** Others keep taking the names that we derive, so the next one is made of the request's id. */
+  readonly crowded: boolean
+}
+
+/** A template that this person may use, or nothing: who may not use it does not learn that it exists. */
+export async function usableTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template | undefined> {
+  const template = await ports.templates.find(actor.tenantId, templateId)
+  if (!template) return undefined
+  const [usable] = await usableOf(ports, actor, [template])
+  return usable
+}
+
+/** Those of the templates that this person may use. An application is in no group. */
+export async function usableOf(ports: Ports, actor: Actor, templates: readonly Template[]): Promise<Template[]> {
+  const byGroup = templates.some(({ audience }) => audience !== null && audience.groups.length > 0)
+  const inGroups = byGroup && actor.clientId === undefined
+  const groups = inGroups ? await asking(() => ports.directory.groupsOf(actor.id)) : new Set<string>()
+  return templates.filter((one) => mayUse(one, actor, groups))
+}
+
+export const unknownTemplate = (): Fault =>
+  fault(
+    '/templateId',
+    'unknown-template',
+    'There is no such template, or you may not use it. GET /templates/v1/ lists those you may.',
+  )
+
+/** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
+export async function peopleNamed(
+  ports: Ports,
+  named: readonly { readonly id: string; readonly pointer: string; readonly as: string }[],
+): Promise<{ people: Person[]; faults: Fault[] }> {
+  const found = await Promise.all(named.map(({ id }) => ports.directory.person(id)))
+  const faults = named.flatMap(({ id, pointer, as }, index) =>
+    found[index] ? [] : [fault(pointer, 'unknown-person', `${as} ${id} is not a person of this organisation.`)],
+  )
+  const byId = new Map(found.flatMap((person) => (person ? [[person.id, person] as const] : [])))
+  return { people: [...byId.values()], faults }
+}

@@ -1,0 +1,90 @@
+import type { Check } from './check.ts'
+import { mailboxStep } from './mailbox.ts'
+import { customAttributesOf } from './mailbox-plan.ts'
+import type { MailboxStepInput, Ports, SiteStepInput } from './ports.ts'
+import {
+  isForMailbox,
+  type Problem,
+  type Request,
+  type RequestForMailbox,
+  type RequestForSite,
+  type RequestStep,
+} from './request.ts'
+import { siteStep } from './site.ts'
+
+/** A step that has ended: what it adds to the request, and what a ready check has found. */
+export interface Done {
+  readonly done: true
+  readonly made: (current: Request) => Request
+  readonly checks?: readonly Check[]
+}
+type Taken = Done | { readonly done: false; readonly retryAfterSeconds: number }
+
+/** Takes one step of a request in the tenant. */
+export async function takeStep(
+  ports: Ports,
+  request: Request,
+  name: RequestStep['name'],
+  signal: AbortSignal,
+): Promise<Taken> {
+  if (isForMailbox(request)) {
+    const result = await ports.tenant.mailboxSteps[mailboxStep.parse(name)](mailboxInput(request, signal))
+    if (!result.done) return result
+    const made = (current: Request): Request =>
+      isForMailbox(current) ? { ...current, progress: { ...current.progress, ...result.made } } : current
+    return { done: true, made, ...(result.checks && { checks: result.checks }) }
+  }
+  const result = await ports.tenant.siteSteps[siteStep.parse(name)](siteInput(request, signal))
+  if (!result.done) return result
+  const made = (current: Request): Request =>
+    isForMailbox(current) ? current : { ...current, progress: { ...current.progress, ...result.made } }
+  return { done: true, made, ...(result.checks && { checks: result.checks }) }
+}
+
+function siteInput(request: RequestForSite, signal: AbortSignal): SiteStepInput {
+  const { requestId, kind, alias, owners, requester, progress, details } = request
+  const { displayName, description, labelId } = details
+  return { requestId, kind, displayName, description, alias, owners, requester, labelId, progress, signal }
+}
+
+function mailboxInput(request: RequestForMailbox, signal: AbortSignal): MailboxStepInput {
+  const { requestId, kind, details, people, address, aliasAddress, template, startedAt, submittedAt, progress } =
+    request
+  const access = people.flatMap((person) => {
+    const level = details.permissions[person.id] ?? 'None'
+    return level === 'None' ? [] : [{ person, level }]
+  })
+  return {
+    requestId,
+    kind,
+    address,
+    aliasAddress,
+    details,
+    access,
+    customAttributes: customAttributesOf(template, details),
+    startedAt: new Date(startedAt ?? submittedAt),
+    progress,
+    signal,
+  }
+}
+
+/** The request with its resource, once all steps are done. */
+export function resourceOf(request: Request): Request {
+  const missing = () => new Error(`${request.requestId} has run all its steps without its resource`)
+  if (isForMailbox(request)) {
+    const { mailboxId } = request.progress
+    if (!mailboxId) throw missing()
+    return { ...request, resource: { address: request.address, mailboxId } }
+  }
+  const { url, siteId, groupId, securityGroupId } = request.progress
+  if (!url || !siteId || !securityGroupId) throw missing()
+  return { ...request, resource: { url, siteId, groupId: groupId ?? null, securityGroupId } }
+}
+
+/** What a ready check found wrong, as the request's problem; undefined when all is as it was asked for. */
+export function checkFault(step: RequestStep['name'], checks: readonly Check[]): Problem | undefined {
+  const wrong = checks.filter(({ ok }) => !ok)
+  if (wrong.length === 0) return undefined
+  const found = wrong.map(({ name, detail }) => (detail ? `${name} (${detail})` : name)).join('; ')
+  return { code: 'ready-check', detail: `It was made, but this is not as it was asked for: ${found}.`, step }
+}
