@@ -1,7 +1,8 @@
 import { type Actor, authorize } from './access.ts'
 import { type Attention, attentionOf, sinceOf } from './attention.ts'
-import type { OwnHealth, Ports, ServiceHealth } from './ports.ts'
+import type { Ports } from './ports.ts'
 import type { Request, RequestState } from './request.ts'
+import type { OwnHealth, ServiceHealth } from './tenant-ports.ts'
 
 /** A request in the admins' list: since when it waits, and why it needs somebody, if it does. */
 export interface QueueEntry {

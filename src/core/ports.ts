@@ -1,11 +1,9 @@
-import type { Check } from './check.ts'
 import type { Draft } from './draft.ts'
 import type { AuditEntry, CardKey, Delivery, JobOrder } from './events.ts'
-import type { AccessLevel, MailboxDetails, MailboxProgress, MailboxStep } from './mailbox.ts'
-import type { Request, RequestForMailbox, RequestState } from './request.ts'
-import type { MailboxKind, Person, ResourceKind, SiteKind } from './resource.ts'
-import type { SiteProgress, SiteStep } from './site.ts'
+import type { Request, RequestState } from './request.ts'
+import type { Person, ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
+import type { Tenant, Vitals } from './tenant-ports.ts'
 
 /** What the core needs of the world. `app.ts` fills these with rooms; tests fill them with fakes that are loud. */
 
@@ -162,85 +160,6 @@ export interface Directory {
   findProvisionedGroup(
     requestId: string,
   ): Promise<{ id: string; displayName: string; siteId?: string; url?: string } | undefined>
-}
-
-/** What a step knows: facts of the request and what earlier steps made. */
-export interface SiteStepInput {
-  readonly requestId: string
-  readonly kind: SiteKind
-  readonly displayName: string
-  readonly description: string
-  readonly alias: string
-  readonly owners: readonly Person[]
-  readonly requester: Person
-  readonly labelId: string
-  readonly progress: SiteProgress
-  readonly signal: AbortSignal
-}
-/** The same of a mailbox. */
-export interface MailboxStepInput {
-  readonly requestId: string
-  readonly kind: MailboxKind
-  /** `room-aurora@contoso.com`; what stands before the `@` is the mailbox's name and alias in Exchange. */
-  readonly address: string
-  /** The additional address, or `''`. */
-  readonly aliasAddress: string
-  readonly details: MailboxDetails
-  /** Who gets which access; `None` is nobody here. */
-  readonly access: readonly { readonly person: Person; readonly level: Exclude<AccessLevel, 'None'> }[]
-  /** Custom attributes of Exchange, by their number. */
-  readonly customAttributes: ReadonlyMap<number, string>
-  /** When work on the request first began: a mailbox from before is somebody else's. */
-  readonly startedAt: Date
-  readonly progress: MailboxProgress
-  readonly signal: AbortSignal
-}
-
-/**
- * Done, with what it made, and what a ready check has found; or not yet, and when to look again (seconds). A ready check
- * that found something wrong is done too: what follows from it is the core's matter.
- */
-export type StepResult<Progress = SiteProgress> =
-  | { readonly done: true; readonly made: Partial<Progress>; readonly checks?: readonly Check[] }
-  | { readonly done: false; readonly retryAfterSeconds: number }
-
-/**
- * The tenant that resources are made in. Each step looks before it creates, so it is safe to run twice.
- * Throws `TenantError`, which knows whether trying again makes sense.
- */
-export interface Tenant {
-  readonly siteSteps: { readonly [S in SiteStep]: (input: SiteStepInput) => Promise<StepResult> }
-  readonly mailboxSteps: {
-    readonly [S in MailboxStep]: (input: MailboxStepInput) => Promise<StepResult<MailboxProgress>>
-  }
-  /** The steps that this mailbox needs, in order: of what was not asked for there is no step. */
-  mailboxStepsOf(asked: Pick<RequestForMailbox, 'kind' | 'details' | 'aliasAddress'>): MailboxStep[]
-  /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
-  readonly siteRoot: string
-  /** Asks each service of Microsoft 365 something small. */
-  health(): Promise<ServiceHealth[]>
-}
-
-/** Whether a part of the world answers: in how many milliseconds, or why not, in words for admins. */
-export interface ServiceHealth {
-  readonly name: 'graph' | 'sharePoint' | 'exchange'
-  readonly milliseconds: number
-  readonly problem?: string
-}
-/** How the service itself does. */
-export interface OwnHealth {
-  /** Milliseconds of a question to the store; null = it does not answer. */
-  readonly databaseMilliseconds: number | null
-  /** Jobs that wait or are at work, and how long the oldest that is due has waited, in seconds. */
-  readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
-  /** Jobs that were given up and that nobody has looked after. */
-  readonly deadLetters: number
-  readonly version: string
-  readonly startedAt: Date
-}
-/** Filled by `app.ts`, which knows the parts. */
-export interface Vitals {
-  own(): Promise<OwnHealth>
 }
 
 export interface Ports {

@@ -1,7 +1,7 @@
 import type { Check } from './check.ts'
 import { mailboxStep } from './mailbox.ts'
 import { customAttributesOf } from './mailbox-plan.ts'
-import type { MailboxStepInput, Ports, SiteStepInput } from './ports.ts'
+import type { Ports } from './ports.ts'
 import {
   isForMailbox,
   type Problem,
@@ -11,6 +11,7 @@ import {
   type RequestStep,
 } from './request.ts'
 import { siteStep } from './site.ts'
+import type { MailboxStepInput, SiteStepInput } from './tenant-ports.ts'
 
 /** A step that has ended: what it adds to the request, and what a ready check has found. */
 export interface Done {
