@@ -24,6 +24,7 @@ import { createQueue, type Queue } from './jobs/queue.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
 import { createStores, type Database, migrate, openDatabase, ownSetting, type Stores } from './store/index.ts'
 import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
+import { vitalsOf } from './vitals.ts'
 
 /** The running service. */
 export interface App {
@@ -61,7 +62,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { tenant, directory } = await connectTenant(config, surroundings, database, outgoing, log)
   const clock = { now: () => new Date() }
   const jobs = jobsOf(queue)
-  const ports: Ports = { ...stores, clock, work: database, jobs, directory, tenant }
+  const vitals = await vitalsOf(database, queue, clock.now())
+  const ports: Ports = { ...stores, clock, work: database, jobs, directory, tenant, vitals }
   const settings = settingsOf(config, surroundings)
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, surroundings)
@@ -192,13 +194,14 @@ function credentialsOf(config: Environment, { tenantId }: Surroundings) {
   }
 }
 
-function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences }: Surroundings) {
+function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppClients }: Surroundings) {
   return {
     issuers: [`${loginUrl}/${tenantId}/v2.0`, `https://sts.windows.net/${tenantId}/`],
     jwksUrl: `${loginUrl}/${tenantId}/discovery/v2.0/keys`,
     tenantId,
     collabAudiences: [...collabAudiences],
     mailAudiences: [...mailAudiences],
+    mailAppClients: [...mailAppClients],
   }
 }
 

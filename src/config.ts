@@ -45,6 +45,9 @@ const environment = z.object({
   CLIENT_CERTIFICATE_PATH: z.string().optional(),
   COLLAB_AUDIENCE: list,
   MAIL_AUDIENCE: list,
+  MAIL_APP_CLIENTS: list.pipe(
+    z.array(z.uuid({ error: 'must be client ids of applications, joined by commas' }).toLowerCase()),
+  ),
   LOGIN_URL: url.optional(),
   DIRECTORY_URL: url.optional(),
   SHAREPOINT_URL: url.optional(),
@@ -62,7 +65,7 @@ const environment = z.object({
   FOLLOW_UP_STOP_SECONDS: seconds.default(30),
   FOLLOW_UP_WEBHOOK: onOff,
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
-  PLAYGROUND: onOff,
+  PLAYGROUND: z.enum(['on', 'off', 'admin'], 'must be on, off or admin').default('on'),
   SIMULATOR_PORT: port.default(3979),
   SIMULATOR_DIRECTORY_SECONDS: z.coerce.number('must be a number').min(0, 'must be at least 0').default(15),
   RATE_LIMIT_WRITES_PER_MINUTE: count.default(60),

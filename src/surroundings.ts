@@ -18,6 +18,7 @@ export interface Surroundings {
   readonly directoryUrl: string
   readonly sharePointUrl: string
   readonly sharePointAdminUrl: string
+  readonly exchangeUrl: string
   readonly directoryExtension: string
   readonly admins: readonly string[]
   /** Networks that webhooks of templates may go to although they are private. */
@@ -25,6 +26,8 @@ export interface Surroundings {
   readonly templatesFile: string | undefined
   readonly collabAudiences: readonly string[]
   readonly mailAudiences: readonly string[]
+  /** Client ids of the applications that may ask for mailboxes without a person. */
+  readonly mailAppClients: readonly string[]
   readonly simulator: Simulator | undefined
 }
 
@@ -61,12 +64,14 @@ export async function findSurroundings(config: Environment): Promise<Surrounding
     directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? 'https://graph.microsoft.com',
     sharePointUrl,
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
+    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? 'https://outlook.office365.com',
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,
     webhookAllowCidrs: config.WEBHOOK_ALLOW_CIDRS.length > 0 || !local ? config.WEBHOOK_ALLOW_CIDRS : loopback,
     templatesFile: config.TEMPLATES_FILE ?? (local ? contoso.templatesFile : undefined),
     collabAudiences: config.COLLAB_AUDIENCE.length > 0 ? config.COLLAB_AUDIENCE : [`${baseUrl}/collab`],
     mailAudiences: config.MAIL_AUDIENCE.length > 0 ? config.MAIL_AUDIENCE : [`${baseUrl}/mail`],
+    mailAppClients: config.MAIL_APP_CLIENTS,
     simulator,
   }
 }

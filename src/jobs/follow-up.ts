@@ -1,7 +1,7 @@
 import { jobPayloads, type Provisioning } from '../core/index.ts'
 import { defineJob } from './define-job.ts'
 
-/** One look into the directory for a request's group; each look orders the next until it is found. */
+/** One look whether what a request asked for is there; each look orders the next until it is found. */
 export const followUpJob = (provisioning: Provisioning) =>
   defineJob({
     name: 'follow-up',
@@ -10,5 +10,5 @@ export const followUpJob = (provisioning: Provisioning) =>
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 8,
-    handle: ({ requestId, look }) => provisioning.system.lookForGroup(requestId, look),
+    handle: ({ requestId, look }) => provisioning.system.lookWhetherThere(requestId, look),
   })

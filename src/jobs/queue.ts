@@ -1,6 +1,7 @@
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import { ambientConnection, createBoss, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job, JobFailure } from './define-job.ts'
+import { countJobs, type JobCounts, type QueueState, readQueueState } from './queue-state.ts'
 import { reclaim } from './reclaim.ts'
 
 export interface Queue {
@@ -13,7 +14,9 @@ export interface Queue {
   start(jobs: ReadonlyMap<string, Job>): Promise<void>
   /** Takes no more jobs and waits for those at work; after the time-out their signals abort and they are tried again. */
   stop(timeoutSeconds: number): Promise<void>
-  counts(): Promise<{ name: string; waiting: number; active: number; failed: number }[]>
+  counts(): Promise<JobCounts[]>
+  /** How the queue does as a whole. */
+  state(): Promise<QueueState>
 }
 
 const DEAD_LETTER = 'dead-letter'
@@ -29,7 +32,6 @@ const PAYLOAD_VERSION = 1
 export async function createQueue(store: QueueStore, log: QueueLog): Promise<Queue> {
   const boss = createBoss(store, log)
   await store.outside(() => boss.start())
-  const { schema } = store.queueConnection
   const timers: NodeJS.Timeout[] = []
 
   async function start(jobs: ReadonlyMap<string, Job>): Promise<void> {
@@ -52,16 +54,8 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
       for (const timer of timers.splice(0)) clearInterval(timer)
       await store.outside(() => boss.stop({ timeout: timeoutSeconds * 1000 }))
     },
-    async counts() {
-      const { rows } = await store.query<{ name: string; waiting: number; active: number; failed: number }>(
-        `select q.name, count(j.id) filter (where j.state < 'active') as waiting,
-           count(j.id) filter (where j.state = 'active') as active, count(j.id) filter (where j.state = 'failed') as failed
-         from ${schema}.queue q left join ${schema}.job j on j.name = q.name
-         where q.name <> $1 and q.name not like '\\_\\_pgboss%' group by q.name order by q.name`,
-        [DEAD_LETTER],
-      )
-      return rows
-    },
+    counts: () => countJobs(store, DEAD_LETTER),
+    state: () => readQueueState(store, DEAD_LETTER),
   }
 }
 

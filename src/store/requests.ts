@@ -3,6 +3,7 @@ import {
   provisioningRequest,
   type Request,
   type RequestQuery,
+  type RequestState,
   type RequestStore,
   waitingFor,
 } from '../core/index.ts'
@@ -73,7 +74,8 @@ export function createRequestStore(database: Database): RequestStore {
     async list(query) {
       const { where, values } = conditions(query)
       const { rows } = await database.query<{ body: unknown }>(
-        `SELECT body FROM requests WHERE ${where} ORDER BY number DESC LIMIT ${Number(query.limit)}`,
+        `SELECT body FROM requests WHERE ${where}
+         ORDER BY number ${query.oldestFirst ? 'ASC' : 'DESC'} LIMIT ${Number(query.limit)}`,
         values,
       )
       return rows.map(({ body }) => provisioningRequest.parse(body))
@@ -86,11 +88,22 @@ export function createRequestStore(database: Database): RequestStore {
       )
       return rows[0]?.open ?? 0
     },
+
+    async countByState(tenantId) {
+      const { rows } = await database.query<{ status: RequestState; count: number }>(
+        'SELECT status, count(*)::int AS count FROM requests WHERE tenant_id = $1 GROUP BY status',
+        [tenantId],
+      )
+      return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+    },
   }
 }
 
 const waitingIds = (request: Request): string[] =>
   request.status === 'pendingApproval' ? waitingFor(request.approvals).map(({ id }) => id) : []
+
+/** As the index of migration 2 has it. */
+const unannounced = `status = 'succeeded' AND body -> 'followUp' ->> 'state' <> 'announced'`
 
 function conditions(query: RequestQuery): { where: string; values: unknown[] } {
   const values: unknown[] = [query.tenantId]
@@ -102,7 +115,10 @@ function conditions(query: RequestQuery): { where: string; values: unknown[] } {
   }
   add((place) => `requester_id = ${place}`, query.requesterId)
   add((place) => `waiting_for @> ARRAY[${place}]::uuid[]`, query.approverId)
-  add((place) => `status = ${place}`, query.status)
+  // One state alone is asked for as such: then the index gives the order too.
+  if (typeof query.status === 'string') add((place) => `status = ${place}`, query.status)
+  else add((place) => `status = ANY(${place})`, query.status)
+  if (query.unannounced) clauses.push(unannounced)
   add((place) => `kind = ${place}`, query.kind)
   add((place) => `number < ${place}`, query.before)
   return { where: clauses.join(' AND '), values }

@@ -45,6 +45,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 const composition = new Set([
   'app',
   'surroundings',
+  'vitals',
   'main',
   'playground',
   'playground-process',

@@ -6,9 +6,9 @@ import {
   type Permission,
   type Provisioning,
   type Request,
-  requestKind,
   requestState,
   requestView,
+  resourceKind,
   viewOf,
 } from '../../core/index.ts'
 import { type ActorRoute, defineRoute } from '../define-route.ts'
@@ -48,7 +48,7 @@ export const listRequests = defineRoute({
   audience: 'any',
   query: z.strictObject({
     status: requestState.optional(),
-    kind: requestKind.optional(),
+    kind: resourceKind.optional(),
     limit,
     cursor: z.string().min(1).max(200).optional(),
   }),

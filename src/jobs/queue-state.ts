@@ -1,0 +1,45 @@
+import type { QueueStore } from './boss.ts'
+
+/** How many jobs of one name there are. */
+export interface JobCounts {
+  readonly name: string
+  readonly waiting: number
+  readonly active: number
+  readonly failed: number
+}
+
+/** How the queue does as a whole. */
+export interface QueueState {
+  /** Jobs that wait, also for their time, or are at work. */
+  readonly waiting: number
+  /** How long the oldest job that is due has waited, in seconds; 0 = none is due. */
+  readonly oldestSeconds: number
+  /** Jobs that were given up, as long as the queue keeps them: seven days. */
+  readonly givenUp: number
+}
+
+/** Tables of pg-boss that are its own affair are left out, and so is the queue in which given-up jobs are told of. */
+const ours = (deadLetter: string) => `name <> '${deadLetter}' and name not like '\\_\\_pgboss%'`
+
+export async function countJobs(store: QueueStore, deadLetter: string): Promise<JobCounts[]> {
+  const { schema } = store.queueConnection
+  const { rows } = await store.query<JobCounts>(
+    `select q.name, count(j.id) filter (where j.state < 'active') as waiting,
+       count(j.id) filter (where j.state = 'active') as active, count(j.id) filter (where j.state = 'failed') as failed
+     from (select name from ${schema}.queue where ${ours(deadLetter)}) q
+     left join ${schema}.job j on j.name = q.name group by q.name order by q.name`,
+  )
+  return rows
+}
+
+export async function readQueueState(store: QueueStore, deadLetter: string): Promise<QueueState> {
+  const { schema } = store.queueConnection
+  const { rows } = await store.query<QueueState>(
+    `select count(*) filter (where state <= 'active') as waiting,
+       coalesce(extract(epoch from now() - min(start_after) filter (where state < 'active' and start_after <= now())),
+         0)::float8 as "oldestSeconds",
+       count(*) filter (where state = 'failed') as "givenUp"
+     from ${schema}.job where ${ours(deadLetter)}`,
+  )
+  return rows[0] ?? { waiting: 0, oldestSeconds: 0, givenUp: 0 }
+}

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { Vitals } from './core/index.ts'
+import type { Queue } from './jobs/queue.ts'
+import type { Database } from './store/index.ts'
+
+/** What is told when the store does not answer: then the queue, which lives in it, cannot be counted. */
+const unknown = { waiting: 0, oldestSeconds: 0, givenUp: 0 }
+
+/** How the service itself does, for admins. `startedAt`: when this process began. */
+export async function vitalsOf(database: Database, queue: Queue, startedAt: Date): Promise<Vitals> {
+  const version = await ownVersion()
+  return {
+    async own() {
+      const databaseMilliseconds = await database.ping().catch(() => null)
+      const { waiting, oldestSeconds, givenUp } = await queue.state().catch(() => unknown)
+      return { databaseMilliseconds, queue: { waiting, oldestSeconds }, deadLetters: givenUp, version, startedAt }
+    },
+  }
+}
+
+async function ownVersion(): Promise<string> {
+  const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version
+}
