@@ -8,7 +8,10 @@ async function main(): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env')
   const config = readConfig(process.env)
   const app = await createApp(config)
-  const playgrounds = config.PLAYGROUND && app.surroundings.local ? await startPlaygrounds(app) : undefined
+  const playgrounds =
+    config.PLAYGROUND !== 'off' && app.surroundings.local
+      ? await startPlaygrounds(app, { admin: config.PLAYGROUND === 'admin' })
+      : undefined
   announce(app, playgrounds)
   stopOnSignal(app, playgrounds)
 }
@@ -18,12 +21,13 @@ function announce(app: App, playgrounds: Playgrounds | undefined): void {
   const lines = [`Quartermaster answers at ${app.url}`]
   if (simulator) lines.push(`  Microsoft 365, simulated: ${simulator.url} (tenant Contoso)`)
   if (playgrounds && playgrounds.windows.length > 0) {
-    lines.push('', 'Open these two windows, side by side:')
+    lines.push('', `Open these ${playgrounds.windows.length} windows, side by side:`)
     for (const { name, part, url } of playgrounds.windows) lines.push(`  ${url}  ${name}, ${part}`)
     lines.push(
       '',
       'In the first, type: new site',
       'The second gets a card to approve. Then the first gets the link of the site.',
+      'A mailbox goes the same way: new room, new shared mailbox, new equipment.',
     )
   }
   if (local) lines.push('', 'Ctrl-C ends it; the next start finds everything again.')

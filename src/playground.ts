@@ -23,21 +23,24 @@ const windows = [
   { userPrincipalName: 'kim@contoso.example', part: 'employee', port: 56150 },
   { userPrincipalName: 'dana@contoso.example', part: 'approver', port: 56151 },
 ] as const
+const adminWindow = { userPrincipalName: 'sam@contoso.example', part: 'admin', port: 56152 } as const
 /** Six people in all: a Playground knows the person whose window it is and exactly five others. */
 const known = ['kim', 'dana', 'omar', 'sam', 'zoe', 'taro.yamada'].map((name) => `${name}@contoso.example`)
 /** How long one may take to answer, and to end when it is asked to, in milliseconds. */
 const patience = { start: 30_000, end: 2_000 } as const
 
 /**
- * Opens the two windows of DESIGN §7 and waits until they answer. A port that is taken is replaced by a free one. One that
+ * Opens the two windows of DESIGN §7, and if asked for the admin's, and waits until they answer. A port that is taken is replaced by a free one. One that
  * cannot start, or ends later, is told on stderr in one sentence; the service itself goes on without it.
  */
-export async function startPlaygrounds(app: App): Promise<Playgrounds> {
+export async function startPlaygrounds(app: App, { admin = false } = {}): Promise<Playgrounds> {
   if (!isInstalled()) {
     tell(`The Agents Playground is not installed, so there are no chat windows (npm install adds ${packageName}).`)
     return { windows: [], close: async () => {} }
   }
-  const started = await Promise.all(windows.map((window) => startWindow(app, window)))
+  const started = await Promise.all(
+    (admin ? [...windows, adminWindow] : windows).map((window) => startWindow(app, window)),
+  )
   const open = started.filter((one) => one !== undefined)
   return {
     windows: open.map(({ name, part, url }) => ({ name, part, url })),
@@ -56,7 +59,7 @@ function isInstalled(): boolean {
   }
 }
 
-async function startWindow(app: App, { userPrincipalName, part, port }: (typeof windows)[number]) {
+async function startWindow(app: App, { userPrincipalName, part, port }: (typeof windows)[number] | typeof adminWindow) {
   const person = contoso.people.find((one) => one.userPrincipalName === userPrincipalName)
   if (!person) throw new Error(`contoso.json has no ${userPrincipalName}`)
   const name = person.displayName
