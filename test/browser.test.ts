@@ -1,121 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { emptyStore } from './support/database.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { inChatWindows, patience, screenshots, type Window } from './support/chat-windows.ts'
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-)
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-const screenshots = 'test/screenshots'
-const patience = 60_000
-
-/** Local mode as `npm start` runs it, in a process of its own; the addresses are those that it prints. */
-async function startLocalMode(): Promise<{ child: ChildProcess; windows: string[] }> {
-  const dataDir = mkdtempSync(join(inject('runFolder'), 'browser-'))
-  cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
-  // Not our own environment: vitest sets MODE and BASE_URL for its own ends.
-  const env = {
-    PATH: process.env['PATH'] ?? '',
-    PORT: '0',
-    SIMULATOR_PORT: '0',
-    DATA_DIR: dataDir,
-    SIMULATOR_DIRECTORY_SECONDS: '1',
-  }
-  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const windows: string[] = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    const url = /^\s+(http:\S+)\s+(Kim|Dana)/.exec(line)?.[1]
-    if (url) windows.push(url)
-    if (line.startsWith('Ctrl-C')) break
-  }
-  return { child, windows }
-}
-
-/** One window of the Playground, used as a person would. */
-class Window {
-  readonly page: Page
-  readonly #name: string
-  #shots = 0
-
-  constructor(page: Page, name: string) {
-    this.page = page
-    this.#name = name
-  }
-
-  async type(text: string): Promise<void> {
-    await this.page.locator('[contenteditable]').first().click()
-    await this.page.keyboard.type(text)
-    await this.page.getByRole('button', { name: 'Send Message' }).click()
-  }
-
-  /** Opens a list of the form, searches if a search is given, and takes one entry. */
-  async picks(form: Locator, list: string, entry: string, search = ''): Promise<void> {
-    const box = form.getByRole('combobox', { name: list })
-    await box.click()
-    if (search) await box.pressSequentially(search)
-    await this.page.getByRole('option', { name: entry }).click()
-    await this.page.keyboard.press('Escape')
-  }
-
-  /** The newest card that shows this text. */
-  card(text: string | RegExp): Locator {
-    return this.page.locator('.ac-adaptiveCard').filter({ hasText: text }).last()
-  }
-
-  /** Waits for a card, keeps a picture of the window, and gives the card. */
-  async sees(text: string | RegExp, picture: string): Promise<Locator> {
-    const card = this.card(text)
-    await card.waitFor({ timeout: patience })
-    await card.scrollIntoViewIfNeeded()
-    this.#shots += 1
-    await this.page.screenshot({ path: join(screenshots, `${this.#name}-${this.#shots}-${picture}.png`) })
-    return card
-  }
-}
-
-const conversation = (): void => {
-  let browser: Browser
-  let local: Awaited<ReturnType<typeof startLocalMode>>
+inChatWindows('two people in two chat windows, in a real browser', {}, (windows) => {
   let kim: Window
   let dana: Window
-
-  const open = async (url: string | undefined, name: string): Promise<Window> => {
-    const page = await browser.newPage({ viewport: { width: 900, height: 1000 } })
-    await page.goto(url ?? '')
-    // The log panel of the Playground takes a third of the window.
-    await page.getByText('Log Panel').locator('..').getByRole('button').last().click()
-    return new Window(page, name)
-  }
-
   beforeAll(async () => {
-    mkdirSync(screenshots, { recursive: true })
-    ;[local, browser] = await Promise.all([
-      startLocalMode(),
-      chromium.launch({ executablePath: executablePath ?? '', args }),
-    ])
-    kim = await open(local.windows[0], 'kim')
-    dana = await open(local.windows[1], 'dana')
+    kim = await windows.open('kim')
+    dana = await windows.open('dana')
   }, patience)
-
-  afterAll(async () => {
-    await browser?.close()
-    local?.child.kill('SIGTERM')
-    await new Promise((resolve) =>
-      local.child.exitCode === null ? local.child.once('exit', resolve) : resolve(undefined),
-    )
-  })
 
   it('greets a person who opens the chat', async () => {
     const help = await kim.sees('what do you need?', 'help')
@@ -183,10 +76,4 @@ const conversation = (): void => {
     },
     patience,
   )
-}
-
-// Without a browser one test says so and is skipped, not each of them.
-if (executablePath) describe('two people in two chat windows, in a real browser', conversation)
-else
-  it('browser: left out, since there is no Chromium here (apt-get install chromium)', ({ skip }) =>
-    skip('there is no Chromium here'))
+})

@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, inject, it } from 'vitest'
+import { emptyStore } from './database.ts'
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+)
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+export const screenshots = 'test/screenshots'
+/** How long a card may take to come, in milliseconds. */
+export const patience = 60_000
+
+interface LocalMode {
+  readonly child: ChildProcess
+  /** Address of a window by its person's first name. */
+  readonly windows: ReadonlyMap<string, string>
+  readonly simulatorUrl: string
+}
+
+/** Local mode as `npm start` runs it, in a process of its own; the addresses are those that it prints. */
+async function startLocalMode(variables: Record<string, string>): Promise<LocalMode> {
+  const dataDir = mkdtempSync(join(inject('runFolder'), 'browser-'))
+  cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+  // Not our own environment: vitest sets MODE and BASE_URL for its own ends.
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    PORT: '0',
+    SIMULATOR_PORT: '0',
+    DATA_DIR: dataDir,
+    SIMULATOR_DIRECTORY_SECONDS: '1',
+    ...variables,
+  }
+  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const windows = new Map<string, string>()
+  let simulatorUrl = ''
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, url = '', name = ''] = /^\s+(http:\S+)\s+(\w+)/.exec(line) ?? []
+    if (name !== '') windows.set(name.toLowerCase(), url)
+    simulatorUrl = /simulated: (\S+)/.exec(line)?.[1] ?? simulatorUrl
+    if (line.startsWith('Ctrl-C')) break
+  }
+  return { child, windows, simulatorUrl }
+}
+
+/** One window of the Playground, used as a person would. */
+export class Window {
+  readonly page: Page
+  readonly #name: string
+  #shots = 0
+
+  constructor(page: Page, name: string) {
+    this.page = page
+    this.#name = name
+  }
+
+  async type(text: string): Promise<void> {
+    await this.page.locator('[contenteditable]').first().click()
+    await this.page.keyboard.type(text)
+    await this.page.getByRole('button', { name: 'Send Message' }).click()
+  }
+
+  /** Opens a list of the form (the `place`th of that name), searches if a search is given, and takes one entry. */
+  async picks(form: Locator, list: string, entry: string, search = '', place = 0): Promise<void> {
+    const box = form.getByRole('combobox', { name: list }).nth(place)
+    await box.click()
+    if (search) await box.pressSequentially(search)
+    await this.page.getByRole('option', { name: entry }).click()
+    await this.page.keyboard.press('Escape')
+  }
+
+  /** The newest card that shows this text. */
+  card(text: string | RegExp): Locator {
+    return this.page.locator('.ac-adaptiveCard').filter({ hasText: text }).last()
+  }
+
+  /** Waits for a card, keeps a picture of the window, and gives the card. */
+  async sees(text: string | RegExp, picture: string): Promise<Locator> {
+    const card = this.card(text)
+    await card.waitFor({ timeout: patience })
+    await card.scrollIntoViewIfNeeded()
+    this.#shots += 1
+    await this.page.screenshot({ path: join(screenshots, `${this.#name}-${this.#shots}-${picture}.png`) })
+    return card
+  }
+}
+
+export interface ChatWindows {
+  open(name: string): Promise<Window>
+  /** Asks the simulated tenant's control door for something. */
+  control(method: string, path: string, body?: object): Promise<void>
+}
+
+/**
+ * Local mode and a browser for the tests of a block. Without Chromium one test says so and is skipped, not each of them.
+ */
+export function inChatWindows(
+  title: string,
+  variables: Record<string, string>,
+  conversation: (windows: ChatWindows) => void,
+): void {
+  if (!executablePath) {
+    it(`${title}: left out, since there is no Chromium here (apt-get install chromium)`, ({ skip }) =>
+      skip('there is no Chromium here'))
+    return
+  }
+  describe(title, () => {
+    let browser: Browser
+    let local: LocalMode
+    beforeAll(async () => {
+      mkdirSync(screenshots, { recursive: true })
+      ;[local, browser] = await Promise.all([startLocalMode(variables), chromium.launch({ executablePath, args })])
+    }, patience)
+    afterAll(async () => {
+      await browser?.close()
+      local?.child.kill('SIGTERM')
+      await new Promise((resolve) =>
+        local.child.exitCode === null ? local.child.once('exit', resolve) : resolve(undefined),
+      )
+    })
+    conversation({
+      async open(name) {
+        const page = await browser.newPage({ viewport: { width: 900, height: 1000 } })
+        await page.goto(local.windows.get(name) ?? '')
+        // The log panel of the Playground takes a third of the window.
+        await page.getByText('Log Panel').locator('..').getByRole('button').last().click()
+        return new Window(page, name)
+      },
+      async control(method, path, body) {
+        const headers = { 'content-type': 'application/json' }
+        const url = `${local.simulatorUrl}/control/${path}`
+        const response = await fetch(url, { method, ...(body && { headers, body: JSON.stringify(body) }) })
+        if (!response.ok) throw new Error(`control/${path}: ${response.status}`)
+      },
+    })
+  })
+}
