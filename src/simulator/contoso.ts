@@ -17,12 +17,12 @@ const person = z.object({
 /** One person of the tenant; `managerId` is the object id of another. */
 export type Person = z.infer<typeof person>
 
-/** The tenant as it is before anybody asked for anything: people, three groups, labels, the accepted domain. */
+/** The tenant before anybody asked for anything: people, groups, labels, mailboxes, accepted domains (default first). */
 export const contoso = z
   .object({
     tenantId: z.uuid(),
     displayName: z.string(),
-    domains: z.array(z.string()).nonempty(),
+    domains: z.tuple([z.string()], z.string()),
     labels: z.array(z.object({ id: z.uuid(), name: z.string() })),
     groups: z.array(
       z.object({
@@ -31,6 +31,16 @@ export const contoso = z
         mailNickname: z.string(),
         description: z.string(),
         members: z.array(z.uuid()),
+      }),
+    ),
+    mailboxes: z.array(
+      z.object({
+        id: z.uuid(),
+        guid: z.uuid(),
+        type: z.enum(['SharedMailbox', 'RoomMailbox', 'EquipmentMailbox']),
+        name: z.string(),
+        displayName: z.string(),
+        addresses: z.array(z.string()).nonempty(),
       }),
     ),
     people: z.array(person),
@@ -45,6 +55,9 @@ export function findPerson(idOrUpn: string): Person | undefined {
   const key = idOrUpn.toLowerCase()
   return byId.get(key) ?? byUpn.get(key)
 }
+
+/** The domain of every new account's userPrincipalName, and of a Microsoft 365 group's address. */
+export const defaultDomain: string = contoso.domains[0]
 
 /** A sensitivity label of the tenant by id. */
 export function findLabel(id: string): { id: string; name: string } | undefined {

@@ -40,10 +40,12 @@ async function answer(parts: Parts, incoming: IncomingMessage, response: ServerR
   if (!isOurs(incoming.headers.host, parts.host)) return send(response, { status: 421 })
   const service = request.path === '' ? undefined : parts.services.find(({ owns }) => owns(request.path))
   if (!service) return send(response, { status: 404, body: { error: { message: `Nothing answers ${incoming.url}` } } })
-  const found = findOperation(service, request)
-  if (!found) return send(response, unknownRoute(service, request))
+  const route = findOperation(service, request)
+  if (!route) return send(response, unknownRoute(service, request))
+  let found = route
   try {
     const body = await readBody(incoming)
+    found = findOperation(service, { ...request, body }) ?? route
     const caller = await service.admit({ ...request, body })
     const call: Call = { ...request, body, caller, params: found.params }
     if (service.observed) await runWithFaults(parts, service, found.operation, call, response)
@@ -94,7 +96,7 @@ function decoded(path: string): string {
 function findOperation(service: Service, request: Request): { operation: Operation; params: string[] } | undefined {
   for (const operation of service.operations) {
     const match = operation.method === request.method ? operation.path.exec(request.path) : null
-    if (match) return { operation, params: match.slice(1) }
+    if (match && (operation.accepts?.(request) ?? true)) return { operation, params: match.slice(1) }
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+import { defaultDomain } from './contoso.ts'
 import { type GroupChange, readGroupBody } from './graph-group-body.ts'
 import { badRequest, type GraphSettings, notFound, refuse } from './graph-wire.ts'
 import { page, parseFilter, select } from './odata.ts'
@@ -13,6 +14,7 @@ import {
   type Role,
   updateGroup,
 } from './tenant-groups.ts'
+import { findMailboxByAddress } from './tenant-mailboxes.ts'
 import type { Call, Operation, Reply } from './wire.ts'
 
 const byUniqueName = /^\/v1\.0\/groups\/?\(uniqueName='((?:[^']|'')+)'\)$/
@@ -166,6 +168,8 @@ export const alreadyThere = (call: Call, role: Role): never =>
 function refuseHeldNickname(tenant: Tenant, call: Call, mailNickname: string, self: string | undefined): void {
   const holder = findUnifiedByNickname(tenant, mailNickname)
   if (holder && holder.id !== self) conflict(call, 'mailNickname')
+  // The group's address is the nickname in the default domain, and a mailbox may hold that.
+  if (findMailboxByAddress(tenant, `${mailNickname}@${defaultDomain}`)) conflict(call, 'mailNickname')
 }
 
 function conflict(call: Call, property: string): never {

@@ -1,4 +1,5 @@
 import { contoso, findPerson, type Person } from './contoso.ts'
+import { accountDoc, changeAccount, mailboxOfAccount } from './graph-mailbox-users.ts'
 import { badRequest, type GraphSettings, notFound } from './graph-wire.ts'
 import { page, parseFilter, select } from './odata.ts'
 import type { Tenant } from './tenant.ts'
@@ -19,7 +20,7 @@ const defaults = [
   'id',
 ]
 
-/** `/users`: search, filter, one person, the manager. */
+/** `/users`: search, filter, one person or a mailbox's account, the manager. */
 export function userOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
   const context = `${settings.url}/v1.0/$metadata#users`
   return [
@@ -33,10 +34,17 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
       name: 'graph.users.get',
       method: 'GET',
       path: /^\/v1\.0\/users\/([^/]+)$/,
-      handle: (call) => ({
-        status: 200,
-        body: { '@odata.context': `${context}/$entity`, ...select(userDoc(person(call)), call.query, defaults) },
-      }),
+      handle: (call) => {
+        const account = mailboxOfAccount(tenant, call.params[0] ?? '')
+        const doc = account ? accountDoc(account) : userDoc(person(call))
+        return { status: 200, body: { '@odata.context': `${context}/$entity`, ...select(doc, call.query, defaults) } }
+      },
+    },
+    {
+      name: 'graph.users.update',
+      method: 'PATCH',
+      path: /^\/v1\.0\/users\/([^/]+)$/,
+      handle: (call) => changeAccount(tenant, call),
     },
     {
       name: 'graph.users.manager',

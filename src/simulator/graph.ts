@@ -4,7 +4,7 @@ import { membershipOperations } from './graph-memberships.ts'
 import { siteOperations } from './graph-sites.ts'
 import { userOperations } from './graph-users.ts'
 import { badRequest, extensionProperties, type GraphSettings, graphError } from './graph-wire.ts'
-import { BadQuery, parseFilter } from './odata.ts'
+import { BadQuery, parseFilter, select } from './odata.ts'
 import type { Tenant } from './tenant.ts'
 import type { Tokens } from './tokens.ts'
 import { type Operation, Refused, type Service } from './wire.ts'
@@ -76,12 +76,18 @@ function organization({ url }: GraphSettings): Operation {
     name,
     type: 'Managed',
   }))
-  const value = [{ id: contoso.tenantId, displayName: contoso.displayName, verifiedDomains }]
+  const doc = { id: contoso.tenantId, displayName: contoso.displayName, verifiedDomains }
   return {
     name: 'graph.organization.list',
     method: 'GET',
     path: /^\/v1\.0\/organization$/,
-    handle: () => ({ status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#organization`, value } }),
+    handle: (call) => ({
+      status: 200,
+      body: {
+        '@odata.context': `${url}/v1.0/$metadata#organization`,
+        value: [select(doc, call.query, Object.keys(doc))],
+      },
+    }),
   }
 }
 

@@ -1,16 +1,18 @@
 import { contoso, findLabel, findPerson } from './contoso.ts'
+import { mailboxListPage, mailboxPage } from './mailbox-pages.ts'
+import { definitions, escapeHtml, html } from './page-html.ts'
 import { answerDeviceCode, readDeviceCode } from './sign-ins.ts'
 import { now, type Tenant } from './tenant.ts'
 import { objectsOf } from './tenant-groups.ts'
 import { findSite, isReady, type Site, siteOwners } from './tenant-sites.ts'
 import { asRecord, type Call, nobody, type Reply, type Service, text } from './wire.ts'
 
-/** The pages that people open in a browser: a site's home, and the page that finishes a device's sign-in. */
+/** The pages that people open in a browser: a site's home, mailboxes, and the page that finishes a device's sign-in. */
 export function pageService(tenant: Tenant): Service {
   return {
     name: 'pages',
     observed: false,
-    owns: (path) => path === '/devicelogin' || /^\/sites\/[^/]+\/?$/.test(path),
+    owns: (path) => path === '/devicelogin' || /^\/(sites\/[^/]+|mailboxes(\/[^/]+)?)\/?$/.test(path),
     admit: async () => nobody,
     refusal: (status, message) => html(status, 'Not here', `<p>${escapeHtml(message)}</p>`),
     operations: [
@@ -19,6 +21,18 @@ export function pageService(tenant: Tenant): Service {
         method: 'GET',
         path: /^\/sites\/([^/]+)\/?$/,
         handle: (call) => sitePage(tenant, call.params[0] ?? ''),
+      },
+      {
+        name: 'page.mailboxes',
+        method: 'GET',
+        path: /^\/mailboxes\/?$/,
+        handle: () => mailboxListPage(tenant),
+      },
+      {
+        name: 'page.mailbox',
+        method: 'GET',
+        path: /^\/mailboxes\/([^/]+)\/?$/,
+        handle: (call) => mailboxPage(tenant, call.params[0] ?? ''),
       },
       {
         name: 'page.devicelogin',
@@ -31,37 +45,6 @@ export function pageService(tenant: Tenant): Service {
   }
 }
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-/** Text for HTML, in content and in quoted attributes. */
-const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
-
-const style = `body{font:16px/1.5 system-ui,sans-serif;margin:0;background:#f5f5f5;color:#242424}
-main{max-width:40rem;margin:3rem auto;padding:2rem;background:#fff;border-radius:8px;box-shadow:0 1px 4px #0002}
-h1{margin:0 0 1rem;font-size:1.6rem;overflow-wrap:anywhere}dt{font-weight:600;margin-top:1rem}dd{margin:0}
-label{display:block;margin:1rem 0 .25rem;font-weight:600}input,select{font:inherit;width:100%;padding:.5rem;box-sizing:border-box}
-button{font:inherit;margin:1.5rem .5rem 0 0;padding:.5rem 1.25rem}.alert{color:#a4262c}footer{margin-top:2rem;color:#616161;font-size:.85rem}`
-
-function html(status: number, title: string, content: string): Reply {
-  return {
-    status,
-    headers: {
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'",
-      'x-content-type-options': 'nosniff',
-    },
-    html: `<!doctype html><html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title>
-<style>${style}</style></head><body><main><h1>${escapeHtml(title)}</h1>${content}
-<footer>Contoso, a Microsoft 365 simulated on this computer</footer></main></body></html>`,
-  }
-}
-
 function sitePage(tenant: Tenant, path: string): Reply {
   const site = findSite(tenant, 'path', path)
   if (!site) return html(404, 'There is no site here', '<p>The address is not that of a site of Contoso.</p>')
@@ -69,14 +52,13 @@ function sitePage(tenant: Tenant, path: string): Reply {
   const group = site.groupId === undefined ? [] : objectsOf(tenant, site.groupId, 'owners')
   const owners = new Set([...group, ...siteOwners(tenant, site.id).map(({ userId }) => userId)])
   const names = [...owners].map((id) => findPerson(id)?.displayName ?? id)
-  const rows = [
-    ['Description', site.doc.description || 'None'],
+  const list = definitions([
+    ['Description', site.doc.description],
     ['Kind', kindOf(site)],
-    ['Owners', names.join(', ') || 'None'],
-    ['Sensitivity', (site.doc.label && findLabel(site.doc.label)?.name) || 'None'],
-  ]
-  const list = rows.map(([term = '', value = '']) => `<dt>${term}</dt><dd>${escapeHtml(value)}</dd>`).join('')
-  return html(200, site.doc.title, `<dl>${list}</dl>`)
+    ['Owners', names.join(', ')],
+    ['Sensitivity', (site.doc.label && findLabel(site.doc.label)?.name) || ''],
+  ])
+  return html(200, site.doc.title, list)
 }
 
 const kindOf = (site: Site): string => (site.groupId === undefined ? 'Communication site' : 'Team site')

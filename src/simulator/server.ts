@@ -2,12 +2,14 @@ import { createServer, type Server } from 'node:http'
 import { contoso } from './contoso.ts'
 import { controlService } from './control.ts'
 import { createDispatcher } from './dispatch.ts'
+import { exchangeService } from './exchange.ts'
 import { createFaults } from './faults.ts'
 import { graphService } from './graph.ts'
 import { loginService } from './login.ts'
 import { pageService } from './pages.ts'
 import { sharePointService } from './sharepoint.ts'
 import { openTenant } from './tenant.ts'
+import { seedMailboxes } from './tenant-mailboxes.ts'
 import { openTokens } from './tokens.ts'
 import type { Service } from './wire.ts'
 
@@ -21,6 +23,8 @@ export interface SimulatorOptions {
   readonly directorySeconds?: number
   /** How long a new site is not ready. */
   readonly siteReadySeconds?: number
+  /** For how long only Get-Recipient finds a new mailbox. */
+  readonly exchangeSettleSeconds?: number
   readonly directoryExtension?: string
 }
 
@@ -39,8 +43,10 @@ export interface Simulator {
 
 /** Starts a small Microsoft 365 with the tenant Contoso; its state is `{dataDir}/simulator.sqlite`. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const { host = '127.0.0.1', directorySeconds = 15, siteReadySeconds = 1, directoryExtension = 'svc_group' } = options
+  const { host = '127.0.0.1', directoryExtension = 'svc_group' } = options
+  const { directorySeconds = 15, siteReadySeconds = 1, exchangeSettleSeconds = 1 } = options
   const tenant = openTenant(options.dataDir)
+  tenant.transaction(() => seedMailboxes(tenant))
   const server = createServer()
   // Everything slow is done before the port opens: from then on every request finds a listener.
   const tokens = await openTokens(tenant)
@@ -49,13 +55,14 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     throw error
   })
   const url = `http://${host}:${port}`
-  const settings = { url, directorySeconds, siteReadySeconds, directoryExtension }
+  const settings = { url, directorySeconds, siteReadySeconds, exchangeSettleSeconds, directoryExtension }
   tokens.issueAt(url)
   const faults = createFaults()
   const services: Service[] = [
     loginService(tenant, tokens, url),
     graphService(tenant, tokens, settings),
     sharePointService(tenant, tokens, settings),
+    exchangeService(tenant, tokens, settings),
     pageService(tenant),
   ]
   const names = [...new Set(services.filter(({ observed }) => observed).flatMap(namesOf))]

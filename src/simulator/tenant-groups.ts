@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { defaultDomain } from './contoso.ts'
 import { now, type Row, stamp, type Tenant } from './tenant.ts'
 import { asRecord } from './wire.ts'
 
@@ -134,7 +135,7 @@ export function transitiveMembers(tenant: Tenant, groupId: string): string[] {
 /** The group as Graph shows it; names and order are those of a recorded answer (pnp/pnpcore, SiteCreationTests). */
 export function groupDoc(group: Group, extensionName: string): Record<string, unknown> {
   const { doc, unified } = group
-  const mail = unified ? `${group.mailNickname}@contoso.example` : null
+  const mail = unified ? `${group.mailNickname}@${defaultDomain}` : null
   const extension = asRecord(group.extension)
   return {
     id: group.id,

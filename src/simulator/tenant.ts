@@ -28,6 +28,17 @@ const schema = `
     ready_at real not null, doc text not null, created_at text not null);
   create table if not exists site_owners (
     number integer primary key, site_id text not null, user_id text not null, unique (site_id, user_id));
+  create table if not exists mailboxes (
+    id text primary key, guid text not null unique, name text not null unique collate nocase,
+    alias text not null unique collate nocase, type text not null, account_enabled integer not null,
+    settled_at real not null, doc text not null, created_at text not null);
+  create table if not exists mailbox_addresses (
+    address text primary key collate nocase, mailbox_id text not null, is_primary integer not null);
+  create index if not exists addresses_of on mailbox_addresses (mailbox_id, is_primary);
+  create table if not exists mailbox_access (
+    mailbox_id text not null, trustee_id text not null, access text not null, auto_mapping integer not null,
+    primary key (mailbox_id, trustee_id, access));
+  create table if not exists seeds (name text primary key);
   create table if not exists device_codes (
     device_code text primary key, user_code text not null unique, client_id text not null, scope text not null,
     expires_at real not null, user_id text, declined integer not null default 0, used integer not null default 0);

@@ -47,6 +47,8 @@ export interface Operation {
   readonly method: string
   /** Matches the whole decoded path. */
   readonly path: RegExp
+  /** Tells apart operations that share a path by what the request says; asked again once the body is read. */
+  accepts?(request: Pick<Call, 'body'>): boolean
   handle(call: Call): Reply
 }
 

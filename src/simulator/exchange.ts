@@ -1,0 +1,87 @@
+import { contoso } from './contoso.ts'
+import { accessCmdlets } from './exchange-access.ts'
+import { mailboxCmdlets } from './exchange-mailboxes.ts'
+import { bind, type Cmdlet } from './exchange-parameters.ts'
+import { resourceCmdlets } from './exchange-resources.ts'
+import { userCmdlets } from './exchange-users.ts'
+import { answer, type ExchangeSettings, exceptions, failBinding, failLimit, serviceError } from './exchange-wire.ts'
+import type { Tenant } from './tenant.ts'
+import type { Tokens } from './tokens.ts'
+import { asRecord, type Call, type Caller, type Operation, Refused, type Service, text } from './wire.ts'
+
+const audiences = ['https://outlook.office365.com', '00000002-0000-0ff1-ce00-000000000000']
+const invokeCommand = /^\/adminapi\/beta\/([^/]+)\/InvokeCommand$/i
+
+/**
+ * Exchange Online's `POST /adminapi/beta/{tenantGuid}/InvokeCommand`, the endpoint of the EXO v3 PowerShell module
+ * (facts 4.2). Every cmdlet is an operation of its own, e.g. `exchange.new-mailbox`, for faults and the call log.
+ */
+export function exchangeService(tenant: Tenant, tokens: Tokens, settings: ExchangeSettings): Service {
+  const cmdlets = [
+    ...mailboxCmdlets(tenant, settings),
+    ...userCmdlets(tenant),
+    ...accessCmdlets(tenant),
+    ...resourceCmdlets(tenant),
+  ]
+  return {
+    name: 'exchange',
+    observed: true,
+    owns: (path) => path.startsWith('/adminapi/'),
+    operations: [...cmdlets.map((cmdlet) => operationOf(cmdlet, settings)), unknownCmdlet],
+    admit: async (call) => {
+      const caller = await tokens.verify(call.headers.authorization, [settings.url, ...audiences]).catch(() => {
+        throw unauthorized('The access token is missing, invalid or expired.')
+      })
+      const tenantId = invokeCommand.exec(call.path)?.[1]?.toLowerCase()
+      if (tenantId !== contoso.tenantId) throw unauthorized(`The token is not for the tenant '${tenantId}'.`)
+      return withRole(caller, cmdletName(call))
+    },
+    refusal: (status, message) => serviceError(status, message),
+  }
+}
+
+function unauthorized(message: string): Refused {
+  const reply = serviceError(401, message)
+  return new Refused({ ...reply, headers: { ...reply.headers, 'www-authenticate': 'Bearer error="invalid_token"' } })
+}
+
+/** An app holds Exchange.ManageAsApp and an administrator's role, by secret or certificate; Contoso's people do not. */
+function withRole(caller: Caller, cmdlet: string): Caller {
+  if (caller.appOnly) return caller
+  throw new Refused(serviceError(401, `User is not allowed to call ${cmdlet}`))
+}
+
+const inputOf = ({ body }: Pick<Call, 'body'>): Record<string, unknown> => asRecord(asRecord(body)['CmdletInput'])
+const cmdletName = (request: Pick<Call, 'body'>): string => text(inputOf(request), 'CmdletName')
+
+function operationOf(cmdlet: Cmdlet, { url }: ExchangeSettings): Operation {
+  const lower = cmdlet.name.toLowerCase()
+  return {
+    name: `exchange.${lower}`,
+    method: 'POST',
+    path: invokeCommand,
+    accepts: (request) => cmdletName(request).toLowerCase() === lower,
+    handle: (call) => {
+      if (/clixml/i.test(String(call.headers['x-responseformat'] ?? ''))) failLimit('X-ResponseFormat: clixml')
+      const parameters = bind(cmdlet, asRecord(inputOf(call)['Parameters']))
+      return answer(url, contoso.tenantId, cmdlet.run(parameters))
+    },
+  }
+}
+
+/** The last in the list: it takes what no cmdlet before it took. */
+const unknownCmdlet: Operation = {
+  name: 'exchange.unknown-cmdlet',
+  method: 'POST',
+  path: invokeCommand,
+  handle: (call) => {
+    const name = cmdletName(call)
+    if (name === '') throw new Refused(serviceError(400, 'The request has no CmdletInput with a CmdletName.'))
+    const advice =
+      'Check the spelling of the name, or if a path was included, verify that the path is correct and try again.'
+    return failBinding(
+      `The term '${name}' is not recognized as the name of a cmdlet, function, script file, or operable program. ${advice}`,
+      exceptions.commandNotFound,
+    )
+  },
+}
