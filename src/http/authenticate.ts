@@ -10,16 +10,22 @@ export interface TokenOptions {
   readonly tenantId: string
   readonly collabAudiences: readonly string[]
   readonly mailAudiences: readonly string[]
+  /** Client ids, in lower case, of the applications that may use the mail API without a person. */
+  readonly mailAppClients: readonly string[]
   readonly fetch?: typeof fetch
 }
 
 /** Which API a route belongs to: a token is judged by its audience and its scope together (DESIGN §5). */
 export type Audience = 'collab' | 'mail' | 'any'
 
-/** Who the token is about: the only two claims that decide anything (Entra, "Secure applications by validating claims"). */
+/**
+ * Who the token is about: the only claims that decide anything (Entra, "Secure applications by validating claims").
+ * `clientId` is there when it is about an application itself; `id` is then that of its service principal.
+ */
 export interface Identity {
   readonly tenantId: string
   readonly id: string
+  readonly clientId?: string
 }
 export type Authenticate = (request: IncomingMessage, audience: Audience) => Promise<Identity>
 
@@ -30,7 +36,7 @@ const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
  * Reads the caller from the request's bearer token (RFC 6750, RFC 8725). Throws 401 without a good token, 403 when a good
- * one does not carry the scope or speaks for no person, and 503 when the issuer's keys cannot be had.
+ * one does not carry the scope or speaks for nobody who may call, and 503 when the issuer's keys cannot be had.
  */
 export function createAuthenticate(options: TokenOptions, baseUrl: string, now: () => number): Authenticate {
   const keys = createSigningKeys({ url: options.jwksUrl, fetch: options.fetch ?? fetch, now })
@@ -38,10 +44,11 @@ export function createAuthenticate(options: TokenOptions, baseUrl: string, now: 
     const token = bearerToken(request)
     const claims = await verify(token, options, audience, keys, now)
     if (claims['tid'] !== options.tenantId || !isOfItsIssuer(claims)) throw invalid()
-    refuseWithoutScope(claims, audience, baseUrl)
+    const clientId = isAppOnly(claims) ? clientOf(claims, options, audience, baseUrl) : undefined
+    if (clientId === undefined) refuseWithoutScope(claims, audience, baseUrl)
     const { oid } = claims
     if (typeof oid !== 'string' || !objectId.test(oid)) throw invalid()
-    return { tenantId: options.tenantId, id: oid.toLowerCase() }
+    return { tenantId: options.tenantId, id: oid.toLowerCase(), ...(clientId !== undefined && { clientId }) }
   }
 }
 
@@ -101,12 +108,36 @@ function isOfItsIssuer({ iss = '', ver }: JWTPayload): boolean {
   return ver === (iss.startsWith('https://sts.windows.net/') ? '1.0' : '2.0')
 }
 
-function refuseWithoutScope(claims: JWTPayload, audience: Audience, baseUrl: string): void {
-  const { scp, roles, idtyp } = claims
-  if (idtyp === 'app' || (scp === undefined && roles !== undefined)) {
+/** Entra, "Access token claims": `idtyp` says it where it was asked for; else an application has roles and no scope. */
+function isAppOnly({ scp, roles, idtyp }: JWTPayload): boolean {
+  return idtyp === 'app' || (idtyp === undefined && scp === undefined && roles !== undefined)
+}
+
+/**
+ * The client id of an application that acts for itself: in the mail API alone, for those that are listed, with the role.
+ * Whether it is the mail API's token is read from its audience, since some addresses take either API's.
+ */
+function clientOf(claims: JWTPayload, options: TokenOptions, audience: Audience, baseUrl: string): string {
+  const isForMail = [claims.aud ?? []].flat().some((one) => options.mailAudiences.includes(one))
+  if (audience === 'collab' || !isForMail) {
     const detail = 'Application permissions are not supported here: sign in on behalf of a person.'
     throw insufficient(detail, audience, baseUrl)
   }
+  const { ver, azp, appid, roles } = claims
+  const client = ver === '1.0' ? appid : azp
+  if (typeof client !== 'string' || !objectId.test(client)) throw invalid()
+  const clientId = client.toLowerCase()
+  if (!options.mailAppClients.includes(clientId)) {
+    const detail =
+      'This application may not act for itself. Sign in on behalf of a person, or have its client id added to the setting MAIL_APP_CLIENTS.'
+    throw insufficient(detail, 'mail', baseUrl)
+  }
+  if (!Array.isArray(roles) || !roles.includes(scope))
+    throw insufficient(`The token lacks the role ${scope}.`, 'mail', baseUrl)
+  return clientId
+}
+
+function refuseWithoutScope({ scp }: JWTPayload, audience: Audience, baseUrl: string): void {
   // An ID token is signed by the same keys, for the same client, and carries no scope at all.
   if (typeof scp !== 'string') throw invalid()
   if (!scp.split(' ').includes(scope)) throw insufficient(`The token lacks the scope ${scope}.`, audience, baseUrl)

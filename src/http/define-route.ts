@@ -48,9 +48,22 @@ export interface RawInput {
   readonly body: unknown
 }
 
+/** A body whose schema the route names, and that core reads. */
+export interface CheckedByCore {
+  readonly documents: z.ZodType
+}
+/** For a body that core judges as a whole: the handler gets the JSON as it came. `schema` is what it documents. */
+export const checkedByCore = (schema: z.ZodType): CheckedByCore => ({ documents: schema })
+
 /** `raw`: the bytes themselves, for a signature over them. A schema that takes `undefined` allows an empty body. */
-export type BodySpec = z.ZodType | 'raw'
-type Parsed<S, Raw> = S extends z.ZodType ? z.output<S> : S extends 'raw' ? Raw : undefined
+export type BodySpec = z.ZodType | 'raw' | CheckedByCore
+type Parsed<S, Raw> = S extends z.ZodType
+  ? z.output<S>
+  : S extends 'raw'
+    ? Raw
+    : S extends CheckedByCore
+      ? unknown
+      : undefined
 interface Input<P, Q, B> {
   readonly params: Parsed<P, never>
   readonly query: Parsed<Q, never>
@@ -150,7 +163,7 @@ export function routeRegistry(...routes: readonly Route[]): readonly Route[] {
 function parseInput<P, Q, B>(spec: Common<P, Q, B, Answers>, raw: RawInput): Input<P, Q, B> {
   const params = spec.params instanceof z.ZodType ? parseParams(spec.params, raw.params) : undefined
   const query = spec.query instanceof z.ZodType ? parseFields(spec.query, raw.query) : undefined
-  const body = spec.body instanceof z.ZodType ? parseBody(spec.body, raw.body) : raw.body
+  const body = parseBody(spec.body, raw.body)
   return { params, query, body } as Input<P, Q, B>
 }
 
@@ -160,10 +173,12 @@ function parseParams(schema: z.ZodType, params: unknown): unknown {
   return parsed.data
 }
 
-function parseBody(schema: z.ZodType, body: unknown): unknown {
-  if (body === undefined && !schema.safeParse(undefined).success)
+function parseBody(spec: unknown, body: unknown): unknown {
+  if (spec === undefined || spec === 'raw') return body
+  const schema = spec instanceof z.ZodType ? spec : undefined
+  if (body === undefined && !schema?.safeParse(undefined).success)
     throw new HttpError('malformed-json', 'The body is empty; a JSON object is expected.')
-  return parseFields(schema, body)
+  return schema ? parseFields(schema, body) : body
 }
 
 function parseFields(schema: z.ZodType, value: unknown): unknown {

@@ -9,6 +9,8 @@ import { createHttpServer, type HttpOptions, problemBody, routes } from '../../s
 
 export const tenantId = '0a1b2c3d-1111-4111-8111-000000000001'
 export const personId = '11111111-aaaa-4aaa-8aaa-000000000001'
+/** The application that may ask for mailboxes without a person. */
+export const appClientId = 'a0000000-0000-4000-8000-000000000001'
 export const baseUrl = 'https://provisioning.contoso.example'
 export const webhookSecret = `whsec_${Buffer.from('a secret of thirty-two bytes, yes').toString('base64')}`
 const issuer = `https://login.contoso.example/${tenantId}/v2.0`
@@ -71,6 +73,7 @@ export async function startIssuer() {
       tenantId,
       collabAudiences: ['api://contoso/collab', 'c0ffee00-0000-4000-8000-000000000001'],
       mailAudiences: ['api://contoso/mail'],
+      mailAppClients: [appClientId],
     },
   }
 }

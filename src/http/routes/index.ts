@@ -1,5 +1,6 @@
 import { routeRegistry } from '../define-route.ts'
 import { live, ready } from './health.ts'
+import { createMailbox } from './mailboxes.ts'
 import { receiveActivity } from './messages.ts'
 import {
   approveRequest,
@@ -17,6 +18,7 @@ import { receiveWebhook } from './webhooks.ts'
 /** The REST contract (DESIGN §5). */
 export const routes = routeRegistry(
   createSite,
+  createMailbox,
   listRequests,
   readRequest,
   readTimeline,

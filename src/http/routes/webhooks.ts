@@ -6,6 +6,8 @@ import { definePublicRoute } from '../define-route.ts'
 import { parseJson } from '../parse-json.ts'
 import { HttpError } from '../problem.ts'
 
+const provisioned = z.object({ type: z.enum(['site.provisioned', 'mailbox.provisioned']) })
+
 /** Our own webhooks, which the bot listens to like any other subscriber. Types that it does not know are fine. */
 export const receiveWebhook = definePublicRoute({
   method: 'POST',
@@ -19,8 +21,7 @@ export const receiveWebhook = definePublicRoute({
   async handle({ services, headers }, { body }) {
     verify(services.webhookSecret, body, headers)
     const message = parseJson(body, { depth: 10, storableText: true })
-    const known = z.object({ type: z.literal('site.provisioned') }).safeParse(message).success
-    if (!known) return { status: 204 }
+    if (!provisioned.safeParse(message).success) return { status: 204 }
     const parsed = webhookBody.safeParse(message)
     if (!parsed.success) return refuseFields(faultsOf(parsed.error, message))
     const { requestId, data } = parsed.data
