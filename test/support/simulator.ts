@@ -19,10 +19,11 @@ export async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** A tenant of its own for one test; sites and groups are ready at once unless told otherwise. */
+/** A tenant of its own for one test; sites, groups and mailboxes are ready at once unless told otherwise. */
 export async function tenantFor(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
   const dataDir = options.dataDir ?? (await temporaryFolder())
-  const simulator = await startSimulator({ port: 0, siteReadySeconds: 0, directorySeconds: 0, ...options, dataDir })
+  const ready = { siteReadySeconds: 0, directorySeconds: 0, exchangeSettleSeconds: 0 }
+  const simulator = await startSimulator({ port: 0, ...ready, ...options, dataDir })
   onTestFinished(() => simulator.close())
   return simulator
 }
@@ -65,6 +66,21 @@ export async function clientOf(simulator: Simulator, person?: string) {
   const token = await tokenOf(simulator, person)
   return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
     ask(method, `${simulator.url}${path}`, { token, body, headers })
+}
+
+/** A caller of Exchange's cmdlets, app-only: `run('Get-Mailbox', { Identity: 'info@contoso.example' })`. */
+export async function exchangeOf(simulator: Simulator) {
+  const token = await tokenOf(simulator)
+  const url = `${simulator.url}/adminapi/beta/${simulator.tenantId}/InvokeCommand`
+  return (CmdletName: string, Parameters: Record<string, unknown> = {}): Promise<Answer> =>
+    ask('POST', url, { token, body: { CmdletInput: { CmdletName, Parameters } } })
+}
+
+/** The exception's last name and the text of a cmdlet's refusal, by the places where clients look (facts 4.3). */
+export function refusalOf({ status, body }: Answer): { status: number; type: string; text: string } {
+  const [, type, text] = (body.error?.details?.[0]?.message ?? '').split('|')
+  const inner = body.error?.innererror?.internalexception
+  return { status, type: (type ?? inner?.type ?? '').split('.').at(-1), text: text ?? inner?.message ?? '' }
 }
 
 export const kim = '11111111-aaaa-4aaa-8aaa-000000000001'
