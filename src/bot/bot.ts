@@ -4,12 +4,22 @@ import { cards } from '../cards/index.ts'
 import { ProvisioningError } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
 import { helpCommand } from './commands/help.ts'
-import { hear, nearest } from './commands/index.ts'
+import { hear, isAdminTalk, nearest } from './commands/index.ts'
+import { notAdmin } from './define-command.ts'
 import { deliver } from './deliver.ts'
 import { type DialogState, isDialogVerb, stateAfter } from './dialog-steps.ts'
 import { Listener } from './listener.ts'
 import { RequestDialog } from './request-dialog.ts'
-import { type BotServices, type Click, clickOf, turnOf, typedByButton } from './turn.ts'
+import {
+  type BotServices,
+  type Click,
+  clickOf,
+  isForAdmins,
+  type Reply,
+  type Turn,
+  turnOf,
+  typedByButton,
+} from './turn.ts'
 
 /** The bot: finds out what was said or clicked, and hands it to the one value that knows what to do. */
 export class Bot {
@@ -50,10 +60,7 @@ export class Bot {
   async #message(context: TurnContext, text: string): Promise<void> {
     const turn = turnOf(context)
     const heard = hear(text)
-    if (!heard)
-      return deliver(context, {
-        card: cards.notice({ code: 'unknownCommand', suggestion: nearest(text) }, turn.viewer),
-      })
+    if (!heard) return deliver(context, notUnderstood(turn, text))
     const reply = await heard.command.run(turn, heard.argument)
     await deliver(context, reply)
     const state = stateAfter(reply)
@@ -92,6 +99,13 @@ export class Bot {
       this.#log.warn({ err: error }, 'where a dialog stands was not saved')
     }
   }
+}
+
+/** No dead end: the nearest command. Who is no admin is told so, whatever was to follow. */
+function notUnderstood(turn: Turn, text: string): Reply {
+  const forAdmin = isForAdmins(turn.actor)
+  if (isAdminTalk(text) && !forAdmin) return notAdmin(turn)
+  return { card: cards.notice({ code: 'unknownCommand', suggestion: nearest(text, forAdmin) }, turn.viewer) }
 }
 
 /** What was typed, without the mention that Teams puts before it and without markup. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ProvisioningError } from '../core/index.ts'
-import type { Reply, Turn } from './turn.ts'
+import { isForAdmins, type Reply, type Turn } from './turn.ts'
 
 /** What the dispatcher sees of an action: a verb, and a way to run it on data that it does not trust. */
 export interface CardAction<V extends string = string> {
@@ -11,12 +11,16 @@ export interface CardAction<V extends string = string> {
 /** A click's verb, the schema of its data and what it does, in one value. Data that does not fit changes nothing. */
 export function defineCardAction<const V extends string, S extends z.ZodType>(action: {
   verb: V
+  /** Whoever else clicks is refused, whatever the click is about, so nothing is learnt by it. */
+  forAdmins?: boolean
   data: S
   handle(turn: Turn, data: z.output<S>): Promise<Reply>
 }): CardAction<V> {
   return {
     verb: action.verb,
     async run(turn, raw) {
+      if (action.forAdmins && !isForAdmins(turn.actor))
+        throw new ProvisioningError('forbidden', 'You may not do this. An admin can.')
       const parsed = action.data.safeParse(raw)
       if (!parsed.success)
         throw new ProvisioningError(

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { Reply, Turn } from './turn.ts'
+import { cards } from '../cards/index.ts'
+import { isForAdmins, type Reply, type Turn } from './turn.ts'
 
 /** What the dispatcher and the manifest see of a command. */
 export interface Command {
@@ -7,8 +8,11 @@ export interface Command {
   readonly words: string
   /** Other words for the same, such as `hi` for `help`. */
   readonly also: readonly string[]
+  /** Words that mean it only when nothing follows them, such as `admin`. */
+  readonly alone: readonly string[]
   /** Place in Teams' command menu, 1 first; null = not in the menu. Its description stands in `cards/strings`. */
   readonly menu: number | null
+  /** Nobody else is offered it or may run it. */
   readonly forAdmins: boolean
   run(turn: Turn, argument: string): Promise<Reply>
 }
@@ -17,6 +21,7 @@ export interface Command {
 export function defineCommand<S extends z.ZodType>(command: {
   words: string
   also?: readonly string[]
+  alone?: readonly string[]
   menu?: number
   forAdmins?: boolean
   argument: S
@@ -24,22 +29,28 @@ export function defineCommand<S extends z.ZodType>(command: {
   /** What is answered when the argument does not fit; it says how to type it. */
   otherwise(turn: Turn, argument: string): Promise<Reply>
 }): Command {
+  const { words, also = [], alone = [], menu = null, forAdmins = false } = command
   return {
-    words: command.words,
-    also: command.also ?? [],
-    menu: command.menu ?? null,
-    forAdmins: command.forAdmins ?? false,
+    words,
+    also,
+    alone,
+    menu,
+    forAdmins,
     async run(turn, argument) {
+      if (forAdmins && !isForAdmins(turn.actor)) return notAdmin(turn)
       const parsed = command.argument.safeParse(argument)
       return parsed.success ? command.handle(turn, parsed.data) : command.otherwise(turn, argument)
     },
   }
 }
 
+/** The polite no to whoever types what is for admins. */
+export const notAdmin = ({ viewer }: Turn): Reply => ({ card: cards.notice({ code: 'notAdmin' }, viewer) })
+
 /** All commands, the longest words first, so `new site` is tried before `new`. Words used twice are refused. */
 export function commandRegistry(...commands: readonly Command[]): readonly Command[] {
   const seen = new Set<string>()
-  for (const words of commands.flatMap((command) => [command.words, ...command.also])) {
+  for (const words of commands.flatMap((command) => [command.words, ...command.also, ...command.alone])) {
     if (seen.has(words)) throw new Error(`two commands answer to "${words}"`)
     seen.add(words)
   }

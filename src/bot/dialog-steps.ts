@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { cards, type Verb } from '../cards/index.ts'
-import type { DraftView, Template } from '../core/index.ts'
+import { cards, peopleInputIds, type Verb } from '../cards/index.ts'
+import { type Draft, type DraftView, isMailboxKind, ProvisioningError, type Template } from '../core/index.ts'
 import type { Reply, Turn } from './turn.ts'
 
 /** What a step of the request dialog shows. */
@@ -26,15 +26,18 @@ export const dialogSteps = {
   details: {
     verbs: ['request.review', 'request.cancel'],
     async show({ draft, template, faults, outdated }, { actor, provisioning }) {
-      const ids = (draft.values['owners'] ?? '').split(',').filter((id) => id !== '')
-      const people = await provisioning.drafts.people(ids)
-      const card = cards.siteForm({
+      const [people, mailDomain] = await Promise.all([
+        provisioning.drafts.people(peopleChosen(draft, template)),
+        isMailboxKind(template.kind) ? mailDomainOf(provisioning) : '',
+      ])
+      const card = cards.form({
         draft,
         template,
         requester: actor,
         faults,
         people,
         siteRoot: provisioning.siteRoot,
+        mailDomain,
         ...(outdated && { notice: 'stale' as const }),
       })
       return { card, at: { step: 'details', requestId: draft.requestId } }
@@ -62,6 +65,26 @@ export const dialogSteps = {
     },
   },
 } as const satisfies { readonly [S in Step]: StepOf<S> }
+
+/** More people than a form can ask for are not looked up, whatever a client sends. */
+const mostPeople = 200
+
+/** Whom the pickers of a form hold, each once. */
+function peopleChosen({ values }: Draft, template: Template): string[] {
+  const chosen = peopleInputIds(template).flatMap((id) => (values[id] ?? '').split(/[,;\n]/))
+  const ids = chosen.map((id) => id.trim().toLowerCase()).filter((id) => z.uuid().safeParse(id).success)
+  return [...new Set(ids)].slice(0, mostPeople)
+}
+
+/** The domain that new mailboxes get; `''` while the directory cannot tell, since a form opens all the same. */
+async function mailDomainOf({ drafts }: Turn['provisioning']): Promise<string> {
+  try {
+    return (await drafts.mailDomains()).default
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'unavailable') return ''
+    throw error
+  }
+}
 
 type Steps = typeof dialogSteps
 /** The steps that wait for a click. */

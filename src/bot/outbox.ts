@@ -6,10 +6,9 @@ import type { CardSender } from './card-sender.ts'
 export function createOutbox(sender: CardSender, facts: { now: () => Date; siteRoot: string }): Outbox {
   const cardFor = (conversation: Conversation, request: Request, key: CardKey): CardJson => {
     const { personId: id, locale, timeZone } = conversation
-    // Of a failure only admins are told beside the requester.
-    const isAdmin = key.startsWith('outcome:failed') && id !== request.requester.id
+    const isAdmin = seesAsAdmin(id, request, key)
     const viewer = { id, locale, timeZone, now: facts.now(), siteRoot: facts.siteRoot, isAdmin }
-    if (key === 'outcome:succeeded') return cards.siteReady(request, viewer)
+    if (key === 'outcome:succeeded') return cards.ready(request, viewer)
     return key.startsWith('approval:') ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
   }
   return {
@@ -17,4 +16,14 @@ export function createOutbox(sender: CardSender, facts: { now: () => Date; siteR
     update: (conversation, activityId, request, key) =>
       sender.update(conversation, activityId, cardFor(conversation, request, key)),
   }
+}
+
+/**
+ * Whether somebody has a card because they are an admin. Of a failure only admins are told beside the requester; and who
+ * has a status card without being anything to the request could ask for it only as an admin.
+ */
+function seesAsAdmin(id: string, { requester, approvals }: Request, key: CardKey): boolean {
+  if (id === requester.id || key.startsWith('approval:')) return false
+  const isApprover = approvals.some(({ approvers }) => approvers.some((one) => one.id === id))
+  return key.startsWith('outcome:failed') || !isApprover
 }

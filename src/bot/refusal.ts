@@ -13,7 +13,7 @@ export function refusalOf(error: ProvisioningError, click: Click | undefined): N
   const { requestId, version } = subject.safeParse(click?.data ?? {}).data ?? {}
   const again = click?.verb === 'request.submit' && mayBeSentAgain(error)
   return {
-    code: noticeOf[code],
+    code: code === 'illegal-transition' && click?.verb === 'admin.retry' ? 'cannotRetry' : noticeOf[code],
     ...context,
     ...(requestId !== undefined && { requestId }),
     ...(code === 'unavailable' && cause === undefined && { detail: message }),

@@ -1,6 +1,6 @@
 import { Dialog, type DialogContext, type DialogTurnResult } from 'botbuilder-dialogs'
 import { cardActions } from './actions/index.ts'
-import { newSiteCommand } from './commands/new.ts'
+import { chooseAny } from './commands/new.ts'
 import { deliver } from './deliver.ts'
 import { type DialogState, dialogState, isDialogVerb, stateAfter } from './dialog-steps.ts'
 import { clickOf, type Reply, turnOf } from './turn.ts'
@@ -18,7 +18,7 @@ export class RequestDialog extends Dialog {
 
   override async beginDialog(dc: DialogContext): Promise<DialogTurnResult> {
     if (clickOf(dc.context.activity)) return this.continueDialog(dc)
-    const reply = await newSiteCommand.run(turnOf(dc.context), '')
+    const reply = await chooseAny(turnOf(dc.context))
     return this.#show(dc, reply)
   }
 

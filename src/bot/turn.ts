@@ -1,6 +1,6 @@
 import type { Activity, TurnContext } from 'botbuilder'
 import type { CardJson, Viewer } from '../cards/index.ts'
-import type { Actor, CardKey, Inbox, Provisioning, SentCards } from '../core/index.ts'
+import { type Actor, type CardKey, type Inbox, may, type Provisioning, type SentCards } from '../core/index.ts'
 
 export interface Log {
   info(facts: object, message: string): void
@@ -55,6 +55,9 @@ export function turnOf(context: TurnContext): Turn {
   if (!turn) throw new Error('nobody has been identified for this turn')
   return turn
 }
+
+/** Whether what is for admins is for this person: the access table says so, not the card or the command. */
+export const isForAdmins = (actor: Actor): boolean => may(actor, 'queue.read')
 
 export const isInvoke = (activity: Partial<Activity>): boolean => activity.type === 'invoke'
 

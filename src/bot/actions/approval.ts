@@ -1,16 +1,10 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
-import { type ErrorCode, longestComment, ProvisioningError, type Request, waitingFor } from '../../core/index.ts'
+import { type ErrorCode, ProvisioningError, type Request, waitingFor } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
+import { comment, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
-
-const requestId = z.uuid()
-/** The input takes no more than that; a client that sends more anyway has the rest cut off, not the whole. */
-const comment = z
-  .string()
-  .catch('')
-  .transform((text) => text.trim().slice(0, longestComment).toWellFormed())
 
 /** Approves; the card becomes the record of the decision. */
 export const approveRequest = defineCardAction({

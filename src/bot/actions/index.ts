@@ -1,4 +1,5 @@
 import { cardActionRegistry } from '../define-card-action.ts'
+import { cancelAsAdmin, retryAsAdmin } from './admin.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { cancelRequest, chooseTemplate, editRequest, refreshRequest, reviewRequest, submitRequest } from './request.ts'
 
@@ -13,4 +14,6 @@ export const cardActions = cardActionRegistry(
   approveRequest,
   rejectRequest,
   refreshApproval,
+  retryAsAdmin,
+  cancelAsAdmin,
 )

@@ -4,10 +4,7 @@ import { openStage, openStates, type Person, waitingFor } from '../../core/index
 import { defineCardAction } from '../define-card-action.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Turn } from '../turn.ts'
-
-const requestId = z.uuid()
-/** Teams hands data back as it was given, and some clients turn numbers into text. */
-const version = z.coerce.number().int().min(1)
+import { requestId, version } from './click-data.ts'
 
 /** Opens the form of a template. */
 export const chooseTemplate = defineCardAction({

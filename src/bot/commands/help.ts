@@ -1,19 +1,22 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
 import { defineCommand } from '../define-command.ts'
-import type { Turn } from '../turn.ts'
+import { isForAdmins, type Reply, type Turn } from '../turn.ts'
+import { offersTo } from './new.ts'
 
-/** `help`, `hi`, `hello`: what the bot can do. */
+/** `help`, `hi`, `hello`: what this person can do. */
 export const helpCommand = defineCommand({
   words: 'help',
   also: ['hi', 'hello', 'hey', 'start', '?'],
-  menu: 6,
+  menu: 9,
   argument: z.string(),
   handle: showHelp,
   otherwise: showHelp,
 })
 
-async function showHelp(turn: Turn) {
-  const { requests } = await turn.provisioning.listApprovals(turn.actor, 1)
-  return { card: cards.help({ displayName: turn.actor.displayName, isApprover: requests.length > 0 }) }
+async function showHelp(turn: Turn): Promise<Reply> {
+  const { actor, provisioning } = turn
+  const [{ requests }, offers] = await Promise.all([provisioning.listApprovals(actor, 1), offersTo(turn)])
+  const { displayName } = actor
+  return { card: cards.help({ displayName, isApprover: requests.length > 0, isAdmin: isForAdmins(actor), offers }) }
 }

@@ -1,23 +1,37 @@
 import { distance } from 'fastest-levenshtein'
 import { type Command, commandRegistry } from '../define-command.ts'
+import {
+  adminCancelCommand,
+  adminHealthCommand,
+  adminQueueCommand,
+  adminRetryCommand,
+  adminStuckCommand,
+} from './admin.ts'
 import { helpCommand } from './help.ts'
-import { newCommand, newSiteCommand } from './new.ts'
+import { newCommands } from './new.ts'
 import { approvalsCommand, cancelCommand, myRequestsCommand, statusCommand } from './requests.ts'
 
 /** Every command, in the order in which they are tried. The manifest's menu is made from it. */
 export const commands = commandRegistry(
-  newSiteCommand,
-  newCommand,
+  ...newCommands,
   myRequestsCommand,
   approvalsCommand,
   statusCommand,
   cancelCommand,
   helpCommand,
+  adminQueueCommand,
+  adminStuckCommand,
+  adminRetryCommand,
+  adminCancelCommand,
+  adminHealthCommand,
 )
 
 /** All words that commands answer to, the longest first: `new request` is not `new` with an argument. */
 const known = commands
-  .flatMap((command) => [command.words, ...command.also].map((words) => ({ words, command })))
+  .flatMap((command) => [
+    ...[command.words, ...command.also].map((words) => ({ words, command, alone: false })),
+    ...command.alone.map((words) => ({ words, command, alone: true })),
+  ])
   .sort((one, other) => other.words.length - one.words.length)
 
 export interface Heard {
@@ -28,19 +42,30 @@ export interface Heard {
 /** The command that was typed, in any case, and what follows it; undefined for words that nobody knows. */
 export function hear(text: string): Heard | undefined {
   const typed = text.trim().replace(/\s+/g, ' ')
-  for (const { words, command } of known) {
+  for (const { words, command, alone } of known) {
     if (typed.toLowerCase() === words) return { command, argument: '' }
-    if (typed.toLowerCase().startsWith(`${words} `)) return { command, argument: typed.slice(words.length + 1) }
+    if (!alone && typed.toLowerCase().startsWith(`${words} `))
+      return { command, argument: typed.slice(words.length + 1) }
   }
   // A reference alone asks how the request stands.
   if (/^REQ-?\d+$/i.test(typed)) return { command: statusCommand, argument: typed }
   return undefined
 }
 
-/** The command that is spelt most like what was typed, whatever follows it; undefined when it looks like none. */
-export function nearest(text: string): string | undefined {
+/** Words that can only be meant for admins, whatever follows. */
+export const isAdminTalk = (text: string): boolean => /^admin/i.test(text.trim())
+
+/**
+ * The command that is spelt most like what was typed, whatever follows it; undefined when it looks like none. What is for
+ * admins is a suggestion for admins only.
+ */
+export function nearest(text: string, forAdmin: boolean): string | undefined {
   const typed = text.trim().toLowerCase().slice(0, 40).split(/\s+/)
-  const ranked = known.map(({ words, command }) => ({ means: command.words, far: unlike(typed, words) }))
+  const offered = known.filter(({ command }) => forAdmin || !command.forAdmins)
+  const ranked = offered.map(({ words, command, alone }) => {
+    const meant = alone ? distanceOf(typed.join(' '), words) : unlike(typed, words)
+    return { means: command.words, far: meant }
+  })
   const [best] = ranked.sort((one, other) => one.far - other.far)
   return best && best.far <= unrecognisable ? best.means : undefined
 }
@@ -51,5 +76,7 @@ const unrecognisable = 0.6
 /** The share of letters, 0 to 1, in which a command differs from as many of the typed words as it has itself. */
 function unlike(typed: readonly string[], words: string): number {
   const beginnings = [typed.slice(0, words.split(' ').length).join(' '), typed[0] ?? '']
-  return Math.min(...beginnings.map((one) => distance(one, words) / Math.max(one.length, words.length)))
+  return Math.min(...beginnings.map((one) => distanceOf(one, words)))
 }
+
+const distanceOf = (one: string, other: string): number => distance(one, other) / Math.max(one.length, other.length)

@@ -1,38 +1,73 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
-import { siteKinds, type Template } from '../../core/index.ts'
-import { defineCommand } from '../define-command.ts'
+import { mailboxKinds, type ResourceKind, resourceKinds, siteKinds, type Template } from '../../core/index.ts'
+import { type Command, defineCommand } from '../define-command.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Reply, Turn } from '../turn.ts'
 
-const siteTemplates = async (turn: Turn): Promise<Template[]> => {
-  const kinds: readonly string[] = siteKinds
-  return (await turn.provisioning.templates.usable(turn.actor)).filter(({ kind }) => kinds.includes(kind))
+/** What people ask for by one word: the help card offers these. */
+export type Offer = Parameters<typeof cards.help>[0]['offers'][number]
+const offerOf = {
+  teamSite: 'newSite',
+  communicationSite: 'newSite',
+  roomMailbox: 'newRoom',
+  sharedMailbox: 'newSharedMailbox',
+  equipmentMailbox: 'newEquipment',
+} as const satisfies Record<ResourceKind, Offer>
+
+/** The commands that open a form: how they are typed, their place in the menu, and the kinds that they offer. */
+const table: readonly {
+  readonly words: string
+  readonly also: readonly string[]
+  readonly menu?: number
+  readonly kinds: readonly ResourceKind[]
+}[] = [
+  { words: 'new', also: ['new request'], kinds: resourceKinds },
+  { words: 'new site', also: ['site'], menu: 1, kinds: siteKinds },
+  {
+    words: 'new room',
+    also: ['room', 'new meeting room', 'meeting room', 'new room mailbox', 'room mailbox'],
+    menu: 2,
+    kinds: ['roomMailbox'],
+  },
+  { words: 'new shared mailbox', also: ['shared mailbox'], menu: 3, kinds: ['sharedMailbox'] },
+  {
+    words: 'new equipment',
+    also: ['equipment', 'new equipment mailbox', 'equipment mailbox'],
+    menu: 4,
+    kinds: ['equipmentMailbox'],
+  },
+  { words: 'new mailbox', also: ['mailbox'], kinds: mailboxKinds },
+]
+
+/** `new`, and `new` with each kind; all of them take a part of a template's name. */
+export const newCommands: readonly Command[] = table.map(({ kinds, ...command }) =>
+  defineCommand({
+    ...command,
+    argument: z.string().max(64),
+    handle: async (turn, part) => choose(turn, named(await templatesOf(turn, kinds), part)),
+    otherwise: async (turn) => choose(turn, await templatesOf(turn, kinds)),
+  }),
+)
+
+/** What this person can ask for, in the order of the menu. */
+export async function offersTo({ provisioning, actor }: Turn): Promise<readonly Offer[]> {
+  const usable = new Set((await provisioning.templates.usable(actor)).map(({ kind }): Offer => offerOf[kind]))
+  const inOrder: readonly Offer[] = ['newSite', 'newRoom', 'newSharedMailbox', 'newEquipment']
+  return inOrder.filter((offer) => usable.has(offer))
 }
 
-/** `new`, and `new <part of a template's name>`. */
-export const newCommand = defineCommand({
-  words: 'new',
-  also: ['new request'],
-  argument: z.string().max(64),
-  async handle(turn, part) {
-    const all = await siteTemplates(turn)
-    const named = all.filter(({ name }) => name.toLowerCase().includes(part.toLowerCase()))
-    // A part that no name has gets all there is, so nobody is told that there is nothing.
-    return choose(turn, named.length > 0 ? named : all)
-  },
-  otherwise: async (turn) => choose(turn, await siteTemplates(turn)),
-})
+/** Begins the request dialog with all that this person can ask for. */
+export const chooseAny = async (turn: Turn): Promise<Reply> => choose(turn, await templatesOf(turn, resourceKinds))
 
-/** `new site`. */
-export const newSiteCommand = defineCommand({
-  words: 'new site',
-  also: ['site'],
-  menu: 1,
-  argument: z.string(),
-  handle: async (turn) => choose(turn, await siteTemplates(turn)),
-  otherwise: async (turn) => choose(turn, await siteTemplates(turn)),
-})
+const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<Template[]> =>
+  (await turn.provisioning.templates.usable(turn.actor)).filter(({ kind }) => kinds.includes(kind))
+
+/** Those with this part in their name. A part that no name has gets all there are, so nobody is told that there is nothing. */
+function named(templates: readonly Template[], part: string): readonly Template[] {
+  const found = templates.filter(({ name }) => name.toLowerCase().includes(part.toLowerCase()))
+  return found.length > 0 ? found : templates
+}
 
 /** A single template opens at once; among several the person chooses. */
 async function choose(turn: Turn, templates: readonly Template[]): Promise<Reply> {

@@ -3,7 +3,8 @@ import { cards } from '../../cards/index.ts'
 import { openStates, type Request, referencePattern } from '../../core/index.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
-import type { Turn } from '../turn.ts'
+import { isForAdmins, type Turn } from '../turn.ts'
+import { confirmCancel } from './admin.ts'
 
 const anything = z.string()
 const reference = z.string().regex(referencePattern)
@@ -14,7 +15,7 @@ const listed = 100
 export const myRequestsCommand = defineCommand({
   words: 'my requests',
   also: ['requests', 'my request', 'list'],
-  menu: 2,
+  menu: 5,
   argument: anything,
   handle: showMine,
   otherwise: showMine,
@@ -24,7 +25,7 @@ export const myRequestsCommand = defineCommand({
 export const approvalsCommand = defineCommand({
   words: 'approvals',
   also: ['approval', 'my approvals'],
-  menu: 3,
+  menu: 6,
   argument: anything,
   handle: showApprovals,
   otherwise: showApprovals,
@@ -33,7 +34,7 @@ export const approvalsCommand = defineCommand({
 /** `status REQ-1042`; alone it shows the newest open request. */
 export const statusCommand = defineCommand({
   words: 'status',
-  menu: 4,
+  menu: 7,
   argument: reference,
   handle: async (turn, argument) =>
     statusOf(turn, (await turn.provisioning.readByReference(turn.actor, argument)).requestId),
@@ -45,13 +46,15 @@ export const statusCommand = defineCommand({
   },
 })
 
-/** `cancel REQ-1042`. */
+/** `cancel REQ-1042`. An admin who ends somebody else's says why first. */
 export const cancelCommand = defineCommand({
   words: 'cancel',
-  menu: 5,
+  menu: 8,
   argument: reference,
   async handle(turn, argument) {
-    const { requestId } = await turn.provisioning.readByReference(turn.actor, argument)
+    const request = await turn.provisioning.readByReference(turn.actor, argument)
+    const { requestId, requester } = request
+    if (requester.id !== turn.actor.id && isForAdmins(turn.actor)) return confirmCancel(turn, request)
     await turn.provisioning.cancel(turn.actor, requestId)
     return statusOf(turn, requestId)
   },

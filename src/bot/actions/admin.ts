@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { cards } from '../../cards/index.ts'
+import {
+  attentionOf,
+  type ErrorCode,
+  ProvisioningError,
+  type Request,
+  type RequestState,
+  transitions,
+} from '../../core/index.ts'
+import { defineCardAction } from '../define-card-action.ts'
+import type { Turn } from '../turn.ts'
+import { comment, requestId } from './click-data.ts'
+import { statusOf } from './request.ts'
+
+/** Whether an admin can let a request go on: it failed, or stands still. The core decides once more. */
+export const isRetryable = (request: Request, now: Date): boolean =>
+  request.status === 'failed' || attentionOf(request, now)?.mend === 'retry'
+
+/** Whether a request can still be ended. The core decides once more. */
+export function isCancellable({ status }: Request): boolean {
+  const moves: readonly RequestState[] = transitions[status]
+  return moves.includes('cancelled')
+}
+
+/** Lets a request that stopped go on; the card becomes its status card. */
+export const retryAsAdmin = defineCardAction({
+  verb: 'admin.retry',
+  forAdmins: true,
+  data: z.object({ requestId }),
+  handle: (turn, { requestId }) =>
+    statusAfter(turn, requestId, ['queued', 'provisioning'], () => turn.provisioning.retry(turn.actor, requestId)),
+})
+
+/** Ends somebody's request; without a comment, which the requester will read, the card comes back asking for one. */
+export const cancelAsAdmin = defineCardAction({
+  verb: 'admin.cancel',
+  forAdmins: true,
+  data: z.object({ requestId, comment }),
+  async handle(turn, { requestId, comment }) {
+    const { provisioning, actor, viewer } = turn
+    const request = await provisioning.read(actor, requestId)
+    if (comment !== '' || !isCancellable(request))
+      return statusAfter(turn, requestId, ['cancelled'], () => provisioning.cancel(actor, requestId, comment))
+    return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer) }
+  },
+})
+
+/** Where the request stands after a click. One that comes a second time finds what it wanted, and is shown that. */
+async function statusAfter(
+  turn: Turn,
+  requestId: string,
+  wanted: readonly RequestState[],
+  act: () => Promise<unknown>,
+): ReturnType<typeof statusOf> {
+  try {
+    await act()
+  } catch (error) {
+    const late = error instanceof ProvisioningError && lateCodes.includes(error.code)
+    const request = late ? await turn.provisioning.read(turn.actor, requestId) : undefined
+    if (!request || !wanted.includes(request.status)) throw error
+  }
+  return statusOf(turn, requestId)
+}
+
+const lateCodes: readonly ErrorCode[] = ['already-ended', 'illegal-transition']

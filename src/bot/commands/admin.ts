@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { cards, type Notice } from '../../cards/index.ts'
+import { isTerminal, type Request, referenceOf, referencePattern } from '../../core/index.ts'
+import { isCancellable, isRetryable } from '../actions/admin.ts'
+import { defineCommand } from '../define-command.ts'
+import type { Reply, Turn } from '../turn.ts'
+
+const anything = z.string()
+const reference = z.string().regex(referencePattern)
+
+/** `admin queue`: all that is open in the organisation. */
+export const adminQueueCommand = defineCommand({
+  words: 'admin queue',
+  alone: ['admin'],
+  forAdmins: true,
+  argument: anything,
+  handle: showQueue,
+  otherwise: showQueue,
+})
+
+/** `admin stuck`: only what somebody should look at. */
+export const adminStuckCommand = defineCommand({
+  words: 'admin stuck',
+  forAdmins: true,
+  argument: anything,
+  handle: showStuck,
+  otherwise: showStuck,
+})
+
+/** `admin health`: how the service and what it needs do just now. */
+export const adminHealthCommand = defineCommand({
+  words: 'admin health',
+  forAdmins: true,
+  argument: anything,
+  handle: showHealth,
+  otherwise: showHealth,
+})
+
+/** `admin retry REQ-1042`: asks first; the click does it. */
+export const adminRetryCommand = defineCommand({
+  words: 'admin retry',
+  forAdmins: true,
+  argument: reference,
+  handle: async (turn, argument) => confirmRetry(turn, await turn.provisioning.readByReference(turn.actor, argument)),
+  otherwise: async (turn) => notice(turn, { code: 'noReferenceToRetry' }),
+})
+
+/** `admin cancel REQ-1042`: asks first, and why; the click does it. */
+export const adminCancelCommand = defineCommand({
+  words: 'admin cancel',
+  forAdmins: true,
+  argument: reference,
+  handle: async (turn, argument) => confirmCancel(turn, await turn.provisioning.readByReference(turn.actor, argument)),
+  otherwise: async (turn) => notice(turn, { code: 'noReferenceToCancel' }),
+})
+
+/** The card that ends a request; a notice where it can no longer be ended. */
+export async function confirmCancel(turn: Turn, request: Request): Promise<Reply> {
+  if (isCancellable(request)) return { card: cards.adminConfirm({ verb: 'admin.cancel', request }, turn.viewer) }
+  return notice(turn, { code: isTerminal(request.status) ? 'alreadyEnded' : 'cannotCancel', ...about(request) })
+}
+
+async function confirmRetry(turn: Turn, request: Request): Promise<Reply> {
+  if (!isRetryable(request, turn.viewer.now)) return notice(turn, { code: 'cannotRetry', ...about(request) })
+  return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
+}
+
+async function showQueue({ provisioning, actor, viewer }: Turn): Promise<Reply> {
+  return { card: cards.adminQueue(await provisioning.admin.queue(actor), viewer) }
+}
+
+async function showStuck(turn: Turn): Promise<Reply> {
+  const { provisioning, actor, viewer } = turn
+  const entries = await provisioning.admin.stuck(actor)
+  return entries.length === 0 ? notice(turn, { code: 'nothingStuck' }) : { card: cards.adminStuck(entries, viewer) }
+}
+
+async function showHealth({ provisioning, actor, viewer }: Turn): Promise<Reply> {
+  return { card: cards.adminHealth(await provisioning.admin.health(actor), viewer) }
+}
+
+const notice = ({ viewer }: Turn, what: Notice): Reply => ({ card: cards.notice(what, viewer) })
+/** What a notice tells of a request, so that its button shows where it stands. */
+const about = (request: Request) => ({ reference: referenceOf(request), requestId: request.requestId })
