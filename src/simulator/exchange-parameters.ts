@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { countryName } from './exchange-country.ts'
-import { fail, failBinding, failLimit, failTransformation, type Result } from './exchange-wire.ts'
+import { exceptions, fail, failBinding, failLimit, failTransformation, type Result } from './exchange-wire.ts'
 import parametersJson from './exo-cmdlet-parameters.json' with { type: 'json' }
 import { asRecord } from './wire.ts'
 
@@ -53,7 +53,7 @@ export function bind(cmdlet: Cmdlet, given: Readonly<Record<string, unknown>>): 
   }
   if (cmdlet.asks && bound['Confirm'] !== false) {
     const text = `A command that prompts the user failed because the host program or the command type does not support user interaction. Prompt: Are you sure you want to perform ${cmdlet.name}?`
-    fail('System.Management.Automation.Host.HostException', text)
+    fail(exceptions.noPrompt, text)
   }
   return bound
 }
