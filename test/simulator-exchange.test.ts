@@ -66,13 +66,13 @@ describe('a parameter', () => {
     ],
     ['that no cmdlet has', 'New-Mailbox', { ...aurora, Colour: 'red' }],
     ['of another cmdlet', 'Set-Mailbox', { Identity: 'info', Notes: 'x' }],
-  ])('%s cannot be found', async (_, cmdlet, parameters) => {
+  ])('%s is refused by name', async (_, cmdlet, parameters) => {
     const answer = await (await exchangeOf(await tenantFor()))(cmdlet, parameters)
     const name = Object.keys(parameters).at(-1)
     expect(refusalOf(answer)).toEqual({
       status: 400,
-      type: 'ParameterBindingException',
-      text: `A parameter cannot be found that matches parameter name '${name}'.`,
+      type: 'AmbiguousParameterSetException',
+      text: expect.stringMatching(new RegExp(`^Parameter set cannot be resolved .* ${name}$`)),
     })
     expect(answer.body.error).toMatchObject({ code: 'BadRequest', message: 'Invalid Operation' })
   })

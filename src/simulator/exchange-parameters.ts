@@ -25,6 +25,9 @@ export interface Cmdlet {
   run(parameters: Parameters): Result
 }
 
+const unknownParameter =
+  'Parameter set cannot be resolved using the specified named parameters. Invalid cmdlet parameters specified.'
+
 /** Switches that change nothing that is simulated. */
 const harmless = new Set(['Confirm', 'Force', 'IgnoreDefaultScope', 'UseCustomRouting'])
 
@@ -38,7 +41,7 @@ export function bind(cmdlet: Cmdlet, given: Readonly<Record<string, unknown>>): 
   for (const [key, value] of Object.entries(given)) {
     const [name = '', annotation] = key.split('@')
     const parameter = known.get(name.toLowerCase())
-    if (!parameter) return failBinding(`A parameter cannot be found that matches parameter name '${name}'.`)
+    if (!parameter) return failBinding(`${unknownParameter} ${name}`, exceptions.unknownParameter)
     if (annotation !== undefined) continue
     const [spelling, { type }] = parameter
     const converted = convert(spelling, type, value)

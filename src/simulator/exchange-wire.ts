@@ -38,6 +38,8 @@ export const exceptions = {
   validation: 'Microsoft.Exchange.Data.DataValidationException',
   argument: 'Microsoft.Exchange.Configuration.Tasks.TaskArgumentException',
   binding: 'System.Management.Automation.ParameterBindingException',
+  // As recorded from a live tenant for a parameter that the cmdlet does not have.
+  unknownParameter: 'Microsoft.Exchange.AdminApi.CommandInvocation.AmbiguousParameterSetException',
   commandNotFound: 'System.Management.Automation.CommandNotFoundException',
   noPrompt: 'System.Management.Automation.Host.HostException',
   transformation: 'Microsoft.Exchange.AdminApi.CommandInvocation.ParameterTransformationException',
