@@ -4,23 +4,29 @@ import { Bot } from '../../src/bot/bot.ts'
 import type { BotServices } from '../../src/bot/index.ts'
 import {
   createProvisioning,
+  isMailboxKind,
   type JobOrder,
+  mailboxSteps,
   type Person,
   type Ports,
   type Provisioning,
   type Request,
-  type SiteStep,
   seedTemplates,
   siteSteps,
   TenantError,
+  template,
 } from '../../src/core/index.ts'
+import samples from '../../src/simulator/templates.json' with { type: 'json' }
 import { createStores, type Stores } from '../../src/store/index.ts'
-import { cardIn, saying } from './bot-activities.ts'
+import { cardIn, clicking, saying } from './bot-activities.ts'
 import { dana, kim, omar, openCommunity, projectSite, siteRoot } from './card-world.ts'
-import { textOf } from './cards.ts'
+import { action, textOf, valuesOf } from './cards.ts'
+import type { Card } from './connector.ts'
 import { withDatabase } from './database.ts'
 import { people as contoso, contosoTenant } from './teams-user.ts'
 
+/** The sample templates of mailboxes: two shared ones, the second with approval, a room and equipment. */
+const mailboxTemplates = samples.map((one) => template.parse(one)).filter(({ kind }) => isMailboxKind(kind))
 const sam: Person = { ...contoso.sam, displayName: contoso.sam.name, userPrincipalName: 'sam@contoso.example' }
 
 export interface BotWorld {
@@ -31,10 +37,12 @@ export interface BotWorld {
   readonly jobs: JobOrder[]
   /** What the bot logged as a warning or an error. */
   readonly logged: string[]
-  /** Addresses that something in the tenant holds. */
+  /** Addresses that something in the tenant holds: a site's alias, a whole mail address. */
   readonly takenAddresses: Set<string>
   /** The directory answers nothing while this is true. */
   directoryAway: boolean
+  /** What the tenant answers to every step; nobody expects a step to be taken while there is none. */
+  stepRefusal: TenantError | undefined
 }
 
 /**
@@ -53,7 +61,10 @@ export function withBotWorld(): BotWorld {
     return made
   }
   const unexpected = (what: string) => () => Promise.reject(new Error(`nobody expected ${what}`))
-  const world = { directoryAway: false }
+  const world: Pick<BotWorld, 'directoryAway' | 'stepRefusal'> = { directoryAway: false, stepRefusal: undefined }
+  const step = (name: string) => async () => {
+    throw world.stepRefusal ?? new Error(`nobody expected the step ${name}`)
+  }
   const inDirectory = <T>(answer: T): Promise<T> =>
     world.directoryAway
       ? Promise.reject(new TenantError('unavailable', 'Graph answered 503.', { retryable: true }))
@@ -68,12 +79,35 @@ export function withBotWorld(): BotWorld {
       directory: {
         person: (id) => inDirectory([kim, dana, omar, sam].find((one) => one.id === id)),
         groupsOf: () => inDirectory(new Set<string>()),
-        isAddressFree: (_kind, alias) => inDirectory(!takenAddresses.has(alias)),
+        isSiteAddressFree: (alias) => inDirectory(!takenAddresses.has(alias)),
+        isMailboxNameFree: (address) => inDirectory(!takenAddresses.has(address)),
+        isMailAddressFree: (address) => inDirectory(!takenAddresses.has(address)),
+        mailDomains: () =>
+          inDirectory({ default: 'contoso.example', accepted: ['contoso.example', 'contoso-labs.example'] }),
         manager: unexpected('manager'),
         membersOf: unexpected('membersOf'),
         findProvisionedGroup: unexpected('findProvisionedGroup'),
       },
-      tenant: { siteRoot, siteSteps: mapSteps((step) => unexpected(`the step ${step}`)) },
+      tenant: {
+        siteRoot,
+        siteSteps: forEach(siteSteps, step),
+        mailboxSteps: forEach(mailboxSteps, step),
+        mailboxStepsOf: () => [...mailboxSteps],
+        health: async () => [
+          { name: 'graph', milliseconds: 41 },
+          { name: 'sharePoint', milliseconds: 67 },
+          { name: 'exchange', milliseconds: 5000, problem: 'Exchange Online did not answer within 5 seconds.' },
+        ],
+      },
+      vitals: {
+        own: async () => ({
+          databaseMilliseconds: 3,
+          queue: { waiting: 2, oldestSeconds: 9 },
+          deadLetters: 1,
+          version: '0.1.0',
+          startedAt: new Date('2026-11-20T08:00:00Z'),
+        }),
+      },
     }
     const provisioning = createProvisioning(ports, {
       tenantId: contosoTenant,
@@ -83,7 +117,7 @@ export function withBotWorld(): BotWorld {
       followUpWebhookUrl: null,
       webhookAllowCidrs: [],
     })
-    await seedTemplates(ports, contosoTenant, [projectSite, openCommunity])
+    await seedTemplates(ports, contosoTenant, [projectSite, openCommunity, ...mailboxTemplates])
     const note = (facts: object, message: string) => {
       const error = 'err' in facts ? `: ${String(facts.err)}` : ''
       logged.push(`${message}${error}`)
@@ -110,6 +144,12 @@ export function withBotWorld(): BotWorld {
     set directoryAway(away: boolean) {
       world.directoryAway = away
     },
+    get stepRefusal() {
+      return world.stepRefusal
+    },
+    set stepRefusal(refusal: TenantError | undefined) {
+      world.stepRefusal = refusal
+    },
   }
 }
 
@@ -123,13 +163,28 @@ export function startBot(world: BotWorld, storage = new MemoryStorage()) {
     await adapter.receiveActivity(activity)
     return adapter.activeQueue.splice(0)
   }
-  /** What a person reads on the one card that comes back. */
-  const answer = async (activity: Partial<Activity>): Promise<string> => {
+  /** The one card that comes back. */
+  const cardOf = async (activity: Partial<Activity>): Promise<Card> => {
     const sent = await turn(activity)
     if (sent.length !== 1) throw new Error(`one answer was expected, not ${JSON.stringify(sent)}`)
-    return textOf(cardIn(sent[0]))
+    return cardIn(sent[0])
   }
-  return { turn, answer, says: (who: Who, text: string) => answer(saying(who, text)) }
+  /** What a person reads on it. */
+  const answer = async (activity: Partial<Activity>): Promise<string> => textOf(await cardOf(activity))
+  return {
+    turn,
+    answer,
+    says: (who: Who, text: string) => answer(saying(who, text)),
+    /** The card that comes back when somebody types something. */
+    types: (who: Who, text: string) => cardOf(saying(who, text)),
+    /** The card that a button brings, with the values in its inputs changed as given. */
+    clicks(who: Who, card: Card, title: string, inputs: Record<string, string> = {}): Promise<Card> {
+      const { verb, data } = action(card, title)
+      return cardOf(clicking(who, String(verb), { ...data, ...valuesOf(card), ...inputs }))
+    },
+    /** The card that any verb with any data brings, also such as no card of ours has. */
+    sends: (who: Who, verb: string, data: object) => cardOf(clicking(who, verb, data)),
+  }
 }
 
 /** A request that is in the store, with or without an approval before it. */
@@ -146,6 +201,15 @@ export async function requested(
   return { ...request, reference: `REQ-${request.number}` }
 }
 
-function mapSteps<T>(make: (step: SiteStep) => T): { [S in SiteStep]: T } {
-  return Object.fromEntries(siteSteps.map((step) => [step, make(step)])) as { [S in SiteStep]: T }
+/** A request that the tenant has refused to make, in these words. */
+export async function failedRequest(world: BotWorld, displayName: string, { who = 'kim' as Who } = {}) {
+  const { requestId, reference } = await requested(world, displayName, { who, approval: false })
+  world.stepRefusal = new TenantError('quota', 'The quota of sites is used up.', { retryable: false })
+  await world.provisioning.system.provision(requestId, { lastAttempt: true, signal: AbortSignal.timeout(10_000) })
+  world.stepRefusal = undefined
+  return { requestId, reference }
+}
+
+function forEach<Step extends string, T>(steps: readonly Step[], make: (step: Step) => T): { [S in Step]: T } {
+  return Object.fromEntries(steps.map((step) => [step, make(step)])) as { [S in Step]: T }
 }
