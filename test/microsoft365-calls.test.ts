@@ -98,7 +98,7 @@ describe('a write', () => {
       if (what === 'is answered 503') return failing(503)(request, response, count)
       request.socket.destroy()
     })
-    await expect(directory.isAddressFree('communicationSite', 'aurora')).rejects.toMatchObject({ retryable: true })
+    await expect(directory.isSiteAddressFree('aurora')).rejects.toMatchObject({ retryable: true })
     expect(log.map(({ method }) => method)).toEqual(['GET', 'POST'])
   })
 })
@@ -148,8 +148,8 @@ describe('signing in', () => {
   test('lets a refusal of the given fetch through as the defect it is', async () => {
     const refusing = () => Promise.reject(new Error('No calls inside a transaction.'))
     const url = 'http://127.0.0.1:9'
-    const [loginUrl, directoryUrl, sharePointUrl, sharePointAdminUrl] = [url, url, url, url]
-    const where = { tenantId: kim.id, clientId: kim.id, loginUrl, directoryUrl, sharePointUrl, sharePointAdminUrl }
+    const urls = { loginUrl: url, directoryUrl: url, sharePointUrl: url, sharePointAdminUrl: url, exchangeUrl: url }
+    const where = { tenantId: kim.id, clientId: kim.id, ...urls }
     const { directory } = connectMicrosoft365({ ...where, certificate, directoryExtension: 'x', fetch: refusing })
     await expect(directory.person(kim.id)).rejects.toThrow('No calls inside a transaction.')
   })
@@ -171,11 +171,12 @@ describe('signing in', () => {
       directoryUrl: 'https://graph.microsoft.com/',
       sharePointUrl: 'https://contoso.sharepoint.com/',
       sharePointAdminUrl: 'https://contoso-admin.sharepoint.com',
+      exchangeUrl: 'https://outlook.office365.com',
       directoryExtension: 'x',
       fetch: recording,
     })
     // SharePoint's answer has another shape here, which is what ends this.
-    await expect(directory.isAddressFree('teamSite', 'aurora')).rejects.toMatchObject({ code: 'unreadable-answer' })
+    await expect(directory.isSiteAddressFree('aurora')).rejects.toMatchObject({ code: 'unreadable-answer' })
     const token = `https://login.microsoftonline.com/${kim.id}/oauth2/v2.0/token`
     expect(asked).toEqual([
       `${token} https://graph.microsoft.com/.default`,

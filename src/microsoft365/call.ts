@@ -26,6 +26,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** Statuses that are answers, not errors, to this caller: 404 where it asks whether something is there. */
   readonly accept?: readonly number[]
+  /** A POST that changes nothing is repeated at once as a GET is. */
+  readonly reads?: boolean
   readonly signal?: AbortSignal
 }
 
@@ -48,6 +50,10 @@ export interface Door {
   /** Whose tokens: `https://graph.microsoft.com`. */
   readonly resource: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Makes an error of an answer, for a service with error bodies of its own; {@link errorOf} unless told. */
+  readonly refusal?: typeof errorOf
+  /** Whether a redirect is followed, once and with our token; none is unless told. */
+  readonly follows?: (from: URL, to: URL) => boolean
 }
 export type CallService = (call: Call) => Promise<Answer>
 
@@ -75,10 +81,10 @@ export function createCaller(
     const answer = await once(call, false)
     const { status } = answer
     if ((status >= 200 && status < 300) || call.accept?.includes(status)) return answer
-    throw errorOf(door.service, call.purpose, answer)
+    throw (door.refusal ?? errorOf)(door.service, call.purpose, answer)
   }
   return async (call) => {
-    for (const wait of (call.method ?? 'GET') === 'GET' ? quickRetries : []) {
+    for (const wait of call.reads || (call.method ?? 'GET') === 'GET' ? quickRetries : []) {
       try {
         return await attempt(call)
       } catch (error) {
@@ -99,18 +105,19 @@ const isQuick = (error: unknown): boolean =>
   error.code !== 'http-429'
 
 async function exchange(
-  { service, headers }: Door,
+  door: Door,
   call: Call,
   token: string,
   { fetch, log }: { fetch: typeof globalThis.fetch; log?: CallLog | undefined },
 ): Promise<Answer> {
+  const { service, headers } = door
   const { method = 'GET', url, purpose, body } = call
   const clientRequestId = randomUUID()
   const started = performance.now()
   const limit = AbortSignal.timeout(method === 'GET' ? readMilliseconds : writeMilliseconds)
   let response: Response | undefined
   try {
-    response = await fetch(url, {
+    const init: RequestInit = {
       method,
       // A redirect would carry our token to an address that nobody configured.
       redirect: 'manual',
@@ -125,7 +132,13 @@ async function exchange(
         authorization: `Bearer ${token}`,
       },
       ...(body && { body: JSON.stringify(body) }),
-    })
+    }
+    response = await fetch(url, init)
+    const next = redirectOf(door, url, response)
+    if (next) {
+      await response.body?.cancel()
+      response = await fetch(next, init)
+    }
     return answerOf(response, await readText(response, service), service)
   } catch (error) {
     throw isLost(error) || call.signal?.aborted ? lost(service, purpose, limit.aborted, error) : error
@@ -134,6 +147,14 @@ async function exchange(
     const milliseconds = Math.round(performance.now() - started)
     log?.({ service, purpose, method, status: response?.status, milliseconds, clientRequestId, requestId })
   }
+}
+
+function redirectOf({ follows }: Door, from: string, { status, headers }: Response): URL | undefined {
+  const location = headers.get('location') ?? ''
+  const isRedirect = [301, 302, 307, 308].includes(status) && URL.canParse(location, from)
+  if (!isRedirect) return undefined
+  const next = new URL(location, from)
+  return follows?.(new URL(from), next) ? next : undefined
 }
 
 function answerOf(response: Response, text: string, service: string): Answer {

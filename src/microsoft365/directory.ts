@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { Directory, Person } from '../core/index.ts'
+import { type Directory, type MailDomains, type Person, TenantError } from '../core/index.ts'
 import type { CallService } from './call.ts'
 import { readAs } from './call.ts'
+import { type Exchange, heldBy, reachedBy } from './exchange.ts'
 import { type Graph, graphService, query, quoted, type UserEntry } from './graph.ts'
 import type { SharePoint } from './sharepoint.ts'
 
@@ -9,6 +10,7 @@ export interface DirectoryParts {
   readonly graph: Graph
   readonly call: CallService
   readonly sharePoint: SharePoint
+  readonly exchange: Exchange
   /** Name of the schema extension on groups that carries request id, site id and URL: `svc_group`. */
   readonly extension: string
   readonly warn: (message: string, fields: object) => void
@@ -21,7 +23,9 @@ const keptEntries = 5_000
 
 /** The organisation's directory over Microsoft Graph v1.0. Answers are checked; ids, never names, identify. */
 export function createDirectory(parts: DirectoryParts): Directory {
-  const { graph, sharePoint } = parts
+  const { graph, sharePoint, exchange } = parts
+  const domains = shortMemory<MailDomains>(parts.now)
+  const isFree = async (Filter: string) => (await exchange.read('Get-Recipient', { Filter }, z.unknown())).length === 0
   const people = shortMemory<Person | undefined>(parts.now)
   const groups = shortMemory<ReadonlySet<string>>(parts.now)
   return {
@@ -29,13 +33,23 @@ export function createDirectory(parts: DirectoryParts): Directory {
     manager: async (id) => asPerson(await graph.manager(id)),
     membersOf: async (groupId) => (await graph.people(groupId)).map(toPerson),
     groupsOf: (personId) => groups(personId, async () => new Set(await graph.groupIdsOf(personId))),
-    async isAddressFree(_kind, alias) {
+    async isSiteAddressFree(alias) {
       // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.
       if ((await graph.groupsByNickname(alias)).length > 0) return false
       return !(await sharePoint.siteExists(sharePoint.addressOf(alias)))
     },
+    isMailboxNameFree: (address) => isFree(heldBy(address)),
+    isMailAddressFree: (address) => isFree(reachedBy(address)),
+    mailDomains: () => domains('', () => mailDomains(graph)),
     findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
   }
+}
+
+async function mailDomains(graph: Graph): Promise<MailDomains> {
+  const domains = await graph.mailDomains()
+  const usual = domains.find(({ isDefault }) => isDefault) ?? domains[0]
+  if (usual) return { default: usual.name, accepted: domains.map(({ name }) => name) }
+  throw new TenantError('no-mail-domain', 'The organisation has no domain that takes mail.', { retryable: false })
 }
 
 const toPerson = ({ id, displayName, userPrincipalName }: UserEntry): Person => ({

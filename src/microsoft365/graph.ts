@@ -9,6 +9,13 @@ const graph = graphService
 export const userEntry = z.object({ id: z.uuid(), displayName: z.string().nullish(), userPrincipalName: z.string() })
 export type UserEntry = z.output<typeof userEntry>
 const entry = z.object({ id: z.guid() })
+const account = z.object({ accountEnabled: z.boolean().nullish() })
+const verifiedDomain = z.object({
+  name: z.string(),
+  isDefault: z.boolean().catch(false),
+  capabilities: z.string().catch(''),
+})
+const organizations = z.object({ value: z.array(z.object({ verifiedDomains: z.array(verifiedDomain) })).min(1) })
 const groupEntry = entry.extend({ displayName: z.string(), mailNickname: z.string().nullish() })
 const siteEntry = z.object({ id: z.string().regex(/^[\w.:-]+,[\da-f-]{36},[\da-f-]{36}$/i), webUrl: z.url() })
 
@@ -83,6 +90,38 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       if (found && found.id.toLowerCase() !== id.toLowerCase())
         throw unreadable(graph, 'another person than was asked for')
       return found
+    },
+    /** Keeps an account from signing in; false when Graph does not know it (yet). */
+    async blockSignIn(userId: string, signal: AbortSignal): Promise<boolean> {
+      const url = `${root}/users/${segment(userId)}`
+      const purpose = "blocking the mailbox's account"
+      const answer = await call({
+        method: 'PATCH',
+        url,
+        body: { accountEnabled: false },
+        purpose,
+        accept: [404],
+        signal,
+      })
+      return answer.status !== 404
+    },
+    /** Whether an account is there and cannot sign in. */
+    async isSignInBlocked(userId: string, signal: AbortSignal): Promise<boolean> {
+      const url = `${root}/users/${segment(userId)}${query({ $select: 'id,accountEnabled' })}`
+      const answer = await call({ url, purpose: "reading the mailbox's account", accept: [404], signal })
+      return answer.status !== 404 && readAs(account, answer, graph).accountEnabled === false
+    },
+    /** The domains of the organisation that take mail, in lower case. */
+    async mailDomains(): Promise<{ name: string; isDefault: boolean }[]> {
+      const url = `${root}/organization${query({ $select: 'verifiedDomains' })}`
+      const { value } = readAs(organizations, await call({ url, purpose: 'reading the mail domains' }), graph)
+      return value
+        .flatMap(({ verifiedDomains }) => verifiedDomains)
+        .filter(({ capabilities }) => /(^|,)\s*Email\s*(,|$)/i.test(capabilities))
+        .map(({ name, isDefault }) => ({ name: name.toLowerCase(), isDefault }))
+    },
+    async ping(signal: AbortSignal): Promise<void> {
+      await call({ url: `${root}/organization${query({ $select: 'id' })}`, purpose: 'asking how it does', signal })
     },
     manager: (id: string) => user(`${segment(id)}/manager`, 'looking a manager up'),
     /** People in a group, through nested groups too. A group that is not there has none. */

@@ -1,7 +1,11 @@
 import type { Directory, Tenant } from '../core/index.ts'
 import { type CallLog, createCaller } from './call.ts'
 import { createDirectory } from './directory.ts'
+import { createExchange, exchangeDoor } from './exchange.ts'
 import { createGraph, graphService } from './graph.ts'
+import { healthOf } from './health.ts'
+import { createMailboxSteps } from './mailbox.ts'
+import { mailboxStepsOf } from './mailbox-fields.ts'
 import { createSharePoint, sharePointHeaders, sharePointService } from './sharepoint.ts'
 import { type ClientCertificate, createSignIn } from './sign-in.ts'
 import { createSiteSteps } from './site.ts'
@@ -18,6 +22,7 @@ export interface Microsoft365Options {
   readonly directoryUrl: string
   readonly sharePointUrl: string
   readonly sharePointAdminUrl: string
+  readonly exchangeUrl: string
   /** Name of the schema extension on groups that carries the request id: `svc_group`. */
   readonly directoryExtension: string
   /** The only way out: `app.ts` gives one that refuses to run inside a database transaction. */
@@ -30,7 +35,7 @@ export interface Microsoft365Options {
   readonly settleMilliseconds?: readonly number[]
 }
 
-/** Fills core's `Tenant` and `Directory` ports with Microsoft 365: Graph and SharePoint, app-only. */
+/** Fills core's `Tenant` and `Directory` ports with Microsoft 365: Graph, SharePoint and Exchange, app-only. */
 export function connectMicrosoft365(options: Microsoft365Options): { tenant: Tenant; directory: Directory } {
   const { fetch, log, directoryExtension: extension } = options
   const directoryUrl = options.directoryUrl.replace(/\/+$/, '')
@@ -48,9 +53,16 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
     sharePointUrl: options.sharePointUrl,
     sharePointAdminUrl: options.sharePointAdminUrl,
   })
+  const exchange = createExchange(createCaller(exchangeDoor(options.exchangeUrl), { signIn, fetch, log }), options)
   const { warn = () => undefined, settleMilliseconds = [1000, 2000, 4000] } = options
   return {
-    tenant: { siteSteps: createSiteSteps({ graph, sharePoint, settleMilliseconds }), siteRoot: sharePoint.siteRoot },
-    directory: createDirectory({ graph, call: callGraph, sharePoint, extension, warn }),
+    tenant: {
+      siteSteps: createSiteSteps({ graph, sharePoint, settleMilliseconds }),
+      mailboxSteps: createMailboxSteps({ graph, exchange, settleMilliseconds }),
+      mailboxStepsOf,
+      siteRoot: sharePoint.siteRoot,
+      health: () => healthOf({ graph, sharePoint, exchange }),
+    },
+    directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn }),
   }
 }

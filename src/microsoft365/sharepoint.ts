@@ -83,6 +83,12 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
       return readAs(z.object({ value: z.boolean() }), answer, service).value
     },
 
+    /** Asks something small that changes nothing: what there is at the tenant's own root. */
+    async ping(signal: AbortSignal): Promise<void> {
+      const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(origin))}`
+      await call({ url, purpose: 'asking how it does', signal })
+    },
+
     async creationStatus(address: string, signal: AbortSignal): Promise<SiteCreation> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(address))}`
       return readAs(creation, await call({ url, purpose: 'looking the site up', signal }), service)

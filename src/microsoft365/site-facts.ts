@@ -37,6 +37,3 @@ export const lookAgain = { done: false, retryAfterSeconds: 2 } as const
 /** Somebody else's group or site has the address: a person has to choose another. */
 export const nameTaken = (alias: string): TenantError =>
   new TenantError('name-taken', `The address ${alias} is held by another group or site.`, { retryable: false })
-
-export const failedCheck = (faults: readonly string[]): TenantError =>
-  new TenantError('ready-check', `The site is made, but ${faults.join('; ')}.`, { retryable: false })

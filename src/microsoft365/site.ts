@@ -1,11 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import type { RequestKind, SiteStepInput, StepResult, Tenant } from '../core/index.ts'
+import type { Check, SiteKind, SiteStepInput, StepResult, Tenant } from '../core/index.ts'
 import { communicationSite } from './communication-site.ts'
 import { linkGroup } from './link-group.ts'
-import { failedCheck, type KindOfSite, needed, type Services, type SiteAction } from './site-facts.ts'
+import { checked, missing, settled } from './ready-check.ts'
+import { type KindOfSite, needed, type Services, type SiteAction } from './site-facts.ts'
 import { teamSite } from './team-site.ts'
 
-const kinds: { readonly [K in RequestKind]: KindOfSite } = { teamSite, communicationSite }
+const kinds: { readonly [K in SiteKind]: KindOfSite } = { teamSite, communicationSite }
 
 /** Core's `siteSteps` over Microsoft 365. */
 export function createSiteSteps(services: Services): Tenant['siteSteps'] {
@@ -27,31 +27,23 @@ async function applyLabel({ sharePoint }: Services, { labelId, progress, signal 
   return { done: true, made: {} }
 }
 
-/** Reads back what was asked for. What is wrong here no retry mends, so a person has to look; the site is kept. */
+/** Reads back what was asked for. What is wrong is said in the checks and never thrown; the site is kept. */
 async function readyCheck(services: Services, input: SiteStepInput): Promise<StepResult> {
-  let faults = await faultsOf(services, input)
-  // A replica may not know yet what was just written: a fault counts when it stays.
-  for (const milliseconds of services.settleMilliseconds) {
-    if (faults.length === 0) break
-    await pause(milliseconds)
-    faults = await faultsOf(services, input)
-  }
-  if (faults.length > 0) throw failedCheck(faults)
-  return { done: true, made: {} }
+  const checks = await settled(() => checksOf(services, input), services.settleMilliseconds)
+  return { done: true, made: {}, checks }
 }
 
-async function faultsOf(services: Services, input: SiteStepInput): Promise<string[]> {
+async function checksOf(services: Services, input: SiteStepInput): Promise<Check[]> {
   const { sharePoint } = services
   const { progress, signal, labelId } = input
-  const faults: string[] = []
-  if (!(await sharePoint.web(needed(progress, 'url'), signal))) faults.push('the site does not answer')
-  const missing = await kinds[input.kind].missingOwners(services, input)
-  if (missing.length > 0) faults.push(`not an owner: ${missing.join(', ')}`)
-  if (labelId !== '') {
-    const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
-    if (!isLabel(site?.SensitivityLabel2, labelId)) faults.push('the sensitivity label is not applied')
-  }
-  return faults
+  const [opens, absent] = await Promise.all([
+    sharePoint.web(needed(progress, 'url'), signal),
+    kinds[input.kind].missingOwners(services, input),
+  ])
+  const checks = [checked('siteOpens', opens ? '' : 'the site does not answer'), checked('owners', missing(absent))]
+  if (labelId === '') return checks
+  const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
+  return [...checks, checked('label', isLabel(site?.SensitivityLabel2, labelId) ? '' : 'is not applied')]
 }
 
 const isLabel = (found: string | null | undefined, wanted: string): boolean =>

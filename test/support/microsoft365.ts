@@ -26,6 +26,7 @@ export function connectTo(url: string, options: { log?: CallLog; warn?: (message
     directoryUrl: url,
     sharePointUrl: url,
     sharePointAdminUrl: url,
+    exchangeUrl: url,
     directoryExtension: 'svc_group',
     settleMilliseconds: [20],
     fetch,
