@@ -16,6 +16,8 @@ const expected: Record<Permission, readonly Who[]> = {
   'request.create': ['requester', 'approver', 'admin', 'other'],
   'request.list': ['requester', 'approver', 'admin', 'other'],
   'request.listAll': ['admin'],
+  'queue.read': ['admin'],
+  'health.read': ['admin'],
   'request.read': ['requester', 'approver', 'admin'],
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],
@@ -56,16 +58,22 @@ describe('the access table', () => {
 })
 
 /** Every way to act for somebody. A new one that is missing here does not compile. */
-type Door = Exclude<keyof Provisioning, 'settings' | 'siteRoot' | 'actor' | 'system' | 'templates' | 'drafts'>
+type Door = Exclude<keyof Provisioning, 'settings' | 'siteRoot' | 'actor' | 'system' | 'templates' | 'drafts' | 'admin'>
+const nowhere = { requestId: '', templateId: '', mailboxTemplateId: '' }
 type Doors = Record<
   | Door
   | `templates.${keyof Provisioning['templates']}`
-  | Exclude<`drafts.${keyof Provisioning['drafts']}`, 'drafts.people'>,
-  (to: Provisioning, who: Actor, at: { requestId: string; templateId: string }) => Promise<unknown>
+  | `admin.${keyof Provisioning['admin']}`
+  | Exclude<`drafts.${keyof Provisioning['drafts']}`, 'drafts.people' | 'drafts.mailDomains'>,
+  (to: Provisioning, who: Actor, at: typeof nowhere) => Promise<unknown>
 >
 const page = { limit: 10 }
 const doors: Doors = {
   submitSite: (to, who, at) => to.submitSite(who, { displayName: 'x', templateId: at.templateId }, at.requestId),
+  submitMailbox: (to, who, at) => {
+    const body = { name: 'x', displayName: 'x', templateId: at.mailboxTemplateId }
+    return to.submitMailbox(who, body, at.requestId)
+  },
   read: (to, who, at) => to.read(who, at.requestId),
   readByReference: (to, who) => to.readByReference(who, 'REQ-1001'),
   list: (to, who) => to.list(who, page),
@@ -76,6 +84,9 @@ const doors: Doors = {
   reject: (to, who, at) => to.reject(who, at.requestId, 'No.'),
   cancel: (to, who, at) => to.cancel(who, at.requestId),
   retry: (to, who, at) => to.retry(who, at.requestId),
+  'admin.queue': (to, who) => to.admin.queue(who),
+  'admin.stuck': (to, who) => to.admin.stuck(who),
+  'admin.health': (to, who) => to.admin.health(who),
   'templates.list': (to, who) => to.templates.list(who),
   'templates.usable': (to, who) => to.templates.usable(who),
   'templates.read': (to, who, at) => to.templates.read(who, at.templateId),
@@ -92,12 +103,13 @@ const onlyAnswersLists = ['list', 'listOwn', 'listApprovals', 'templates.list', 
 
 describe('every way into the core', () => {
   const core = withCore()
-  const at = { requestId: '', templateId: '' }
+  const at = { ...nowhere }
   /** Kim has a request, made of a draft, from a template that is for Kim and Dana only. Dana decides it. */
   beforeAll(async () => {
     const audience = { people: [kim.id, dana.id], groups: [] }
     const approval = { stages: [{ approvers: [{ user: dana.id }] }] }
     at.templateId = (await core.template({ audience, approval })).id
+    at.mailboxTemplateId = (await core.template({ audience, kind: 'sharedMailbox' })).id
     const { drafts } = core.provisioning
     const opened = await drafts.open(actors.requester, at.templateId)
     if (opened.step !== 'details') throw new Error('no form')

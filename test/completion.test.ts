@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
-import { requestView } from '../src/core/index.ts'
 import { textOf } from './support/cards.ts'
 import type { ShownActivity } from './support/connector.ts'
 import { linkOf } from './support/journey.ts'
+import { siteView } from './support/rest-caller.ts'
 import { type Service, templates, tokenFor, withService } from './support/service.ts'
 import type { TeamsUser } from './support/teams-user.ts'
 import { until } from './support/until.ts'
@@ -85,7 +85,7 @@ describe('with the poll alone', () => {
     const requestId = await ask(service, 'kim', 'Polled')
     await succeeded(service, requestId)
     const { body } = await service.rest('sam', 'GET', `/requests/v1/${requestId}`)
-    const { url, siteId, securityGroupId } = requestView.parse(body).resource ?? {}
+    const { url, siteId, securityGroupId } = siteView.parse(body).resource ?? {}
     // Another address than the one we made: only the look can know it.
     const moved = `${url}-moved`
     await changeGroup(service, securityGroupId ?? '', {

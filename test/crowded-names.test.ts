@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { actorOf, kim, withCore } from './support/core.ts'
+import { actorOf, asSite, kim, withCore } from './support/core.ts'
 import { refusal } from './support/refusal.ts'
 
 describe('a name that many have', () => {
@@ -19,14 +19,14 @@ describe('a name that many have', () => {
     return core.with({
       directory: {
         ...directory,
-        async isAddressFree(kind, alias) {
+        async isSiteAddressFree(alias) {
           asked.push(alias)
           together += 1
           most = Math.max(most, together)
           // Later ones are answered sooner, so that order is not what came first.
           await new Promise((resolve) => setTimeout(resolve, 20 - asked.length))
           together -= 1
-          return directory.isAddressFree(kind, alias)
+          return directory.isSiteAddressFree(alias)
         },
       },
     })
@@ -36,7 +36,7 @@ describe('a name that many have', () => {
   }
   const submit = async (displayName: string, more: object = {}, requestId: string = randomUUID()) => {
     const { id } = await core.template()
-    return counting().submitSite(actorOf(kim), { displayName, templateId: id, ...more }, requestId)
+    return asSite(await counting().submitSite(actorOf(kim), { displayName, templateId: id, ...more }, requestId))
   }
 
   it('costs one question when it is free', async () => {

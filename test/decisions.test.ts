@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type Request, type RequestState, requestStates } from '../src/core/index.ts'
+import { type RequestForSite, type RequestState, requestStates } from '../src/core/index.ts'
 import { requestOf } from './support/card-requests.ts'
 import { approvedBy, at } from './support/card-world.ts'
-import { actorOf, dana, kim, omar, priya, tenantId, withCore } from './support/core.ts'
+import { actorOf, asSite, dana, kim, omar, priya, tenantId, withCore } from './support/core.ts'
 import { refusal } from './support/refusal.ts'
 
 const verbs = {
@@ -35,19 +35,23 @@ function ended(code: string): Record<Verb, string> {
 describe('a request', () => {
   const core = withCore()
   let number = 3000
-  const stored = async (status: RequestState, more: Partial<Request> = {}): Promise<Request> => {
+  const stored = async (status: RequestState, more: Partial<RequestForSite> = {}): Promise<RequestForSite> => {
     number += 1
     const decisions = status === 'pendingApproval' ? [] : [approvedBy(omar, '09:31')]
     const approvals = [{ stage: 1, rule: 'any' as const, approvers: [dana, omar], decisions }]
-    const request = requestOf({
-      requestId: randomUUID(),
-      number,
-      tenantId,
-      status,
-      approvals,
-      alias: `s${number}`,
-      ...more,
-    })
+    const now = new Date().toISOString()
+    const request = asSite(
+      requestOf({
+        requestId: randomUUID(),
+        number,
+        tenantId,
+        status,
+        approvals,
+        alias: `s${number}`,
+        ...{ updatedAt: now, queuedAt: status === 'pendingApproval' ? null : now },
+        ...more,
+      }),
+    )
     await core.ports.requests.insert(request)
     await core.ports.reservations.reserve(tenantId, request.alias, request.requestId)
     return request

@@ -99,6 +99,28 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     expect(await errandCounts()).toEqual({ name: 'errand', waiting: 0, active: 0, failed: 1 })
   })
 
+  it('are counted as a whole: those that wait, for how long the oldest is due, and those that were given up', async () => {
+    expect(await queue.state()).toEqual({ waiting: 0, oldestSeconds: 0, givenUp: 0 })
+    behave = () => {
+      throw Object.assign(new Error('forbidden'), { retryable: false })
+    }
+    await queue.enqueue('errand', { note: 'not allowed' })
+    await vi.waitFor(() => expect(givenUp).toHaveLength(1), patience)
+    const inAnHour = new Date(Date.now() + 3_600_000)
+    await queue.enqueue('errand', { note: 'later' }, { startAfter: inAnHour })
+    await vi.waitFor(
+      async () => expect(await queue.state()).toEqual({ waiting: 1, oldestSeconds: 0, givenUp: 1 }),
+      patience,
+    )
+    const { schema } = store.database.queueConnection
+    // Nobody works on the queue any more, and its job has been due for two minutes.
+    await queue.stop(5)
+    await store.database.query(
+      `update ${schema}.job set start_after = now() - interval '2 minutes' where state < 'active'`,
+    )
+    expect((await queue.state()).oldestSeconds).toBeGreaterThanOrEqual(120)
+  })
+
   it('are given up at once when trying again makes no sense', async () => {
     behave = () => {
       throw Object.assign(new Error('forbidden'), { retryable: false })

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { type Ports, type Request, TenantError } from '../src/core/index.ts'
+import { type Ports, type RequestForSite, TenantError } from '../src/core/index.ts'
 import { requests } from './support/card-requests.ts'
-import { tenantId, withCore } from './support/core.ts'
+import { asSite, tenantId, withCore } from './support/core.ts'
 
 const queuedAt = '2026-11-20T10:00:00.000Z'
 const since = (seconds: number) => new Date(Date.parse(queuedAt) + seconds * 1000)
@@ -11,10 +11,10 @@ const hour = 3600
 describe('a look for the group of a site', () => {
   const core = withCore()
   let number = 6000
-  const stored = async (more: Partial<Request> = {}): Promise<string> => {
+  const stored = async (more: Partial<RequestForSite> = {}): Promise<string> => {
     number += 1
     const requestId = randomUUID()
-    await core.ports.requests.insert({ ...requests.finding, requestId, number, tenantId, queuedAt, ...more })
+    await core.ports.requests.insert({ ...asSite(requests.finding), requestId, number, tenantId, queuedAt, ...more })
     return requestId
   }
   /** Looks at a moment; gives when the next look is, if there is one. */
@@ -25,7 +25,7 @@ describe('a look for the group of a site', () => {
     find: Ports['directory']['findProvisionedGroup'] = async () => undefined,
   ): Promise<Date | undefined> => {
     const directory = { ...core.ports.directory, findProvisionedGroup: find }
-    await core.with({ directory, clock: { now: () => at } }).system.lookForGroup(requestId, index)
+    await core.with({ directory, clock: { now: () => at } }).system.lookWhetherThere(requestId, index)
     return nextAfter(requestId, index)
   }
   const nextAfter = async (requestId: string, index: number): Promise<Date | undefined> => {

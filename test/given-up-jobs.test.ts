@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { Request } from '../src/core/index.ts'
+import { provisioningRequest, type Request } from '../src/core/index.ts'
 import { provisionJob } from '../src/jobs/provision.ts'
 import { requestOf, stepsUntil } from './support/card-requests.ts'
 import { actorOf, kim, priya, tenantId, tenantWith, withCore } from './support/core.ts'
@@ -14,7 +14,8 @@ describe('a request whose job the queue has given up', () => {
   const stored = async (more: Partial<Request>): Promise<Request> => {
     number += 1
     const queuedAt = new Date().toISOString()
-    const request = requestOf({ requestId: randomUUID(), number, tenantId, approvals: [], queuedAt, ...more })
+    const asked = requestOf({ requestId: randomUUID(), number, tenantId, approvals: [], queuedAt, ...more })
+    const request = provisioningRequest.parse(asked)
     await core.ports.requests.insert(request)
     return request
   }
@@ -69,11 +70,11 @@ describe('a request whose job the queue has given up', () => {
     expect(await core.orders(request.requestId)).toEqual([])
   })
 
-  it('whose steps are all done without a site is tried again, and fails with the last attempt', async () => {
+  it('whose steps are all done without its resource is tried again, and fails with the last attempt', async () => {
     const request = await stored({ status: 'provisioning', steps: stepsUntil(6), progress: {} })
     const run = (lastAttempt: boolean) =>
       core.with({ tenant: tenantWith() }).system.provision(request.requestId, { lastAttempt, signal })
-    await expect(run(false)).rejects.toThrow('without a site')
+    await expect(run(false)).rejects.toThrow('without its resource')
     expect((await now(request)).status).toBe('provisioning')
     await run(true)
     expect(await now(request)).toMatchObject({ status: 'failed', problem: { code: 'unexpected' } })

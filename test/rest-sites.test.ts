@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { requestView } from '../src/core/index.ts'
-import { caller } from './support/rest-caller.ts'
+import { caller, siteView } from './support/rest-caller.ts'
 import { labels, templates, withService } from './support/service.ts'
 import { contosoTenant, people } from './support/teams-user.ts'
 import { until } from './support/until.ts'
@@ -29,7 +28,7 @@ describe('a site over REST', () => {
     return accepted.parse(answer.body)
   }
   const read = async (who: keyof typeof people, requestId: string) =>
-    requestView.parse((await call(who, 'GET', `/requests/v1/${requestId}`)).body)
+    siteView.parse((await call(who, 'GET', `/requests/v1/${requestId}`)).body)
   const ends = (requestId: string, status: string) =>
     until(async () => {
       const view = await read('kim', requestId)
@@ -70,7 +69,7 @@ describe('a site over REST', () => {
     expect([same.status, same.text, same.headers.get('etag')]).toEqual([304, '', etag])
     await act('kim', requestId, 'cancel')
     const changed = await call('kim', 'GET', `/requests/v1/${requestId}`, { headers })
-    expect([changed.status, requestView.parse(changed.body).status]).toEqual([200, 'cancelled'])
+    expect([changed.status, siteView.parse(changed.body).status]).toEqual([200, 'cancelled'])
     expect(changed.headers.get('etag')).not.toBe(etag)
   })
 
@@ -79,7 +78,7 @@ describe('a site over REST', () => {
     expect([approvalRequired, status]).toEqual([true, 'pendingApproval'])
     const approved = await act('dana', requestId, 'approve', 'Go ahead')
     expect(approved.status).toBe(200)
-    const [stage] = requestView.parse(approved.body).approvals
+    const [stage] = siteView.parse(approved.body).approvals
     expect(stage?.decisions).toMatchObject([{ by: { id: people.dana.id }, decision: 'approved', comment: 'Go ahead' }])
     await ends(requestId, 'succeeded')
     const lines = z.object({ value: z.array(z.looseObject({ action: z.string(), actor: z.unknown() })) })
@@ -109,7 +108,7 @@ describe('a site over REST', () => {
     const silent = problem(await act('omar', requestId, 'reject'))
     expect([silent.status, silent.code, silent.errors?.[0]?.pointer]).toEqual([422, 'comment-required', '#/comment'])
     expect((await read('omar', requestId)).status).toBe('pendingApproval')
-    const rejected = requestView.parse((await act('omar', requestId, 'reject', 'Use the other one.')).body)
+    const rejected = siteView.parse((await act('omar', requestId, 'reject', 'Use the other one.')).body)
     expect(rejected.status).toBe('rejected')
     expect(await refused('omar', requestId, 'approve')).toBe('409 already-decided')
     expect(await refused('omar', requestId, 'reject', 'Again.')).toBe('409 already-decided')
@@ -134,9 +133,7 @@ describe('a site over REST', () => {
     const failed = await ends(requestId, 'failed')
     expect([failed.problem?.step, failed.resource]).toEqual(['create-site', null])
     expect(await refused('kim', requestId, 'retry')).toBe('403 forbidden')
-    expect(
-      requestView.parse((await act('sam', requestId, 'retry', 'The rights are there now')).body).problem,
-    ).toBeNull()
+    expect(siteView.parse((await act('sam', requestId, 'retry', 'The rights are there now')).body).problem).toBeNull()
     expect((await ends(requestId, 'succeeded')).steps[0]?.attempts).toBe(2)
     expect(await refused('kim', requestId, 'cancel')).toBe('409 already-ended')
     const other = await ask('kim', withApproval)
@@ -152,7 +149,7 @@ describe('a site over REST', () => {
   })
 
   it('is listed newest first, page by page, and to an admin among everybody’s', async () => {
-    const page = z.object({ value: z.array(requestView), nextCursor: z.string().optional() })
+    const page = z.object({ value: z.array(siteView), nextCursor: z.string().optional() })
     const made = []
     for (const name of ['One', 'Two', 'Three'])
       made.push((await ask('omar', { ...withApproval, displayName: name })).requestId)

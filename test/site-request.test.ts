@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { siteRequest } from '../src/core/index.ts'
-import { actorOf, approversGroup, dana, kim, omar, priya, stranger, withCore } from './support/core.ts'
+import { actorOf, approversGroup, asSite, dana, kim, omar, priya, stranger, withCore } from './support/core.ts'
 import { named, refusal } from './support/refusal.ts'
 
 const asKim = actorOf(kim)
@@ -24,7 +24,8 @@ describe('a site request', () => {
     count += 1
     return { displayName: `Site ${count}`, templateId, ...more }
   }
-  const accepted = async (body: unknown) => (await core.provisioning.submitSite(asKim, body)).details
+  const submitted = async (body: unknown) => asSite(await core.provisioning.submitSite(asKim, body))
+  const accepted = async (body: unknown) => (await submitted(body)).details
 
   describe('as the API document shows it', () => {
     it('is accepted with the required fields alone, and every other has its default', async () => {
@@ -45,7 +46,7 @@ describe('a site request', () => {
         },
         { fields, labels: { allowed: [label] } },
       )
-      const made = await core.provisioning.submitSite(asKim, body)
+      const made = await submitted(body)
       expect(made.owners.map(({ id }) => id)).toEqual([kim.id, dana.id])
       expect(made.details.metadata).toEqual(metadata)
       expect([made.kind, made.status]).toEqual(['teamSite', 'queued'])

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Request, RequestState } from '../src/core/index.ts'
+import { provisioningRequest, type Request, type RequestState } from '../src/core/index.ts'
 import { createStores, type Stores } from '../src/store/index.ts'
 import { requestOf } from './support/card-requests.ts'
 import { at, dana, kim, omar, priya, stageOf } from './support/card-world.ts'
@@ -19,7 +19,7 @@ describe.each(engines)('stored requests, %s', (engine) => {
   let lastNumber = 5000
   const insert = async (more: Partial<Request> = {}): Promise<Request> => {
     lastNumber += 1
-    const request = requestOf({ requestId: randomUUID(), number: lastNumber, ...more })
+    const request = provisioningRequest.parse(requestOf({ requestId: randomUUID(), number: lastNumber, ...more }))
     expect(await stores.requests.insert(request)).toBe(true)
     return request
   }
@@ -123,6 +123,46 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(await waits(priya.id)).toEqual([])
     await stores.requests.update({ ...request, status: 'cancelled', version: 2 })
     expect(await waits(omar.id)).toEqual([])
+  })
+
+  it('are listed in one state or several, the oldest first when that is asked for', async () => {
+    const tenantId = randomUUID()
+    const states: RequestState[] = ['queued', 'succeeded', 'failed', 'provisioning', 'queued']
+    const all: Request[] = []
+    for (const status of states) all.push(await insert({ tenantId, status }))
+    const list = async (query: object) =>
+      (await stores.requests.list({ tenantId, limit: 100, ...query })).map(({ number }) => number)
+    const expected = (...wanted: RequestState[]) =>
+      all.filter(({ status }) => wanted.includes(status)).map(({ number }) => number)
+    expect(await list({ status: ['queued', 'failed'], oldestFirst: true })).toEqual(expected('queued', 'failed'))
+    expect(await list({ status: ['queued', 'failed'] })).toEqual(expected('queued', 'failed').reverse())
+    expect(await list({ status: [] })).toEqual([])
+    expect(await list({ oldestFirst: true, limit: 2 })).toEqual(expected(...states).slice(0, 2))
+    expect(await stores.requests.countByState(tenantId)).toEqual({
+      queued: 2,
+      succeeded: 1,
+      failed: 1,
+      provisioning: 1,
+    })
+    expect(await stores.requests.countByState(randomUUID())).toEqual({})
+  })
+
+  it('that are made are listed until somebody was told, by an index of their own', async () => {
+    const tenantId = randomUUID()
+    const made = (followUp: Request['followUp']['state'], status: RequestState = 'succeeded') =>
+      insert({ tenantId, status, followUp: { state: followUp } })
+    const waiting = await made('waiting')
+    await made('announced')
+    const late = await made('late')
+    await made('waiting', 'provisioning')
+    const query = { tenantId, status: 'succeeded', unannounced: true, limit: 9, oldestFirst: true } as const
+    expect(await stores.requests.list(query)).toEqual([waiting, late])
+    await stores.requests.update({ ...waiting, followUp: { state: 'announced', by: 'state' }, version: 2 })
+    expect(await stores.requests.list(query)).toEqual([late])
+    const { rows } = await store.database.query<{ indexdef: string }>(
+      `SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() AND indexname = 'requests_unannounced'`,
+    )
+    expect(rows[0]?.indexdef).toContain("'announced'")
   })
 
   it('count as open until they have ended', async () => {

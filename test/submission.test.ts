@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Ports, Request } from '../src/core/index.ts'
-import { actorOf, approversGroup, dana, kim, omar, priya, withCore } from './support/core.ts'
+import { actorOf, approversGroup, asSite, dana, kim, omar, priya, withCore } from './support/core.ts'
 import { engines } from './support/database.ts'
 import { named, refusal } from './support/refusal.ts'
 
@@ -35,11 +35,11 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
   it('with one name and no address: each gets an address and a number of its own', async () => {
     const { id: templateId } = await core.template({ naming: { prefix: 'prj-', suffix: '-ch' } })
     const body = { templateId, displayName: 'Same name' }
-    const made = await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, body)))
+    const made = (await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, body)))).map(asSite)
     expect(new Set(made.map(({ alias }) => alias)).size).toBe(50)
     expect(new Set(made.map(({ number }) => number)).size).toBe(50)
     for (const { alias } of made) expect(alias).toMatch(/^prj-same-name(-[0-9a-f]+)?-ch$/)
-    const another = await core.provisioning.submitSite(asKim, body)
+    const another = asSite(await core.provisioning.submitSite(asKim, body))
     expect(made.map(({ alias }) => alias)).not.toContain(another.alias)
   })
 
@@ -137,7 +137,7 @@ describe('a name', () => {
     const error = await refusal(() => core.provisioning.submitSite(asKim, body))
     const [fault] = error.faults
     expect([error.code, fault?.pointer, fault?.suggestion]).toEqual(['name-taken', '/alias', 'prj-atlas-3-ch'])
-    const made = await core.provisioning.submitSite(asKim, { ...body, alias: fault?.suggestion })
+    const made = asSite(await core.provisioning.submitSite(asKim, { ...body, alias: fault?.suggestion }))
     expect(made.alias).toBe('prj-atlas-3-ch')
   })
 
@@ -151,7 +151,7 @@ describe('a name', () => {
     const { body, request } = await held(`ends-${end}`)
     if (end === 'rejected') await core.provisioning.reject(actorOf(dana), request.requestId, 'No.')
     else await core.provisioning.cancel(asKim, request.requestId)
-    expect((await core.provisioning.submitSite(asKim, body)).alias).toBe(`ends-${end}`)
+    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe(`ends-${end}`)
   })
 
   it('is kept while its request has failed and may be retried; cancelling that frees it', async () => {
@@ -165,7 +165,7 @@ describe('a name', () => {
     expect((await core.provisioning.retry(admin, requestId)).status).toBe('queued')
     await core.provisioning.system.provision(requestId, run)
     await core.provisioning.cancel(asKim, requestId)
-    expect((await core.provisioning.submitSite(asKim, body)).alias).toBe('fails')
+    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe('fails')
   })
 })
 

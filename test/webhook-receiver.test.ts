@@ -83,7 +83,15 @@ describe('a provisioning webhook', () => {
     expect(answer.headers.has('www-authenticate')).toBe(true)
   })
 
-  test.each([['request.failed'], ['mailbox.provisioned'], ['something.new']])(
+  test('of a mailbox completes the request without a URL', async () => {
+    const { completed, post } = await receiver()
+    const data = { reference: 'REQ-1043', kind: 'sharedMailbox', status: 'succeeded', displayName: 'Info' }
+    const mailbox = { address: 'info@contoso.example', mailboxId: 'm' }
+    const body = { ...event, type: 'mailbox.provisioned', data: { ...data, ...mailbox } }
+    expect([(await post(JSON.stringify(body))).status, completed]).toEqual([204, [[requestId, '']]])
+  })
+
+  test.each([['request.failed'], ['request.cancelled'], ['something.new']])(
     'of type %s is heard and left',
     async (type) => {
       const { completed, post } = await receiver()

@@ -4,10 +4,17 @@ import {
   type Actor,
   createProvisioning,
   type Directory,
+  isForMailbox,
+  isForSite,
+  mailboxSteps,
   type Person,
   type Ports,
   type Provisioning,
+  type Request,
+  type RequestForMailbox,
+  type RequestForSite,
   type Settings,
+  siteSteps,
   type Template,
   type Tenant,
   TenantError,
@@ -20,12 +27,14 @@ import { type EngineName, withDatabase } from './database.ts'
 export { dana, kim, omar, priya, tenantId }
 export const approversGroup = '22222222-bbbb-4bbb-8bbb-000000000001'
 
+export const mailDomains = { default: 'contoso.example', accepted: ['contoso.example', 'contoso-labs.example'] }
+
 /** The organisation of these tests. A question that is asked inside a transaction fails loudly. */
 export interface World {
   readonly people: Map<string, Person>
   readonly groups: Map<string, Person[]>
   readonly managers: Map<string, Person>
-  /** Addresses that the tenant holds already. */
+  /** What the tenant holds already: addresses of sites, names of mailboxes, mail addresses. */
   readonly taken: Set<string>
   /** Whether the directory answers. */
   up: boolean
@@ -60,6 +69,16 @@ export const stranger: Person = {
   userPrincipalName: 'sasha@contoso.example',
 }
 
+/** A request that a test knows to be for a site, or for a mailbox. */
+export function asSite(request: Request): RequestForSite {
+  if (isForSite(request)) return request
+  throw new Error(`${request.requestId} is for a ${request.kind}`)
+}
+export function asMailbox(request: Request): RequestForMailbox {
+  if (isForMailbox(request)) return request
+  throw new Error(`${request.requestId} is for a ${request.kind}`)
+}
+
 /** The core on a real store for the tests of a block. Ordered jobs are rows of a table: they come to be with their transaction. */
 export function withCore(engine: EngineName = 'embedded'): Core {
   const store = withDatabase(engine)
@@ -92,6 +111,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       jobs: jobsIn(database),
       directory: directoryOf(world, database),
       tenant: noTenant,
+      vitals: { own: unexpected('the service to be asked how it does') },
     }
   })
   const known = (): Ports => {
@@ -166,30 +186,40 @@ function directoryOf(world: World, database: Database): Directory {
         const groups = [...world.groups].filter(([, members]) => members.some((member) => member.id === id))
         return new Set(groups.map(([group]) => group))
       }),
-    isAddressFree: (_, alias) => ask('isAddressFree', () => !world.taken.has(alias)),
+    isSiteAddressFree: (alias) => ask('isSiteAddressFree', () => !world.taken.has(alias)),
+    isMailboxNameFree: (address) =>
+      ask('isMailboxNameFree', () => !world.taken.has(address) && !world.taken.has(address.split('@')[0] ?? '')),
+    isMailAddressFree: (address) => ask('isMailAddressFree', () => !world.taken.has(address)),
+    mailDomains: () => ask('mailDomains', () => mailDomains),
     findProvisionedGroup: () => ask('findProvisionedGroup', () => undefined),
   }
 }
 
 /** A tenant in which every step ends as given; those that are not given are done at once. */
-export function tenantWith(steps: Partial<Tenant['siteSteps']> = {}): Tenant {
-  const made = { url: `${siteRoot}made`, siteId: 'site', groupId: 'group', securityGroupId: 'security-group' }
-  const done = async () => ({ done: true, made }) as const
-  const all = Object.keys(noTenant.siteSteps).map((step) => [step, done])
-  return { siteRoot, siteSteps: { ...(Object.fromEntries(all) as Tenant['siteSteps']), ...steps } }
+export function tenantWith(
+  steps: Partial<Tenant['siteSteps']> = {},
+  stepsOfMailbox: Partial<Tenant['mailboxSteps']> = {},
+): Tenant {
+  const site = { url: `${siteRoot}made`, siteId: 'site', groupId: 'group', securityGroupId: 'security-group' }
+  const mailbox = { mailboxId: 'mailbox', userId: 'user', userPrincipalName: 'made@contoso.example' }
+  return {
+    ...noTenant,
+    siteSteps: { ...everyStep(siteSteps, async () => ({ done: true, made: site })), ...steps },
+    mailboxSteps: { ...everyStep(mailboxSteps, async () => ({ done: true, made: mailbox })), ...stepsOfMailbox },
+  }
 }
 
-const unexpected = async (): Promise<never> => {
-  throw new Error('nobody expected a site to be made')
+const everyStep = <S extends string, T>(names: readonly S[], step: T): { [N in S]: T } =>
+  Object.fromEntries(names.map((name) => [name, step])) as { [N in S]: T }
+
+const unexpected = (what: string) => async (): Promise<never> => {
+  throw new Error(`nobody expected ${what}`)
 }
+/** A tenant in which nothing is made. Which steps a mailbox needs is the connector's matter: here it is all of them. */
 const noTenant: Tenant = {
   siteRoot,
-  siteSteps: {
-    'create-site': unexpected,
-    'wait-for-site': unexpected,
-    'add-owners': unexpected,
-    'apply-label': unexpected,
-    'ready-check': unexpected,
-    'link-group': unexpected,
-  },
+  siteSteps: everyStep(siteSteps, unexpected('a site to be made')),
+  mailboxSteps: everyStep(mailboxSteps, unexpected('a mailbox to be made')),
+  mailboxStepsOf: () => [...mailboxSteps],
+  health: unexpected('Microsoft 365 to be asked how it does'),
 }

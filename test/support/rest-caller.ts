@@ -1,13 +1,17 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { requestView } from '../../src/core/index.ts'
 import { problemBody } from '../../src/http/index.ts'
 import type { Service } from './service.ts'
 import { people } from './teams-user.ts'
 
+/** A request as the API shows it, for one resource. */
+export const [siteView, mailboxView] = requestView.options
+
 /** A person of Contoso by name, or what a token is to be made of. */
 export type Caller =
   | keyof typeof people
-  | { readonly scope: string; readonly userId?: string; readonly appOnly?: boolean }
+  | { readonly scope: string; readonly userId?: string; readonly appOnly?: boolean; readonly clientId?: string }
 
 export interface RestAnswer {
   readonly status: number
