@@ -27,6 +27,7 @@ import { people as contoso, contosoTenant } from './teams-user.ts'
 
 /** The sample templates of mailboxes: two shared ones, the second with approval, a room and equipment. */
 const mailboxTemplates = samples.map((one) => template.parse(one)).filter(({ kind }) => isMailboxKind(kind))
+const domains = { default: 'contoso.example', accepted: ['contoso.example', 'contoso-labs.example'] }
 const sam: Person = { ...contoso.sam, displayName: contoso.sam.name, userPrincipalName: 'sam@contoso.example' }
 
 export interface BotWorld {
@@ -39,8 +40,11 @@ export interface BotWorld {
   readonly logged: string[]
   /** Addresses that something in the tenant holds: a site's alias, a whole mail address. */
   readonly takenAddresses: Set<string>
-  /** The directory answers nothing while this is true. */
+  /** Ids of the people whom the directory was asked for. */
+  readonly asked: string[]
+  /** The directory answers nothing while this is true, or does not tell the domains. */
   directoryAway: boolean
+  mailDomainsAway: boolean
   /** What the tenant answers to every step; nobody expects a step to be taken while there is none. */
   stepRefusal: TenantError | undefined
 }
@@ -61,12 +65,29 @@ export function withBotWorld(): BotWorld {
     return made
   }
   const unexpected = (what: string) => () => Promise.reject(new Error(`nobody expected ${what}`))
-  const world: Pick<BotWorld, 'directoryAway' | 'stepRefusal'> = { directoryAway: false, stepRefusal: undefined }
+  const world: BotWorld = {
+    get stores() {
+      return known().stores
+    },
+    get provisioning() {
+      return known().provisioning
+    },
+    get services() {
+      return known().services
+    },
+    jobs,
+    logged,
+    asked: [],
+    takenAddresses,
+    directoryAway: false,
+    mailDomainsAway: false,
+    stepRefusal: undefined,
+  }
   const step = (name: string) => async () => {
     throw world.stepRefusal ?? new Error(`nobody expected the step ${name}`)
   }
-  const inDirectory = <T>(answer: T): Promise<T> =>
-    world.directoryAway
+  const inDirectory = <T>(answer: T, away = world.directoryAway): Promise<T> =>
+    away
       ? Promise.reject(new TenantError('unavailable', 'Graph answered 503.', { retryable: true }))
       : Promise.resolve(answer)
   beforeAll(async () => {
@@ -77,13 +98,15 @@ export function withBotWorld(): BotWorld {
       work: store.database,
       jobs: { enqueue: async (orders) => void jobs.push(...orders) },
       directory: {
-        person: (id) => inDirectory([kim, dana, omar, sam].find((one) => one.id === id)),
+        person: (id) => {
+          world.asked.push(id)
+          return inDirectory([kim, dana, omar, sam].find((one) => one.id === id))
+        },
         groupsOf: () => inDirectory(new Set<string>()),
         isSiteAddressFree: (alias) => inDirectory(!takenAddresses.has(alias)),
         isMailboxNameFree: (address) => inDirectory(!takenAddresses.has(address)),
         isMailAddressFree: (address) => inDirectory(!takenAddresses.has(address)),
-        mailDomains: () =>
-          inDirectory({ default: 'contoso.example', accepted: ['contoso.example', 'contoso-labs.example'] }),
+        mailDomains: () => inDirectory(domains, world.directoryAway || world.mailDomainsAway),
         manager: unexpected('manager'),
         membersOf: unexpected('membersOf'),
         findProvisionedGroup: unexpected('findProvisionedGroup'),
@@ -125,32 +148,7 @@ export function withBotWorld(): BotWorld {
     const log = { info: () => undefined, warn: note, error: note }
     made = { stores, provisioning, services: { ...stores, provisioning, now: clock.now, log } }
   })
-  return {
-    get stores() {
-      return known().stores
-    },
-    get provisioning() {
-      return known().provisioning
-    },
-    get services() {
-      return known().services
-    },
-    jobs,
-    logged,
-    takenAddresses,
-    get directoryAway() {
-      return world.directoryAway
-    },
-    set directoryAway(away: boolean) {
-      world.directoryAway = away
-    },
-    get stepRefusal() {
-      return world.stepRefusal
-    },
-    set stepRefusal(refusal: TenantError | undefined) {
-      world.stepRefusal = refusal
-    },
-  }
+  return world
 }
 
 type Who = keyof typeof contoso
