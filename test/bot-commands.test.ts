@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { cardIn, saying } from './support/bot-activities.ts'
 import { requested, startBot, withBotWorld } from './support/bot-world.ts'
 import { actionsOf, textOf } from './support/cards.ts'
-import { people } from './support/teams-user.ts'
+import { contosoTenant, people } from './support/teams-user.ts'
 
 describe('what is typed to the bot', () => {
   const world = withBotWorld()
@@ -41,6 +41,49 @@ describe('what is typed to the bot', () => {
       const [reply] = await start().turn(saying('kim', 'new spaceship'))
       expect(textOf(cardIn(reply))).toContain('What kind of site?')
       expect(actionsOf(cardIn(reply)).length).toBeGreaterThan(1)
+    })
+
+    it.each([
+      ['new room', 'Meeting room'],
+      ['ROOM', 'Meeting room'],
+      ['new meeting  room', 'Meeting room'],
+      ['room mailbox', 'Meeting room'],
+      ['new equipment', 'Equipment'],
+      ['Equipment mailbox', 'Equipment'],
+      ['new shared mailbox customer', 'Customer mailbox'],
+      ['new customer', 'Customer mailbox'],
+    ])('%s: the form at once, since there is one such template', async (text, template) => {
+      const shown = await start().says('kim', text)
+      expect(shown).toContain('Step 2 of 3')
+      expect(shown).toContain(template)
+    })
+
+    it.each([
+      ['new site', ['Project site', 'Open community'], ['Meeting room', 'Equipment', 'Shared mailbox']],
+      ['new shared mailbox', ['Shared mailbox', 'Customer mailbox'], ['Meeting room', 'Equipment', 'Project site']],
+      ['mailbox', ['Shared mailbox', 'Customer mailbox', 'Meeting room', 'Equipment'], ['Project site']],
+      ['new mailbox', ['Shared mailbox', 'Customer mailbox', 'Meeting room', 'Equipment'], ['Project site']],
+      ['new', ['Shared mailbox', 'Meeting room', 'Equipment', 'Project site', 'Open community'], []],
+    ])('%s: only templates of its kinds to choose from', async (text, offered, others) => {
+      const titles = actionsOf(await start().types('kim', text)).map(({ title }) => title)
+      expect(titles).toEqual(expect.arrayContaining(offered.map((name) => `Choose ${name}`)))
+      for (const name of others) expect(titles).not.toContain(`Choose ${name}`)
+    })
+
+    it('help and new offer what this person may use, and no kind that has no template for them', async () => {
+      const { types, says } = start()
+      const offered = async () => actionsOf(await types('kim', 'help')).map(({ data }) => JSON.stringify(data))
+      const equipment = (await world.stores.templates.list(contosoTenant)).find(({ kind }) => kind.startsWith('equip'))
+      if (!equipment) throw new Error('there is no template for equipment')
+      expect(await offered()).toContainEqual(expect.stringContaining('new equipment'))
+      const { version } = equipment
+      const onlyDana = { ...equipment, version: version + 1, audience: { people: [people.dana.id], groups: [] } }
+      await world.stores.templates.put(contosoTenant, onlyDana, version)
+      expect(await offered()).not.toContainEqual(expect.stringContaining('new equipment'))
+      expect(await offered()).toContainEqual(expect.stringContaining('new room'))
+      expect(await says('kim', 'new equipment')).toContain('Nothing to choose from')
+      expect(await says('dana', 'new equipment')).toContain('Step 2 of 3')
+      await world.stores.templates.put(contosoTenant, { ...equipment, version: version + 2 }, version + 1)
     })
 
     it('my requests: nothing yet, then one row each', async () => {
@@ -126,6 +169,10 @@ describe('what is typed to the bot', () => {
       ['cancle REQ-1001', 'cancel'],
       ['nwe site', 'new site'],
       ['newsite', 'new site'],
+      ['new', undefined],
+      ['rooom', 'new room'],
+      ['equipmnt', 'new equipment'],
+      ['shared malbox', 'new shared mailbox'],
       ['halp!!', 'help'],
     ])('%s: asks whether %s was meant', async (text, meant) => {
       const shown = await start().says('kim', text)

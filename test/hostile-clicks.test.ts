@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { actionsOf, nodesOf, textOf, valuesOf } from './support/cards.ts'
+import { action, actionsOf, nodesOf, textOf, valuesOf } from './support/cards.ts'
 import type { Card } from './support/connector.ts'
 import { rowsOf } from './support/rows.ts'
 import { templates, withService } from './support/service.ts'
@@ -72,9 +72,9 @@ describe('a click that is not what its card offered', () => {
     )
   })
 
-  it('chooses a template that has no form: no longer offered, and no draft', async () => {
+  it('chooses a template that there is not: no longer offered, and no draft', async () => {
     const before = await count('drafts')
-    const answer = await service.kim.invokes('no-activity', 'request.choose', { templateId: templates.sharedMailbox })
+    const answer = await service.kim.invokes('no-activity', 'request.choose', { templateId: randomUUID() })
     expect(readsAfter(answer)).toContain('This template is no longer offered')
     expect(await count('drafts')).toBe(before)
   })
@@ -244,6 +244,25 @@ describe('a click that is not what its card offered', () => {
     }
     const back = await kim.clicks(await kim.says(`status ${asked.reference}`), 'Edit and send again')
     expect(valuesOf(cardOf(back))['displayName']).toBe(hostile.trim())
+  })
+
+  it('is on an admin’s card, by somebody who is none: refused, for the requester and the approvers too', async () => {
+    const { kim, dana, omar, sam } = service
+    const { requestId, reference } = await asksFor(kim, { displayName: 'An admin’s matter' })
+    const before = await stateOf(requestId)
+    const confirm = await sam.says(`admin cancel ${reference}`)
+    const stolen = { ...action(confirm.card, 'Cancel request').data, comment: 'Because I can' }
+    for (const who of [kim, dana, omar])
+      for (const verb of ['admin.cancel', 'admin.retry'])
+        for (const data of [stolen, { requestId: randomUUID(), comment: 'x' }, {}, null]) {
+          const text = readsAfter(await who.invokes('no-activity', verb, data))
+          expect(text).toContain('You may not do this.')
+          expect(text).not.toContain(reference)
+        }
+    expect(await stateOf(requestId)).toEqual(before)
+    const { id, card } = confirm
+    expect(readsAfter(await sam.clicks({ id, card }, 'Cancel request', { comment: 'Closed.' }))).toContain('Cancelled')
+    await kim.sees(/Cancelled[\s\S]*An admin’s matter/, 'that Kim is told')
   })
 
   it('has left nothing at the connector that nobody foresaw', () => {

@@ -77,6 +77,13 @@ describe('the Teams manifest', () => {
     for (const { description } of menu) expect(description.length).toBeGreaterThan(10)
   })
 
+  it('offers each kind of resource first, and nothing that is for admins', () => {
+    const titles = menu.map(({ title }) => title)
+    expect(titles.slice(0, 4)).toEqual(['new site', 'new room', 'new shared mailbox', 'new equipment'])
+    expect(titles).toContain('help')
+    expect(titles.filter((title) => title.startsWith('admin'))).toEqual([])
+  })
+
   it('is not made without its variables, and says all that is wrong', () => {
     expect(() => manifestFor({})).toThrow(/MICROSOFT_APP_ID[\s\S]*BASE_URL/)
     expect(() => manifestFor({ ...variables, BASE_URL: 'http://127.0.0.1:3978' })).toThrow('BASE_URL')
