@@ -27,7 +27,7 @@ describe('an admin', () => {
     expect(shown).not.toContain('I do not know that command.')
   })
 
-  it.each(['admin', 'admin queue', 'ADMIN  Queue', 'admin queue, please'])(
+  it.each(['admin', 'admin queue', 'ADMIN  Queue', 'admin queue please'])(
     '%s: what is open in the organisation, and what needs somebody',
     async (text) => {
       const { reference } = await failedRequest(world, 'Half made')

@@ -169,10 +169,10 @@ describe('a mailbox that is asked for in chat', () => {
     ['displayName', ' '],
     ['permissions.FullAccess', '11111111-aaaa-4aaa-8aaa-000000009999'],
   ])('names what is wrong with %s beside it, and keeps it', async (input, wrong) => {
-    const { review: back } = await reviews('new room', { ...room, [input]: wrong })
+    const { review: back } = await reviews('new room', { ...room, name: 'faulty', [input]: wrong })
     expect(textOf(back)).toContain('One thing to fix')
     expect(lineUnder(back, input)).toMatch(/^! /)
-    expect(valuesOf(back)).toMatchObject({ ...room, [input]: wrong })
+    expect(valuesOf(back)).toMatchObject({ ...room, name: 'faulty', [input]: wrong })
   })
 
   it('opens what stands behind More where something there is wrong', async () => {
