@@ -7,7 +7,7 @@ export const accessLevel = z.enum(accessLevels)
 export type AccessLevel = z.output<typeof accessLevel>
 
 /** What an address of Exchange may hold before its `@` that is also a group's nickname and a login name. */
-const localPart = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.))*(?<![.])$/
+const localPart = /^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.))*(?<![._-])$/
 const domain = /^(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}$/
 const text = (longest: number) => z.string().trim().max(longest).optional()
 const personId = z.uuid().toLowerCase()

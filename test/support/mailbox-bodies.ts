@@ -1,0 +1,68 @@
+import type { MailboxField, MailboxKind } from '../../src/core/index.ts'
+import { dana, kim, omar } from './core.ts'
+
+/** A good value of each of the 32 fields but for the template. */
+export const goodValues = {
+  name: 'aurora',
+  displayName: 'Aurora',
+  permissions: { [dana.id]: 'FullAccess', [omar.id]: 'SendAs', [kim.id]: 'None' },
+  metadata: { costCentre: '4711' },
+  capacity: 2048,
+  state: 'Zürich',
+  streetAddress: 'Bahnhofstrasse 1',
+  officeLocation: 'Building 4',
+  companyName: 'Contoso',
+  postalCode: '8001',
+  city: 'Zürich',
+  country: 'Switzerland',
+  businessPhones: ['+41 44 000 00 01'],
+  phone: '+41 44 000 00 00',
+  department: 'Facilities',
+  primaryOwner: dana.id,
+  secondaryOwner: omar.id,
+  automaticReply: 'We answer tomorrow.',
+  isAllowAutomaticReplyOverride: true,
+  domain: 'contoso-labs.example',
+  audioDeviceName: 'Speaker',
+  displayDeviceName: 'Screen',
+  videoDeviceName: 'Camera',
+  tags: ['quiet'],
+  isWheelChairAccessible: true,
+  roomMailboxMetadata: { hasConferencePhone: true, hasWhiteboard: false, hasVideoConferencing: true },
+  hideFromGAL: true,
+  notes: 'Book by noon.',
+  reason: 'Customers ask for it.',
+  autoMapping: false,
+  alias: 'help@contoso.example',
+} as const satisfies Record<Exclude<MailboxField, 'templateId'>, unknown>
+
+export const kinds: readonly MailboxKind[] = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
+
+/** The API document's rule 3, written out a second time: what each kind does not take, and a value of it. */
+export const notFor: Readonly<Record<MailboxKind, Readonly<Record<string, object>>>> = {
+  sharedMailbox: {
+    '/roomMailboxMetadata': { roomMailboxMetadata: {} },
+    '/isWheelChairAccessible': { isWheelChairAccessible: false },
+    '/officeLocation': { officeLocation: 'Building 4' },
+    '/metadata/equipmentType': { metadata: { equipmentType: 'Projector' } },
+  },
+  equipmentMailbox: {
+    '/autoMapping': { autoMapping: false },
+    '/alias': { alias: 'other' },
+    '/roomMailboxMetadata': { roomMailboxMetadata: { hasWhiteboard: true } },
+    '/isWheelChairAccessible': { isWheelChairAccessible: true },
+    '/officeLocation': { officeLocation: 'Building 4' },
+  },
+  roomMailbox: {
+    '/autoMapping': { autoMapping: true },
+    '/alias': { alias: 'other@contoso.example' },
+    '/metadata/equipmentType': { metadata: { equipmentType: 'Projector' } },
+  },
+}
+/** What each kind takes of the table, with a value of it. */
+export const onlyFor: Readonly<Record<MailboxKind, object>> = {
+  sharedMailbox: { autoMapping: true, alias: 'other' },
+  equipmentMailbox: { metadata: { equipmentType: 'Projector' } },
+  roomMailbox: { roomMailboxMetadata: {}, isWheelChairAccessible: true, officeLocation: 'Building 4' },
+}
+export const forAll = { capacity: 1024, automaticReply: 'Soon.', permissions: { [dana.id]: 'SendAs' } }
