@@ -174,7 +174,8 @@ export function parametersFor<C extends WritingCmdlet>(cmdlet: C, asked: Asked):
 
 /** Texts that differ by more than their case, in order. */
 function unlike(texts: readonly string[]): string[] {
-  return [...new Map(texts.toReversed().map((text) => [text.toLowerCase(), text])).values()].toReversed()
+  const folded = texts.map((text) => text.toLowerCase())
+  return texts.filter((_, index) => folded.indexOf(folded[index] ?? '') === index)
 }
 
 /** Core's `mailboxStepsOf`: the steps, in core's order, that have something to do. */

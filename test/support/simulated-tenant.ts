@@ -15,13 +15,16 @@ export interface ObservedCall {
 }
 
 /** A running simulator with its state in a folder of its own, and what tests ask of its control door. */
-export async function startTenant(options: { directorySeconds?: number; siteReadySeconds?: number } = {}) {
+export async function startTenant(
+  options: { directorySeconds?: number; siteReadySeconds?: number; exchangeSettleSeconds?: number } = {},
+) {
   const dataDir = mkdtempSync(join(tmpdir(), 'quartermaster-'))
   const simulator: Simulator = await startSimulator({
     dataDir,
     port: 0,
     directorySeconds: 0,
     siteReadySeconds: 0.05,
+    exchangeSettleSeconds: 0,
     ...options,
   })
   const control = async (method: string, path: string, body?: object): Promise<unknown> => {
@@ -36,8 +39,16 @@ export async function startTenant(options: { directorySeconds?: number; siteRead
   return {
     simulator,
     ...connectTo(simulator.url),
-    fault: (fault: { operation: string; kind: string; count?: number; retryAfter?: number; status?: number }) =>
-      control('POST', 'faults', { count: 1, ...fault }),
+    /** Strikes once unless told; `count: undefined` is for good. */
+    fault: (fault: {
+      operation: string
+      kind: string
+      count?: number | undefined
+      share?: number
+      seed?: number
+      retryAfter?: number
+      status?: number
+    }) => control('POST', 'faults', { count: 1, ...fault }),
     forgetCalls: () => control('DELETE', 'calls'),
     healthy: () => control('DELETE', 'faults'),
     async calls(): Promise<ObservedCall[]> {
