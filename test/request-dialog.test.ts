@@ -59,7 +59,7 @@ describe('the dialog of a request', () => {
   it('goes from choosing over the form and the review to a request, and ends with its id', async () => {
     const { begin, click, client, status, cursor } = chat()
     const choose = await begin()
-    expect(textOf(choose)).toContain('What kind of site?')
+    expect(textOf(choose)).toContain('What do you need?')
     expect(cursor()).toEqual({ v: 1, step: 'choose' })
 
     const form = await click(choose, 'Choose Project site')
