@@ -3,17 +3,20 @@ import {
   type ApprovalStage,
   type Decision,
   isApproved,
+  isForMailbox,
   needed,
   openStage,
   type Request,
   referenceOf,
-  requestKind,
+  resourceKind,
   waitingFor,
 } from '../core/index.ts'
+import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { defineCard } from './define-card.ts'
-import { description, extras, fact, fitting, label, labelName, owners, reason } from './facts.ts'
+import { fact, fitting, labelName } from './facts.ts'
 import { withoutScheme } from './links.ts'
 import { look, looks, rowLook, rowLooks } from './look.ts'
+import { peopleWith } from './mailbox-facts.ts'
 import { strings } from './strings.ts'
 import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
 
@@ -30,12 +33,15 @@ const rules = [
 
 const about = {
   reference: z.string(),
-  kind: requestKind,
+  kind: resourceKind,
   templateName: z.string(),
   displayName: z.string(),
   requester: z.string(),
   sentAt: z.string(),
 }
+
+const checkName = z.enum(Object.keys(strings.approval.check) as [ApprovalCheck, ...ApprovalCheck[]])
+type ApprovalCheck = keyof typeof strings.approval.check
 
 export const approvalCard = defineCard({
   name: 'approval',
@@ -46,7 +52,7 @@ export const approvalCard = defineCard({
     checks: z
       .array(
         z.strictObject({
-          name: z.enum(['address', 'owners', 'oneOwner', 'label', 'approvedBy']),
+          name: checkName,
           count: z.string(),
           value: z.string(),
           look: rowLook,
@@ -82,14 +88,13 @@ export function approvalView(
 ): Parameters<typeof approvalCard.render>[0] {
   const stage = openStage(request.approvals)
   const colleagues = waitingFor(request.approvals).filter(({ id }) => id !== viewer.id)
-  const address = withoutScheme(`${viewer.siteRoot}${request.alias}`)
+  const address = isForMailbox(request) ? request.address : withoutScheme(`${viewer.siteRoot}${request.alias}`)
   const { shown, hidden } = fitting([
     { label: strings.field.address, value: address },
-    ...description(request, 1024),
-    ...owners(request),
-    ...label(request),
-    ...(request.reason.length > longest.text ? reason(request, 1024) : []),
-    ...extras(request),
+    ...mainFacts(request, 1024),
+    ...labelFact(request),
+    ...(request.reason.length > longest.text ? reasonFact(request, 1024) : []),
+    ...otherFacts(request),
   ])
   return {
     ...aboutOf(request, viewer),
@@ -110,20 +115,31 @@ export function approvalView(
 
 /** What was looked at for the approver; `!` marks what deserves a thought. */
 function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'] {
-  const row = (name: 'address' | 'owners' | 'oneOwner' | 'label' | 'approvedBy', value: string, count = '') => ({
-    name,
-    count,
-    value,
-    look: name === 'oneOwner' ? { ...rowLooks.done, mark: '!' as const, color: 'Attention' as const } : rowLooks.done,
+  const row = (name: ApprovalCheck, value: string, count = '') => ({ name, count, value, look: rowLooks.done })
+  const toConsider = (name: ApprovalCheck, value: string) => ({
+    ...row(name, value),
+    look: { ...rowLooks.done, mark: '!' as const, color: 'Attention' as const },
   })
-  const sensitivity = labelName(request)
   const approvers = request.approvals.filter(isApproved).flatMap(({ decisions }) => decisions.map(({ by }) => by))
+  const approved = approvers.length > 0 ? [row('approvedBy', peopleList(approvers, 'and'))] : []
+  if (isForMailbox(request)) {
+    const [full, sendAs] = [peopleWith(request, 'FullAccess'), peopleWith(request, 'SendAs')]
+    const isOpen = full !== '' || sendAs !== '' || request.kind !== 'sharedMailbox'
+    return [
+      row('address', request.address),
+      ...(full ? [row('fullAccess', full)] : []),
+      ...(sendAs ? [row('sendAs', sendAs)] : []),
+      ...(isOpen ? [] : [toConsider('noAccess', '')]),
+      ...approved,
+    ]
+  }
+  const sensitivity = labelName(request)
   const people = peopleList(request.owners, 'and')
   return [
     row('address', request.alias),
-    request.owners.length > 1 ? row('owners', people, String(request.owners.length)) : row('oneOwner', people),
+    request.owners.length > 1 ? row('owners', people, String(request.owners.length)) : toConsider('oneOwner', people),
     ...(sensitivity ? [row('label', sensitivity)] : []),
-    ...(approvers.length > 0 ? [row('approvedBy', peopleList(approvers, 'and'))] : []),
+    ...approved,
   ]
 }
 

@@ -1,44 +1,41 @@
 import { z } from 'zod'
-import type { Person, SiteDetails, TemplateSnapshot } from '../core/index.ts'
-import { strings } from './strings.ts'
-import { cut, longest, peopleList } from './words.ts'
+import type { MailboxDetails, MailboxKind, Person, SiteDetails, SiteKind, TemplateSnapshot } from '../core/index.ts'
+import { cut, longest } from './words.ts'
 
 /** Label and value of one line. Labels may be an admin's words, so both are shown as text and never as markdown. */
 export const fact = z.strictObject({ label: z.string(), value: z.string() })
 export type Fact = z.output<typeof fact>
 
-/** What a request or a draft says of its site. */
-export interface Described {
+interface Common {
   readonly template: Pick<TemplateSnapshot, 'fields' | 'labels'>
-  readonly details: SiteDetails
-  readonly owners: readonly Person[]
   readonly reason: string
 }
+/** What a request or a plan says of its site. */
+export interface DescribedSite extends Common {
+  readonly kind: SiteKind
+  readonly details: SiteDetails
+  readonly owners: readonly Person[]
+}
+/** The same of a mailbox. */
+export interface DescribedMailbox extends Common {
+  readonly kind: MailboxKind
+  readonly details: MailboxDetails
+  readonly people: readonly Person[]
+  readonly aliasAddress: string
+}
+export type Described = DescribedSite | DescribedMailbox
 
 /** The name of the sensitivity label; its id when the template no longer knows it; `''` without one. */
-export function labelName({ template, details }: Pick<Described, 'template' | 'details'>): string {
+export function labelName({ template, details }: Pick<DescribedSite, 'template' | 'details'>): string {
   return template.labels.allowed.find(({ id }) => id === details.labelId)?.name ?? details.labelId
 }
 
-const described = (label: string, value: string, most: number = longest.text): Fact[] =>
+/** A line with its value cut, unless there is none. */
+export const described = (label: string, value: string, most: number = longest.text): Fact[] =>
   value.trim() === '' ? [] : [{ label, value: cut(value, most) }]
 
-export const description = ({ details }: Described, most?: number): Fact[] =>
-  described(strings.field.description, details.description, most)
-export const owners = ({ owners }: Described): Fact[] => described(strings.field.owners, peopleList(owners, 'and'), 400)
-export const label = (of: Described): Fact[] => described(strings.field.labelId, labelName(of))
-export const reason = ({ reason }: Described, most?: number): Fact[] => described(strings.field.reason, reason, most)
-
-/** The template's own fields in their order, then what a REST client sent besides. */
-export function extras({ template, details }: Described): Fact[] {
-  const { fields } = template
-  const asked = fields.flatMap(({ key, label, choices }) => {
-    const value = Object.hasOwn(details.metadata, key) ? String(details.metadata[key]) : ''
-    return described(label, choices.find((choice) => choice.value === value)?.title ?? value)
-  })
-  const others = Object.entries(details.metadata).filter(([key]) => !fields.some((field) => field.key === key))
-  return [...asked, ...others.flatMap(([key, value]) => described(key, String(value)))]
-}
+/** The longest list of people on one line, in characters. */
+export const mostOfPeople = 400
 
 /** Code units that facts may take on a card, and what one costs beside its words: the card must stay under 25 kB. */
 const room = 4800

@@ -1,22 +1,38 @@
 import { z } from 'zod'
-import { isRequestKind, type Template } from '../core/index.ts'
+import { isMailboxKind, type ResourceKind, resourceKind, type Template } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { cut, longest } from './words.ts'
+
+/** What may be asked for here: the commands that open a form. */
+const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
+const adminCommands = [{ name: 'adminQueue' }, { name: 'adminStuck' }, { name: 'adminHealth' }] as const
 
 export const helpCard = defineCard({
   name: 'help',
   data: z.strictObject({
     displayName: z.string(),
-    commands: z.array(z.strictObject({ name: z.enum(['newSite', 'myRequests', 'approvals']) })),
+    commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals']) })),
+    isAdmin: z.boolean(),
+    adminCommands: z.array(z.strictObject({ name: z.enum(['adminQueue', 'adminStuck', 'adminHealth']) })),
   }),
 })
 
-/** What a person can do here; approvals only for those who approve. */
-export function helpView(me: { displayName: string; isApprover: boolean }): Parameters<typeof helpCard.render>[0] {
-  const commands = [{ name: 'newSite' as const }, { name: 'myRequests' as const }]
+/** Who asks for help. `offers`: what the templates that they may use make. */
+export interface HelpFor {
+  readonly displayName: string
+  readonly isApprover: boolean
+  readonly isAdmin: boolean
+  readonly offers: readonly (typeof offers)[number][]
+}
+
+/** What a person can do here; approvals only for those who approve, and the admins' commands only for admins. */
+export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
+  const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
   return {
     displayName: cut(me.displayName, longest.title),
-    commands: me.isApprover ? [...commands, { name: 'approvals' as const }] : commands,
+    commands: [...commands, ...(me.isApprover ? ['approvals' as const] : [])].map((name) => ({ name })),
+    isAdmin: me.isAdmin,
+    adminCommands: me.isAdmin ? [...adminCommands] : [],
   }
 }
 
@@ -31,12 +47,13 @@ const mostTemplates = 8
 export const chooseTemplateCard = defineCard({
   name: 'choose-template',
   data: z.strictObject({
+    of: z.enum(['site', 'sharedMailbox', 'equipmentMailbox', 'roomMailbox', 'mixed']),
     templates: z.array(
       z.strictObject({
         templateId: z.uuid(),
         name: z.string(),
         description: z.string(),
-        kind: z.enum(['teamSite', 'communicationSite']),
+        kind: resourceKind,
         approval: z.enum(['approval', 'noApproval']),
       }),
     ),
@@ -47,10 +64,17 @@ export const chooseTemplateCard = defineCard({
 export function chooseTemplateView(
   templates: readonly TemplateChoice[],
 ): Parameters<typeof chooseTemplateCard.render>[0] {
-  const offered = templates.flatMap(({ id, name, description, kind, approvalRequired }) => {
-    if (!isRequestKind(kind)) return []
+  const offered = templates.map(({ id, name, description, kind, approvalRequired }) => {
     const approval = approvalRequired ? ('approval' as const) : ('noApproval' as const)
-    return [{ templateId: id, name, description: cut(description, 120), kind, approval }]
+    return { templateId: id, name, description: cut(description, 120), kind, approval }
   })
-  return { templates: offered.slice(0, mostTemplates), hidden: Math.max(0, offered.length - mostTemplates) }
+  const groups = new Set(templates.map(({ kind }) => groupOf(kind)))
+  const [of = 'mixed', ...others] = groups
+  return {
+    of: others.length > 0 ? 'mixed' : of,
+    templates: offered.slice(0, mostTemplates),
+    hidden: Math.max(0, offered.length - mostTemplates),
+  }
 }
+
+const groupOf = (kind: ResourceKind) => (isMailboxKind(kind) ? kind : ('site' as const))

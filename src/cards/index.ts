@@ -1,21 +1,45 @@
-import { type Draft, type Plan, type Request, waitingFor } from '../core/index.ts'
+import {
+  type Draft,
+  type HealthReport,
+  isForMailbox,
+  type Plan,
+  type Queue,
+  type QueueEntry,
+  type Request,
+  waitingFor,
+} from '../core/index.ts'
+import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
+import { adminHealthCard, adminHealthView } from './admin-health.ts'
+import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from './admin-queue.ts'
 import { approvalCard, approvalDecidedCard, approvalDecidedView, approvalView } from './approval-card.ts'
 import { cardRegistry } from './define-card.ts'
-import { renderSiteForm, type SiteForm, siteFormCard } from './form.ts'
-import { chooseTemplateCard, chooseTemplateView, helpCard, helpView, type TemplateChoice } from './help.ts'
+import { renderForm } from './form.ts'
+import {
+  chooseTemplateCard,
+  chooseTemplateView,
+  type HelpFor,
+  helpCard,
+  helpView,
+  type TemplateChoice,
+} from './help.ts'
 import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from './lists.ts'
+import { mailboxFormCard } from './mailbox-form.ts'
 import { type Notice, noticeCard, noticeView } from './notice.ts'
+import { mailboxReadyCard, mailboxReadyView, siteReadyCard, siteReadyView } from './ready.ts'
 import type { CardJson } from './render.ts'
 import { requestStatusCard, requestStatusView } from './request-card.ts'
+import type { RequestForm } from './request-form.ts'
 import { reviewCard, reviewView } from './review.ts'
-import { siteReadyCard, siteReadyView } from './site-ready.ts'
+import { siteFormCard } from './site-form.ts'
 import { strings } from './strings.ts'
 import type { Viewer } from './words.ts'
 
-export { formInputIds, type SiteForm } from './form.ts'
-export type { TemplateChoice } from './help.ts'
+export type { Confirmation } from './admin-confirm.ts'
+export { formInputIds, peopleInputIds } from './form.ts'
+export type { HelpFor, TemplateChoice } from './help.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb } from './notice.ts'
 export type { CardJson } from './render.ts'
+export type { RequestForm } from './request-form.ts'
 export { type Verb, verbs } from './verbs.ts'
 export type { Viewer } from './words.ts'
 
@@ -24,22 +48,29 @@ export const definedCards = [
   helpCard,
   chooseTemplateCard,
   siteFormCard,
+  mailboxFormCard,
   reviewCard,
   requestStatusCard,
   approvalCard,
   approvalDecidedCard,
   siteReadyCard,
+  mailboxReadyCard,
   myRequestsCard,
   approvalsCard,
   noticeCard,
+  adminQueueCard,
+  adminStuckCard,
+  adminHealthCard,
+  adminConfirmCard,
 ] as const
 
 /** The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. */
 export const cards = {
-  help: (me: { displayName: string; isApprover: boolean }): CardJson => helpCard.render(helpView(me)),
+  help: (me: HelpFor): CardJson => helpCard.render(helpView(me)),
   chooseTemplate: (templates: readonly TemplateChoice[]): CardJson =>
     chooseTemplateCard.render(chooseTemplateView(templates)),
-  siteForm: (form: SiteForm): CardJson => renderSiteForm(form),
+  /** The form of a template, whatever it makes. */
+  form: (form: RequestForm): CardJson => renderForm(form),
   review: (review: { draft: Draft; plan: Plan }): CardJson => reviewCard.render(reviewView(review)),
   requestStatus: (request: Request, viewer: Viewer): CardJson =>
     requestStatusCard.render(requestStatusView(request, viewer)),
@@ -52,12 +83,27 @@ export const cards = {
     request.status === 'pendingApproval' && waitingFor(request.approvals).some(({ id }) => id === viewer.id)
       ? cards.approval(request, viewer)
       : cards.approvalDecided(request, viewer),
-  siteReady: (request: Request, viewer: Viewer): CardJson => siteReadyCard.render(siteReadyView(request, viewer)),
+  /** The one card that tells of a finished resource. */
+  ready: (request: Request, viewer: Viewer): CardJson =>
+    isForMailbox(request)
+      ? mailboxReadyCard.render(mailboxReadyView(request, viewer))
+      : siteReadyCard.render(siteReadyView(request, viewer)),
   myRequests: (requests: readonly Request[], older: number, viewer: Viewer): CardJson =>
     myRequestsCard.render(myRequestsView(requests, older, viewer)),
   approvals: (requests: readonly Request[], viewer: Viewer): CardJson =>
     approvalsCard.render(approvalsView(requests, viewer)),
   notice: (notice: Notice, viewer: Viewer): CardJson => noticeCard.render(noticeView(notice, viewer)),
+  adminQueue: (queue: Queue, viewer: Viewer): CardJson => adminQueueCard.render(adminQueueView(queue, viewer)),
+  /** What is stuck, and what mends it; a friendly notice when nothing is. */
+  adminStuck: (entries: readonly QueueEntry[], viewer: Viewer): CardJson =>
+    entries.length === 0
+      ? cards.notice({ code: 'nothingStuck' }, viewer)
+      : adminStuckCard.render(adminStuckView(entries, viewer)),
+  adminHealth: (report: HealthReport, viewer: Viewer): CardJson =>
+    adminHealthCard.render(adminHealthView(report, viewer)),
+  /** Asks an admin before a request is tried again or cancelled. */
+  adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>
+    adminConfirmCard.render(adminConfirmView(confirmation, viewer)),
 }
 
 /** Sentences that are shown beside a card that stays as it is. */
@@ -78,5 +124,5 @@ export function summaryOf(card: CardJson): string {
  */
 export function warmUp(): void {
   cardRegistry(...definedCards)
-  cards.help({ displayName: '', isApprover: true })
+  cards.help({ displayName: '', isApprover: true, isAdmin: true, offers: [] })
 }

@@ -4,7 +4,7 @@ import { type Look, look, plain, toFix, toKnow } from './look.ts'
 import type { strings } from './strings.ts'
 import { cut, longest, moment, type Viewer } from './words.ts'
 
-type Typed = keyof typeof strings.types
+type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue'
 type Words = Exclude<keyof typeof strings.notice, 'trace'>
 export type NoticeCode = Exclude<Words, 'unknownCommandSuggestion'>
 
@@ -60,6 +60,10 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     noTemplates: { look: toKnow, types: 'myRequests' },
     templateGone: { look: toKnow, types: 'newRequest' },
     notPersonal: { look: toKnow, types: 'help' },
+    notAdmin: { look: toKnow, types: 'myRequests' },
+    noReferenceToRetry: { look: toKnow, types: 'adminQueue' },
+    nothingStuck: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
+    cannotRetry: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
   }
 export const noticeCodes = Object.keys(table) as NoticeCode[]
 
@@ -78,7 +82,7 @@ export const noticeCard = defineCard({
     version: z.int(),
     retry: z.enum(['', ...retryVerbs]),
     show: z.enum(['', 'request.refresh', 'approval.refresh']),
-    types: z.enum(['', 'newRequest', 'myRequests', 'help']),
+    types: z.enum(['', 'newRequest', 'myRequests', 'help', 'adminQueue']),
   }),
 })
 

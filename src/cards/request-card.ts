@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  isForMailbox,
   lastDecision,
   may,
   needed,
@@ -7,13 +8,14 @@ import {
   type Request,
   type RequestState,
   referenceOf,
-  requestKind,
   requestState,
+  resourceKind,
   transitions,
   waitingFor,
 } from '../core/index.ts'
+import { checkRow, checkRows } from './checks.ts'
 import { defineCard } from './define-card.ts'
-import { siteLink, withoutScheme } from './links.ts'
+import { outlookLink, siteAddress, withoutScheme } from './links.ts'
 import { look, looks, shownState } from './look.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { cut, decidersOf, fullMoment, longest, moment, type Viewer } from './words.ts'
@@ -24,8 +26,12 @@ const sentences = [
   'queued',
   'creating',
   'late',
+  'creatingMailbox',
+  'lateMailbox',
   'ready',
   'failed',
+  'nameTaken',
+  'nameTakenOnly',
   'rejected',
   'expired',
   'nothing',
@@ -38,24 +44,32 @@ export const requestStatusCard = defineCard({
     requestId: z.uuid(),
     templateId: z.uuid(),
     reference: z.string(),
-    kind: requestKind,
+    kind: resourceKind,
     templateName: z.string(),
     displayName: z.string(),
     state: requestState,
     look,
-    /** The site's address for people, and where the button leads; both `''` until the site is announced. */
+    mailbox: z.boolean(),
+    /** The address for people, and where the button leads; both `''` until the requester is told. */
     link: z.string(),
     url: z.string(),
     says: z.enum(sentences),
     people: z.string(),
     needed: z.int(),
+    /** The name that somebody else has, and one that is free. */
+    taken: z.string(),
+    free: z.string(),
     comment: z.string(),
     commentBy: z.string(),
     steps: z.array(stepRow).min(1).max(7),
+    hasChecks: z.boolean(),
+    checks: z.array(checkRow),
     sentAt: z.string(),
     updatedAt: z.string(),
     can: z.strictObject({
       edit: z.boolean(),
+      rename: z.boolean(),
+      retry: z.boolean(),
       decide: z.boolean(),
       refresh: z.boolean(),
       again: z.boolean(),
@@ -69,7 +83,7 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
   const state = shownState(request)
   const decision = lastDecision(request.approvals)
   const stage = openStage(request.approvals)
-  const url = state === 'succeeded' ? siteAddress(request, viewer.siteRoot) : ''
+  const checks = state === 'failed' ? checkRows(request, viewer) : []
   return {
     requestId: request.requestId,
     templateId: request.template.id,
@@ -79,32 +93,52 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
     displayName: cut(request.details.displayName, longest.title),
     state,
     look: looks[state],
-    link: withoutScheme(url),
-    url,
+    mailbox: isForMailbox(request),
+    ...(state === 'succeeded' ? placeOf(request, viewer) : { link: '', url: '' }),
     says: sentenceOf(request, state),
     people: stage ? decidersOf(stage, waitingFor(request.approvals)) : '',
     needed: stage ? needed(stage) - stage.decisions.length : 0,
     comment: cut(decision?.comment ?? '', longest.text),
+    ...namesOf(request),
     commentBy: cut(decision?.by.displayName ?? '', longest.name),
     steps: stepRows(request, viewer),
+    hasChecks: checks.length > 0,
+    checks,
     sentAt: fullMoment(request.submittedAt, viewer),
     updatedAt: moment(request.updatedAt, viewer, 'full'),
     can: permitted(request, state, viewer),
   }
 }
 
-/** Where an announced site is: as its webhook or the directory said, else as we made it. Elsewhere than the organisation's sites: `''`. */
-export const siteAddress = ({ followUp, resource }: Request, siteRoot: string): string =>
-  siteLink(followUp.url ?? resource?.url, siteRoot)
+/** What people call the place of a finished resource, and where its button leads. */
+function placeOf(request: Request, viewer: Viewer): { link: string; url: string } {
+  if (isForMailbox(request)) return { link: request.address, url: outlookLink(request, viewer.id) }
+  const url = siteAddress(request, viewer.siteRoot)
+  return { link: withoutScheme(url), url }
+}
+
+/** The name that turned out to be somebody else's, and the free one instead; `''` for neither. */
+function namesOf(request: Request): { taken: string; free: string } {
+  const { problem } = request
+  if (problem?.code !== 'name-taken') return { taken: '', free: '' }
+  const free = problem.suggestion ?? ''
+  if (!isForMailbox(request)) return { taken: request.alias, free }
+  const domain = request.address.slice(request.address.indexOf('@'))
+  return { taken: request.address, free: free === '' || free.includes('@') ? free : `${free}${domain}` }
+}
 
 function sentenceOf(request: Request, state: RequestState): (typeof sentences)[number] {
-  const unfinished = request.followUp.state === 'late' ? 'late' : 'creating'
+  const mailbox = isForMailbox(request)
+  const late = mailbox ? ('lateMailbox' as const) : ('late' as const)
+  const creating = mailbox ? ('creatingMailbox' as const) : ('creating' as const)
+  const unfinished = request.followUp.state === 'late' ? late : creating
+  const { taken, free } = namesOf(request)
   const table = {
     pendingApproval: openStage(request.approvals)?.rule === 'quorum' ? 'waitingQuorum' : 'waiting',
-    queued: request.followUp.state === 'late' ? 'late' : 'queued',
+    queued: request.followUp.state === 'late' ? late : 'queued',
     provisioning: unfinished,
     succeeded: 'ready',
-    failed: 'failed',
+    failed: taken === '' ? 'failed' : free === '' ? 'nameTakenOnly' : 'nameTaken',
     rejected: 'rejected',
     expired: 'expired',
     // A request that failed half way may be cancelled with what it had made until then.
@@ -118,12 +152,16 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const actor = { id: viewer.id, displayName: '', userPrincipalName: '', tenantId: request.tenantId, isAdmin: false }
   const own = request.requester.id === viewer.id
   const moves: readonly RequestState[] = transitions[request.status]
-  const edit = own && (state === 'rejected' || state === 'expired')
+  const rename = own && state === 'failed' && request.problem?.code === 'name-taken'
+  const retry = viewer.isAdmin === true && state === 'failed' && !rename
   return {
-    edit,
+    edit: own && (state === 'rejected' || state === 'expired'),
+    rename,
+    retry,
     decide: state === 'pendingApproval' && waitingFor(request.approvals).some(({ id }) => id === viewer.id),
-    refresh: moves.length > 0 || state !== request.status,
+    // One long button leaves no room on a phone; what it hides can be typed.
+    refresh: !rename && (moves.length > 0 || state !== request.status),
     again: own && (state === 'succeeded' || state === 'cancelled'),
-    cancel: moves.includes('cancelled') && may(actor, 'request.cancel', request),
+    cancel: !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request),
   }
 }

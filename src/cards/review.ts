@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { type Draft, openStage, type Plan, requestKind } from '../core/index.ts'
+import { type Draft, isForMailboxPlan, openStage, type Plan, resourceKind } from '../core/index.ts'
+import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { defineCard } from './define-card.ts'
-import { description, extras, fact, fitting, label, owners, reason } from './facts.ts'
+import { fact, fitting } from './facts.ts'
 import { withoutScheme } from './links.ts'
 import { cut, decidersOf, longest } from './words.ts'
 
@@ -10,11 +11,13 @@ export const reviewCard = defineCard({
   data: z.strictObject({
     requestId: z.uuid(),
     version: z.int(),
-    kind: requestKind,
+    kind: resourceKind,
     templateName: z.string(),
     displayName: z.string(),
     address: z.string(),
-    facts: z.array(fact).min(1),
+    resource: z.enum(['site', 'mailbox']),
+    hasFacts: z.boolean(),
+    facts: z.array(fact),
     hasDetails: z.boolean(),
     details: z.array(fact),
     hiddenDetails: z.int(),
@@ -31,10 +34,10 @@ const mostFacts = 7
 export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Parameters<typeof reviewCard.render>[0] {
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
-  const before = [...description(of), ...owners(of)]
-  const after = [...label(of), ...reason(of)]
+  const before = mainFacts(of)
+  const after = [...labelFact(of), ...reasonFact(of)]
   const own = before.length + after.length
-  const { shown, hidden } = fitting([...before, ...after, ...extras(of)])
+  const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)])
   const details = shown.slice(mostFacts)
   const stage = openStage(approvals)
   return {
@@ -43,7 +46,9 @@ export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Param
     kind: plan.kind,
     templateName: template.name,
     displayName: cut(plan.details.displayName, longest.title),
-    address: withoutScheme(plan.url),
+    address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
+    resource: isForMailboxPlan(plan) ? 'mailbox' : 'site',
+    hasFacts: shown.length > 0,
     facts: [...before, ...shown.slice(own, mostFacts), ...after],
     hasDetails: details.length + hidden > 0,
     details,

@@ -2,13 +2,14 @@ import { z } from 'zod'
 import {
   type ApprovalStage,
   isApproved,
+  isForMailbox,
   isRejected,
   lastDecision,
   needed,
+  nextStep,
   openStage,
   type Request,
   type RequestStep,
-  type SiteStep,
 } from '../core/index.ts'
 import { rowLook, rowLooks, shownState } from './look.ts'
 import { strings } from './strings.ts'
@@ -53,33 +54,39 @@ export function stepRows(request: Request, viewer: Viewer): StepRow[] {
   const end = at(request.finishedAt)
   switch (shownState(request)) {
     case 'pendingApproval':
-      return [sent, ...approved, ...openRows(request.approvals), row('create', rowLooks.later), ready('later')]
+      return [sent, ...approved, ...openRows(request.approvals), toMake(request, rowLooks.later), ready('later')]
     case 'rejected': {
       const names = lastDecision(request.approvals)?.by.displayName ?? ''
       const rejected = row('rejected', rowLooks.failed, { names: cut(names, longest.name), at: end })
-      return [sent, ...approved, rejected, row('create', rowLooks.never)]
+      return [sent, ...approved, rejected, toMake(request, rowLooks.never)]
     }
     case 'expired':
-      return [sent, ...approved, row('expired', rowLooks.ended, { at: end }), row('create', rowLooks.never)]
+      return [sent, ...approved, row('expired', rowLooks.ended, { at: end }), toMake(request, rowLooks.never)]
     case 'cancelled': {
       const names = cut(request.cancelledBy?.displayName ?? '', longest.name)
       return [sent, ...approved, row(names ? 'cancelledBy' : 'cancelled', rowLooks.ended, { names, at: end })]
     }
     case 'succeeded': {
-      const created = row('created', rowLooks.done, { at: at(finishOf(request, 'wait-for-site')) })
+      const [name, made] = isForMailbox(request)
+        ? (['mailboxCreated', 'create-mailbox'] as const)
+        : (['created', 'wait-for-site'] as const)
+      const created = row(name, rowLooks.done, { at: at(finishOf(request, made)) })
       return [sent, ...approved, created, ready('done', at(request.followUp.at ?? request.finishedAt))]
     }
     case 'failed':
-      return [sent, ...approved, ...siteRows(request, viewer, at).filter(({ look }) => !look.later), ready('later')]
+      return [sent, ...approved, ...workRows(request, viewer, at).filter(({ look }) => !look.later), ready('later')]
     case 'queued':
     case 'provisioning':
-      return [sent, ...approved, ...siteRows(request, viewer, at), ready('later')]
+      return [sent, ...approved, ...workRows(request, viewer, at), ready('later')]
   }
 }
 
 const ready = (look: 'later' | 'done', at = ''): StepRow => row('ready', rowLooks[look], { at })
 
-const finishOf = (request: Request, name: SiteStep): string | undefined =>
+const toMake = (request: Request, look: StepRow['look']): StepRow =>
+  row(isForMailbox(request) ? 'createMailbox' : 'create', look)
+
+const finishOf = (request: Request, name: RequestStep['name']): string | undefined =>
   request.steps.find((step) => step.name === name)?.finishedAt
 
 /** Finished stages are one row, so that there is room for what comes. */
@@ -114,26 +121,52 @@ function ruleNote(stage: ApprovalStage): Partial<StepRow> {
   return { note: stage.rule, noteCount: String(needed(stage)) }
 }
 
+interface Group {
+  readonly steps: readonly RequestStep['name'][]
+  readonly doing: StepName
+  readonly done: StepName
+}
 /** People think in fewer steps than the work has: making and waiting are one, and so are checking and finding. */
-const groups: readonly { steps: readonly SiteStep[]; doing: StepName; done: StepName }[] = [
+const ofSites: readonly Group[] = [
   { steps: ['create-site', 'wait-for-site'], doing: 'create', done: 'created' },
   { steps: ['add-owners'], doing: 'addOwners', done: 'ownersAdded' },
   { steps: ['apply-label'], doing: 'applyLabel', done: 'labelApplied' },
   { steps: ['ready-check', 'link-group'], doing: 'findGroup', done: 'groupFound' },
 ]
+const settings = ['apply-settings', 'apply-contact', 'apply-place', 'apply-booking', 'apply-automatic-reply'] as const
+const ofMailboxes: readonly Group[] = [
+  { steps: ['create-mailbox', 'block-sign-in'], doing: 'createMailbox', done: 'mailboxCreated' },
+  { steps: settings, doing: 'applySettings', done: 'settingsApplied' },
+  { steps: ['grant-access'], doing: 'giveAccess', done: 'accessGiven' },
+  { steps: ['ready-check'], doing: 'check', done: 'check' },
+]
+const groupsOf = (request: Request): readonly Group[] => (isForMailbox(request) ? ofMailboxes : ofSites)
 
-function siteRows(request: Request, viewer: Viewer, at: (when: string | undefined) => string): StepRow[] {
-  let nowGiven = false
-  return groups.flatMap(({ steps, doing, done }, index) => {
-    const own = request.steps.filter(({ name }) => steps.includes(name))
-    if (own.length === 0) return []
-    const current = own.find(({ status }) => status !== 'done')
-    // The last group is done for people when its group was found and announced, and then no row is "now" any more.
-    if (!current && index < groups.length - 1) return [row(done, rowLooks.done, { at: at(own.at(-1)?.finishedAt) })]
-    if (nowGiven) return [row(doing, rowLooks.later)]
-    nowGiven = true
-    return [currentRow(request, viewer, current, doing)]
+/** A step in the words of its row; without one the last, which waits for the resource to be announced. */
+export function stepWords(request: Request, name: RequestStep['name'] | undefined): string {
+  if (name === 'ready-check') return strings.step.check
+  const groups = groupsOf(request)
+  const group = groups.find(({ steps }) => steps.some((step) => step === name)) ?? groups.at(-1)
+  return strings.step[group?.doing ?? 'check']
+}
+
+function workRows(request: Request, viewer: Viewer, at: (when: string | undefined) => string): StepRow[] {
+  const groups = groupsOf(request).flatMap((group) => {
+    const own = request.steps.filter(({ name }) => group.steps.includes(name))
+    return own.length === 0 ? [] : [{ ...group, own, open: own.find(({ status }) => status !== 'done') }]
   })
+  // What failed is named; else the first that is not whole, though the last of its steps may come after others.
+  const failed = request.status === 'failed' ? nextStep(request)?.name : undefined
+  const isNow = ({ steps, open }: (typeof groups)[number]) => (failed ? steps.includes(failed) : open !== undefined)
+  // The last is done for people when the resource was announced, and then no row is "now" any more.
+  const now = groups.find(isNow) ?? groups.at(-1)
+  const rows = groups.map((group) => {
+    const { own, open, doing, done } = group
+    if (group === now) return currentRow(request, viewer, open, doing)
+    return open ? row(doing, rowLooks.later) : row(done, rowLooks.done, { at: at(own.at(-1)?.finishedAt) })
+  })
+  const rank = ({ look }: StepRow): number => (look.now ? 1 : look.later ? 2 : 0)
+  return rows.toSorted((one, other) => rank(one) - rank(other))
 }
 
 function currentRow(request: Request, viewer: Viewer, step: RequestStep | undefined, doing: StepName): StepRow {
@@ -159,9 +192,17 @@ function problemWords(code: string): ProblemWords {
   if (own) return own
   if (code === 'not-there-yet') return 'not-ready'
   if (code === 'missing-progress') return 'unexpected'
-  return noAnswer.test(code) ? 'no-answer' : 'refused'
+  if (exchangeHeld.test(code)) return 'name-taken'
+  if (exchangeMissing.test(code)) return 'not-ready'
+  return noAnswer.test(code) || exchangeAway.test(code) ? 'no-answer' : 'refused'
 }
 
 /** Codes of a service that is away or has too much to do: our own, and those of Graph and SharePoint. */
 const noAnswer =
   /^(unreachable|timeout|throttled|unavailable|sign-in-unreachable|http-(429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
+/** Exceptions of Exchange, by the end of their names: away or too busy; the name is held; not there (yet). */
+const exchangeAway =
+  /(CmdletProxyNotAvailable\w*|ServerBusyException|TransientException|BackendCommunicationException|OverBudget\w*)$/
+const exchangeHeld =
+  /(MemberNameInUse|ManagedMemberExists|ProxyAddressExists|ObjectAlreadyExists|PropertyValueExists|NameNotAvailable)Exception$/
+const exchangeMissing = /ObjectNotFoundException$/

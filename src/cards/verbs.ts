@@ -12,5 +12,7 @@ export const verbs = [
   'approval.approve',
   'approval.reject',
   'approval.refresh',
+  'admin.retry',
+  'admin.cancel',
 ] as const
 export type Verb = (typeof verbs)[number]

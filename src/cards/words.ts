@@ -67,6 +67,9 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
     : format(date, viewer, parts(style, !sameYear(date, viewer)))
 }
 
+/** What the viewer's clock shows now. */
+export const time = (viewer: Viewer): string => format(viewer.now, viewer, parts('time', false))
+
 /** The date and time, whatever today is. */
 export const fullMoment = (at: string, viewer: Viewer): string =>
   format(new Date(at), viewer, parts('full', !sameYear(new Date(at), viewer)))
@@ -107,6 +110,15 @@ function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFo
   }
   return new Intl.DateTimeFormat(strings.locale, { ...options, timeZone: 'UTC' })
 }
+
+/** A whole number as people read it: "50,000". */
+export const quantity = (value: number): string => new Intl.NumberFormat(strings.locale).format(value)
+
+/** How quick an answer was: "210 ms". */
+export const quickness = (milliseconds: number): string =>
+  new Intl.NumberFormat(strings.locale, { style: 'unit', unit: 'millisecond', unitDisplay: 'short' }).format(
+    Math.max(0, Math.round(milliseconds)),
+  )
 
 /** How long something took, in its largest whole unit: "41 min". */
 export function duration(milliseconds: number): string {

@@ -1,0 +1,147 @@
+import { z } from 'zod'
+import {
+  isForMailbox,
+  nextStep,
+  openStage,
+  type Queue,
+  type QueueEntry,
+  type Request,
+  referenceOf,
+  waitingFor,
+} from '../core/index.ts'
+import { defineCard } from './define-card.ts'
+import { type RowLook, rowLook, rowLooks } from './look.ts'
+import { stepWords } from './steps.ts'
+import { strings } from './strings.ts'
+import { cut, decidersOf, duration, longest, time, type Viewer } from './words.ts'
+
+type Why = keyof typeof strings.queue.why
+/** Why a request stands where it stands: a key of `strings.queue.why`, and what goes into its words. */
+export const whys = Object.keys(strings.queue.why) as [Why, ...Why[]]
+
+const row = z.strictObject({
+  reference: z.string(),
+  displayName: z.string(),
+  why: z.enum(whys),
+  value: z.string(),
+  age: z.string(),
+  look: rowLook,
+})
+
+export const adminQueueCard = defineCard({
+  name: 'admin-queue',
+  data: z.strictObject({
+    at: z.string(),
+    counts: z.strictObject({ waiting: z.int(), creating: z.int(), failed: z.int() }),
+    hasAttention: z.boolean(),
+    attention: z.array(row),
+    hasUnderWay: z.boolean(),
+    underWay: z.array(row),
+    isEmpty: z.boolean(),
+    older: z.int(),
+    /** The first that failed, which the button tries again; `''` for none. */
+    retry: z.string(),
+  }),
+})
+export const adminStuckCard = defineCard({
+  name: 'admin-stuck',
+  data: z.strictObject({
+    at: z.string(),
+    count: z.int(),
+    heading: z.enum(['one', 'many']),
+    older: z.int(),
+    requests: z.array(row.extend({ requester: z.string(), mend: z.enum(['retry', 'cancel', 'none']) })).min(1),
+  }),
+})
+
+/** A list shows six rows; those that need somebody come first. */
+const mostRows = 6
+
+/** All that is open in the tenant: how much, and the first of it, what needs somebody before all else. */
+export function adminQueueView(
+  { counts, entries }: Queue,
+  viewer: Viewer,
+): Parameters<typeof adminQueueCard.render>[0] {
+  const shown = entries.slice(0, mostRows)
+  const attention = shown.filter((entry) => entry.attention).map((entry) => rowOf(entry, viewer, 120))
+  const underWay = shown.filter((entry) => !entry.attention).map((entry) => rowOf(entry, viewer, 120))
+  const failed = entries.find(({ request }) => request.status === 'failed')
+  return {
+    at: time(viewer),
+    counts: { ...counts },
+    hasAttention: attention.length > 0,
+    attention,
+    hasUnderWay: underWay.length > 0,
+    underWay,
+    isEmpty: entries.length === 0,
+    older: entries.length - shown.length,
+    retry: failed ? referenceOf(failed.request) : '',
+  }
+}
+
+/** What is past the deadline of its state, each with what would mend it. There must be one. */
+export function adminStuckView(
+  entries: readonly QueueEntry[],
+  viewer: Viewer,
+): Parameters<typeof adminStuckCard.render>[0] {
+  const shown = entries.slice(0, mostRows)
+  return {
+    at: time(viewer),
+    count: entries.length,
+    heading: entries.length === 1 ? 'one' : 'many',
+    older: entries.length - shown.length,
+    requests: shown.map((entry) => ({
+      ...rowOf(entry, viewer, longest.text),
+      requester: cut(entry.request.requester.displayName, longest.name),
+      mend: entry.attention?.mend ?? 'none',
+    })),
+  }
+}
+
+function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output<typeof row> {
+  const { request, since } = entry
+  const { why, value } = reasonOf(entry)
+  return {
+    reference: referenceOf(request),
+    displayName: cut(request.details.displayName, longest.name),
+    why,
+    value: cut(value, most),
+    age: duration(viewer.now.getTime() - Date.parse(since)),
+    look: lookOf(entry),
+  }
+}
+
+/** `✕` failed, `!` late, `●` on its way. */
+export function lookOf({ request, attention }: Pick<QueueEntry, 'request' | 'attention'>): RowLook {
+  if (request.status === 'failed') return { ...rowLooks.failed, now: false }
+  return attention ? { ...rowLooks.done, mark: '!', color: 'Attention' } : { ...rowLooks.now, now: false }
+}
+
+/** Why a request is where it is. Of one that failed, what Microsoft 365 answered: admins go on from it. */
+export function reasonOf({ request, attention }: Pick<QueueEntry, 'request' | 'attention'>): {
+  why: Why
+  value: string
+} {
+  const mailbox = isForMailbox(request)
+  const step = stepWords(request, nextStep(request)?.name)
+  switch (request.status) {
+    case 'failed':
+      return { why: 'failed', value: request.problem?.detail || strings.problem.unexpected }
+    case 'pendingApproval':
+      return waitsFor(request)
+    case 'queued':
+      return { why: attention ? 'notStarted' : 'queued', value: '' }
+    case 'provisioning':
+      return { why: attention ? 'standsStill' : 'creating', value: step }
+    default:
+      if (mailbox) return { why: attention ? 'notTold' : 'telling', value: '' }
+      return { why: attention ? 'notFound' : 'finding', value: '' }
+  }
+}
+
+function waitsFor({ approvals }: Request): { why: Why; value: string } {
+  const stage = openStage(approvals)
+  const people = waitingFor(approvals)
+  if (!stage || people.length === 0) return { why: 'waitsForNobody', value: '' }
+  return { why: 'waitsFor', value: decidersOf(stage, people) }
+}

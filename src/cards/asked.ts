@@ -1,0 +1,44 @@
+import { isMailboxKind } from '../core/index.ts'
+import { type Described, type DescribedMailbox, described, type Fact, labelName, mostOfPeople } from './facts.ts'
+import { accessFacts, propertyFacts } from './mailbox-facts.ts'
+import { inputsOf } from './mailbox-inputs.ts'
+import { strings } from './strings.ts'
+import { peopleList } from './words.ts'
+
+const isMailbox = (of: Described): of is DescribedMailbox => isMailboxKind(of.kind)
+
+/** What matters most of what was asked for: a site's description and owners; who has which access to a mailbox. */
+export function mainFacts(of: Described, most?: number): Fact[] {
+  if (isMailbox(of)) return accessFacts(of)
+  return [
+    ...described(strings.field.description, of.details.description, most),
+    ...described(strings.field.owners, peopleList(of.owners, 'and'), mostOfPeople),
+  ]
+}
+
+export const labelFact = (of: Described): Fact[] =>
+  isMailbox(of) ? [] : described(strings.field.labelId, labelName(of))
+export const reasonFact = ({ reason }: Described, most?: number): Fact[] =>
+  described(strings.field.reason, reason, most)
+
+/** Everything else: a mailbox's properties in the order of its form, then the answers to the template's own fields. */
+export function otherFacts(of: Described): Fact[] {
+  if (!isMailbox(of)) return extras(of, [])
+  const { front, more } = inputsOf(of.kind)
+  const builtIn = [...front, ...more].flatMap((id) =>
+    id.startsWith('metadata.') ? [id.slice('metadata.'.length)] : [],
+  )
+  return [...propertyFacts(of), ...extras(of, builtIn)]
+}
+
+/** The template's own fields in their order, then what a REST client sent besides. */
+function extras({ template, details }: Described, told: readonly string[]): Fact[] {
+  const { fields } = template
+  const asked = fields.flatMap(({ key, label, choices }) => {
+    const value = Object.hasOwn(details.metadata, key) ? String(details.metadata[key]) : ''
+    return described(label, choices.find((choice) => choice.value === value)?.title ?? value)
+  })
+  const shown = [...fields.map(({ key }) => key), ...told]
+  const others = Object.entries(details.metadata).filter(([key]) => !shown.includes(key))
+  return [...asked, ...others.flatMap(([key, value]) => described(key, String(value)))]
+}

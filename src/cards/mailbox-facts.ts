@@ -1,0 +1,99 @@
+import { type AccessLevel, accessLevels, type MailboxDetails } from '../core/index.ts'
+import { type DescribedMailbox, described, type Fact, mostOfPeople } from './facts.ts'
+import { inputsOf, type MailboxInputId, roomFeatures } from './mailbox-inputs.ts'
+import { strings } from './strings.ts'
+import { listOf, peopleList, quantity } from './words.ts'
+
+/** The names of those with this access to a mailbox; `''` when there is nobody. */
+export function peopleWith(
+  { details, people }: Pick<DescribedMailbox, 'details' | 'people'>,
+  level: AccessLevel,
+): string {
+  const ids = Object.keys(details.permissions).filter((id) => details.permissions[id] === level)
+  return peopleList(
+    people.filter(({ id }) => ids.includes(id)),
+    'and',
+  )
+}
+
+/** Who has full access, who sends as it, and who is kept out. */
+export const accessFacts = (of: DescribedMailbox): Fact[] =>
+  accessLevels.toReversed().flatMap((level) => {
+    return described(strings.field[`permissions.${level}`], peopleWith(of, level), mostOfPeople)
+  })
+
+/** A mailbox's properties beside its name, address and access, in the order of its form. */
+export function propertyFacts(of: DescribedMailbox): Fact[] {
+  const { front, more } = inputsOf(of.kind, of.template.fields)
+  return [...front, ...more].flatMap((id) => propertyFact(of, id))
+}
+
+/** What stands elsewhere on the card. */
+const told: readonly MailboxInputId[] = [
+  'displayName',
+  'name',
+  'domain',
+  'permissions.FullAccess',
+  'permissions.SendAs',
+]
+
+function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
+  const { details, people, aliasAddress } = of
+  if (told.includes(id)) return []
+  // The features of a room are one line, at the place of the first.
+  if (id === 'isWheelChairAccessible') return described(strings.field.inTheRoom, featuresOf(details))
+  switch (id) {
+    case 'alias':
+      return described(strings.field.alias, aliasAddress)
+    case 'capacity':
+      return described(strings.field.capacity, storageOf(details))
+    case 'metadata.seats':
+    case 'metadata.equipmentType':
+      return described(strings.field[id], textOf(details, id))
+    case 'primaryOwner':
+    case 'secondaryOwner':
+      return described(
+        strings.field[id],
+        peopleList(
+          people.filter((person) => person.id === details[id]),
+          'and',
+        ),
+      )
+    case 'businessPhones':
+    case 'tags':
+      return described(strings.field[id], listOf(details[id] ?? [], 'and'))
+    case 'hideFromGAL':
+    case 'autoMapping':
+    case 'isAllowAutomaticReplyOverride':
+      return described(strings.field[id], details[id] === undefined ? '' : strings.toggle[id][`${details[id]}`])
+    default:
+      return id in strings.field ? described(strings.field[id as keyof typeof strings.field], textOf(details, id)) : []
+  }
+}
+
+/** The value of an input in what was asked for, as text; `''` without one. */
+function textOf(details: MailboxDetails, id: MailboxInputId): string {
+  const [field = '', key] = id.split('.')
+  const value: unknown = Object.entries(details).find(([name]) => name === field)?.[1]
+  if (key === undefined) return value === undefined ? '' : String(value)
+  if (typeof value !== 'object' || value === null) return ''
+  const inner: unknown = Object.entries(value).find(([name]) => name === key)?.[1]
+  return inner === undefined ? '' : String(inner)
+}
+
+/** What a room has, in words; `''` when nothing was said of it. */
+export function featuresOf(details: MailboxDetails): string {
+  const said = roomFeatures.filter((id) => textOf(details, id) !== '')
+  const there = said.filter((id) => textOf(details, id) === 'true')
+  if (said.length === 0) return ''
+  return there.length > 0
+    ? listOf(
+        there.map((id) => strings.mailbox[id].label),
+        'and',
+      )
+    : strings.facts.none
+}
+
+/** The storage that was asked for, in MB; `''` for the usual one. */
+export const storageOf = ({ capacity }: MailboxDetails): string =>
+  capacity === undefined ? '' : strings.facts.megabytes.replace('{count}', quantity(capacity))

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import {
+  mailboxKind,
+  type Request,
+  type RequestForMailbox,
+  type RequestForSite,
+  referenceOf,
+  siteKind,
+} from '../core/index.ts'
+import { type CheckRow, checkRow, checkRows, groupRow } from './checks.ts'
+import { defineCard } from './define-card.ts'
+import { outlookLink, siteAddress, withoutScheme } from './links.ts'
+import { peopleWith } from './mailbox-facts.ts'
+import { cut, duration, longest, type Viewer } from './words.ts'
+
+const about = {
+  templateId: z.uuid(),
+  reference: z.string(),
+  templateName: z.string(),
+  displayName: z.string(),
+  hasChecks: z.boolean(),
+  checks: z.array(checkRow),
+  took: z.enum(['plain', 'approval']),
+  duration: z.string(),
+  waited: z.string(),
+}
+
+export const siteReadyCard = defineCard({
+  name: 'site-ready',
+  data: z.strictObject({ ...about, kind: siteKind, link: z.string(), url: z.string() }),
+})
+export const mailboxReadyCard = defineCard({
+  name: 'mailbox-ready',
+  data: z.strictObject({
+    ...about,
+    kind: mailboxKind,
+    address: z.string(),
+    url: z.string(),
+    moreChecks: z.int(),
+    next: z.enum(['appears', 'byHand', 'nobody', 'book', 'bookHidden']),
+  }),
+})
+
+/** The one card that tells of a finished site. */
+export function siteReadyView(request: RequestForSite, viewer: Viewer): Parameters<typeof siteReadyCard.render>[0] {
+  const url = siteAddress(request, viewer.siteRoot)
+  const rows = [...checkRows(request, viewer), ...groupRow(request.progress.securityGroupName ?? '')]
+  return { ...aboutOf(request, rows), kind: request.kind, link: withoutScheme(url), url }
+}
+
+/** A short list is read; what is left out of it has passed. */
+const mostChecks = 7
+
+/** The one card that tells of a finished mailbox: its address, who has access, and what to do next. */
+export function mailboxReadyView(
+  request: RequestForMailbox,
+  viewer: Viewer,
+): Parameters<typeof mailboxReadyCard.render>[0] {
+  const rows = checkRows(request, viewer)
+  const shown = rows.filter(({ outcome }, index) => index < mostChecks || outcome === 'failed')
+  return {
+    ...aboutOf(request, shown),
+    kind: request.kind,
+    address: request.address,
+    url: outlookLink(request, viewer.id),
+    moreChecks: rows.length - shown.length,
+    next: nextOf(request),
+  }
+}
+
+function nextOf(request: RequestForMailbox) {
+  const { kind, details } = request
+  if (kind !== 'sharedMailbox') return details.hideFromGAL ? ('bookHidden' as const) : ('book' as const)
+  if (peopleWith(request, 'FullAccess') === '') return 'nobody' as const
+  return details.autoMapping === false ? ('byHand' as const) : ('appears' as const)
+}
+
+function aboutOf(request: Request, checks: CheckRow[]) {
+  const start = Date.parse(request.submittedAt)
+  const end = Date.parse(request.followUp.at ?? request.finishedAt ?? request.updatedAt)
+  const queued = request.queuedAt === null ? start : Date.parse(request.queuedAt)
+  return {
+    templateId: request.template.id,
+    reference: referenceOf(request),
+    templateName: request.template.name,
+    displayName: cut(request.details.displayName, longest.title),
+    hasChecks: checks.length > 0,
+    checks,
+    took: request.approvals.length > 0 ? ('approval' as const) : ('plain' as const),
+    duration: duration(end - start),
+    waited: duration(queued - start),
+  }
+}
