@@ -52,8 +52,8 @@ export interface Door {
   readonly headers?: Readonly<Record<string, string>>
   /** Makes an error of an answer, for a service with error bodies of its own; {@link errorOf} unless told. */
   readonly refusal?: typeof errorOf
-  /** Whether a redirect is followed, once and with our token; none is unless told. */
-  readonly follows?: (from: URL, to: URL) => boolean
+  /** Where a redirect is followed to, once and with our token; nowhere unless told. */
+  readonly follows?: (from: URL, to: URL) => URL | undefined
 }
 export type CallService = (call: Call) => Promise<Answer>
 
@@ -152,9 +152,7 @@ async function exchange(
 function redirectOf({ follows }: Door, from: string, { status, headers }: Response): URL | undefined {
   const location = headers.get('location') ?? ''
   const isRedirect = [301, 302, 307, 308].includes(status) && URL.canParse(location, from)
-  if (!isRedirect) return undefined
-  const next = new URL(location, from)
-  return follows?.(new URL(from), next) ? next : undefined
+  return isRedirect ? follows?.(new URL(from), new URL(location, from)) : undefined
 }
 
 function answerOf(response: Response, text: string, service: string): Answer {

@@ -14,14 +14,18 @@ import { quoted } from './graph.ts'
 export const exchangeService = 'Exchange Online'
 const service = exchangeService
 
-const microsoftHosts = ['outlook.com', 'office365.com', 'outlook.office365.com']
+const microsoftHosts = ['outlook.com', 'office365.com']
 
-/** Exchange sends callers on to the region of the mailbox: with our token only within Microsoft's mail hosts. */
-export function followsTo(from: URL, to: URL): boolean {
-  if (to.username !== '' || to.password !== '') return false
-  if (to.origin === from.origin) return true
+/**
+ * Exchange sends callers on to the region of the mailbox: with our token only within Microsoft's mail hosts. Their port
+ * 446 is for themselves; Microsoft's own module goes to 443 in its place.
+ */
+export function followsTo(from: URL, to: URL): URL | undefined {
+  if (to.username !== '' || to.password !== '') return undefined
+  if (to.origin === from.origin) return to
   const isMicrosoft = microsoftHosts.some((host) => to.hostname === host || to.hostname.endsWith(`.${host}`))
-  return to.protocol === 'https:' && isMicrosoft
+  if (to.protocol !== 'https:' || !isMicrosoft || !['', '446'].includes(to.port)) return undefined
+  return new URL(`https://${to.hostname}${to.pathname}${to.search}`)
 }
 
 /** How calls to InvokeCommand are signed in, sent and refused: as the EXO v3 PowerShell module does it. */

@@ -1,4 +1,5 @@
 import type { MailboxDetails, MailboxStep, MailboxStepInput, Tenant } from '../../src/core/index.ts'
+import { dana, omar } from './microsoft365.ts'
 
 let requests = 0
 type Change = Partial<Omit<MailboxStepInput, 'details'>> & { readonly details?: Partial<MailboxDetails> }
@@ -26,6 +27,25 @@ export function mailboxInput({ details, ...change }: Change = {}): MailboxStepIn
       ...details,
     },
   }
+}
+
+/** One that needs every step that its kind has: Dana opens it, Omar sends as it. */
+export function wholeMailbox({ details, ...change }: Change = {}): MailboxStepInput {
+  return mailboxInput({
+    access: [
+      { person: dana, level: 'FullAccess' },
+      { person: omar, level: 'SendAs' },
+    ],
+    ...change,
+    details: {
+      capacity: 100,
+      city: 'Bern',
+      automaticReply: 'Away',
+      permissions: { [dana.id]: 'FullAccess', [omar.id]: 'SendAs' },
+      tags: ['Quiet'],
+      ...details,
+    },
+  })
 }
 
 /** Runs a step until it is done, and gives the input with what it made. */

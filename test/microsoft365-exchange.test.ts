@@ -1,0 +1,251 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { afterEach, describe, expect, test } from 'vitest'
+import { TenantError } from '../src/core/index.ts'
+import { followsTo } from '../src/microsoft365/exchange.ts'
+import { mailboxInput } from './support/mailbox-steps.ts'
+import { answersSignIn, connectTo, dana, sendJson, startServer } from './support/microsoft365.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close()
+})
+
+interface Asked {
+  readonly url: string
+  readonly headers: IncomingMessage['headers']
+  readonly cmdlet: string
+  readonly parameters: Record<string, unknown>
+}
+type Answer = (asked: Asked, response: ServerResponse, url: string) => void
+
+/** An Exchange that answers as it is told; everything that is no cmdlet gets `otherwise`. */
+async function exchangeThat(answer: Answer, otherwise: Answer = (_, response) => sendJson(response, 404, {})) {
+  const asked: Asked[] = []
+  const hear = async (request: IncomingMessage, response: ServerResponse) => {
+    let text = ''
+    for await (const part of request) text += part
+    const input = text === '' ? {} : JSON.parse(text).CmdletInput
+    const { url = '', headers } = request
+    const call = { url, headers, cmdlet: input?.CmdletName ?? '', parameters: input?.Parameters ?? {} }
+    if (call.cmdlet === '') return otherwise(call, response, server.url)
+    asked.push(call)
+    answer(call, response, server.url)
+  }
+  const server = await startServer((request, response) => {
+    if (!answersSignIn(request, response)) hear(request, response).catch(() => response.destroy())
+  })
+  open.push(server)
+  return { ...connectTo(server.url), asked, url: server.url }
+}
+const nothing: Answer = (_, response) => sendJson(response, 200, { value: [] })
+const ids = { mailboxId: dana.id, userId: dana.id, userPrincipalName: 'room@contoso.example' }
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+
+/** The same refusal in the three forms in which Exchange writes it (facts of the module's wire). */
+const forms: Record<string, (type: string, text: string) => object> = {
+  'with a hash': (type, text) => ({ details: [{ code: 'Context', target: '', message: `Ex6F9304|${type}|${text}` }] }),
+  'without a hash': (type, text) => ({ details: [{ code: 'Client', message: `|${type}|${text}` }] }),
+  'as JSON text': (type, text) => ({ details: [{ message: JSON.stringify({ Message: text, TypeName: type }) }] }),
+  'in the inner exception': (type, text) => ({
+    innererror: { message: 'x', type: 'ODataServiceException', internalexception: { message: text, type } },
+  }),
+  'in the inner text': (type, text) => ({ innererror: { internalexception: { message: `|${type}|${text}` } } }),
+}
+const refuses =
+  (status: number, type: string, text = 'Words of Exchange.', form = 'with a hash'): Answer =>
+  (_, response) =>
+    sendJson(response, status, {
+      error: { code: 'BadRequest', message: 'Error executing cmdlet', ...forms[form]?.(type, text) },
+    })
+const namespaced = (name: string) => `Microsoft.Exchange.Management.Some.Tasks.${name}`
+const contact = mailboxInput({ details: { city: 'Bern' }, progress: ids })
+
+describe('a cmdlet', () => {
+  test('is invoked as the documented module does it', async () => {
+    const { tenant, asked } = await exchangeThat(nothing)
+    await tenant.mailboxSteps['apply-contact'](contact)
+    expect(asked).toMatchObject([
+      {
+        url: '/adminapi/beta/0c0ffee0-1111-4111-8111-000000000365/InvokeCommand',
+        cmdlet: 'Set-User',
+        parameters: { Identity: dana.id, City: 'Bern' },
+        headers: {
+          authorization: 'Bearer token',
+          'content-type': 'application/json; charset=utf-8',
+          prefer: 'odata.maxpagesize=1000',
+          'x-responseformat': 'json',
+          'x-serializationlevel': 'Partial',
+          'x-cmdletname': 'Set-User',
+          'x-anchormailbox':
+            'APP:SystemMailbox{bb558c35-97f1-4cb9-8ff7-d53741dc928c}@0c0ffee0-1111-4111-8111-000000000365',
+        },
+      },
+    ])
+  })
+
+  test('about the automatic reply is run on the server of the mailbox', async () => {
+    const { tenant, asked } = await exchangeThat(nothing)
+    await tenant.mailboxSteps['apply-automatic-reply'](
+      mailboxInput({ details: { automaticReply: 'x' }, progress: ids }),
+    )
+    expect(asked[0]?.headers['x-anchormailbox']).toBe('UPN:room@contoso.example')
+  })
+
+  test('that only reads is repeated at once; one that changes something never is', async () => {
+    const { tenant, directory, asked } = await exchangeThat((_, response) => sendJson(response, 503, {}))
+    await expect(directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ retryable: true })
+    expect(asked).toHaveLength(3)
+    await expect(tenant.mailboxSteps['apply-contact'](contact)).rejects.toMatchObject({ retryable: true })
+    expect(asked).toHaveLength(4)
+  })
+})
+
+describe.each(Object.keys(forms))('a refusal written %s', (form) => {
+  test.each([
+    'CmdletProxyNotAvailableFailure',
+    'ServerBusyException',
+    'TransientException',
+    'ADTransientException',
+    'BackendCommunicationException',
+    'OverBudgetException',
+  ])('is tried again for %s, though the status is 400', async (name) => {
+    const { tenant } = await exchangeThat(refuses(400, namespaced(name), 'Words of Exchange.', form))
+    const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
+    expect(failure).toMatchObject({ code: name, retryable: true })
+    expect(String(failure)).toContain(name)
+    expect(String(failure)).not.toContain('Words of Exchange')
+  })
+
+  test.each([
+    'WLCDManagedMemberExistsException',
+    'WLCDMemberNameInUseException',
+    'ProxyAddressExistsException',
+    'ADObjectAlreadyExistsException',
+    'PropertyValueExistsException',
+    'NameNotAvailableException',
+    'ManagementObjectAlreadyExistsException',
+    'MemberAlreadyExistsException',
+  ])('means for %s that somebody has the name: looked for again, then taken', async (name) => {
+    const { tenant, asked } = await exchangeThat((call, ...rest) =>
+      call.cmdlet === 'New-Mailbox'
+        ? refuses(400, namespaced(name), 'Taken.', form)(call, ...rest)
+        : nothing(call, ...rest),
+    )
+    // What does not show yet may be our own of a moment ago; after minutes it is somebody else's.
+    expect(await tenant.mailboxSteps['create-mailbox'](mailboxInput())).toMatchObject({ done: false })
+    const early = mailboxInput({ startedAt: new Date(Date.now() - 600_000) })
+    const failure = await failureOf(tenant.mailboxSteps['create-mailbox'](early))
+    expect(failure).toMatchObject({ code: 'name-taken', retryable: false })
+    expect(asked.map(({ cmdlet }) => cmdlet).slice(0, 4)).toEqual([
+      'Get-Mailbox',
+      'Get-Recipient',
+      'New-Mailbox',
+      'Get-Recipient',
+    ])
+  })
+
+  test.each([400, 404])('means for ManagementObjectNotFoundException with %i: not there yet', async (status) => {
+    const answer = refuses(status, namespaced('ManagementObjectNotFoundException'), 'Not found.', form)
+    const { tenant } = await exchangeThat(answer)
+    expect(await tenant.mailboxSteps['apply-contact'](contact)).toEqual({ done: false, retryAfterSeconds: 5 })
+  })
+
+  test('stops the request for any other exception', async () => {
+    const { tenant } = await exchangeThat(refuses(400, namespaced('DataValidationException'), 'Wrong.', form))
+    await expect(tenant.mailboxSteps['apply-contact'](contact)).rejects.toMatchObject({
+      code: 'DataValidationException',
+      retryable: false,
+    })
+  })
+
+  test('that no object id came back is tried again, looking first', async () => {
+    const text = 'ExternalDirectoryObjectId was not returned by the directory.'
+    const { tenant } = await exchangeThat((call, ...rest) =>
+      call.cmdlet === 'New-Mailbox'
+        ? refuses(500, namespaced('TaskException'), text, form)(call, ...rest)
+        : nothing(call, ...rest),
+    )
+    const failure = await failureOf(tenant.mailboxSteps['create-mailbox'](mailboxInput()))
+    expect(failure).toMatchObject({ code: 'half-made', retryable: true })
+  })
+})
+
+describe('an answer', () => {
+  test.each([401, 403])('%i says which role an administrator has to grant', async (status) => {
+    const { tenant } = await exchangeThat((_, response) =>
+      sendJson(response, status, { error: { code: 'Unauthorized', message: 'User is not allowed to call Set-User' } }),
+    )
+    const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
+    expect(failure).toMatchObject({ code: 'exchange-role-missing', retryable: false })
+    expect(String(failure)).toContain('Exchange.ManageAsApp')
+    expect(String(failure)).toContain('Exchange Administrator')
+  })
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['an HTML page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+    ['a list', (response) => sendJson(response, 200, [])],
+    ['a value that is no list', (response) => sendJson(response, 200, { value: 'none' })],
+    ['null', (response) => sendJson(response, 200, null)],
+    ['nothing', (response) => response.writeHead(200).end()],
+    ['mailboxes that are numbers', (response) => sendJson(response, 200, { value: [7] })],
+    ['mailboxes without ids', (response) => sendJson(response, 200, { value: [{ Guid: 'x' }] })],
+    ['an error that is a text', (response) => sendJson(response, 400, { error: 'no' })],
+    ['details that are no list', (response) => sendJson(response, 400, { error: { details: 'x', innererror: 7 } })],
+    ['details of nonsense', (response) => sendJson(response, 400, { error: { details: [null, 7, { message: '{' }] } })],
+  ])('that is %s is a TenantError', async (_, answer) => {
+    const { tenant } = await exchangeThat((_asked, response) => answer(response))
+    const failure = await failureOf(tenant.mailboxSteps['create-mailbox'](mailboxInput()))
+    expect(failure).toBeInstanceOf(TenantError)
+  })
+
+  test('about a person whom Exchange does not know names the person', async () => {
+    const notFound = refuses(404, namespaced('ManagementObjectNotFoundException'))
+    const { tenant } = await exchangeThat(
+      (call, ...rest) => (call.cmdlet.startsWith('Get-Mailbox') ? nothing : notFound)(call, ...rest),
+      (_, response) => sendJson(response, 200, dana),
+    )
+    const input = mailboxInput({ access: [{ person: dana, level: 'FullAccess' }], progress: ids })
+    const failure = await failureOf(tenant.mailboxSteps['grant-access'](input))
+    expect(failure).toMatchObject({ code: 'person-unknown-to-exchange', retryable: false })
+    expect(String(failure)).toContain('Dana Fox')
+  })
+})
+
+describe('a redirect', () => {
+  test('within the same origin is followed once, signed in again', async () => {
+    const { directory, asked } = await exchangeThat((call, response, url) =>
+      call.url.includes('region')
+        ? nothing(call, response, url)
+        : response.writeHead(302, { location: `${url}/region` }).end(),
+    )
+    expect(await directory.isMailAddressFree('a@contoso.example')).toBe(true)
+    expect(asked.map(({ url, headers }) => [url.split('/').at(-1), headers.authorization])).toEqual([
+      ['InvokeCommand', 'Bearer token'],
+      ['region', 'Bearer token'],
+    ])
+    expect(asked[1]?.parameters).toEqual(asked[0]?.parameters)
+  })
+
+  test('that leads round is not followed for ever, nor one elsewhere at all', async () => {
+    const round = await exchangeThat((_, response, url) => response.writeHead(302, { location: `${url}/again` }).end())
+    await expect(round.directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ code: 'http-302' })
+    expect(round.asked).toHaveLength(2)
+    const thief = await exchangeThat(nothing)
+    const away = await exchangeThat((_, response) => response.writeHead(302, { location: thief.url }).end())
+    await expect(away.directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ code: 'http-302' })
+    expect(thief.asked).toEqual([])
+  })
+
+  test.each([
+    ['https://zrp278.outlook.office365.com:446/adminapi?x=1', 'https://zrp278.outlook.office365.com/adminapi?x=1'],
+    ['https://outlook.office365.com/x', 'https://outlook.office365.com/x'],
+    ['https://eur03.outlook.com/x', 'https://eur03.outlook.com/x'],
+    ['https://outlook.office365.com:8443/x', undefined],
+    ['http://outlook.office365.com/x', undefined],
+    ['https://outlook.office365.com.evil.example/x', undefined],
+    ['https://eviloutlook.com/x', undefined],
+    ['https://name:word@outlook.office365.com/x', undefined],
+  ])('to %s: %s', (to, where) => {
+    expect(followsTo(new URL('https://outlook.office365.com/adminapi'), new URL(to))?.href).toBe(where)
+  })
+})
