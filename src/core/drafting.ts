@@ -8,7 +8,7 @@ import { usableTemplate } from './plan.ts'
 import type { Ports, SentCard, Settings } from './ports.ts'
 import { type Resource, resourceOf } from './preview.ts'
 import { read } from './reading.ts'
-import { isForMailbox, type Request, type RequestState } from './request.ts'
+import { isForMailbox, isTakenName, type Request, type RequestState } from './request.ts'
 import type { Template } from './template.ts'
 
 export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
@@ -150,9 +150,9 @@ export async function draftFromRequest(ports: Ports, actor: Actor, requestId: st
   if (!endedInVain.includes(request.status)) return { step: 'submitted', request }
   const { problem } = request
   const values = formOfRequest(request)
-  const taken = problem?.code === 'name-taken' && problem.suggestion ? problem.suggestion : undefined
-  const name = isForMailbox(request) ? 'name' : 'alias'
-  return openDraft(ports, actor, request.template.id, taken === undefined ? values : { ...values, [name]: taken })
+  const free = isTakenName(problem) ? problem.suggestion : undefined
+  const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
+  return openDraft(ports, actor, request.template.id, free === undefined ? values : { ...values, [name]: free })
 }
 
 /** A draft of this person with its template; none when the template is no longer offered to them. */

@@ -1,9 +1,9 @@
 import { type Change, changeRequest, entry, outcomeCard, tellRequester } from './change.ts'
 import { ProvisioningError, TenantError } from './errors.ts'
 import { jobId, system } from './events.ts'
-import { anotherName } from './free-name.ts'
+import { anotherAlias, anotherName } from './free-name.ts'
 import type { Ports, Settings } from './ports.ts'
-import { nextStep, type Problem, type Request, type RequestStep, transition, withStep } from './request.ts'
+import { isTakenName, nextStep, type Problem, type Request, type RequestStep, transition, withStep } from './request.ts'
 import { checkFault, type Done, resourceOf, takeStep } from './step.ts'
 
 export interface Run {
@@ -146,9 +146,12 @@ async function stopped(
 
 /** A name that turned out to be somebody else's comes with one that is free, if the tenant can be asked for one. */
 async function withSuggestion(ports: Ports, requestId: string, problem: Problem): Promise<Problem> {
-  const request = problem.code === 'name-taken' ? await ports.requests.find(requestId) : undefined
+  const another = isTakenName(problem)
+    ? { 'name-taken': anotherName, 'alias-taken': anotherAlias }[problem.code]
+    : undefined
+  const request = another && (await ports.requests.find(requestId))
   if (!request) return problem
-  const suggestion = await anotherName(ports, request).catch((error: unknown) => {
+  const suggestion = await another(ports, request).catch((error: unknown) => {
     if (error instanceof TenantError || error instanceof ProvisioningError) return ''
     throw error
   })

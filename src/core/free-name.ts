@@ -30,7 +30,11 @@ export function mailboxNameFree(
 }
 
 /** Whether a mailbox can have this further address. */
-export const mailAddressFree = ({ ports, actor, requestId }: Inquiry): IsFree => {
+export const mailAddressFree = ({
+  ports,
+  actor,
+  requestId,
+}: Pick<Inquiry, 'ports' | 'actor' | 'requestId'>): IsFree => {
   return async (address) =>
     (await isUnreserved(ports, actor.tenantId, requestId, [address])) && ports.directory.isMailAddressFree(address)
 }
@@ -65,6 +69,17 @@ export function anotherName(ports: Ports, request: Request): Promise<string> {
   if (!isForMailbox(request)) return another(template.naming, request.alias, requestId, siteNameFree(inquiry))
   const [name = '', domain = ''] = request.address.split('@')
   return another(template.naming, name, requestId, mailboxNameFree(inquiry, domain))
+}
+
+/** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
+export function anotherAlias(ports: Ports, request: Request): Promise<string> {
+  if (!isForMailbox(request)) return Promise.resolve('')
+  const { requestId, tenantId } = request
+  const [local = '', domain = ''] = request.aliasAddress.split('@')
+  const actor = { ...request.requester, tenantId, isAdmin: false }
+  const isFree = mailAddressFree({ ports, requestId, actor })
+  const found = another({ prefix: '', suffix: '' }, local, requestId, (name) => isFree(`${name}@${domain}`))
+  return found.then((name) => name && `${name}@${domain}`)
 }
 
 async function another(naming: Naming, name: string, requestId: string, isFree: IsFree): Promise<string> {

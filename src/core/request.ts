@@ -45,6 +45,9 @@ export const problem = z.object({
   suggestion: z.string().optional(),
 })
 export type Problem = z.output<typeof problem>
+/** Whether somebody else has the name or the additional address that was asked for, so that another will do. */
+export const isTakenName = (one: Problem | null): one is Problem & { code: 'name-taken' | 'alias-taken' } =>
+  one?.code === 'name-taken' || one?.code === 'alias-taken'
 export const stepStatus = z.enum(['pending', 'running', 'done', 'failed'])
 export const stepName = z.enum([...siteSteps, ...mailboxSteps])
 export const requestStep = z.object({
