@@ -147,7 +147,9 @@ describe.each(Object.keys(forms))('a refusal written %s', (form) => {
   test.each([400, 404])('means for ManagementObjectNotFoundException with %i: not there yet', async (status) => {
     const answer = refuses(status, namespaced('ManagementObjectNotFoundException'), 'Not found.', form)
     const { tenant } = await exchangeThat(answer)
-    expect(await tenant.mailboxSteps['apply-contact'](contact)).toEqual({ done: false, retryAfterSeconds: 5 })
+    expect(await tenant.mailboxSteps['apply-contact'](contact)).toEqual({ done: false, retryAfterSeconds: 2 })
+    const early = { ...contact, startedAt: new Date(Date.now() - 60_000) }
+    expect(await tenant.mailboxSteps['apply-contact'](early)).toEqual({ done: false, retryAfterSeconds: 5 })
   })
 
   test('stops the request for any other exception', async () => {

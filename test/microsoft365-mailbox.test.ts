@@ -132,7 +132,7 @@ describe('the steps of a mailbox', () => {
     const nowhere = '99999999-dddd-4ddd-8ddd-000000000001'
     const progress = { mailboxId: nowhere, userId: nowhere, userPrincipalName: 'nobody@contoso.example' }
     const input = wholeMailbox({ kind: 'roomMailbox', aliasAddress: 'nowhere@contoso.example', progress })
-    expect(await contoso.tenant.mailboxSteps[step](input)).toEqual({ done: false, retryAfterSeconds: 5 })
+    expect(await contoso.tenant.mailboxSteps[step](input)).toEqual({ done: false, retryAfterSeconds: 2 })
   })
 
   test('wait as long as a throttling Exchange wishes', async () => {

@@ -38,8 +38,8 @@ export function createDirectory(parts: DirectoryParts): Directory {
       if ((await graph.groupsByNickname(alias)).length > 0) return false
       return !(await sharePoint.siteExists(sharePoint.addressOf(alias)))
     },
-    isMailboxNameFree: (address) => isFree(heldBy(address)),
-    isMailAddressFree: (address) => isFree(reachedBy(address)),
+    isMailboxNameFree: async (address) => isFree(heldBy(address)),
+    isMailAddressFree: async (address) => isFree(reachedBy(address)),
     mailDomains: () => domains('', () => mailDomains(graph)),
     findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
   }

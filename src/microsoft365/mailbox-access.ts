@@ -88,7 +88,7 @@ async function grant(
   }
   // Not found is the mailbox or the person.
   const known = await exchange.readOne('Get-User', { Identity: userPrincipalName }, z.unknown(), { signal })
-  if (known !== undefined) return notYet
+  if (known !== undefined) return notYet(input)
   const message = `Exchange Online does not know ${displayName}: only people with a mailbox can be given access.`
   throw new TenantError('person-unknown-to-exchange', message, { retryable: false })
 }

@@ -15,7 +15,6 @@ import {
 } from './mailbox-facts.ts'
 import { parametersFor } from './mailbox-fields.ts'
 
-const soon = { done: false, retryAfterSeconds: 2 } as const
 /** What may hold a name: the id by which the mailbox, if it is one, can be read. */
 const holder = z.object({ Guid: z.guid().optional().catch(undefined), RecipientTypeDetails: z.string().catch('') })
 
@@ -27,6 +26,7 @@ const holder = z.object({ Guid: z.guid().optional().catch(undefined), RecipientT
 export async function createMailbox(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const { exchange } = services
   const { requestId, signal } = input
+  if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')
   const [stamped] = await exchange.read(
     'Get-Mailbox',
     { Filter: equal('CustomAttribute15', requestId) },
@@ -35,7 +35,7 @@ export async function createMailbox(services: MailboxServices, input: MailboxSte
   )
   if (stamped) return made(stamped)
   const found = await findOurs(services, input)
-  if (found === 'not-yet') return soon
+  if (found === 'not-yet') return notYet(input)
   if (found !== 'free') return stamp(services, input, found)
   try {
     // The table's row of `name`, `displayName` and `templateId` fills what the cmdlet needs, whatever the request.
@@ -47,8 +47,8 @@ export async function createMailbox(services: MailboxServices, input: MailboxSte
     if (!isRefusal(error, 'already-exists')) throw error
   }
   const held = await findOurs(services, input)
-  if (held === 'free') return isHiddenForGood(input) ? Promise.reject(nameTaken(input.address)) : notYet
-  return held === 'not-yet' ? soon : stamp(services, input, held)
+  if (held === 'free' && isHiddenForGood(input)) throw nameTaken(input.address)
+  return held === 'free' || held === 'not-yet' ? notYet(input) : stamp(services, input, held)
 }
 
 /** Our own mailbox of an earlier run, `free` when nobody holds the address; throws when somebody else does. */
@@ -93,7 +93,7 @@ const isHiddenForGood = ({ startedAt }: MailboxStepInput): boolean =>
 
 function stamp({ exchange }: MailboxServices, input: MailboxStepInput, mailbox: MailboxEntry): Promise<MailboxResult> {
   const { requestId, signal } = input
-  return whenThere(async () => {
+  return whenThere(input, async () => {
     if (mailbox.CustomAttribute15 !== requestId)
       await exchange.write('Set-Mailbox', { Identity: mailbox.Guid, CustomAttribute15: requestId }, { signal })
     return made(mailbox)

@@ -50,15 +50,18 @@ export function neededOf(progress: MailboxProgress, name: keyof MailboxProgress)
 }
 
 export const done = { done: true, made: {} } as const
-/** A new mailbox shows everywhere after seconds, now and then minutes. */
-export const notYet = { done: false, retryAfterSeconds: 5 } as const
+/** A new mailbox shows everywhere after seconds, now and then minutes: looked for often at first. Seconds. */
+export const notYet = ({ startedAt }: Pick<MailboxStepInput, 'startedAt'>): MailboxResult => {
+  const isYoung = Date.now() - startedAt.getTime() < 30_000
+  return { done: false, retryAfterSeconds: isYoung ? 2 : 5 }
+}
 
 /** Runs what needs the new mailbox; one that is not found is not to be seen everywhere yet. */
-export async function whenThere(work: () => Promise<MailboxResult>): Promise<MailboxResult> {
+export async function whenThere(input: MailboxStepInput, work: () => Promise<MailboxResult>): Promise<MailboxResult> {
   try {
     return await work()
   } catch (error) {
-    if (isRefusal(error, 'not-found')) return notYet
+    if (isRefusal(error, 'not-found')) return notYet(input)
     throw error
   }
 }

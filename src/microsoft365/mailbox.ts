@@ -26,16 +26,16 @@ export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSt
     'apply-contact': bind(setBy('Set-User')),
     'apply-place': bind(setBy('Set-Place')),
     'apply-booking': bind(applyBooking),
-    'grant-access': bind((all, input) => whenThere(() => grantAccess(all, input))),
+    'grant-access': bind((all, input) => whenThere(input, () => grantAccess(all, input))),
     'apply-automatic-reply': bind(applyAutomaticReply),
     'ready-check': bind(checkMailbox),
   }
 }
 
 /** A mailbox that several people use has an account that nobody signs in with (Microsoft's advice for all three kinds). */
-async function blockSignIn({ graph }: MailboxServices, { progress, signal }: MailboxStepInput): Promise<MailboxResult> {
-  const isBlocked = await graph.blockSignIn(neededOf(progress, 'userId'), signal)
-  return isBlocked ? done : notYet
+async function blockSignIn({ graph }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const isBlocked = await graph.blockSignIn(neededOf(input.progress, 'userId'), input.signal)
+  return isBlocked ? done : notYet(input)
 }
 
 /** A step that is one cmdlet with what the table of fields gives it; what was set before is set again unchanged. */
@@ -43,7 +43,7 @@ function setBy(cmdlet: 'Set-User' | 'Set-Place'): MailboxAction {
   return ({ exchange }, input) => {
     const parameters = parametersFor(cmdlet, input)
     if (Object.keys(parameters).length === 0) return Promise.resolve(done)
-    return whenThere(async () => {
+    return whenThere(input, async () => {
       const Identity = neededOf(input.progress, 'mailboxId')
       await exchange.write(cmdlet, { ...parameters, Identity }, { signal: input.signal })
       return done
@@ -58,11 +58,11 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
   const { EmailAddresses, ...others } = parametersFor('Set-Mailbox', input)
   const Identity = neededOf(progress, 'mailboxId')
   const mailbox = EmailAddresses && (await exchange.readOne('Get-Mailbox', { Identity }, addresses, { signal }))
-  if (EmailAddresses && !mailbox) return notYet
+  if (EmailAddresses && !mailbox) return notYet(input)
   const isThere = mailbox?.EmailAddresses.some((one) => one.toLowerCase() === `smtp:${aliasAddress.toLowerCase()}`)
   const parameters = { ...others, ...(EmailAddresses && !isThere && { EmailAddresses }) }
   if (Object.keys(parameters).length === 0) return done
-  return whenThere(async () => {
+  return whenThere(input, async () => {
     try {
       await exchange.write('Set-Mailbox', { ...parameters, Identity }, { signal })
     } catch (error) {
@@ -74,8 +74,9 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
   })
 }
 
-function applyBooking({ exchange }: MailboxServices, { progress, signal }: MailboxStepInput): Promise<MailboxResult> {
-  return whenThere(async () => {
+function applyBooking({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const { progress, signal } = input
+  return whenThere(input, async () => {
     const Identity = neededOf(progress, 'mailboxId')
     await exchange.write('Set-CalendarProcessing', { Identity, AutomateProcessing: 'AutoAccept' }, { signal })
     return done
@@ -85,7 +86,7 @@ function applyBooking({ exchange }: MailboxServices, { progress, signal }: Mailb
 function applyAutomaticReply({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const cmdlet = 'Set-MailboxAutoReplyConfiguration' satisfies WritingCmdlet
   const { progress, signal } = input
-  return whenThere(async () => {
+  return whenThere(input, async () => {
     const Identity = neededOf(progress, 'mailboxId')
     // The mailbox's own server has to run it.
     const anchor = neededOf(progress, 'userPrincipalName')
