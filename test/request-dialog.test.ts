@@ -85,7 +85,7 @@ describe('the dialog of a request', () => {
     const card = await form()
     const once = await click(card, 'Review', { ...filled, displayName: ' ', 'metadata.costCentre': 'four' })
     expect(textOf(once)).toContain('2 things to fix')
-    expect(textOf(once)).toContain('Give the site a name.')
+    expect(textOf(once)).toContain('Give it a name.')
     expect(valuesOf(once)).toMatchObject({ 'metadata.costCentre': 'four', reason: filled.reason })
     expect(cursor()).toMatchObject({ step: 'details' })
     const twice = await click(once, 'Review', { displayName: 'Second try' })
