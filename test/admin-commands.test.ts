@@ -117,7 +117,7 @@ describe('an admin', () => {
   })
 
   describe('ends a request', () => {
-    it('with a comment, which the requester reads; without one the card comes back and asks for it', async () => {
+    it('with a comment, which its timeline keeps; without one the card comes back and asks for it', async () => {
       const { types, clicks } = startBot(world)
       const { requestId, reference } = await failedRequest(world, 'Not any more')
       const confirm = await types('sam', `admin cancel ${reference}`)
