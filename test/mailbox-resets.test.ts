@@ -23,66 +23,70 @@ describe('mailboxes over a line that loses answers', () => {
   })
   afterAll(() => contoso.close())
 
-  it(`makes each mailbox once and whole while 30 % of Exchange's answers are lost after the work was done`, async () => {
-    const { tenant, directory } = contoso
-    const provisioning = core.with({ tenant, directory })
-    const templates = await Promise.all(kinds.map((kind) => core.template({ kind, name: kind })))
-    await contoso.fault({ operation: 'exchange.*', kind: 'resetAfterCommit', share: 0.3, seed, count: undefined })
+  it(
+    `makes each mailbox once and whole while 30 % of Exchange's answers are lost after the work was done`,
+    async () => {
+      const { tenant, directory } = contoso
+      const provisioning = core.with({ tenant, directory })
+      const templates = await Promise.all(kinds.map((kind) => core.template({ kind, name: kind })))
+      await contoso.fault({ operation: 'exchange.*', kind: 'resetAfterCommit', share: 0.3, seed, count: undefined })
 
-    /** Submits, and says it again when the directory's answer was lost, as a client would. */
-    const submit = async (number: number, tries = 0): Promise<Request> => {
-      const template = templates[number % templates.length]
-      const body = {
-        name: `lost-${number}`,
-        displayName: `Lost answers ${number}`,
-        templateId: template?.id,
-        capacity: 1000 + number,
-        department: 'Digital Workplace',
-        permissions: { [dana.id]: 'FullAccess', [omar.id]: 'SendAs' },
+      /** Submits, and says it again when the directory's answer was lost, as a client would. */
+      const submit = async (number: number, tries = 0): Promise<Request> => {
+        const template = templates[number % templates.length]
+        const body = {
+          name: `lost-${number}`,
+          displayName: `Lost answers ${number}`,
+          templateId: template?.id,
+          capacity: 1000 + number,
+          department: 'Digital Workplace',
+          permissions: { [dana.id]: 'FullAccess', [omar.id]: 'SendAs' },
+        }
+        const requestId = requestIds[number]
+        return provisioning.submitMailbox(actorOf(kim), body, requestId).catch((error: unknown) => {
+          if (tries < 20 && error instanceof Error && 'code' in error && error.code === 'unavailable')
+            return submit(number, tries + 1)
+          throw error
+        })
       }
-      const requestId = requestIds[number]
-      return provisioning.submitMailbox(actorOf(kim), body, requestId).catch((error: unknown) => {
-        if (tries < 20 && error instanceof Error && 'code' in error && error.code === 'unavailable')
-          return submit(number, tries + 1)
-        throw error
-      })
-    }
-    /** Runs the job as the queue does, only without its waits, until the request has ended. */
-    const make = async ({ requestId }: Request): Promise<Request> => {
-      for (let run = 0; run < mostRuns; run += 1) {
-        const { signal } = new AbortController()
-        await provisioning.system.provision(requestId, { lastAttempt: false, signal }).catch(ignoreRetryable)
-        const now = await provisioning.read(actorOf(kim), requestId)
-        if (now.status !== 'provisioning' && now.status !== 'queued') return now
-        await new Promise((resolve) => setTimeout(resolve, 20))
+      /** Runs the job as the queue does, only without its waits, until the request has ended. */
+      const make = async ({ requestId }: Request): Promise<Request> => {
+        for (let run = 0; run < mostRuns; run += 1) {
+          const { signal } = new AbortController()
+          await provisioning.system.provision(requestId, { lastAttempt: false, signal }).catch(ignoreRetryable)
+          const now = await provisioning.read(actorOf(kim), requestId)
+          if (now.status !== 'provisioning' && now.status !== 'queued') return now
+          await new Promise((resolve) => setTimeout(resolve, 20))
+        }
+        throw new Error(`${requestId} did not end`)
       }
-      throw new Error(`${requestId} did not end`)
-    }
-    const requestIds = Array.from({ length: count }, uuid)
-    const ended: Request[] = []
-    const numbers = Array.from({ length: count }, (_, index) => index)
-    const worker = async () => {
-      for (let number = numbers.shift(); number !== undefined; number = numbers.shift())
-        ended.push(await make(await submit(number)))
-    }
-    await Promise.all(Array.from({ length: 6 }, worker))
-    await contoso.healthy()
+      const requestIds = Array.from({ length: count }, uuid)
+      const ended: Request[] = []
+      const numbers = Array.from({ length: count }, (_, index) => index)
+      const worker = async () => {
+        for (let number = numbers.shift(); number !== undefined; number = numbers.shift())
+          ended.push(await make(await submit(number)))
+      }
+      await Promise.all(Array.from({ length: 6 }, worker))
+      await contoso.healthy()
 
-    expect(ended.map(({ status, problem }) => problem ?? status)).toEqual(requestIds.map(() => 'succeeded'))
-    const run = await exchangeOf(contoso.simulator)
-    const found = async (cmdlet: string, parameters = {}) => rows.parse((await run(cmdlet, parameters)).body).value
-    const made = (await found('Get-Mailbox')).filter(({ Name }) => Name?.startsWith('lost-'))
-    expect(made.map(({ Name }) => Name).sort()).toEqual(requestIds.map((_, number) => `lost-${number}`).sort())
-    expect(made.map(({ CustomAttribute15 }) => CustomAttribute15).sort()).toEqual([...requestIds].sort())
-    const lost = (await contoso.calls()).filter(({ fault }) => fault === 'resetAfterCommit')
-    expect(lost.some(({ operation }) => operation === 'exchange.new-mailbox')).toBe(true)
-    for (const { Guid } of made) {
-      const access = (await found('Get-MailboxPermission', { Identity: Guid })).filter(isOfPeople)
-      expect(access.map(({ User }) => User)).toEqual([dana.userPrincipalName])
-      const senders = (await found('Get-RecipientPermission', { Identity: Guid })).filter(isOfPeople)
-      expect(senders.map(({ Trustee }) => Trustee)).toEqual([omar.userPrincipalName])
-    }
-  })
+      expect(ended.map(({ status, problem }) => problem ?? status)).toEqual(requestIds.map(() => 'succeeded'))
+      const run = await exchangeOf(contoso.simulator)
+      const found = async (cmdlet: string, parameters = {}) => rows.parse((await run(cmdlet, parameters)).body).value
+      const made = (await found('Get-Mailbox')).filter(({ Name }) => Name?.startsWith('lost-'))
+      expect(made.map(({ Name }) => Name).sort()).toEqual(requestIds.map((_, number) => `lost-${number}`).sort())
+      expect(made.map(({ CustomAttribute15 }) => CustomAttribute15).sort()).toEqual([...requestIds].sort())
+      const lost = (await contoso.calls()).filter(({ fault }) => fault === 'resetAfterCommit')
+      expect(lost.some(({ operation }) => operation === 'exchange.new-mailbox')).toBe(true)
+      for (const { Guid } of made) {
+        const access = (await found('Get-MailboxPermission', { Identity: Guid })).filter(isOfPeople)
+        expect(access.map(({ User }) => User)).toEqual([dana.userPrincipalName])
+        const senders = (await found('Get-RecipientPermission', { Identity: Guid })).filter(isOfPeople)
+        expect(senders.map(({ Trustee }) => Trustee)).toEqual([omar.userPrincipalName])
+      }
+    },
+    30_000 + count * 1000,
+  )
 })
 
 const text = z.string().optional()

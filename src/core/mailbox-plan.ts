@@ -45,8 +45,10 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
 }
 
 /** What a request keeps of its plan. */
-export function mailboxOf({ kind, details, people, address, aliasAddress }: MailboxPlan, ports: Pick<Ports, 'tenant'>) {
-  const steps = ports.tenant.mailboxStepsOf({ kind, details, aliasAddress })
+export function mailboxOf(plan: MailboxPlan, ports: Pick<Ports, 'tenant'>) {
+  const { kind, template, details, people, address, aliasAddress } = plan
+  const customAttributes = customAttributesOf(template, details)
+  const steps = ports.tenant.mailboxStepsOf({ kind, details, aliasAddress, customAttributes })
   return {
     kind,
     details,

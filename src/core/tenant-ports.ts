@@ -1,6 +1,5 @@
 import type { Check } from './check.ts'
 import type { AccessLevel, MailboxDetails, MailboxProgress, MailboxStep } from './mailbox.ts'
-import type { RequestForMailbox } from './request.ts'
 import type { MailboxKind, Person, SiteKind } from './resource.ts'
 import type { SiteProgress, SiteStep } from './site.ts'
 
@@ -54,7 +53,7 @@ export interface Tenant {
     readonly [S in MailboxStep]: (input: MailboxStepInput) => Promise<StepResult<MailboxProgress>>
   }
   /** The steps that this mailbox needs, in order: of what was not asked for there is no step. */
-  mailboxStepsOf(asked: Pick<RequestForMailbox, 'kind' | 'details' | 'aliasAddress'>): MailboxStep[]
+  mailboxStepsOf(asked: Pick<MailboxStepInput, 'kind' | 'details' | 'aliasAddress' | 'customAttributes'>): MailboxStep[]
   /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
   readonly siteRoot: string
   /** Asks each service of Microsoft 365 something small. */

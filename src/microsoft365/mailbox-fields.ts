@@ -179,14 +179,14 @@ function unlike(texts: readonly string[]): string[] {
 }
 
 /** Core's `mailboxStepsOf`: the steps, in core's order, that have something to do. */
-export const mailboxStepsOf: Tenant['mailboxStepsOf'] = ({ kind, details, aliasAddress }) => {
-  const asked = { kind, details, aliasAddress, address: '', customAttributes: new Map<number, string>() }
+export const mailboxStepsOf: Tenant['mailboxStepsOf'] = (wanted) => {
+  const { kind, details } = wanted
+  const asked = { ...wanted, address: '' }
   const asks = (cmdlet: WritingCmdlet) => Object.keys(parametersFor(cmdlet, asked)).length > 0
   const needed: { readonly [S in MailboxStep]: () => boolean } = {
     'create-mailbox': isKind,
     'block-sign-in': isKind,
-    // Which metadata has a place in Exchange is the template's to say, which is not known here.
-    'apply-settings': () => asks('Set-Mailbox') || Object.keys(details.metadata).length > 0,
+    'apply-settings': () => asks('Set-Mailbox'),
     'apply-contact': () => asks('Set-User'),
     'apply-place': () => asks('Set-Place'),
     'apply-booking': () => kind !== 'sharedMailbox',
