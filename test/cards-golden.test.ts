@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { definedCards } from '../src/cards/index.ts'
-import { type Sample, samples } from './support/card-samples.ts'
+import type { Sample } from './support/card-sample.ts'
+import { samples } from './support/card-samples.ts'
 
 /** `UPDATE_GOLDEN=1` writes the sample data and the golden cards anew; look at the difference before it is committed. */
 const update = process.env['UPDATE_GOLDEN'] === '1'

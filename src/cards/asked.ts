@@ -21,14 +21,15 @@ export const labelFact = (of: Described): Fact[] =>
 export const reasonFact = ({ reason }: Described, most?: number): Fact[] =>
   described(strings.field.reason, reason, most)
 
-/** Everything else: a mailbox's properties in the order of its form, then the answers to the template's own fields. */
+/** Everything else: a mailbox's properties in the order of its form, the answers to the template's own fields among them. */
 export function otherFacts(of: Described): Fact[] {
   if (!isMailbox(of)) return extras(of, [])
   const { front, more } = inputsOf(of.kind)
   const builtIn = [...front, ...more].flatMap((id) =>
     id.startsWith('metadata.') ? [id.slice('metadata.'.length)] : [],
   )
-  return [...propertyFacts(of), ...extras(of, builtIn)]
+  const properties = propertyFacts(of)
+  return [...properties.front, ...extras(of, builtIn), ...properties.more]
 }
 
 /** The template's own fields in their order, then what a REST client sent besides. */

@@ -22,10 +22,10 @@ export const accessFacts = (of: DescribedMailbox): Fact[] =>
     return described(strings.field[`permissions.${level}`], peopleWith(of, level), mostOfPeople)
   })
 
-/** A mailbox's properties beside its name, address and access, in the order of its form. */
-export function propertyFacts(of: DescribedMailbox): Fact[] {
+/** A mailbox's properties beside its name, address and access: in front on its form, and behind "More". */
+export function propertyFacts(of: DescribedMailbox): { front: Fact[]; more: Fact[] } {
   const { front, more } = inputsOf(of.kind, of.template.fields)
-  return [...front, ...more].flatMap((id) => propertyFact(of, id))
+  return { front: front.flatMap((id) => propertyFact(of, id)), more: more.flatMap((id) => propertyFact(of, id)) }
 }
 
 /** What stands elsewhere on the card. */

@@ -112,7 +112,7 @@ function builtInInput(form: RequestForm, kind: MailboxKind, id: MailboxInputId, 
   return {
     id,
     type: type !== 'number' ? type : value === '' ? 'noNumber' : Number.isFinite(number) ? 'number' : 'text',
-    spacing: feature < 0 && id !== 'autoMapping' ? 'Medium' : feature > 0 ? 'None' : 'Small',
+    spacing: feature > 0 ? 'None' : id === 'autoMapping' ? 'Small' : 'Medium',
     group: feature === 0 ? strings.mailboxForm.inTheRoom : '',
     label,
     placeholder: placeholder.replace('{domain}', mailDomain),

@@ -30,6 +30,7 @@ const sentences = [
   'lateMailbox',
   'ready',
   'failed',
+  'failedForAdmin',
   'nameTaken',
   'nameTakenOnly',
   'rejected',
@@ -95,7 +96,7 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
     look: looks[state],
     mailbox: isForMailbox(request),
     ...(state === 'succeeded' ? placeOf(request, viewer) : { link: '', url: '' }),
-    says: sentenceOf(request, state),
+    says: sentenceOf(request, state, viewer),
     people: stage ? decidersOf(stage, waitingFor(request.approvals)) : '',
     needed: stage ? needed(stage) - stage.decisions.length : 0,
     comment: cut(decision?.comment ?? '', longest.text),
@@ -127,7 +128,7 @@ function namesOf(request: Request): { taken: string; free: string } {
   return { taken: request.address, free: free === '' || free.includes('@') ? free : `${free}${domain}` }
 }
 
-function sentenceOf(request: Request, state: RequestState): (typeof sentences)[number] {
+function sentenceOf(request: Request, state: RequestState, { isAdmin }: Viewer): (typeof sentences)[number] {
   const mailbox = isForMailbox(request)
   const late = mailbox ? ('lateMailbox' as const) : ('late' as const)
   const creating = mailbox ? ('creatingMailbox' as const) : ('creating' as const)
@@ -138,7 +139,7 @@ function sentenceOf(request: Request, state: RequestState): (typeof sentences)[n
     queued: request.followUp.state === 'late' ? late : 'queued',
     provisioning: unfinished,
     succeeded: 'ready',
-    failed: taken === '' ? 'failed' : free === '' ? 'nameTakenOnly' : 'nameTaken',
+    failed: taken === '' ? (isAdmin ? 'failedForAdmin' : 'failed') : free === '' ? 'nameTakenOnly' : 'nameTaken',
     rejected: 'rejected',
     expired: 'expired',
     // A request that failed half way may be cancelled with what it had made until then.

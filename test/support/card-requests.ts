@@ -1,4 +1,11 @@
-import { type Draft, type Plan, type Request, type RequestStep, snapshot, stepsOfSite } from '../../src/core/index.ts'
+import {
+  type Draft,
+  type RequestForSite,
+  type RequestStep,
+  type SitePlan,
+  snapshot,
+  stepsOfSite,
+} from '../../src/core/index.ts'
 import {
   approvedBy,
   at,
@@ -37,7 +44,7 @@ export function stepsUntil(done: number, current: Partial<RequestStep> = {}): Re
   })
 }
 
-export function requestOf(more: Partial<Request> = {}): Request {
+export function requestOf(more: Partial<RequestForSite> = {}): RequestForSite {
   return {
     v: 1,
     requestId,
@@ -56,11 +63,13 @@ export function requestOf(more: Partial<Request> = {}): Request {
     steps: stepsUntil(0),
     progress: {},
     resource: null,
+    checks: [],
     problem: null,
     followUp: { state: 'none' },
     submittedAt: at('09:02'),
     updatedAt: at('09:02'),
     queuedAt: null,
+    startedAt: null,
     finishedAt: null,
     cancelledBy: null,
     version: 1,
@@ -79,6 +88,7 @@ const made = {
   steps: stepsUntil(6),
   progress: { siteId: 's', url, securityGroupName: 'SPO-project-aurora-2' },
   resource: { url, siteId: 's', groupId: null, securityGroupId: 'g' },
+  checks: (['siteOpens', 'owners', 'label'] as const).map((name) => ({ name, ok: true, detail: '' })),
   finishedAt: at('09:47'),
   updatedAt: at('09:47'),
 }
@@ -116,6 +126,23 @@ export const requests = {
     problem: { code: 'unavailable', detail: 'The directory did not answer', step: 'add-owners' },
     updatedAt: at('09:44'),
   }),
+  /** What was made is not what was asked for. */
+  checkFailed: requestOf({
+    ...queued,
+    status: 'failed',
+    steps: stepsUntil(4, { status: 'failed', attempts: 1 }),
+    checks: [
+      { name: 'siteOpens', ok: true, detail: '' },
+      { name: 'owners', ok: false, detail: 'The group has the owners Kim Lee.' },
+      { name: 'label', ok: true, detail: '' },
+    ],
+    problem: {
+      code: 'ready-check',
+      detail: 'It was made, but this is not as it was asked for: owners (The group has the owners Kim Lee.).',
+      step: 'ready-check',
+    },
+    updatedAt: at('09:46'),
+  }),
   rejected: requestOf({
     status: 'rejected',
     approvals: [
@@ -130,7 +157,7 @@ export const requests = {
   }),
   expired: requestOf({ status: 'expired', finishedAt: at('09:31'), updatedAt: at('09:31') }),
   cancelled: requestOf({ status: 'cancelled', cancelledBy: kim, finishedAt: at('09:15'), updatedAt: at('09:15') }),
-} as const satisfies Record<string, Request>
+} as const satisfies Record<string, RequestForSite>
 
 export const draftOf = (values: Draft['values'], more: Partial<Draft> = {}): Draft => ({
   v: 1,
@@ -156,13 +183,15 @@ export const filled: Draft['values'] = {
   'metadata.audience': 'partners',
 }
 
-export const planOf = (more: Partial<Plan> = {}): Plan => ({
+export const planOf = (more: Partial<SitePlan> = {}): SitePlan => ({
   kind: 'teamSite',
   template: projectSite,
   details,
   owners: [kim, dana],
   alias: 'project-aurora-2',
   url,
+  reason: '',
+  names: ['project-aurora-2'],
   approvals: [stageOf(1, [dana, omar])],
   ...more,
 })

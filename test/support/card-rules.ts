@@ -30,7 +30,10 @@ function brokenIn(node: Node): string[] {
     ...unless(!forbidden.includes(type), `${type} is not used on our cards`),
     ...unless(type !== 'TextBlock' || node['wrap'] === true, `${at} does not wrap`),
     ...unless(!('text' in node) || (typeof node['text'] === 'string' && node['text'] !== ''), `${at} has no words`),
-    ...unless(!type.startsWith('Input.') || filled(node['label']), `${at} has no label`),
+    ...unless(
+      !type.startsWith('Input.') || filled(node[type === 'Input.Toggle' ? 'title' : 'label']),
+      `${at} has no label`,
+    ),
     ...unless(node['isRequired'] !== true || filled(node['errorMessage']), `${at} has no error message`),
     ...unless(!Object.values(node).includes(null), `${at} holds null`),
     ...lists

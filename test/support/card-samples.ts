@@ -1,12 +1,11 @@
 import { approvalCard, approvalDecidedCard, approvalDecidedView, approvalView } from '../../src/cards/approval-card.ts'
-import { siteFormCard, siteFormView } from '../../src/cards/form.ts'
 import { chooseTemplateCard, chooseTemplateView, helpCard, helpView } from '../../src/cards/help.ts'
-import type { CardJson } from '../../src/cards/index.ts'
 import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from '../../src/cards/lists.ts'
 import { type Notice, noticeCard, noticeView } from '../../src/cards/notice.ts'
+import { siteReadyCard, siteReadyView } from '../../src/cards/ready.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
 import { reviewCard, reviewView } from '../../src/cards/review.ts'
-import { siteReadyCard, siteReadyView } from '../../src/cards/site-ready.ts'
+import { siteFormCard, siteFormView } from '../../src/cards/site-form.ts'
 import { fault } from '../../src/core/index.ts'
 import {
   approvedBy,
@@ -14,6 +13,7 @@ import {
   draftOf,
   filled,
   kim,
+  mailDomain,
   omar,
   openCommunity,
   planOf,
@@ -25,27 +25,14 @@ import {
   stageOf,
   viewerOf,
 } from './card-requests.ts'
+import { type Sample, sample } from './card-sample.ts'
+import { adminSamples } from './card-samples-admin.ts'
+import { mailboxSamples } from './card-samples-mailboxes.ts'
 
-/** One card as people meet it: which template, in which situation, with which data; `name` is the name of its files. */
-export interface Sample {
-  readonly name: string
-  readonly card: string
-  readonly data: Readonly<Record<string, unknown>>
-  render(data: unknown): CardJson
-}
-
-function sample<D extends Record<string, unknown>>(
-  variant: string,
-  card: { name: string; data: { parse(data: unknown): D }; render(data: D): CardJson },
-  data: D,
-): Sample {
-  const name = variant ? `${card.name}.${variant}` : card.name
-  return { name, card: card.name, data, render: (given) => card.render(card.data.parse(given)) }
-}
-
+const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const asKim = viewerOf(kim)
 const asDana = viewerOf(dana)
-const form = { template: projectSite, requester: kim, people: [], faults: [], siteRoot }
+const form = { template: projectSite, requester: kim, people: [], faults: [], siteRoot, mailDomain }
 const choiceOf = (template: typeof projectSite, more: { id?: string; name?: string; description?: string } = {}) => ({
   ...template,
   ...more,
@@ -72,9 +59,10 @@ const listed = [
   requestOf({ ...requests.expired, number: 1018, updatedAt: '2025-10-27T08:00:00Z' }),
 ]
 
-export const samples: readonly Sample[] = [
-  sample('', helpCard, helpView({ displayName: 'Kim Lee', isApprover: false })),
-  sample('approver', helpCard, helpView({ displayName: 'Dana Fox', isApprover: true })),
+const ofSites: readonly Sample[] = [
+  sample('', helpCard, helpView({ displayName: 'Kim Lee', isApprover: false, isAdmin: false, offers })),
+  sample('approver', helpCard, helpView({ displayName: 'Dana Fox', isApprover: true, isAdmin: false, offers })),
+  sample('admin', helpCard, helpView({ displayName: 'Sam Roy', isApprover: false, isAdmin: true, offers })),
   sample(
     '',
     chooseTemplateCard,
@@ -178,3 +166,6 @@ export const samples: readonly Sample[] = [
   }),
   notice('no-requests', { code: 'noRequests' }),
 ]
+
+/** Every card in every situation that looks different. */
+export const samples: readonly Sample[] = [...ofSites, ...mailboxSamples, ...adminSamples]

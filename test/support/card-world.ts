@@ -2,9 +2,8 @@ import type { Viewer } from '../../src/cards/index.ts'
 import {
   type ApprovalStage,
   type Decision,
-  type FormTemplate,
   type Person,
-  type RequestKind,
+  type Template,
   template as templateSchema,
 } from '../../src/core/index.ts'
 
@@ -18,8 +17,10 @@ export const kim = personOf(1, 'Kim Lee')
 export const dana = personOf(2, 'Dana Fox')
 export const omar = personOf(3, 'Omar Haddad')
 export const priya = personOf(4, 'Priya Nair')
+export const sam = personOf(5, 'Sam Roy')
 
 export const siteRoot = 'https://contoso.sharepoint.com/sites/'
+export const mailDomain = 'contoso.example'
 export const requestId = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c42'
 export const tenantId = '72f988bf-86f1-4af0-91ab-2d7cd0110042'
 
@@ -35,16 +36,9 @@ export const viewerOf = ({ id }: Person, more: Partial<Viewer> = {}): Viewer => 
 /** A moment of the sample's day. 10:02 in Zurich is 09:02 in UTC. */
 export const at = (time: string): string => `2026-11-20T${time}:00Z`
 
-/** A template for a site, which has a form. */
-export const siteTemplate = (body: {
-  readonly kind: RequestKind
-  readonly [field: string]: unknown
-}): FormTemplate => ({
-  ...templateSchema.parse(body),
-  kind: body.kind,
-})
+export const templateOf = (body: object): Template => templateSchema.parse(body)
 
-export const projectSite = siteTemplate({
+export const projectSite = templateOf({
   id: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
   version: 3,
   kind: 'teamSite',
@@ -84,7 +78,7 @@ export const projectSite = siteTemplate({
 })
 
 /** The other kind of site, without approval, labels or fields of its own. */
-export const openCommunity = siteTemplate({
+export const openCommunity = templateOf({
   id: 'd9e8f7a6-1c2b-4d3e-a4f5-6b7c8d9e0f44',
   version: 1,
   kind: 'communicationSite',

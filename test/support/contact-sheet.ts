@@ -39,6 +39,7 @@ const page = `<!doctype html><meta charset="utf-8"><style>
   .style-positive { background: #5b5fc7; color: #fff; } .style-destructive { color: #c4314b; border-color: #c4314b; }
   .ac-input { width: 100%; box-sizing: border-box; font: 14px "Segoe UI", "Noto Sans"; padding: 5px 8px; background: #8881;
     color: inherit; border: 1px solid #8886; border-radius: 4px; }
+  .ac-toggleInput { padding: 0; background: none; border: 0; }
 </style><div id="sheet"></div><script>${renderer}</script>
 <script>
   const themes = ${JSON.stringify(themes)}

@@ -1,0 +1,88 @@
+import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confirm.ts'
+import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
+import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from '../../src/cards/admin-queue.ts'
+import { noticeCard, noticeView } from '../../src/cards/notice.ts'
+import { attentionOf, type HealthReport, type Queue, type QueueEntry, type Request } from '../../src/core/index.ts'
+import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
+import { requestOf, requests, sam, viewerOf } from './card-requests.ts'
+import { type Sample, sample } from './card-sample.ts'
+
+const asSam = viewerOf(sam, { isAdmin: true })
+const entryOf = (request: Request, since: string): QueueEntry => ({
+  request,
+  since,
+  attention: attentionOf(request, asSam.now),
+})
+const later = '2026-11-20T10:41:00Z'
+
+export const stuckEntries: readonly QueueEntry[] = [
+  entryOf(requestOf({ number: 1031, submittedAt: '2026-11-17T08:00:00Z' }), '2026-11-17T08:00:00Z'),
+  entryOf(mailboxOf({ ...mailboxes.refused, number: 1029 }), mailboxes.refused.updatedAt),
+  entryOf({ ...requests.late, number: 1036 }, requests.late.finishedAt ?? ''),
+  entryOf(
+    mailboxOf({ number: 1038, status: 'provisioning', steps: mailboxStepsUntil(2), updatedAt: '2026-11-20T09:30:00Z' }),
+    '2026-11-20T09:30:00Z',
+  ),
+]
+const entries: readonly QueueEntry[] = [
+  ...stuckEntries,
+  entryOf({ ...mailboxes.creating, number: 1041, updatedAt: later }, later),
+  entryOf({ ...requests.secondStage, number: 1042, submittedAt: later }, later),
+  entryOf({ ...requests.queued, number: 1044, queuedAt: later }, later),
+]
+export const queue: Queue = { counts: { waiting: 7, creating: 2, failed: 1 }, entries }
+
+const health = (more: Partial<HealthReport['own']> = {}, exchange?: string): HealthReport => ({
+  own: {
+    databaseMilliseconds: 3,
+    queue: { waiting: 4, oldestSeconds: 2 },
+    deadLetters: 0,
+    version: '0.3.0',
+    startedAt: new Date('2026-11-14T10:44:00Z'),
+    ...more,
+  },
+  services: [
+    { name: 'graph', milliseconds: 182.4 },
+    { name: 'sharePoint', milliseconds: 210 },
+    { name: 'exchange', milliseconds: 340, ...(exchange !== undefined && { problem: exchange }) },
+  ],
+  at: asSam.now,
+})
+
+export const adminSamples: readonly Sample[] = [
+  sample('', adminQueueCard, adminQueueView(queue, asSam)),
+  sample(
+    'empty',
+    adminQueueCard,
+    adminQueueView({ counts: { waiting: 0, creating: 0, failed: 0 }, entries: [] }, asSam),
+  ),
+  sample('', adminStuckCard, adminStuckView(stuckEntries, asSam)),
+  sample('one', adminStuckCard, adminStuckView(stuckEntries.slice(1, 2), asSam)),
+  sample('', adminHealthCard, adminHealthView(health(), asSam)),
+  sample(
+    'troubles',
+    adminHealthCard,
+    adminHealthView(
+      health(
+        { queue: { waiting: 41, oldestSeconds: 720 }, deadLetters: 3 },
+        'Exchange answered 401: User is not allowed to call Get-Mailbox.',
+      ),
+      asSam,
+    ),
+  ),
+  sample('retry', adminConfirmCard, adminConfirmView({ verb: 'admin.retry', request: mailboxes.refused }, asSam)),
+  sample('cancel', adminConfirmCard, adminConfirmView({ verb: 'admin.cancel', request: requests.waiting }, asSam)),
+  sample(
+    'comment-missing',
+    adminConfirmCard,
+    adminConfirmView({ verb: 'admin.cancel', request: mailboxes.checkFailed, commentMissing: true }, asSam),
+  ),
+  sample('not-admin', noticeCard, noticeView({ code: 'notAdmin' }, asSam)),
+  sample('nothing-stuck', noticeCard, noticeView({ code: 'nothingStuck' }, asSam)),
+  sample('no-reference-to-retry', noticeCard, noticeView({ code: 'noReferenceToRetry' }, asSam)),
+  sample(
+    'cannot-retry',
+    noticeCard,
+    noticeView({ code: 'cannotRetry', reference: 'REQ-1042', requestId: requests.ready.requestId }, asSam),
+  ),
+]

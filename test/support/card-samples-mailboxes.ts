@@ -1,0 +1,83 @@
+import { approvalCard, approvalView } from '../../src/cards/approval-card.ts'
+import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/help.ts'
+import { mailboxFormCard, mailboxFormView } from '../../src/cards/mailbox-form.ts'
+import { mailboxReadyCard, mailboxReadyView } from '../../src/cards/ready.ts'
+import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
+import { reviewCard, reviewView } from '../../src/cards/review.ts'
+import { fault } from '../../src/core/index.ts'
+import {
+  mailboxes,
+  mailboxPlanOf,
+  meetingRoom,
+  poolEquipment,
+  roomAnswers,
+  sharedOf,
+  supportMailbox,
+} from './card-mailboxes.ts'
+import { dana, draftOf, kim, mailDomain, omar, projectSite, sam, siteRoot, viewerOf } from './card-requests.ts'
+import { type Sample, sample } from './card-sample.ts'
+
+const asKim = viewerOf(kim)
+const asSam = viewerOf(sam, { isAdmin: true })
+const form = { requester: kim, faults: [], people: [], siteRoot, mailDomain }
+const choiceOf = (template: typeof meetingRoom) => ({ ...template, approvalRequired: template.approval !== null })
+
+export const mailboxSamples: readonly Sample[] = [
+  sample(
+    'mixed',
+    chooseTemplateCard,
+    chooseTemplateView([projectSite, supportMailbox, meetingRoom, poolEquipment].map(choiceOf)),
+  ),
+  sample('', mailboxFormCard, mailboxFormView({ ...form, template: meetingRoom, draft: draftOf({}) })),
+  sample('shared', mailboxFormCard, mailboxFormView({ ...form, template: supportMailbox, draft: draftOf({}) })),
+  sample('equipment', mailboxFormCard, mailboxFormView({ ...form, template: poolEquipment, draft: draftOf({}) })),
+  sample(
+    'returned',
+    mailboxFormCard,
+    mailboxFormView({
+      ...form,
+      template: meetingRoom,
+      draft: draftOf({ ...roomAnswers, 'permissions.SendAs': omar.id, country: 'Helvetien' }, { version: 2 }),
+      people: [dana, omar],
+      faults: [
+        fault('/name', 'name-taken', 'room-zrh-aurora@contoso.example is taken.', 'room-zrh-aurora-2'),
+        fault(`/permissions/${omar.id}`, 'chosen-twice', 'One person has one kind of access; choose one of the two.'),
+        fault('/country', 'not-a-country', 'Give a country by its English name or its two-letter code.'),
+      ],
+    }),
+  ),
+  sample(
+    'room',
+    reviewCard,
+    reviewView({ draft: draftOf(roomAnswers, { version: 3 }), plan: mailboxPlanOf(mailboxes.ready) }),
+  ),
+  sample(
+    'shared',
+    reviewCard,
+    reviewView({
+      draft: draftOf({ reason: mailboxes.waiting.reason }, { version: 3 }),
+      plan: mailboxPlanOf(mailboxes.waiting),
+    }),
+  ),
+  sample('mailbox-creating', requestStatusCard, requestStatusView(mailboxes.creating, asKim)),
+  sample('mailbox-ready', requestStatusCard, requestStatusView(mailboxes.ready, asKim)),
+  sample('mailbox-check-failed', requestStatusCard, requestStatusView(mailboxes.checkFailed, asKim)),
+  sample('mailbox-check-failed-admin', requestStatusCard, requestStatusView(mailboxes.checkFailed, asSam)),
+  sample('mailbox-name-taken', requestStatusCard, requestStatusView(mailboxes.nameTaken, asKim)),
+  sample('mailbox-refused', requestStatusCard, requestStatusView(mailboxes.refused, asKim)),
+  sample('mailbox', approvalCard, approvalView(mailboxes.waiting, viewerOf(dana))),
+  sample('', mailboxReadyCard, mailboxReadyView(mailboxes.ready, asKim)),
+  sample('shared', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, asKim)),
+  sample(
+    'nobody',
+    mailboxReadyCard,
+    mailboxReadyView(
+      sharedOf({
+        ...mailboxes.sharedReady,
+        details: { ...mailboxes.sharedReady.details, permissions: {} },
+        checks: mailboxes.sharedReady.checks.slice(0, 3),
+      }),
+      asKim,
+    ),
+  ),
+]
