@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../src/bot/outbox.ts'
 import type { CardJson } from '../src/cards/index.ts'
-import { type CardKey, type Person, type Request, type SendResult, TenantError } from '../src/core/index.ts'
+import {
+  type CardKey,
+  type Person,
+  type Request,
+  type RequestForSite,
+  type SendResult,
+  TenantError,
+} from '../src/core/index.ts'
 import { approvedBy, requestOf, requests, siteRoot, stageOf, stepsUntil } from './support/card-requests.ts'
 import { textOf } from './support/cards.ts'
 import { actorOf, dana, kim, omar, tenantId, tenantWith, withCore } from './support/core.ts'
@@ -43,7 +50,7 @@ describe('the cards of a request', () => {
     update = async () => 'updated'
   })
   let number = 7000
-  const stored = async (more: Partial<Request> = {}): Promise<Request> => {
+  const stored = async (more: Partial<RequestForSite> = {}): Promise<Request> => {
     number += 1
     const queuedAt = new Date().toISOString()
     const request = requestOf({ requestId: randomUUID(), number, tenantId, alias: `s${number}`, queuedAt, ...more })
