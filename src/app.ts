@@ -72,6 +72,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     assertOutside: database.assertOutside,
     now: clock.now,
     siteRoot: tenant.siteRoot,
+    outlookRoot: tenant.outlookRoot,
     log,
   })
   const bot = createBot(

@@ -34,7 +34,7 @@ describe('the cards of a request', () => {
         return update(personId)
       },
     },
-    { now: () => new Date(), siteRoot },
+    { now: () => new Date(), siteRoot, outlookRoot: 'https://outlook.office.com/' },
   )
   const toldTo = () => told.map(({ how, to }) => [how, to])
 

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards, formInputIds, type NoticeCode } from '../src/cards/index.ts'
-import { type FormTemplate, fault, faultCodes, type Request } from '../src/core/index.ts'
+import { fault, faultCodes, type Request, type Template } from '../src/core/index.ts'
 import {
   approvedBy,
   dana,
   draftOf,
   filled,
   kim,
+  mailDomain,
   omar,
   openCommunity,
   planOf,
@@ -30,8 +31,8 @@ const buttonsOf = (card: CardJson): string[] =>
   (Array.isArray(card['actions']) ? card['actions'] : []).map(({ title }: { title: string }) => title)
 const inputsOf = (card: CardJson): string[] =>
   nodesOf(card).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
-const formOf = (template: FormTemplate, faults = [fault('/alias', 'required', '')].slice(1)) =>
-  cards.siteForm({ draft: draftOf(filled), template, requester: kim, faults, people: [dana], siteRoot })
+const formOf = (template: Template, faults = [fault('/alias', 'required', '')].slice(1)) =>
+  cards.form({ draft: draftOf(filled), template, requester: kim, faults, people: [dana], siteRoot, mailDomain })
 const asKim = viewerOf(kim)
 
 describe('the site form', () => {
@@ -51,8 +52,8 @@ describe('the site form', () => {
 
   it('shows the address that will come out once there is something to make it of', () => {
     const template = { ...projectSite, naming: { prefix: 'prj-', suffix: '' } }
-    const form = { template, requester: kim, faults: [], people: [], siteRoot }
-    const shown = (values: Record<string, string>) => wordsOf(cards.siteForm({ ...form, draft: draftOf(values) }))
+    const form = { template, requester: kim, faults: [], people: [], siteRoot, mailDomain }
+    const shown = (values: Record<string, string>) => wordsOf(cards.form({ ...form, draft: draftOf(values) }))
     const help = 'contoso.sharepoint.com/sites/prj-… Leave it empty to use the name.'
     expect(shown({})).toContain(help)
     expect(shown({ displayName: ' Projekt Zürich ' })).toContain('contoso.sharepoint.com/sites/prj-projekt-zurich')
@@ -85,8 +86,7 @@ describe('the site form', () => {
   })
 
   it('wants a reason where somebody has to decide, and only there', () => {
-    const required = (template: FormTemplate) =>
-      nodesOf(formOf(template)).find(({ id }) => id === 'reason')?.['isRequired']
+    const required = (template: Template) => nodesOf(formOf(template)).find(({ id }) => id === 'reason')?.['isRequired']
     expect(required(projectSite)).toBe(true)
     expect(required(openCommunity)).toBe(false)
   })
@@ -112,7 +112,7 @@ describe('the status card', () => {
     })
     expect(buttonsOf(card(elsewhere))).toEqual(['New request'])
     expect(wordsOf(card(elsewhere))).not.toContain('evil')
-    expect(buttonsOf(cards.siteReady(elsewhere, asKim))).toEqual(['New request'])
+    expect(buttonsOf(cards.ready(elsewhere, asKim))).toEqual(['New request'])
   })
 
   it('offers each person what that person may do', () => {

@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../src/cards/index.ts'
-import { fault, type Person, type Request, snapshot } from '../src/core/index.ts'
+import { fault, type Person, type RequestForMailbox, type RequestForSite, snapshot } from '../src/core/index.ts'
+import { mailboxes, mailboxPlanOf, sharedOf, supportMailbox } from './support/card-mailboxes.ts'
 import {
   approvedBy,
   dana,
   draftOf,
   kim,
+  mailDomain,
   omar,
   planOf,
   projectSite,
@@ -14,10 +16,10 @@ import {
   requests,
   siteRoot,
   stageOf,
+  templateOf,
   viewerOf,
 } from './support/card-requests.ts'
 import { isNode, nodesOf } from './support/card-rules.ts'
-import { siteTemplate } from './support/card-world.ts'
 
 /** Text of people and admins: everything that markdown, templates, our placeholders and Teams could trip over. */
 const pieces = [
@@ -46,7 +48,7 @@ const asKim = viewerOf(kim)
 
 /** Every card, with the given text wherever a person or an admin can have written. */
 function everyCard(text: string): CardJson[] {
-  const source = siteTemplate({
+  const source = templateOf({
     ...projectSite,
     name: `x${text}x`,
     description: text,
@@ -64,7 +66,7 @@ function everyCard(text: string): CardJson[] {
   const approvals = [
     stageOf(1, [named(dana, text), named(omar, text)], { decisions: [approvedBy(named(omar, text), '09:31', text)] }),
   ]
-  const of = (request: Request): Request => ({ ...request, ...base })
+  const of = (request: RequestForSite): RequestForSite => ({ ...request, ...base })
   const values = {
     displayName: text,
     alias: text,
@@ -79,12 +81,12 @@ function everyCard(text: string): CardJson[] {
     fault('/metadata/costCentre', 'pattern', text),
     fault('/templateId', 'unknown-template', text),
   ]
-  const form = { template: source, requester: named(kim, text), siteRoot, people: [named(dana, text)] }
+  const form = { template: source, requester: named(kim, text), siteRoot, mailDomain, people: [named(dana, text)] }
   return [
-    cards.help({ displayName: text, isApprover: true }),
+    cards.help({ displayName: text, isApprover: true, isAdmin: true, offers: ['newSite', 'newRoom'] }),
     cards.chooseTemplate([{ ...source, approvalRequired: true }]),
-    cards.siteForm({ ...form, draft: draftOf(values), faults: [] }),
-    cards.siteForm({ ...form, draft: draftOf(values), faults }),
+    cards.form({ ...form, draft: draftOf(values), faults: [] }),
+    cards.form({ ...form, draft: draftOf(values), faults }),
     cards.review({ draft: draftOf(values), plan: planOf({ ...people, template: source, details }) }),
     ...Object.values(requests).map((request) => cards.requestStatus(of(request), asKim)),
     cards.requestStatus(of(requestOf({ approvals })), asKim),
@@ -93,10 +95,64 @@ function everyCard(text: string): CardJson[] {
     cards.approvalDecided(of(requestOf({ approvals })), viewerOf(omar)),
     cards.approvalDecided(of(requests.rejected), viewerOf(omar)),
     cards.approvalDecided(of(requests.cancelled), viewerOf(omar)),
-    cards.siteReady(of({ ...requests.ready, progress: { securityGroupName: text } }), asKim),
+    cards.ready(of({ ...requests.ready, progress: { securityGroupName: text } }), asKim),
     cards.myRequests([of(requests.ready)], 0, asKim),
     cards.approvals([of(requests.waiting)], asKim),
     cards.notice({ code: 'alreadyDecided', by: text, at: requests.waiting.updatedAt }, asKim),
+    ...everyMailboxCard(text),
+  ]
+}
+
+function everyMailboxCard(text: string): CardJson[] {
+  const source = templateOf({
+    ...supportMailbox,
+    name: `x${text}x`,
+    fields: [{ ...supportMailbox.fields[0], help: text, placeholder: text }],
+  })
+  const details = {
+    ...mailboxes.sharedReady.details,
+    displayName: text,
+    metadata: { costCentre: text, [text]: text },
+    notes: text,
+    automaticReply: text,
+    audioDeviceName: text,
+    tags: [text],
+  }
+  const people = [named(kim, text), named(dana, text), named(omar, text)]
+  const asked = { details, people, requester: named(kim, text), reason: text, template: snapshot(source) }
+  const of = (request: RequestForMailbox): RequestForMailbox => ({ ...request, ...asked })
+  const problem = { code: 'x', detail: text, step: 'grant-access' }
+  const failed = { ...of(mailboxes.refused), problem }
+  const values = {
+    displayName: text,
+    name: text,
+    alias: text,
+    notes: text,
+    reason: text,
+    'permissions.SendAs': omar.id,
+  }
+  const faults = [fault('/name', 'name-taken', text, text), fault('/nowhere', 'pattern', text)]
+  const asAdmin = viewerOf(kim, { isAdmin: true })
+  const entry = { request: failed, since: failed.updatedAt, attention: undefined }
+  const form = { draft: draftOf(values), template: source, requester: kim, siteRoot, mailDomain, people }
+  const own = { databaseMilliseconds: 1, queue: { waiting: 0, oldestSeconds: 0 }, deadLetters: 0, version: '1' }
+  const services = [{ name: 'graph' as const, milliseconds: 1, problem: text }]
+  return [
+    cards.form({ ...form, faults: [] }),
+    cards.form({ ...form, faults }),
+    cards.review({ draft: draftOf(values), plan: mailboxPlanOf(mailboxes.waiting, { ...asked, template: source }) }),
+    cards.approval(of(mailboxes.waiting), viewerOf(dana)),
+    cards.requestStatus(failed, asAdmin),
+    cards.requestStatus(
+      of({ ...mailboxes.checkFailed, checks: [{ name: 'place', ok: false, detail: text }] }),
+      asAdmin,
+    ),
+    cards.ready(of(mailboxes.sharedReady), asKim),
+    cards.adminQueue({ counts: { waiting: 0, creating: 0, failed: 1 }, entries: [entry] }, asAdmin),
+    cards.adminStuck([entry], asAdmin),
+    cards.adminConfirm({ verb: 'admin.retry', request: failed }, asAdmin),
+    cards.adminConfirm({ verb: 'admin.cancel', request: failed, comment: text }, asAdmin),
+    cards.adminHealth({ own: { ...own, startedAt: new Date(0) }, services, at: new Date(1000) }, asAdmin),
   ]
 }
 
@@ -135,82 +191,5 @@ describe('text that people wrote', () => {
       }),
       { numRuns: 20 },
     )
-  })
-})
-
-describe('the largest cards', () => {
-  const long = (letters: number) => 'ß'.repeat(letters)
-  const fields = Array.from({ length: 6 }, (_, index) => ({
-    key: `field${index}`,
-    type: index % 2 === 0 ? 'text' : 'choice',
-    label: long(64),
-    help: long(80),
-    placeholder: long(40),
-    choices: index % 2 === 0 ? [] : Array.from({ length: 4 }, (_, one) => ({ title: long(30), value: `value${one}` })),
-  }))
-  const source = siteTemplate({
-    ...projectSite,
-    name: long(64),
-    description: long(300),
-    fields,
-    labels: { allowed: Array.from({ length: 5 }, (_, one) => ({ id: `label${one}`, name: long(30) })), default: null },
-  })
-  const twenty = Array.from({ length: 20 }, (_, index) => ({
-    ...named(kim, long(256)),
-    id: `11111111-aaaa-4aaa-8aaa-${String(index).padStart(12, '0')}`,
-  }))
-  const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}${long(50)}`, long(1024)]))
-  const base = {
-    template: snapshot(source),
-    details: { ...requestOf().details, displayName: long(256), description: long(1024), metadata },
-    owners: twenty,
-    requester: named(kim, long(256)),
-    reason: long(1024),
-    alias: 'a'.repeat(64),
-  }
-  const stages = [1, 2, 3, 4, 5].map((stage) => stageOf(stage, twenty, { rule: 'quorum', quorum: 3 }))
-  const bytes = (card: CardJson) => JSON.stringify(card).length * 2
-
-  it('of requests stay under 25 kB, whatever was asked for', () => {
-    const choices = Array.from({ length: 30 }, () => ({ ...source, approvalRequired: true }))
-    for (const request of Object.values(requests)) {
-      const largest = { ...request, ...base, ...(request.status === 'pendingApproval' && { approvals: stages }) }
-      expect(bytes(cards.requestStatus(largest, asKim)), request.status).toBeLessThan(25_000)
-    }
-    const waiting = requestOf({ ...base, approvals: stages })
-    expect(bytes(cards.approval(waiting, viewerOf(kim), { comment: long(500), commentMissing: true }))).toBeLessThan(
-      25_000,
-    )
-    expect(
-      bytes(cards.review({ draft: draftOf({ reason: long(1024) }), plan: planOf({ ...base, template: source }) })),
-    ).toBeLessThan(25_000)
-    expect(bytes(cards.chooseTemplate(choices))).toBeLessThan(25_000)
-    expect(
-      bytes(
-        cards.myRequests(
-          Array.from({ length: 30 }, () => waiting),
-          5,
-          asKim,
-        ),
-      ),
-    ).toBeLessThan(25_000)
-    expect(
-      bytes(
-        cards.approvals(
-          Array.from({ length: 30 }, () => waiting),
-          asKim,
-        ),
-      ),
-    ).toBeLessThan(25_000)
-  })
-
-  it('of forms stay under 25 kB with six fields of a template, filled to the brim', () => {
-    const empty = { template: source, requester: kim, faults: [], people: [], siteRoot }
-    const card = cards.siteForm({ ...empty, draft: draftOf({}) })
-    const inputs = nodesOf(card).filter(({ type }) => type === 'Input.Text')
-    const values = Object.fromEntries(inputs.map(({ id, maxLength }) => [String(id), long(Number(maxLength))]))
-    const owners = twenty.slice(0, 19)
-    const filled = { ...values, owners: owners.map(({ id }) => id).join(',') }
-    expect(bytes(cards.siteForm({ ...empty, draft: draftOf(filled), people: owners }))).toBeLessThan(25_000)
   })
 })

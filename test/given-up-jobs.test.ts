@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { provisioningRequest, type Request } from '../src/core/index.ts'
+import { provisioningRequest, type Request, type RequestForSite } from '../src/core/index.ts'
 import { provisionJob } from '../src/jobs/provision.ts'
 import { requestOf, stepsUntil } from './support/card-requests.ts'
 import { actorOf, kim, priya, tenantId, tenantWith, withCore } from './support/core.ts'
@@ -11,7 +11,7 @@ const { signal } = new AbortController()
 describe('a request whose job the queue has given up', () => {
   const core = withCore()
   let number = 5000
-  const stored = async (more: Partial<Request>): Promise<Request> => {
+  const stored = async (more: Partial<RequestForSite>): Promise<Request> => {
     number += 1
     const queuedAt = new Date().toISOString()
     const asked = requestOf({ requestId: randomUUID(), number, tenantId, approvals: [], queuedAt, ...more })

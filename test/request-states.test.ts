@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isTerminal, openStates, type RequestState, requestStates, transition, transitions } from '../src/core/index.ts'
+import {
+  isTerminal,
+  openStates,
+  type Request,
+  type RequestState,
+  requestStates,
+  transition,
+  transitions,
+} from '../src/core/index.ts'
 import { requestOf } from './support/card-requests.ts'
 import { refusalOf } from './support/refusal.ts'
 import { seed } from './support/seed.ts'
@@ -44,7 +52,7 @@ describe('the states of a request', () => {
     const start = fc.constantFrom<RequestState>('pendingApproval', 'queued')
     fc.assert(
       fc.property(start, events, (status, states) => {
-        let request = requestOf({ status, queuedAt: status === 'queued' ? at(0) : null })
+        let request: Request = requestOf({ status, queuedAt: status === 'queued' ? at(0) : null })
         for (const [step, to] of states.entries()) {
           const before = Object.freeze(request)
           const legal = legalMoves.includes(`${request.status} → ${to}`)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { provisioningRequest, type Request, type RequestState } from '../src/core/index.ts'
+import { provisioningRequest, type Request, type RequestForSite, type RequestState } from '../src/core/index.ts'
 import { createStores, type Stores } from '../src/store/index.ts'
 import { requestOf } from './support/card-requests.ts'
 import { at, dana, kim, omar, priya, stageOf } from './support/card-world.ts'
@@ -17,7 +17,7 @@ describe.each(engines)('stored requests, %s', (engine) => {
   })
 
   let lastNumber = 5000
-  const insert = async (more: Partial<Request> = {}): Promise<Request> => {
+  const insert = async (more: Partial<RequestForSite> = {}): Promise<Request> => {
     lastNumber += 1
     const request = provisioningRequest.parse(requestOf({ requestId: randomUUID(), number: lastNumber, ...more }))
     expect(await stores.requests.insert(request)).toBe(true)

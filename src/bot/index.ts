@@ -54,6 +54,7 @@ export function createChannel(options: {
   assertOutside: (what: string) => void
   now: () => Date
   siteRoot: string
+  outlookRoot: string
   log: Log
 }): { adapter: GuardedAdapter; outbox: Outbox } {
   const { credentials, assertOutside } = options

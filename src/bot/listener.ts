@@ -97,7 +97,8 @@ export class Listener implements Middleware {
   #viewerOf({ activity }: TurnContext): Viewer {
     const { locale = 'en', localTimezone: timeZone = defaultTimeZone } = activity
     const { now, provisioning } = this.#services
-    return { id: activity.from.aadObjectId ?? '', locale, timeZone, now: now(), siteRoot: provisioning.siteRoot }
+    const { siteRoot, outlookRoot } = provisioning
+    return { id: activity.from.aadObjectId ?? '', locale, timeZone, now: now(), siteRoot, outlookRoot }
   }
 
   /** Remembers the personal chat; one that is new to us, or again, may have missed cards, which are sent then. */

@@ -3,11 +3,15 @@ import type { CardKey, Conversation, Outbox, Request } from '../core/index.ts'
 import type { CardSender } from './card-sender.ts'
 
 /** The core's outbox: which card a key means, from the request's present state and for the person who sees it. */
-export function createOutbox(sender: CardSender, facts: { now: () => Date; siteRoot: string }): Outbox {
+export function createOutbox(
+  sender: CardSender,
+  facts: { now: () => Date; siteRoot: string; outlookRoot: string },
+): Outbox {
+  const { siteRoot, outlookRoot } = facts
   const cardFor = (conversation: Conversation, request: Request, key: CardKey): CardJson => {
     const { personId: id, locale, timeZone } = conversation
     const isAdmin = seesAsAdmin(id, request, key)
-    const viewer = { id, locale, timeZone, now: facts.now(), siteRoot: facts.siteRoot, isAdmin }
+    const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin }
     if (key === 'outcome:succeeded') return cards.ready(request, viewer)
     return key.startsWith('approval:') ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
   }

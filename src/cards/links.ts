@@ -1,4 +1,5 @@
 import { isForMailbox, type Request, type RequestForMailbox } from '../core/index.ts'
+import type { Viewer } from './words.ts'
 
 /** A site's address for people: without the scheme, which they do not need. */
 export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '')
@@ -19,16 +20,14 @@ export function siteLink(url: string | undefined, siteRoot: string): string {
 export const siteAddress = (request: Request, siteRoot: string): string =>
   isForMailbox(request) ? '' : siteLink(request.followUp.url ?? request.resource?.url, siteRoot)
 
-const outlook = 'https://outlook.office.com/'
-
 /**
  * Where Outlook on the web opens a shared mailbox, for those who have full access; for a room or a device a new meeting
  * with it invited. The path of the latter is Outlook's own, which no page documents: where it is not known, the calendar
  * opens without the invitation. `''` when the viewer has nothing to open.
  */
-export function outlookLink({ kind, address, details }: RequestForMailbox, viewerId: string): string {
+export function outlookLink({ kind, address, details }: RequestForMailbox, { id, outlookRoot }: Viewer): string {
   const to = encodeURIComponent(address)
   if (kind !== 'sharedMailbox')
-    return `${outlook}calendar/deeplink/compose?path=/calendar/action/compose&rru=addevent&to=${to}`
-  return details.permissions[viewerId] === 'FullAccess' ? `${outlook}mail/${to}/` : ''
+    return `${outlookRoot}calendar/deeplink/compose?path=/calendar/action/compose&rru=addevent&to=${to}`
+  return details.permissions[id] === 'FullAccess' ? `${outlookRoot}mail/${to}/` : ''
 }

@@ -62,7 +62,7 @@ export function mailboxReadyView(
     ...aboutOf(request, shown),
     kind: request.kind,
     address: request.address,
-    url: outlookLink(request, viewer.id),
+    url: outlookLink(request, viewer),
     moreChecks: rows.length - shown.length,
     next: nextOf(request),
   }

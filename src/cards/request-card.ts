@@ -113,7 +113,7 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
 
 /** What people call the place of a finished resource, and where its button leads. */
 function placeOf(request: Request, viewer: Viewer): { link: string; url: string } {
-  if (isForMailbox(request)) return { link: request.address, url: outlookLink(request, viewer.id) }
+  if (isForMailbox(request)) return { link: request.address, url: outlookLink(request, viewer) }
   const url = siteAddress(request, viewer.siteRoot)
   return { link: withoutScheme(url), url }
 }

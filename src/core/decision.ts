@@ -44,7 +44,8 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '') =>
         `${referenceOf(request)} is being created and cannot be cancelled any more.`,
       )
     const { id, displayName, userPrincipalName } = actor
-    const next = { ...transition(request, 'cancelled', at), cancelledBy: { id, displayName, userPrincipalName } }
+    const cancelledBy = { id, displayName, userPrincipalName }
+    const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
     const jobs = actor.id === request.requester.id ? [] : [tellRequester(next)]
     return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
   })

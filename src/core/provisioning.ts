@@ -39,6 +39,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
   return {
     settings,
     siteRoot: ports.tenant.siteRoot,
+    outlookRoot: ports.tenant.outlookRoot,
 
     /** Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
     async actor(identity: { tenantId: string; id: string; clientId?: string | undefined }): Promise<Actor> {

@@ -89,6 +89,8 @@ const common = {
   problem: problem.nullable(),
   /** Who ended it before it was made. */
   cancelledBy: person.nullable(),
+  /** Why somebody else than the requester cancelled it. */
+  cancelComment: z.string().default(''),
   followUp,
   submittedAt: instant,
   updatedAt: instant,

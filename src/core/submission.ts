@@ -102,6 +102,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, number: nu
     checks: [],
     problem: null,
     cancelledBy: null,
+    cancelComment: '',
     followUp: { state: 'none' as const },
     submittedAt: at,
     updatedAt: at,

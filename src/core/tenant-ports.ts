@@ -56,6 +56,8 @@ export interface Tenant {
   mailboxStepsOf(asked: Pick<MailboxStepInput, 'kind' | 'details' | 'aliasAddress' | 'customAttributes'>): MailboxStep[]
   /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
   readonly siteRoot: string
+  /** `https://outlook.office.com/`: where people open mailboxes. */
+  readonly outlookRoot: string
   /** Asks each service of Microsoft 365 something small. */
   health(): Promise<ServiceHealth[]>
 }

@@ -61,8 +61,15 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
       mailboxSteps: createMailboxSteps({ graph, exchange, settleMilliseconds }),
       mailboxStepsOf,
       siteRoot: sharePoint.siteRoot,
+      outlookRoot: outlookRootOf(options.exchangeUrl),
       health: () => healthOf({ graph, sharePoint, exchange }),
     },
     directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn }),
   }
+}
+
+/** Outlook on the web is on a host of its own; whoever plays Exchange elsewhere plays Outlook too. */
+function outlookRootOf(exchangeUrl: string): string {
+  const { hostname, origin } = new URL(exchangeUrl)
+  return hostname.endsWith('office365.com') ? 'https://outlook.office.com/' : `${origin}/`
 }

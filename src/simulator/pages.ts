@@ -7,12 +7,18 @@ import { objectsOf } from './tenant-groups.ts'
 import { findSite, isReady, type Site, siteOwners } from './tenant-sites.ts'
 import { asRecord, type Call, nobody, type Reply, type Service, text } from './wire.ts'
 
+/** Where Outlook on the web makes a meeting; here it shows whom it would invite. */
+const newMeeting = '/calendar/deeplink/compose'
+
 /** The pages that people open in a browser: a site's home, mailboxes, and the page that finishes a device's sign-in. */
 export function pageService(tenant: Tenant): Service {
   return {
     name: 'pages',
     observed: false,
-    owns: (path) => path === '/devicelogin' || /^\/(sites\/[^/]+|mailboxes(\/[^/]+)?)\/?$/.test(path),
+    owns: (path) =>
+      path === '/devicelogin' ||
+      path === newMeeting ||
+      /^\/(sites\/[^/]+|mail\/[^/]+|mailboxes(\/[^/]+)?)\/?$/.test(path),
     admit: async () => nobody,
     refusal: (status, message) => html(status, 'Not here', `<p>${escapeHtml(message)}</p>`),
     operations: [
@@ -31,8 +37,15 @@ export function pageService(tenant: Tenant): Service {
       {
         name: 'page.mailbox',
         method: 'GET',
-        path: /^\/mailboxes\/([^/]+)\/?$/,
+        // The second is Outlook on the web's own path.
+        path: /^\/(?:mailboxes|mail)\/([^/]+)\/?$/,
         handle: (call) => mailboxPage(tenant, call.params[0] ?? ''),
+      },
+      {
+        name: 'page.new-meeting',
+        method: 'GET',
+        path: /^\/calendar\/deeplink\/compose$/,
+        handle: (call) => mailboxPage(tenant, call.query.get('to') ?? ''),
       },
       {
         name: 'page.devicelogin',

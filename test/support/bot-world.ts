@@ -113,6 +113,7 @@ export function withBotWorld(): BotWorld {
       },
       tenant: {
         siteRoot,
+        outlookRoot: 'https://outlook.office.com/',
         siteSteps: forEach(siteSteps, step),
         mailboxSteps: forEach(mailboxSteps, step),
         mailboxStepsOf: () => [...mailboxSteps],

@@ -135,6 +135,7 @@ export function mailboxOf(more: Partial<RequestForMailbox> = {}): RequestForMail
     startedAt: null,
     finishedAt: null,
     cancelledBy: null,
+    cancelComment: '',
     version: 1,
     ...more,
   }

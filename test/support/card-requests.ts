@@ -72,6 +72,7 @@ export function requestOf(more: Partial<RequestForSite> = {}): RequestForSite {
     startedAt: null,
     finishedAt: null,
     cancelledBy: null,
+    cancelComment: '',
     version: 1,
     ...more,
   }

@@ -30,6 +30,7 @@ export const viewerOf = ({ id }: Person, more: Partial<Viewer> = {}): Viewer => 
   timeZone: 'Europe/Zurich',
   now: new Date('2026-11-20T10:45:00Z'),
   siteRoot,
+  outlookRoot: 'https://outlook.office.com/',
   ...more,
 })
 

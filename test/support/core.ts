@@ -222,6 +222,7 @@ const unexpected = (what: string) => async (): Promise<never> => {
 /** A tenant in which nothing is made. Which steps a mailbox needs is the connector's matter: here it is all of them. */
 const noTenant: Tenant = {
   siteRoot,
+  outlookRoot: 'https://outlook.office.com/',
   siteSteps: everyStep(siteSteps, unexpected('a site to be made')),
   mailboxSteps: everyStep(mailboxSteps, unexpected('a mailbox to be made')),
   mailboxStepsOf: () => [...mailboxSteps],
