@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   isForMailbox,
+  isTakenName,
   lastDecision,
   may,
   needed,
@@ -82,7 +83,7 @@ export const requestStatusCard = defineCard({
 /** Where a request stands, for whoever may see it; the buttons are those that the viewer may press. */
 export function requestStatusView(request: Request, viewer: Viewer): Parameters<typeof requestStatusCard.render>[0] {
   const state = shownState(request)
-  const decision = lastDecision(request.approvals)
+  const said = quoteOf(request)
   const stage = openStage(request.approvals)
   const checks = state === 'failed' ? checkRows(request, viewer) : []
   return {
@@ -99,9 +100,9 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
     says: sentenceOf(request, state, viewer),
     people: stage ? decidersOf(stage, waitingFor(request.approvals)) : '',
     needed: stage ? needed(stage) - stage.decisions.length : 0,
-    comment: cut(decision?.comment ?? '', longest.text),
+    comment: cut(said.comment, longest.text),
     ...namesOf(request),
-    commentBy: cut(decision?.by.displayName ?? '', longest.name),
+    commentBy: cut(said.by, longest.name),
     steps: stepRows(request, viewer),
     hasChecks: checks.length > 0,
     checks,
@@ -109,6 +110,14 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
     updatedAt: moment(request.updatedAt, viewer, 'full'),
     can: permitted(request, state, viewer),
   }
+}
+
+/** What somebody wrote who ended the request, or decided it. */
+function quoteOf({ status, approvals, cancelComment, cancelledBy }: Request): { comment: string; by: string } {
+  if (status === 'cancelled' && cancelComment !== '')
+    return { comment: cancelComment, by: cancelledBy?.displayName ?? '' }
+  const decision = lastDecision(approvals)
+  return { comment: decision?.comment ?? '', by: decision?.by.displayName ?? '' }
 }
 
 /** What people call the place of a finished resource, and where its button leads. */
@@ -121,9 +130,10 @@ function placeOf(request: Request, viewer: Viewer): { link: string; url: string 
 /** The name that turned out to be somebody else's, and the free one instead; `''` for neither. */
 function namesOf(request: Request): { taken: string; free: string } {
   const { problem } = request
-  if (problem?.code !== 'name-taken') return { taken: '', free: '' }
+  if (!isTakenName(problem)) return { taken: '', free: '' }
   const free = problem.suggestion ?? ''
   if (!isForMailbox(request)) return { taken: request.alias, free }
+  if (problem.code === 'alias-taken') return { taken: request.aliasAddress, free }
   const domain = request.address.slice(request.address.indexOf('@'))
   return { taken: request.address, free: free === '' || free.includes('@') ? free : `${free}${domain}` }
 }
@@ -153,7 +163,7 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const actor = { id: viewer.id, displayName: '', userPrincipalName: '', tenantId: request.tenantId, isAdmin: false }
   const own = request.requester.id === viewer.id
   const moves: readonly RequestState[] = transitions[request.status]
-  const rename = own && state === 'failed' && request.problem?.code === 'name-taken'
+  const rename = own && state === 'failed' && isTakenName(request.problem)
   const retry = viewer.isAdmin === true && state === 'failed' && !rename
   return {
     edit: own && (state === 'rejected' || state === 'expired'),
