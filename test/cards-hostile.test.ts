@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../src/cards/index.ts'
 import { fault, type Person, type RequestForMailbox, type RequestForSite, snapshot } from '../src/core/index.ts'
-import { mailboxes, mailboxPlanOf, sharedOf, supportMailbox } from './support/card-mailboxes.ts'
+import { mailboxes, mailboxPlanOf, supportMailbox } from './support/card-mailboxes.ts'
 import {
   approvedBy,
   dana,

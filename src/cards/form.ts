@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { isMailboxKind, type Template } from '../core/index.ts'
 import { mailboxFormCard, mailboxFormView, mailboxInputIds, plainerMailboxForms } from './mailbox-form.ts'
 import { mailboxPeople } from './mailbox-inputs.ts'
@@ -20,7 +21,9 @@ export const peopleInputIds = ({ kind }: Pick<Template, 'kind'>): string[] =>
 export function renderForm(form: RequestForm): CardJson {
   if (isMailboxKind(form.template.kind)) {
     const view = mailboxFormView(form)
-    return firstThatFits([view, ...plainerMailboxForms(view)].map((one) => () => mailboxFormCard.render(one)))
+    const drawn = (one: typeof view) => () => mailboxFormCard.render(one)
+    const plainer = plainerMailboxForms(view).map((one) => () => unwrapped(drawn(one)()))
+    return firstThatFits([drawn(view), ...plainer])
   }
   const view = siteFormView(form)
   return firstThatFits([view, plainSiteForm(view)].map((one) => () => siteFormCard.render(one)))
@@ -31,3 +34,16 @@ function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]): CardJs
   const card = first()
   return plainer.length === 0 || fits(card) ? card : firstThatFits(plainer)
 }
+
+/** The same card without containers that hold one thing and do nothing for it but keep a distance. */
+function unwrapped(card: CardJson): CardJson {
+  return JSON.parse(JSON.stringify(card), (_, value: unknown) => {
+    const box = wrapper.safeParse(value)
+    return box.success ? { ...box.data.items[0], spacing: box.data.spacing } : value
+  })
+}
+const wrapper = z.strictObject({
+  type: z.literal('Container'),
+  spacing: z.string(),
+  items: z.tuple([z.looseObject({ type: z.string().startsWith('Input.') })]),
+})

@@ -4,7 +4,6 @@ import { defineCard } from './define-card.ts'
 import { choice, type FaultLine, faultLine, faultsOfForm, formFaults, partsOf } from './form-faults.ts'
 import { inputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
 import type { RequestForm } from './request-form.ts'
-import { answerLength } from './site-form.ts'
 import { strings } from './strings.ts'
 import { cut, longest } from './words.ts'
 
@@ -152,7 +151,8 @@ function previewOf(form: RequestForm): string {
 }
 
 function fieldInputs({ draft, template }: RequestForm, faultOf: (id: string) => FaultLine): Input[] {
-  const maxLength = answerLength(template.fields)
+  const questions = template.fields.filter(({ type }) => type === 'text').length
+  const maxLength = Math.min(200, Math.max(64, Math.floor(400 / Math.max(1, questions))))
   return template.fields.map(({ key, type, label, help, placeholder, required, choices }) => {
     const id = `metadata.${key}`
     const error = type === 'choice' ? strings.form.choose : strings.form.fillIn

@@ -124,7 +124,7 @@ function previewOf({ draft, template, siteRoot }: RequestForm): string {
 }
 
 /** The more text fields a template has, the shorter their answers may be in chat, since a card holds only so much. */
-export const answerLength = (fields: readonly TemplateField[]): number =>
+const answerLength = (fields: readonly TemplateField[]): number =>
   Math.min(500, Math.max(100, Math.floor(1500 / Math.max(1, fields.filter(({ type }) => type === 'text').length))))
 
 function fieldsOf(template: Template, value: (id: string) => string, faultOf: (id: string) => FaultLine) {

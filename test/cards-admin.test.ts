@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { type CardJson, cards } from '../src/cards/index.ts'
+import type { HealthReport } from '../src/core/index.ts'
+import { mailboxes, mailboxStepsUntil } from './support/card-mailboxes.ts'
+import { kim, requests, sam, viewerOf } from './support/card-requests.ts'
+import { queue, stuckEntries } from './support/card-samples-admin.ts'
+import { actionsOf, textOf } from './support/cards.ts'
+
+const asSam = viewerOf(sam, { isAdmin: true })
+const typedBy = (card: CardJson) =>
+  actionsOf(card).flatMap(({ data }) => {
+    const msteams: unknown = data['msteams']
+    return typeof msteams === 'object' && msteams !== null && 'value' in msteams ? [String(msteams.value)] : []
+  })
+
+describe('help', () => {
+  const me = { displayName: 'Kim Lee', isApprover: false, offers: ['newRoom'] } as const
+
+  it('offers what a person may ask for, and the admins’ commands to admins only', () => {
+    expect(typedBy(cards.help({ ...me, isAdmin: false }))).toEqual(['new room', 'my requests'])
+    expect(textOf(cards.help({ ...me, isAdmin: false }))).not.toMatch(/admin/i)
+    expect(typedBy(cards.help({ ...me, isAdmin: true }))).toEqual([
+      ...['new room', 'my requests', 'admin queue', 'admin stuck', 'admin health'],
+    ])
+    expect(textOf(cards.help({ ...me, isAdmin: true }))).toContain('admin retry REQ-1042')
+  })
+})
+
+describe('the queue of the admins', () => {
+  it('shows what needs somebody before what is under way, each leading to its status', () => {
+    const words = textOf(cards.adminQueue(queue, asSam))
+    expect(words).toMatch(/Needs a look[\s\S]*REQ-1029[\s\S]*Under way[\s\S]*REQ-1041/)
+    expect(words).toContain('1 more')
+    expect(words).toContain('Waits for Dana Fox or Omar Haddad')
+    expect(words).toContain('3 days')
+    expect(typedBy(cards.adminQueue(queue, asSam))).toEqual([
+      ...['status REQ-1031', 'status REQ-1029', 'status REQ-1036', 'status REQ-1038', 'status REQ-1041'],
+      ...['status REQ-1042', 'admin retry REQ-1029', 'admin queue'],
+    ])
+  })
+
+  it('says so when nothing is open', () => {
+    const empty = { counts: { waiting: 0, creating: 0, failed: 0 }, entries: [] }
+    expect(textOf(cards.adminQueue(empty, asSam))).toContain('Nothing is open just now.')
+    expect(typedBy(cards.adminQueue(empty, asSam))).toEqual(['admin queue'])
+  })
+})
+
+describe('what is stuck', () => {
+  it('comes with what mends it', () => {
+    const card = cards.adminStuck(stuckEntries, asSam)
+    expect(typedBy(card)).toEqual(
+      expect.arrayContaining(['admin cancel REQ-1031', 'admin retry REQ-1029', 'admin retry REQ-1038']),
+    )
+    expect(textOf(card)).toContain('I keep looking for it.')
+    expect(textOf(card)).toContain('Exchange refused Add-MailboxPermission (ServerBusyException)')
+  })
+
+  it('is told as nothing when there is nothing', () => {
+    expect(textOf(cards.adminStuck([], asSam))).toContain('Nothing is stuck')
+  })
+})
+
+describe('what an admin is asked to confirm', () => {
+  it('says where it stopped, why, and at which step it goes on', () => {
+    const card = cards.adminConfirm({ verb: 'admin.retry', request: mailboxes.refused }, asSam)
+    expect(textOf(card)).toContain(
+      'Exchange refused Add-MailboxPermission (ServerBusyException): the server is too busy',
+    )
+    expect(textOf(card)).toContain('It goes on at the step “Give access”.')
+    const { requestId } = mailboxes.refused
+    expect(actionsOf(card)).toMatchObject([
+      { title: 'Try again', verb: 'admin.retry', data: { requestId } },
+      { title: 'Keep', data: { msteams: { value: 'admin queue' } } },
+    ])
+  })
+
+  it('goes on, after a check that found something wrong, at the step that puts it right', () => {
+    const card = cards.adminConfirm({ verb: 'admin.retry', request: mailboxes.checkFailed }, asSam)
+    expect(textOf(card)).toContain('It goes on at the step “Give access”.')
+  })
+
+  it('says that a cancellation removes nothing that was made, and wants a comment', () => {
+    const words = (request: Parameters<typeof cards.adminConfirm>[0]['request'], more = {}) =>
+      textOf(cards.adminConfirm({ verb: 'admin.cancel', request, ...more }, asSam))
+    expect(words(mailboxes.refused)).toContain('Kim Lee will be told, and nothing that was made is removed.')
+    expect(words(requests.waiting)).toContain('Kim Lee will be told. Nothing was made yet.')
+    expect(words(requests.waiting)).toContain('Kim Lee will read it.')
+    expect(words(requests.waiting, { commentMissing: true })).toContain('Please say why you cancel it.')
+    const card = cards.adminConfirm({ verb: 'admin.cancel', request: mailboxes.refused, comment: 'Twice' }, asSam)
+    expect(JSON.stringify(card)).toContain('"value":"Twice"')
+    expect(actionsOf(card)).toMatchObject([{ title: 'Keep' }, { title: 'Cancel request', verb: 'admin.cancel' }])
+  })
+
+  it('starts the work anew of a request that stands still', () => {
+    const request = { ...mailboxes.creating, steps: mailboxStepsUntil(2, { status: 'running', attempts: 3 }) }
+    const words = textOf(cards.adminConfirm({ verb: 'admin.retry', request }, asSam))
+    expect(words).toContain('Its work is started once more, at the step “Apply the settings”.')
+  })
+})
+
+describe('the health card', () => {
+  const report = (own: Partial<HealthReport['own']>, problem?: string): HealthReport => ({
+    own: {
+      databaseMilliseconds: 3,
+      queue: { waiting: 0, oldestSeconds: 0 },
+      deadLetters: 0,
+      version: '1.4.0',
+      startedAt: new Date('2026-11-14T10:45:00Z'),
+      ...own,
+    },
+    services: [{ name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem }) }],
+    at: asSam.now,
+  })
+  const words = (own: Partial<HealthReport['own']>, problem?: string) =>
+    textOf(cards.adminHealth(report(own, problem), asSam))
+
+  it('says that all is well, how quick everything answers, and how long the service has been up', () => {
+    for (const said of [
+      'All is well',
+      'Answers in 3 ms',
+      'Answers in 340 ms',
+      'Nothing waits',
+      'Version 1.4.0 · up 6 days',
+    ])
+      expect(words({})).toContain(said)
+  })
+
+  it('names what does not answer, what is late and what was given up', () => {
+    expect(words({ databaseMilliseconds: null })).toMatch(/One thing needs you[\s\S]*Does not answer/)
+    expect(words({ queue: { waiting: 1200, oldestSeconds: 720 } })).toContain(
+      '1,200 waiting or at work, the oldest for 12 min',
+    )
+    const all = words({ databaseMilliseconds: null, deadLetters: 3 }, 'Exchange answered 401.')
+    expect(all).toContain('3 things need you')
+    expect(all).toContain('Exchange answered 401.')
+  })
+})
+
+describe('a notice to one who is no admin', () => {
+  it('is polite and leads on', () => {
+    const card = cards.notice({ code: 'notAdmin' }, viewerOf(kim))
+    expect(textOf(card)).toContain("This is for the service's admins.")
+    expect(textOf(card)).toContain('If something of yours is stuck, type my requests.')
+    expect(typedBy(card)).toEqual(['my requests'])
+  })
+})

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { type CardJson, cards, formInputIds, peopleInputIds } from '../src/cards/index.ts'
+import {
+  applies,
+  type Draft,
+  type Fault,
+  fault,
+  faultCodes,
+  mailboxFields,
+  mailboxKinds,
+  type Template,
+} from '../src/core/index.ts'
+import { meetingRoom, poolEquipment, roomAnswers, supportMailbox } from './support/card-mailboxes.ts'
+import { dana, draftOf, kim, mailDomain, omar, projectSite, siteRoot } from './support/card-requests.ts'
+import { nodesOf } from './support/card-rules.ts'
+import { textOf, valuesOf } from './support/cards.ts'
+
+const inputsOf = (value: unknown): string[] =>
+  nodesOf(value).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
+const formOf = (template: Template, values: Draft['values'] = {}, faults: readonly Fault[] = []) =>
+  cards.form({
+    ...{ template, faults, siteRoot, mailDomain, requester: kim, people: [dana, omar] },
+    draft: draftOf(values),
+  })
+const partOf = (card: CardJson, id: string) => nodesOf(card).find((node) => node['id'] === id) ?? {}
+const templates = { sharedMailbox: supportMailbox, roomMailbox: meetingRoom, equipmentMailbox: poolEquipment }
+
+describe('the mailbox form', () => {
+  it.each(mailboxKinds)('of a %s asks for every property of the API that applies to it, and for no other', (kind) => {
+    const shown = inputsOf(formOf(templates[kind]))
+    expect(shown.toSorted()).toEqual(formInputIds(templates[kind]).toSorted())
+    expect(new Set(shown).size).toBe(shown.length)
+    const asked = new Set(shown.map((id) => id.split('.')[0]))
+    const known = mailboxFields.filter((field) => field !== 'templateId' && applies(field, kind))
+    expect([...asked].toSorted()).toEqual(
+      [...known].filter((field) => field !== 'metadata' || asked.has('metadata')).toSorted(),
+    )
+  })
+
+  it('asks for nothing that must be answered, or have a form, behind "More"', () => {
+    for (const template of Object.values(templates)) {
+      const inputs = nodesOf(partOf(formOf(template), 'more')).filter(({ type }) => String(type).startsWith('Input.'))
+      expect(inputs.length).toBeGreaterThan(10)
+      for (const input of inputs)
+        for (const rule of ['isRequired', 'regex', 'min', 'max']) expect(input).not.toHaveProperty(rule)
+    }
+  })
+
+  it('keeps every answer when it comes back, and shows whom a picker holds', () => {
+    const card = formOf(meetingRoom, roomAnswers)
+    expect(valuesOf(card)).toMatchObject(roomAnswers)
+    expect(partOf(card, 'permissions.FullAccess')['choices']).toMatchObject([
+      { title: 'Dana Fox' },
+      { title: 'Omar Haddad' },
+    ])
+    expect(partOf(card, 'permissions.SendAs')['choices']).toEqual([])
+    expect(partOf(card, 'capacity')['value']).toBe(50_000)
+  })
+
+  it('shows a shared mailbox in Outlook by itself unless that was unticked', () => {
+    expect(valuesOf(formOf(supportMailbox))['autoMapping']).toBe('true')
+    expect(valuesOf(formOf(supportMailbox, { autoMapping: 'false' }))['autoMapping']).toBe('false')
+    expect(valuesOf(formOf(supportMailbox))['hideFromGAL']).toBe('false')
+  })
+
+  it('shows the address that will come out once there is something to make it of', () => {
+    expect(textOf(formOf(meetingRoom))).toContain('Becomes room-…@contoso.example')
+    expect(textOf(formOf(meetingRoom, { name: ' ZRH-Aurora ' }))).toContain('room-zrh-aurora@contoso.example')
+    expect(textOf(formOf(meetingRoom, { name: 'aurora', domain: 'Fabrikam.example' }))).toContain(
+      'room-aurora@fabrikam.example',
+    )
+    expect(textOf(formOf(meetingRoom, { name: 'no address!' }))).toContain('Becomes room-…@contoso.example')
+  })
+
+  it("puts a template's own field in the place of a built-in one", () => {
+    const ids = inputsOf(formOf(poolEquipment))
+    expect(ids.filter((id) => id === 'metadata.equipmentType')).toHaveLength(1)
+    expect(partOf(formOf(poolEquipment), 'metadata.equipmentType')['type']).toBe('Input.ChoiceSet')
+  })
+
+  it.each<[string, string, string]>([
+    [`/permissions/${dana.id}`, 'unknown-person', 'permissions.FullAccess'],
+    [`/permissions/${dana.id}`, 'chosen-twice', 'permissions.SendAs'],
+    ['/metadata/seats', 'invalid', 'metadata.seats'],
+    ['/roomMailboxMetadata/hasWhiteboard', 'wrong-type', 'roomMailboxMetadata.hasWhiteboard'],
+    ['/businessPhones/1', 'too-long', 'businessPhones'],
+    ['/primaryOwner', 'unknown-person', 'primaryOwner'],
+  ])('says what is wrong at %s (%s) beside %s', (pointer, code, id) => {
+    const found = faultCodes.find((one) => one === code) ?? 'invalid'
+    const card = formOf(meetingRoom, roomAnswers, [fault(pointer, found, 'A sentence of the core.')])
+    const box = nodesOf(card).find(
+      ({ items }) => Array.isArray(items) && items.some((item: { id?: string }) => item.id === id),
+    )
+    expect(JSON.stringify(box)).toContain('"! "')
+    expect(textOf(card)).toContain('One thing to fix')
+  })
+
+  it('opens what is behind "More" when a fault is there, and only then', () => {
+    const isOpen = (card: CardJson) => partOf(card, 'more')['isVisible']
+    expect(isOpen(formOf(meetingRoom, roomAnswers))).toBe(false)
+    expect(isOpen(formOf(meetingRoom, roomAnswers, [fault('/name', 'name-taken', '')]))).toBe(false)
+    const faulty = formOf(meetingRoom, roomAnswers, [fault('/country', 'not-a-country', '')])
+    expect(isOpen(faulty)).toBe(true)
+    expect(partOf(faulty, 'moreShow')['isVisible']).toBe(false)
+  })
+
+  it.each(faultCodes)('has words for the fault %s on any input', (code) => {
+    for (const id of [...formInputIds(supportMailbox), 'nowhere']) {
+      const pointer = `/${id.replace('.', '/')}`
+      const words = textOf(formOf(supportMailbox, {}, [fault(pointer, code, 'A sentence of the core.')]))
+      expect(words, id).toContain('One thing to fix')
+      expect(words, id).not.toMatch(/[{}]/)
+    }
+  })
+
+  it('knows which of its inputs hold people', () => {
+    const people = ['permissions.FullAccess', 'permissions.SendAs', 'primaryOwner', 'secondaryOwner']
+    expect(peopleInputIds(meetingRoom).toSorted()).toEqual(people)
+    expect(peopleInputIds(projectSite)).toEqual(['owners'])
+    for (const id of people) expect(partOf(formOf(meetingRoom), id)).toHaveProperty(['choices.data'])
+  })
+})
