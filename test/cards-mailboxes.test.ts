@@ -91,6 +91,19 @@ describe('the status card of a mailbox', () => {
     expect(words({ ...mailboxes.nameTaken, problem })).toContain('Please choose another name.')
   })
 
+  it('offers a free one also for another address that somebody else has', () => {
+    const problem = { code: 'alias-taken', detail: 'It is held.', suggestion: 'help-2@contoso.example' }
+    const taken = sharedOf({
+      ...mailboxes.nameTaken,
+      kind: 'sharedMailbox',
+      address: 'support@contoso.example',
+      problem,
+    })
+    const held = { ...taken, aliasAddress: 'help@contoso.example' }
+    expect(words(held)).toContain('help@contoso.example is taken. help-2@contoso.example is free.')
+    expect(words(held)).toContain('The other address was taken meanwhile')
+  })
+
   it.each([
     ['ServerBusyException', 'Microsoft 365 did not answer'],
     ['BackendCommunicationException', 'Microsoft 365 did not answer'],

@@ -57,7 +57,7 @@ describe('a mailbox that is asked for in chat', () => {
         displayName: room.displayName,
         officeLocation: 'Zürich 3.14',
         isWheelChairAccessible: true,
-        roomMailboxMetadata: { hasWhiteboard: true, hasVideoConferencing: false },
+        roomMailboxMetadata: { hasWhiteboard: true },
         metadata: { seats: '12' },
         permissions: { [dana.id]: 'FullAccess', [omar.id]: 'SendAs' },
       },

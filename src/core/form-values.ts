@@ -58,10 +58,15 @@ const mailboxInputs: Readonly<Record<string, (value: string) => unknown>> = {
   businessPhones: listed,
   tags: listed,
   autoMapping: (value) => value === 'true',
-  hideFromGAL: (value) => value === 'true',
-  isWheelChairAccessible: (value) => value === 'true',
-  isAllowAutomaticReplyOverride: (value) => value === 'true',
-  roomMailboxMetadata: (value) => value === 'true',
+  hideFromGAL: ticked,
+  isWheelChairAccessible: ticked,
+  isAllowAutomaticReplyOverride: ticked,
+  roomMailboxMetadata: ticked,
+}
+
+/** A box that nobody ticked asks for nothing. */
+function ticked(value: string): true | undefined {
+  return value === 'true' ? true : undefined
 }
 
 function mailboxInput([input, value]: Input): Field[] {
@@ -69,7 +74,9 @@ function mailboxInput([input, value]: Input): Field[] {
   const [field = '', key] = path
   if (!Object.hasOwn(mailboxRequest.shape, field) || field === 'templateId') return []
   if (field === 'permissions') return listed(value).map((id) => ({ path: [field, id.toLowerCase()], value: key }))
-  return [{ path, value: mailboxInputs[field]?.(value) ?? value }]
+  const read = Object.hasOwn(mailboxInputs, field) ? mailboxInputs[field] : undefined
+  const given = read ? read(value) : value
+  return given === undefined ? [] : [{ path, value: given }]
 }
 
 /** `metadata.costCentre` → `metadata`, `costCentre`; the key itself may hold dots. */
