@@ -81,6 +81,8 @@ function simulate(config: Environment, dataDir: string): Promise<Simulator> {
     dataDir,
     port: config.SIMULATOR_PORT,
     directorySeconds: config.SIMULATOR_DIRECTORY_SECONDS,
+    // A directory that knows everything at once goes with mailboxes that are everywhere at once.
+    exchangeSettleSeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
   })
 }

@@ -71,8 +71,8 @@ describe('the steps of a mailbox', () => {
       'apply-contact',
       'apply-place',
       'apply-booking',
-      'grant-access',
       'apply-automatic-reply',
+      'grant-access',
       'ready-check',
     ])
   })

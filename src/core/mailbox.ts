@@ -118,8 +118,8 @@ export const mailboxSteps = [
   'apply-contact',
   'apply-place',
   'apply-booking',
-  'grant-access',
   'apply-automatic-reply',
+  'grant-access',
   'ready-check',
 ] as const
 export const mailboxStep = z.enum(mailboxSteps)
