@@ -71,3 +71,16 @@ export class TenantError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
+
+/**
+ * What a job works on is taken just now: it is due again after so many milliseconds. Nothing was tried, so this counts as
+ * no attempt, and whoever works on jobs is free for others.
+ */
+export class PutOff extends Error {
+  override readonly name = 'PutOff'
+  readonly putOffMilliseconds: number
+  constructor(what: string, milliseconds: number) {
+    super(`${what} is taken for ${Math.ceil(milliseconds)} ms`)
+    this.putOffMilliseconds = milliseconds
+  }
+}

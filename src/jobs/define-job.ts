@@ -45,7 +45,8 @@ export class UnreadablePayload extends Error {
 /**
  * Defines a job: its name, the schema of its payload and its handler in one value. Handlers may run twice.
  * A handler's error decides what follows: `retryable: false` on it ends the job at once in the dead letter queue,
- * `retryAfterSeconds` puts the next attempt off for at least so long, anything else is tried again with backoff.
+ * `retryAfterSeconds` puts the next attempt off for at least so long, `putOffMilliseconds` puts the job itself off without
+ * counting an attempt (the core's `PutOff`), anything else is tried again with backoff.
  */
 export function defineJob<const N extends string, S extends z.ZodType>(job: {
   name: N

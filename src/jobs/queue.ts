@@ -1,6 +1,7 @@
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import { ambientConnection, createBoss, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job, JobFailure } from './define-job.ts'
+import { putOff, putOffMilliseconds } from './put-off.ts'
 import { countJobs, type JobCounts, type QueueState, readQueueState } from './queue-state.ts'
 import { reclaim } from './reclaim.ts'
 
@@ -114,6 +115,11 @@ async function attempt(
     return { id, status: 'completed' }
   } catch (error) {
     const output = failureOf(error)
+    const later = putOffMilliseconds(error)
+    if (later !== undefined) {
+      await putOff(store, claimed, later)
+      return { id, status: 'failed', output }
+    }
     const facts = { job: job.name, id, attempt: scope.attempt, error: output.message }
     if (!isRetryable(error)) {
       log.error(facts, 'a job cannot succeed and is given up')
