@@ -24,13 +24,16 @@ const plain = (name: string): string =>
     .replace(/[^a-z]+/g, ' ')
     .trim()
 
-/** Regions that ISO 3166 sets aside or leaves to everybody's own use: no country's. */
-const notCountries = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ'])
+/** Regions that ISO 3166 sets aside, or leaves to everybody's own use: no country's. */
+const notCountries = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'XK', 'ZZ'])
+
+/** Intl also names codes that are withdrawn or only another's alias (FX, SU, UK): their canonical form is another code. */
+const isCode = (code: string): boolean => !notCountries.has(code) && new Intl.Locale(`und-${code}`).region === code
 
 function codesByName(): ReadonlyMap<string, string> {
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
-  const known = letters.flatMap((one) => letters.map((other) => one + other)).filter((code) => !notCountries.has(code))
+  const known = letters.flatMap((one) => letters.map((other) => one + other)).filter(isCode)
   const found = known.flatMap((code) => {
     const name = names.of(code)
     return name === undefined ? [] : [[plain(name), code] as const, [code.toLowerCase(), code] as const]

@@ -59,7 +59,9 @@ export const retry: Verb = (ports, settings, actor, requestId, comment = '') =>
   change(ports, settings, requestId, (request, at) => {
     authorize(actor, 'request.retry', request)
     if (attentionOf(request, new Date(at))?.mend === 'retry' && request.status !== 'failed') {
-      const job = { name: 'provision', payload: { v: 1, requestId }, id: jobId('provision', requestId, at) } as const
+      // Several clicks within a minute are one.
+      const id = jobId('restart', requestId, at.slice(0, 16))
+      const job = { name: 'provision', payload: { v: 1, requestId }, id } as const
       return { request, audit: [entry({ ...request, updatedAt: at }, actor, 'restarted', { comment })], jobs: [job] }
     }
     // Also a request that waits for approval may become queued, but not by this.

@@ -69,9 +69,9 @@ export async function check(
   draft: Draft,
   template: Template,
 ): Promise<Checked> {
-  const { requestId } = draft
+  const { requestId, replaces } = draft
   const { body, faults: inForm } = bodyOfForm(template, draft.values)
-  const inquiry = { ports, settings, actor, requestId, crowded: false }
+  const inquiry = { ports, settings, actor, requestId, replaces, crowded: false }
   const evaluation = await evaluate(inquiry, resourceOf(template.kind), body)
   const faults = [...inForm, ...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
   return evaluation.ok && faults.length === 0 ? { plan: evaluation.plan } : { template, faults }

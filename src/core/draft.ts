@@ -11,6 +11,8 @@ export const draft = z.object({
   tenantId: z.uuid(),
   personId: z.uuid(),
   templateId: z.uuid(),
+  /** A failed request that this one, once sent, takes the place of. */
+  replaces: z.uuid().optional(),
   version: z.int().min(1),
   step: z.enum(['details', 'review', 'submitted', 'discarded']),
   /** Input id → what was typed, as it was typed. */

@@ -18,7 +18,7 @@ export async function openDraft(
   ports: Ports,
   actor: Actor,
   templateId: string,
-  values: Draft['values'] = {},
+  { values = {}, replaces }: { values?: Draft['values']; replaces?: string | undefined } = {},
 ): Promise<DraftView> {
   const template = await knownTemplate(ports, actor, templateId)
   const defaults: Draft['values'] = template.labels.default === null ? {} : { labelId: template.labels.default }
@@ -28,6 +28,7 @@ export async function openDraft(
     tenantId: actor.tenantId,
     personId: actor.id,
     templateId: template.id,
+    ...(replaces !== undefined && { replaces }),
     version: 1,
     step: 'details',
     values: { ...defaults, ...values },
@@ -86,6 +87,7 @@ export interface Asked {
   readonly resource: Resource
   readonly body: unknown
   readonly reason: string
+  readonly replaces?: string | undefined
 }
 
 /**
@@ -111,7 +113,8 @@ export async function submitDraft(
   try {
     const { id, kind } = await knownTemplate(ports, actor, draft.templateId)
     const { body } = bodyOfForm({ id, kind }, draft.values)
-    const request = await submit({ resource: resourceOf(kind), body, reason: reasonOf(draft) }, async () => {
+    const asked = { resource: resourceOf(kind), body, reason: reasonOf(draft), replaces: draft.replaces }
+    const request = await submit(asked, async () => {
       // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
       if (!(await ports.drafts.update(submitted))) throw new ProvisioningError('stale-version', 'The form has changed.')
     })
@@ -152,7 +155,10 @@ export async function draftFromRequest(ports: Ports, actor: Actor, requestId: st
   const values = formOfRequest(request)
   const free = isTakenName(problem) ? problem.suggestion : undefined
   const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
-  return openDraft(ports, actor, request.template.id, free === undefined ? values : { ...values, [name]: free })
+  return openDraft(ports, actor, request.template.id, {
+    values: free === undefined ? values : { ...values, [name]: free },
+    replaces: request.status === 'failed' ? request.requestId : undefined,
+  })
 }
 
 /** A draft of this person with its template; none when the template is no longer offered to them. */

@@ -38,9 +38,10 @@ function put(body: Record<string, unknown>, [field = '', key]: readonly string[]
   else body[field] = { ...(body[field] as object | undefined), [key]: value }
 }
 
+/** Separated by semicolons, if there are any, else by commas: then an entry may hold a comma. */
 const listed = (text: string): string[] =>
   text
-    .split(/[,;\n]/)
+    .split(text.includes(';') ? ';' : /[,\n]/)
     .map((one) => one.trim())
     .filter((one) => one !== '')
 /** What is no number stays as it was typed, so that the schema names the field. */
@@ -95,6 +96,9 @@ function twiceChosen(values: Values): Fault[] {
     )
 }
 
+const joined = (entries: readonly string[]): string =>
+  entries.some((entry) => entry.includes(',')) ? entries.map((entry) => `${entry};`).join(' ') : entries.join(',')
+
 /** What a request asked for, as the values of its form. */
 export function formOfRequest(request: Request): Record<string, string> {
   const { metadata, ...fields } = request.details
@@ -109,9 +113,6 @@ export function formOfRequest(request: Request): Record<string, string> {
     for (const [key, value] of Object.entries(roomMailboxMetadata)) asked[`roomMailboxMetadata.${key}`] = value
   }
   return Object.fromEntries(
-    Object.entries(asked).map(([input, value]) => [
-      input,
-      Array.isArray(value) ? value.join(',') : String(value ?? ''),
-    ]),
+    Object.entries(asked).map(([input, value]) => [input, Array.isArray(value) ? joined(value) : String(value ?? '')]),
   )
 }

@@ -5,6 +5,7 @@ import { isForMailbox, type Request } from './request.ts'
 import type { TemplateSnapshot } from './template.ts'
 
 type Naming = TemplateSnapshot['naming']
+type Asker = Pick<Inquiry, 'ports' | 'actor' | 'requestId' | 'replaces'>
 /** Whether a request can have a name: nothing in the tenant and no other request holds it. */
 type IsFree = (name: string) => Promise<boolean>
 
@@ -12,36 +13,26 @@ type IsFree = (name: string) => Promise<boolean>
 export const mailboxNames = (address: string): string[] => [address, address.slice(0, address.indexOf('@'))]
 
 /** Whether a site of this alias can be made. */
-export const siteNameFree = ({ ports, actor, requestId }: Pick<Inquiry, 'ports' | 'actor' | 'requestId'>): IsFree => {
-  return async (alias) =>
-    (await isUnreserved(ports, actor.tenantId, requestId, [alias])) && ports.directory.isSiteAddressFree(alias)
+export const siteNameFree = (asker: Asker): IsFree => {
+  return async (alias) => (await isUnreserved(asker, [alias])) && asker.ports.directory.isSiteAddressFree(alias)
 }
 
 /** Whether a mailbox of this name can be made in the domain. */
-export function mailboxNameFree(
-  { ports, actor, requestId }: Pick<Inquiry, 'ports' | 'actor' | 'requestId'>,
-  domain: string,
-): IsFree {
+export const mailboxNameFree = (asker: Asker, domain: string): IsFree => {
   return async (name) => {
     const address = `${name}@${domain}`
-    const unreserved = await isUnreserved(ports, actor.tenantId, requestId, mailboxNames(address))
-    return unreserved && ports.directory.isMailboxNameFree(address)
+    return (await isUnreserved(asker, mailboxNames(address))) && asker.ports.directory.isMailboxNameFree(address)
   }
 }
 
 /** Whether a mailbox can have this further address. */
-export const mailAddressFree = ({
-  ports,
-  actor,
-  requestId,
-}: Pick<Inquiry, 'ports' | 'actor' | 'requestId'>): IsFree => {
-  return async (address) =>
-    (await isUnreserved(ports, actor.tenantId, requestId, [address])) && ports.directory.isMailAddressFree(address)
+export const mailAddressFree = (asker: Asker): IsFree => {
+  return async (address) => (await isUnreserved(asker, [address])) && asker.ports.directory.isMailAddressFree(address)
 }
 
-async function isUnreserved(ports: Ports, tenantId: string, requestId: string, names: readonly string[]) {
-  const holders = await Promise.all(names.map((name) => ports.reservations.holder(tenantId, name)))
-  return holders.every((holder) => holder === undefined || holder === requestId)
+async function isUnreserved({ ports, actor, requestId, replaces }: Asker, names: readonly string[]): Promise<boolean> {
+  const holders = await Promise.all(names.map((name) => ports.reservations.holder(actor.tenantId, name)))
+  return holders.every((holder) => holder === undefined || holder === requestId || holder === replaces)
 }
 
 /**

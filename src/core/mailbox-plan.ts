@@ -5,7 +5,7 @@ import { freeName, mailAddressFree, mailboxNameFree, mailboxNames } from './free
 import { type MailboxDetails, mailboxRequest } from './mailbox.ts'
 import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
 import { addressOf } from './naming.ts'
-import { type Evaluation, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
+import { type Evaluation, type Inquiry, type MailboxPlan, peopleNamed, refused, tooLong } from './plan.ts'
 import type { MailDomains, Ports } from './ports.ts'
 import type { RequestForMailbox } from './request.ts'
 import { type MailboxKind, metadata } from './resource.ts'
@@ -38,7 +38,8 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
     if (faults.length > 0) return refused(...faults)
     const { address, aliasAddress } = addresses
     const approvals = await resolveApprovals(ports, settings, template.approval, actor)
-    const names = [...mailboxNames(address), ...(aliasAddress ? [aliasAddress] : [])]
+    const names = mailboxNames(address).map((name) => ({ name, pointer: '/name' }))
+    if (aliasAddress) names.push({ name: aliasAddress, pointer: '/alias' })
     const plan = { kind, template, details, people: people.people, address, aliasAddress, approvals, reason, names }
     return { ok: true, plan }
   })
@@ -118,7 +119,8 @@ async function addressesOf(
   const wanted = addressOf({ naming }, { alias: name, displayName }, inquiry.requestId)
   const free = await freeName(inquiry, naming, wanted, mailboxNameFree(inquiry, domain))
   const address = `${free.name}@${domain}`
-  const faults = free.taken ? [taken('/name', `${wanted.alias}@${domain}`, free.taken.suggestion)] : []
+  const faults = tooLong('/name', wanted)
+  if (free.taken) faults.push(taken('/name', `${wanted.alias}@${domain}`, free.taken.suggestion))
   const aliasAddress = (alias === '' || alias.includes('@') ? alias : `${alias}@${domain}`).toLowerCase()
   if (aliasAddress !== '') faults.push(...(await aliasFaults(inquiry, aliasAddress, address, domains)))
   return { address, aliasAddress, faults }

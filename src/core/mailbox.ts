@@ -12,6 +12,18 @@ const domain = /^(?=.{1,253}$)([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A
 const text = (longest: number) => z.string().trim().max(longest).optional()
 const personId = z.uuid().toLowerCase()
 
+/** One level for each person: the same id in another case would be a second one. */
+const permissions = z
+  .record(z.uuid(), accessLevel)
+  .refine((people) => Object.keys(people).length <= 100, { error: 'At most 100 people.' })
+  .superRefine((people, context) => {
+    const ids = Object.keys(people).map((id) => id.toLowerCase())
+    for (const [index, id] of Object.keys(people).entries())
+      if (ids.indexOf(id.toLowerCase()) < index)
+        context.addIssue({ code: 'custom', message: 'this person is named twice', path: [id] })
+  })
+  .transform((people) => Object.fromEntries(Object.entries(people).map(([id, level]) => [id.toLowerCase(), level])))
+
 /**
  * The body of `POST {base_url}/mail/v1/mailboxes/` (API document, "Mailbox creation request"), all 32 fields. Limits are
  * Microsoft's (New-Mailbox, Set-Mailbox, Set-User, Set-Place). What a property applies to is in {@link applicability}.
@@ -23,10 +35,7 @@ export const mailboxRequest = z.strictObject({
   displayName: z.string().trim().min(1).max(256),
   /** Left out: the default template of the kind that the properties imply. */
   templateId: z.string().min(1).max(64).optional(),
-  permissions: z
-    .record(personId, accessLevel)
-    .refine((people) => Object.keys(people).length <= 100, { error: 'At most 100 people.' })
-    .default({}),
+  permissions: permissions.default({}),
   metadata: metadata.default({}),
   /** MB, for every kind; seats of a room are `metadata.seats`. */
   capacity: z.int().min(1).max(102_400).optional(),

@@ -33,6 +33,8 @@ export interface Address {
   readonly alias: string
   /** True when it was asked for as it stands: then a clash is the person's to solve, and we only suggest. */
   readonly asked: boolean
+  /** How many characters may be asked for, when it is more than that and would have to be cut. */
+  readonly longest?: number
 }
 type Naming = TemplateSnapshot['naming']
 
@@ -47,7 +49,10 @@ export function addressOf(
 ): Address {
   const wanted =
     asked.alias === '' ? slug(asked.displayName) || `site-${shortId(requestId)}` : asked.alias.toLowerCase()
-  return { alias: affixed(naming, bare(naming, wanted)), asked: asked.alias !== '' }
+  const core = bare(naming, wanted)
+  const room = longest - naming.prefix.length - naming.suffix.length
+  const isCut = asked.alias !== '' && core.length > room
+  return { alias: affixed(naming, core), asked: asked.alias !== '', ...(isCut && { longest: room }) }
 }
 
 /** How many addresses are tried that people would choose, before the one that is made of the request's id. */

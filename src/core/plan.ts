@@ -3,6 +3,7 @@ import type { ApprovalStage } from './approval.ts'
 import { asking } from './approvers.ts'
 import type { Fault } from './errors.ts'
 import type { MailboxDetails } from './mailbox.ts'
+import type { Address } from './naming.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isMailboxKind, type MailboxKind, type Person, type SiteKind } from './resource.ts'
 import type { SiteDetails } from './site.ts'
@@ -15,7 +16,7 @@ interface Common {
   /** Why it is wanted, when the body itself says so. */
   readonly reason: string
   /** What is kept for the request until it ends: its addresses, and the names that nothing else may take meanwhile. */
-  readonly names: readonly string[]
+  readonly names: readonly { readonly name: string; readonly pointer: string }[]
 }
 /** What a request for a site would be. */
 export interface SitePlan extends Common {
@@ -51,6 +52,8 @@ export interface Inquiry {
   readonly settings: Settings
   readonly actor: Actor
   readonly requestId: string
+  /** A request that failed and that this one takes the place of: what it keeps is free for this one. */
+  readonly replaces?: string | undefined
   /** Others keep taking the names that we derive, so the next one is made of the request's id. */
   readonly crowded: boolean
 }
@@ -77,6 +80,12 @@ export const unknownTemplate = (): Fault =>
     'unknown-template',
     'There is no such template, or you may not use it. GET /templates/v1/ lists those you may.',
   )
+
+/** A name that was asked for is never cut: another one would come of it. */
+export const tooLong = (pointer: string, { longest }: Address): Fault[] =>
+  longest === undefined
+    ? []
+    : [fault(pointer, 'too-long', `${pointer.slice(1)} may have at most ${longest} characters with this template.`)]
 
 /** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
 export async function peopleNamed(

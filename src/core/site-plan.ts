@@ -8,6 +8,7 @@ import {
   peopleNamed,
   refused,
   type SitePlan,
+  tooLong,
   unknownTemplate,
   usableTemplate,
 } from './plan.ts'
@@ -38,12 +39,14 @@ export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Eva
     const faults = [...templateFaults(template, details), ...owners.faults, ...ownerLimits(template, owners.people)]
     const address = addressOf(template, details, requestId)
     const free = await freeName(inquiry, template.naming, address, siteNameFree(inquiry))
+    faults.push(...tooLong('/alias', address))
     if (free.taken) faults.push(nameTaken(address.alias, free.taken.suggestion))
     if (faults.length > 0) return refused(...faults)
     const alias = free.name
     const approvals = await resolveApprovals(ports, settings, template.approval, actor)
     const url = `${ports.tenant.siteRoot}${alias}`
-    const plan = { kind, template, details, owners: owners.people, alias, url, approvals, reason: '', names: [alias] }
+    const names = [{ name: alias, pointer: '/alias' }]
+    const plan = { kind, template, details, owners: owners.people, alias, url, approvals, reason: '', names }
     return { ok: true, plan }
   })
 }

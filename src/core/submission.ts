@@ -1,11 +1,11 @@
 import { type Actor, authorize } from './access.ts'
-import { askApprovers, entry, jobsOfQueued, record } from './change.ts'
+import { askApprovers, changeRequest, entry, jobsOfQueued, record } from './change.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import { mailboxOf } from './mailbox-plan.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { Ports, SentCard, Settings } from './ports.ts'
 import { evaluate, type Resource } from './preview.ts'
-import type { Request } from './request.ts'
+import { type Request, transition } from './request.ts'
 import { siteOf } from './site-plan.ts'
 import { snapshot } from './template.ts'
 import { fault } from './validation.ts'
@@ -17,6 +17,8 @@ export interface Submission {
   readonly body: unknown
   readonly reason?: string
   readonly channel: Request['channel']
+  /** A request of the same person that failed since its name was somebody else's: it ends when this one is stored. */
+  readonly replaces?: string | undefined
   /** The card in chat that becomes the request's status card. */
   readonly statusCard?: Pick<SentCard, 'conversationId' | 'activityId'>
   /** Further writes of the caller, in the same transaction. */
@@ -34,10 +36,10 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
   authorize(actor, 'request.create')
   const known = await ports.requests.find(submission.requestId)
   if (known) return own(known, actor)
-  const { requestId, resource, body } = submission
+  const { requestId, resource, body, replaces } = submission
   for (let attempt = 1; ; attempt += 1) {
     const crowded = attempt === triesForAName
-    const evaluation = await evaluate({ ports, settings, actor, requestId, crowded }, resource, body)
+    const evaluation = await evaluate({ ports, settings, actor, requestId, replaces, crowded }, resource, body)
     if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
     try {
@@ -45,15 +47,19 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
     } catch (error) {
       if (!(error instanceof NameLost)) throw error
       // Our next look finds it held, and suggests another or derives one, unless names were lost again and again.
-      if (crowded)
-        return refuse([fault(pointerOfName(plan), 'name-taken', `${error.message} is taken. Try another.`, '')])
+      if (crowded) return refuse([fault(error.pointer, 'name-taken', `${error.message} is taken. Try another.`, '')])
     }
   }
 }
 
 /** Thrown inside the transaction: a name of the plan was taken since the plan was made. */
-class NameLost extends Error {}
-const pointerOfName = (plan: Plan): string => (isForMailboxPlan(plan) ? '/name' : '/alias')
+class NameLost extends Error {
+  readonly pointer: string
+  constructor({ name, pointer }: Plan['names'][number]) {
+    super(name)
+    this.pointer = pointer
+  }
+}
 
 /** Stores the request of a plan. Throws {@link NameLost}, so that nothing is kept. */
 async function store(
@@ -66,8 +72,9 @@ async function store(
   const { requestId, statusCard } = submission
   const earlier = await ports.requests.lock(requestId)
   if (earlier) return own(earlier, actor)
-  for (const name of plan.names)
-    if (!(await ports.reservations.reserve(actor.tenantId, name, requestId))) throw new NameLost(name)
+  if (submission.replaces) await endReplaced(ports, settings, actor, submission.replaces, requestId)
+  for (const one of plan.names)
+    if (!(await ports.reservations.reserve(actor.tenantId, one.name, requestId))) throw new NameLost(one)
   // The number is taken before open requests are counted: from here on the tenant's submissions wait for each other.
   const number = await ports.requests.nextNumber(actor.tenantId)
   await refuseTooMany(ports, settings, actor)
@@ -81,6 +88,16 @@ async function store(
   await record(ports, settings, { request, audit: [entry(request, actor, request.status)], jobs })
   await submission.along?.()
   return request
+}
+
+/** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
+async function endReplaced(ports: Ports, settings: Settings, actor: Actor, replaced: string, by: string) {
+  await changeRequest(ports, settings, replaced, (request, at) => {
+    if (request.status !== 'failed' || request.requester.id !== actor.id) return undefined
+    const { id, displayName, userPrincipalName } = actor
+    const next = { ...transition(request, 'cancelled', at), cancelledBy: { id, displayName, userPrincipalName } }
+    return { request: next, audit: [entry(next, actor, 'cancelled', { data: { replacedBy: by } })] }
+  })
 }
 
 /** What every request has, whatever it asks for. */
@@ -113,9 +130,11 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, number: nu
   }
 }
 
+/** The limit is for people: an application has many to ask for. */
 async function refuseTooMany(ports: Ports, settings: Settings, actor: Actor): Promise<void> {
   const limit = settings.openRequestsPerPerson
-  if (limit === 0 || (await ports.requests.countOpen(actor.tenantId, actor.id)) < limit) return
+  if (limit === 0 || actor.clientId !== undefined || (await ports.requests.countOpen(actor.tenantId, actor.id)) < limit)
+    return
   throw new ProvisioningError(
     'too-many-open-requests',
     `You have ${limit} open requests, which is the most at a time. Wait for one to finish, or cancel one.`,

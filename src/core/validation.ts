@@ -81,7 +81,7 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
       return [fault(pointer, isNull ? 'null' : 'wrong-type', `${name} ${wrong}.`)]
     }
     case 'invalid_key':
-      return [fault(pointer, 'invalid', `${name} is not valid: a key has 1 to 64 characters.`)]
+      return [fault(pointer, 'invalid', `${name} is not valid: ${keyWords(issue.issues)}.`)]
     case 'invalid_format':
       if (issue.format === 'uuid') return [fault(pointer, 'invalid', `${name} must be an object id (a UUID).`)]
       return [fault(pointer, 'invalid', `${name} does not have the right form.`)]
@@ -93,6 +93,11 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
       return [fault(pointer, 'invalid', `${name} is not valid: ${issue.message}.`)]
   }
 }
+
+const keyWords = (issues: readonly z.core.$ZodIssue[]): string =>
+  issues.some((issue) => issue.code === 'invalid_format' && issue.format === 'uuid')
+    ? 'it must be the object id of a person'
+    : 'a key has 1 to 64 characters'
 
 const isOtherType = (issues: readonly z.core.$ZodIssue[]): boolean =>
   issues.every(({ code, path }) => code === 'invalid_type' && path.length === 0)

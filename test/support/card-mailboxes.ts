@@ -236,6 +236,6 @@ export const mailboxPlanOf = (of: RequestForMailbox, more: Partial<MailboxPlan> 
   aliasAddress: of.aliasAddress,
   approvals: of.approvals,
   reason: of.reason,
-  names: [of.address],
+  names: [{ name: of.address, pointer: '/name' }],
   ...more,
 })

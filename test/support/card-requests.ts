@@ -192,7 +192,7 @@ export const planOf = (more: Partial<SitePlan> = {}): SitePlan => ({
   alias: 'project-aurora-2',
   url,
   reason: '',
-  names: ['project-aurora-2'],
+  names: [{ name: 'project-aurora-2', pointer: '/alias' }],
   approvals: [stageOf(1, [dana, omar])],
   ...more,
 })
