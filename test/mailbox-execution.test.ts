@@ -94,6 +94,30 @@ describe('a mailbox', () => {
     expect((await stored(requestId)).status).toBe('succeeded')
   })
 
+  it('keeps what a step that waits has found out, and at once goes on with what it only wanted kept', async () => {
+    const { requestId } = await asked()
+    const createSince = '2026-11-20T10:00:00.000Z'
+    const heldSince = '2026-11-20T10:00:03.000Z'
+    let isThere = false
+    const { calls, tenant } = noting({
+      'create-mailbox': async ({ progress }) => {
+        if (!progress.createSince) return { done: false, retryAfterSeconds: 0, made: { createSince } }
+        if (!isThere) return { done: false, retryAfterSeconds: 5, made: { heldSince } }
+        return { done: true, made: { mailboxId: 'guid', heldSince: undefined } }
+      },
+    })
+    await run(tenant, requestId)
+    expect(calls.map(({ input }) => input.progress)).toEqual([{}, { createSince }])
+    expect((await stored(requestId)).progress).toEqual({ createSince, heldSince })
+    const put = (await core.orders(requestId)).filter(({ name }) => name === 'provision')
+    expect(put).toHaveLength(2)
+    isThere = true
+    await run(tenant, requestId)
+    const made = await stored(requestId)
+    expect([made.status, made.progress]).toEqual(['succeeded', { createSince, mailboxId: 'guid' }])
+    expect(made.steps[0]).toMatchObject({ status: 'done', attempts: 1 })
+  })
+
   it('that a ready check finds right keeps what was found', async () => {
     const { requestId } = await asked()
     const checks: Check[] = [{ name: 'address', ok: true, detail: '' }]

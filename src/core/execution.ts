@@ -4,7 +4,7 @@ import { jobId, system } from './events.ts'
 import { anotherAlias, anotherName } from './free-name.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTakenName, nextStep, type Problem, type Request, type RequestStep, transition, withStep } from './request.ts'
-import { checkFault, type Done, resourceOf, takeStep } from './step.ts'
+import { checkFault, type Done, resourceOf, takeStep, type Waiting } from './step.ts'
 
 export interface Run {
   /** True when the queue will not try again, so a failure is final. */
@@ -70,10 +70,7 @@ async function runStep(
   })
   if (!begun || isOver(begun, name)) return begun
   const result = await takeStep(ports, begun, name, signal)
-  if (!result.done) {
-    await putOff(ports, begun, result.retryAfterSeconds)
-    return undefined
-  }
+  if (!result.done) return waits(ports, settings, begun, name, result)
   return changeRequest(ports, settings, requestId, (current, at) =>
     isOver(current, name) ? undefined : ended(current, name, result, at),
   )
@@ -94,6 +91,27 @@ const isOver = (request: Request, name: RequestStep['name']): boolean =>
 
 /** How long a step may wait for the tenant before we say that it failed, in seconds (Microsoft names no bound). */
 const longestWaitSeconds = 15 * 60
+
+/**
+ * Puts a step off, with what it keeps. One that only wanted something kept (0 seconds) goes on at once with the request
+ * that has it.
+ */
+async function waits(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  name: RequestStep['name'],
+  { made, retryAfterSeconds }: Waiting,
+): Promise<Request | undefined> {
+  const kept =
+    made &&
+    (await changeRequest(ports, settings, request.requestId, (current) =>
+      isOver(current, name) ? undefined : { request: made(current), audit: [] },
+    ))
+  if (made && retryAfterSeconds === 0) return kept
+  await putOff(ports, request, retryAfterSeconds)
+  return undefined
+}
 
 async function putOff(ports: Ports, request: Request, seconds: number): Promise<void> {
   const now = ports.clock.now()

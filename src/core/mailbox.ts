@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type MailboxKind, metadata } from './resource.ts'
+import { instant, type MailboxKind, metadata } from './resource.ts'
 
 /** What somebody may do with a mailbox (API document, "Permissions object"). */
 export const accessLevels = ['None', 'SendAs', 'FullAccess'] as const
@@ -139,6 +139,12 @@ export const mailboxProgress = z.object({
   mailboxId: z.string().optional(),
   userId: z.string().optional(),
   userPrincipalName: z.string().optional(),
+  /** When Exchange was first about to be told to make the mailbox: what is older is somebody else's. */
+  createSince: instant.optional(),
+  /** Since when Exchange says that the name is held, and shows nobody who holds it. */
+  heldSince: instant.optional(),
+  /** Since when the ready check finds something wrong. */
+  checkedSince: instant.optional(),
 })
 export type MailboxProgress = z.output<typeof mailboxProgress>
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { metadata } from './resource.ts'
+import { instant, metadata } from './resource.ts'
 
 const aliasCharacters = /^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$/
 
@@ -49,6 +49,8 @@ export const siteProgress = z.object({
   url: z.string().optional(),
   securityGroupId: z.string().optional(),
   securityGroupName: z.string().optional(),
+  /** Since when the ready check finds something wrong. */
+  checkedSince: instant.optional(),
 })
 export type SiteProgress = z.output<typeof siteProgress>
 

@@ -11,7 +11,7 @@ import {
   type RequestStep,
 } from './request.ts'
 import { siteStep } from './site.ts'
-import type { MailboxStepInput, SiteStepInput } from './tenant-ports.ts'
+import type { MailboxStepInput, SiteStepInput, StepResult } from './tenant-ports.ts'
 
 /** A step that has ended: what it adds to the request, and what a ready check has found. */
 export interface Done {
@@ -19,7 +19,12 @@ export interface Done {
   readonly made: (current: Request) => Request
   readonly checks?: readonly Check[]
 }
-type Taken = Done | { readonly done: false; readonly retryAfterSeconds: number }
+/** A step that has to wait, for so many seconds, and what it keeps meanwhile. */
+export interface Waiting {
+  readonly done: false
+  readonly retryAfterSeconds: number
+  readonly made?: (current: Request) => Request
+}
 
 /** Takes one step of a request in the tenant. */
 export async function takeStep(
@@ -27,19 +32,27 @@ export async function takeStep(
   request: Request,
   name: RequestStep['name'],
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<Done | Waiting> {
   if (isForMailbox(request)) {
     const result = await ports.tenant.mailboxSteps[mailboxStep.parse(name)](mailboxInput(request, signal))
-    if (!result.done) return result
-    const made = (current: Request): Request =>
-      isForMailbox(current) ? { ...current, progress: { ...current.progress, ...result.made } } : current
-    return { done: true, made, ...(result.checks && { checks: result.checks }) }
+    return adding(result, (current, made) =>
+      isForMailbox(current) ? { ...current, progress: { ...current.progress, ...made } } : current,
+    )
   }
   const result = await ports.tenant.siteSteps[siteStep.parse(name)](siteInput(request, signal))
-  if (!result.done) return result
-  const made = (current: Request): Request =>
-    isForMailbox(current) ? current : { ...current, progress: { ...current.progress, ...result.made } }
-  return { done: true, made, ...(result.checks && { checks: result.checks }) }
+  return adding(result, (current, made) =>
+    isForMailbox(current) ? current : { ...current, progress: { ...current.progress, ...made } },
+  )
+}
+
+/** What a step's result adds to the request, whatever the request has become meanwhile. */
+function adding<P>(result: StepResult<P>, add: (current: Request, made: Partial<P>) => Request): Done | Waiting {
+  if (result.done) {
+    const { made, checks } = result
+    return { done: true, made: (current) => add(current, made), ...(checks && { checks }) }
+  }
+  const { retryAfterSeconds, made } = result
+  return { done: false, retryAfterSeconds, ...(made && { made: (current) => add(current, made) }) }
 }
 
 function siteInput(request: RequestForSite, signal: AbortSignal): SiteStepInput {

@@ -36,12 +36,13 @@ export interface MailboxStepInput {
 }
 
 /**
- * Done, with what it made, and what a ready check has found; or not yet, and when to look again (seconds). A ready check
- * that found something wrong is done too: what follows from it is the core's matter.
+ * Done, with what it made, and what a ready check has found; or not yet, when to look again (seconds; 0 = at once), and
+ * what has to be kept until then. A ready check that found something wrong is done too: what follows from it is the core's
+ * matter.
  */
 export type StepResult<Progress = SiteProgress> =
   | { readonly done: true; readonly made: Partial<Progress>; readonly checks?: readonly Check[] }
-  | { readonly done: false; readonly retryAfterSeconds: number }
+  | { readonly done: false; readonly retryAfterSeconds: number; readonly made?: Partial<Progress> }
 
 /**
  * The tenant that resources are made in. Each step looks before it creates, so it is safe to run twice.
