@@ -80,6 +80,7 @@ describe('the mailbox form', () => {
 
   it.each<[string, string, string]>([
     [`/permissions/${dana.id}`, 'unknown-person', 'permissions.FullAccess'],
+    [`/permissions/${dana.id}`, 'no-mailbox', 'permissions.FullAccess'],
     [`/permissions/${dana.id}`, 'chosen-twice', 'permissions.SendAs'],
     ['/metadata/seats', 'invalid', 'metadata.seats'],
     ['/roomMailboxMetadata/hasWhiteboard', 'wrong-type', 'roomMailboxMetadata.hasWhiteboard'],

@@ -8,7 +8,7 @@ import { addressOf } from './naming.ts'
 import { type Evaluation, type Inquiry, type MailboxPlan, peopleNamed, refused, tooLong } from './plan.ts'
 import type { MailDomains, Ports } from './ports.ts'
 import type { RequestForMailbox } from './request.ts'
-import { type MailboxKind, metadata } from './resource.ts'
+import { type MailboxKind, metadata, type Person } from './resource.ts'
 import type { TemplateSnapshot } from './template.ts'
 import { templateFaults } from './template-rules.ts'
 import { fault, faultsOf } from './validation.ts'
@@ -97,12 +97,24 @@ function valueFaults(kind: MailboxKind, { country, metadata }: MailboxDetails): 
   return faults
 }
 
-function namedIn(ports: Ports, { permissions, primaryOwner, secondaryOwner }: MailboxDetails) {
+async function namedIn(ports: Ports, { permissions, primaryOwner, secondaryOwner }: MailboxDetails) {
   const owners = { primaryOwner, secondaryOwner }
-  return peopleNamed(ports, [
+  const { people, faults } = await peopleNamed(ports, [
     ...Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' })),
     ...Object.entries(owners).flatMap(([field, id]) => (id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [])),
   ])
+  const given = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
+  return { people, faults: [...faults, ...(await accessFaults(ports, given))] }
+}
+
+/** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */
+async function accessFaults({ directory }: Ports, people: readonly Person[]): Promise<Fault[]> {
+  const unknown = people.length > 0 ? await directory.unknownToExchange(people) : []
+  return people
+    .filter(({ id }) => unknown.includes(id))
+    .map(({ id, displayName }) =>
+      fault(`/permissions/${id}`, 'no-mailbox', `${displayName} has no mailbox, so nobody can give them access.`),
+    )
 }
 
 /** The primary and the additional address, and what keeps the mailbox from having them. */

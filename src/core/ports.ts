@@ -151,6 +151,8 @@ export interface Directory {
   groupsOf(personId: string): Promise<ReadonlySet<string>>
   /** Whether no site and no group's site has this alias, or will have it. */
   isSiteAddressFree(alias: string): Promise<boolean>
+  /** The ids of those people whom Exchange does not know, and who can be given no access: who has no mailbox, say. */
+  unknownToExchange(people: readonly Person[]): Promise<readonly string[]>
   /** Whether a mailbox can be made of this address: nobody has the address, nor what stands before its `@` as a name. */
   isMailboxNameFree(address: string): Promise<boolean>
   /** Whether nobody has this mail address. */

@@ -24,6 +24,7 @@ export const faultCodes = [
   'domain-not-accepted',
   'same-as-address',
   'chosen-twice',
+  'no-mailbox',
 ] as const
 export type FaultCode = (typeof faultCodes)[number]
 

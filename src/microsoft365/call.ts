@@ -26,7 +26,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
   /** Statuses that are answers, not errors, to this caller: 404 where it asks whether something is there. */
   readonly accept?: readonly number[]
-  /** A POST that changes nothing is repeated at once as a GET is. */
+  /** A POST that changes nothing: it has a read's time-out, and is repeated at once as a GET is. */
   readonly reads?: boolean
   readonly signal?: AbortSignal
 }
@@ -84,7 +84,7 @@ export function createCaller(
     throw (door.refusal ?? errorOf)(door.service, call.purpose, answer)
   }
   return async (call) => {
-    for (const wait of call.reads || (call.method ?? 'GET') === 'GET' ? quickRetries : []) {
+    for (const wait of isRead(call) ? quickRetries : []) {
       try {
         return await attempt(call)
       } catch (error) {
@@ -95,6 +95,8 @@ export function createCaller(
     return attempt(call)
   }
 }
+
+const isRead = ({ reads, method = 'GET' }: Call): boolean => reads === true || method === 'GET'
 
 /** Worth repeating at once: it may pass, and the service did not ask for a wait or use up our time already. */
 const isQuick = (error: unknown): boolean =>
@@ -114,7 +116,7 @@ async function exchange(
   const { method = 'GET', url, purpose, body } = call
   const clientRequestId = randomUUID()
   const started = performance.now()
-  const limit = AbortSignal.timeout(method === 'GET' ? readMilliseconds : writeMilliseconds)
+  const limit = AbortSignal.timeout(isRead(call) ? readMilliseconds : writeMilliseconds)
   let response: Response | undefined
   try {
     const init: RequestInit = {

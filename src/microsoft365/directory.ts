@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { type Directory, type MailDomains, type Person, TenantError } from '../core/index.ts'
 import type { CallService } from './call.ts'
 import { readAs } from './call.ts'
-import { type Exchange, heldBy, reachedBy } from './exchange.ts'
+import { type Exchange, heldBy, localPartOf, reachedBy } from './exchange.ts'
 import { type Graph, graphService, query, quoted, type UserEntry } from './graph.ts'
+import { isHeldByAccount, unknownToExchange } from './people.ts'
 import type { SharePoint } from './sharepoint.ts'
 
 export interface DirectoryParts {
@@ -25,6 +26,7 @@ const keptEntries = 5_000
 export function createDirectory(parts: DirectoryParts): Directory {
   const { graph, sharePoint, exchange } = parts
   const domains = shortMemory<MailDomains>(parts.now)
+  const theDomains = () => domains('', () => mailDomains(graph))
   const isFree = async (Filter: string) => (await exchange.read('Get-Recipient', { Filter }, z.unknown())).length === 0
   const people = shortMemory<Person | undefined>(parts.now)
   const groups = shortMemory<ReadonlySet<string>>(parts.now)
@@ -38,9 +40,16 @@ export function createDirectory(parts: DirectoryParts): Directory {
       if ((await graph.groupsByNickname(alias)).length > 0) return false
       return !(await sharePoint.siteExists(sharePoint.addressOf(alias)))
     },
-    isMailboxNameFree: async (address) => isFree(heldBy(address)),
+    unknownToExchange: (people) => unknownToExchange(exchange, people),
+    async isMailboxNameFree(address) {
+      const filter = heldBy(address)
+      // Exchange makes the account's sign-in name of the alias and the default domain, whatever the address's own is.
+      const userPrincipalName = `${localPartOf(address)}@${(await theDomains()).default}`
+      const [free, held] = await Promise.all([isFree(filter), isHeldByAccount(graph, { userPrincipalName, address })])
+      return free && !held
+    },
     isMailAddressFree: async (address) => isFree(reachedBy(address)),
-    mailDomains: () => domains('', () => mailDomains(graph)),
+    mailDomains: theDomains,
     findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { TenantError } from '../core/index.ts'
 import { unreadable } from './answer.ts'
-import { type CallService, type Door, readAs } from './call.ts'
+import { type Answer, type CallService, type Door, readAs } from './call.ts'
 import {
   type Cmdlet,
   type CmdletParameters,
@@ -44,7 +45,9 @@ export const exchangeDoor = (exchangeUrl: string): Door => ({
 
 /** The mailbox by which Exchange finds the tenant for an application that is nobody. */
 const systemMailbox = 'SystemMailbox{bb558c35-97f1-4cb9-8ff7-d53741dc928c}'
-const page = z.object({ value: z.array(z.unknown()) })
+const page = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
+/** At 1,000 entries a page this is more than anything that we ask for. */
+const mostPages = 20
 
 export interface How {
   readonly signal?: AbortSignal
@@ -56,10 +59,10 @@ export type Exchange = ReturnType<typeof createExchange>
 /** Runs Exchange Online's cmdlets by `InvokeCommand`. */
 export function createExchange(call: CallService, options: { exchangeUrl: string; tenantId: string }) {
   const { tenantId } = options
-  const url = `${new URL(options.exchangeUrl).origin}/adminapi/beta/${tenantId}/InvokeCommand`
+  const door = `${new URL(options.exchangeUrl).origin}/adminapi/beta/${tenantId}/InvokeCommand`
 
-  async function invoke(cmdlet: Cmdlet, parameters: object, reads: boolean, { signal, anchor }: How) {
-    const answer = await call({
+  function invoke(cmdlet: Cmdlet, parameters: object, reads: boolean, { signal, anchor }: How, url = door) {
+    return call({
       method: 'POST',
       url,
       purpose: purposes[cmdlet],
@@ -71,7 +74,6 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
       body: { CmdletInput: { CmdletName: cmdlet, Parameters: parameters } },
       ...(signal && { signal }),
     })
-    return answer
   }
 
   /** What a reading cmdlet finds, each checked by the schema. Nothing is found of what is not there (yet). */
@@ -82,9 +84,16 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
     how: How = {},
   ): Promise<z.output<S>[]> {
     try {
-      const answer = await invoke(cmdlet, parameters, true, how)
-      const { value } = readAs(page, answer, service)
-      return value.map((body) => readAs(schema, { ...answer, body }, service))
+      const found: z.output<S>[] = []
+      let url: string | undefined = door
+      for (let pages = 0; url !== undefined; pages += 1) {
+        if (pages === mostPages) throw foreignPage()
+        const answer: Answer = await invoke(cmdlet, parameters, true, how, url)
+        const { value, '@odata.nextLink': next } = readAs(page, answer, service)
+        for (const body of value) found.push(readAs(schema, { ...answer, body }, service))
+        url = next === undefined ? undefined : pageAt(url, next)
+      }
+      return found
     } catch (error) {
       if (isRefusal(error, 'not-found')) return []
       throw error
@@ -112,6 +121,18 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
   }
 }
 
+/** Where the next page is: under the rules of a redirect, since our token goes there. */
+function pageAt(from: string, next: string): string {
+  const to = URL.canParse(next, from) ? followsTo(new URL(from), new URL(next, from)) : undefined
+  if (to) return to.href
+  throw foreignPage()
+}
+
+const foreignPage = (): TenantError =>
+  new TenantError('foreign-page', `${service} sent a list whose next page is elsewhere or never ends.`, {
+    retryable: false,
+  })
+
 /** One condition of an OPATH filter. */
 export const equal = (property: string, value: string): string => `${property} -eq ${quoted(value)}`
 
@@ -121,8 +142,18 @@ function checkedAddress(address: string): string {
   throw new TypeError('A mail address has letters, digits, dots, hyphens and underscores only.')
 }
 
+/** An object id that may stand in a filter, of Exchange or of Graph. Throws `TypeError` for anything else. */
+export function checkedId(id: string): string {
+  if (z.guid().safeParse(id).success) return id
+  throw new TypeError('An object id is a UUID.')
+}
+
 /** A filter: who gets mail at this address. */
 export const reachedBy = (address: string): string => equal('EmailAddresses', `smtp:${checkedAddress(address)}`)
+
+/** A filter: whom Exchange knows of these accounts. Throws `TypeError` for an object id that is none. */
+export const knownAs = (ids: readonly string[]): string =>
+  ids.map((id) => equal('ExternalDirectoryObjectId', checkedId(id))).join(' -or ')
 
 /** A filter: who has this address, or what stands before its `@` as alias or name. */
 export function heldBy(address: string): string {

@@ -79,7 +79,7 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
     async siteExists(address: string): Promise<boolean> {
       const url = `${origin}/_api/SP.Site.Exists`
       const purpose = 'checking whether an address is free'
-      const answer = await call({ method: 'POST', url, body: { url: address }, purpose })
+      const answer = await call({ method: 'POST', url, body: { url: address }, purpose, reads: true })
       return readAs(z.object({ value: z.boolean() }), answer, service).value
     },
 

@@ -103,6 +103,7 @@ export function withBotWorld(): BotWorld {
           return inDirectory([kim, dana, omar, sam].find((one) => one.id === id))
         },
         groupsOf: () => inDirectory(new Set<string>()),
+        unknownToExchange: () => inDirectory([]),
         isSiteAddressFree: (alias) => inDirectory(!takenAddresses.has(alias)),
         isMailboxNameFree: (address) => inDirectory(!takenAddresses.has(address)),
         isMailAddressFree: (address) => inDirectory(!takenAddresses.has(address)),

@@ -36,6 +36,8 @@ export interface World {
   readonly managers: Map<string, Person>
   /** What the tenant holds already: addresses of sites, names of mailboxes, mail addresses. */
   readonly taken: Set<string>
+  /** Ids of people whom Exchange does not know. */
+  readonly withoutMailbox: Set<string>
   /** Whether the directory answers. */
   up: boolean
 }
@@ -88,6 +90,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     groups: new Map([[approversGroup, [dana, omar, kim]]]),
     managers: new Map([[kim.id, dana]]),
     taken: new Set(),
+    withoutMailbox: new Set(),
     up: true,
   }
   const settings: Settings = {
@@ -109,6 +112,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       clock: { now: () => new Date() },
       work: database,
       jobs: jobsIn(database),
+      deadLetters: noDeadLetters,
       directory: directoryOf(world, database),
       tenant: noTenant,
       vitals: { own: unexpected('the service to be asked how it does') },
@@ -162,6 +166,14 @@ export function withCore(engine: EngineName = 'embedded'): Core {
   }
 }
 
+/** A queue that has given nothing up. */
+export const noDeadLetters: Ports['deadLetters'] = {
+  list: async () => [],
+  find: async () => undefined,
+  settle: async () => false,
+  replay: async () => false,
+}
+
 const jobsIn = (database: Database): Ports['jobs'] => ({
   async enqueue(orders) {
     for (const { id = randomUUID(), name, payload, startAfter } of orders) {
@@ -186,6 +198,8 @@ function directoryOf(world: World, database: Database): Directory {
         const groups = [...world.groups].filter(([, members]) => members.some((member) => member.id === id))
         return new Set(groups.map(([group]) => group))
       }),
+    unknownToExchange: (people) =>
+      ask('unknownToExchange', () => people.map(({ id }) => id).filter((id) => world.withoutMailbox.has(id))),
     isSiteAddressFree: (alias) => ask('isSiteAddressFree', () => !world.taken.has(alias)),
     isMailboxNameFree: (address) =>
       ask('isMailboxNameFree', () => !world.taken.has(address) && !world.taken.has(address.split('@')[0] ?? '')),

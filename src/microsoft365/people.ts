@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import type { Person } from '../core/index.ts'
+import { checkedId, type Exchange, knownAs } from './exchange.ts'
+import { type Graph, query, quoted } from './graph.ts'
+
+/** What somebody is called now. `names` are all by which Exchange may call them, in lower case. */
+export interface Names {
+  readonly userPrincipalName: string
+  readonly names: readonly string[]
+}
+
+const text = z.string().nullish().catch(null)
+const named = z.object({
+  id: z.guid(),
+  userPrincipalName: z.string().min(1),
+  mail: text,
+  proxyAddresses: z.array(z.string()).catch([]),
+})
+
+/** Graph takes fifteen values in one `in`; and this many questions are asked at once. */
+const idsInFilter = 15
+const atOnce = 4
+/** A filter of this many ids is some 2 kB long. */
+const idsInOpath = 25
+
+/**
+ * What people are called now, by their object id: they are renamed, and the id that was asked for decides. Who is no
+ * longer in the directory is left out.
+ */
+export async function namesOf(
+  graph: Graph,
+  people: readonly Pick<Person, 'id'>[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Names>> {
+  const ids = [...new Set(people.map(({ id }) => id.toLowerCase()))]
+  const found = await eachGroup(ids, idsInFilter, (some) => {
+    const $filter = `id in (${some.map((id) => quoted(checkedId(id))).join(',')})`
+    const $select = 'id,userPrincipalName,mail,proxyAddresses'
+    return graph.list(`${graph.root}/users${query({ $filter, $select })}`, named, 'looking people up', signal)
+  })
+  return new Map(
+    found.map(({ id, userPrincipalName, mail, proxyAddresses }) => {
+      const addresses = proxyAddresses.filter((one) => /^smtp:/i.test(one)).map((one) => one.slice('smtp:'.length))
+      const names = [id, userPrincipalName, ...(mail ? [mail] : []), ...addresses].map((name) => name.toLowerCase())
+      return [id.toLowerCase(), { userPrincipalName, names }]
+    }),
+  )
+}
+
+const recipient = z.object({ ExternalDirectoryObjectId: z.string().catch('') })
+
+/** The ids of those people who are no recipients of Exchange's. */
+export async function unknownToExchange(exchange: Exchange, people: readonly Pick<Person, 'id'>[]): Promise<string[]> {
+  const ids = people.map(({ id }) => id)
+  const found = await eachGroup(ids, idsInOpath, (some) =>
+    exchange.read('Get-Recipient', { Filter: knownAs(some) }, recipient),
+  )
+  const known = new Set(found.map(({ ExternalDirectoryObjectId: id }) => id.toLowerCase()))
+  return ids.filter((id) => !known.has(id.toLowerCase()))
+}
+
+/**
+ * Whether an account has this sign-in name or this address, also one without a mailbox, which Exchange does not show; or
+ * a deleted one that can still be restored with the address (List deletedItems: for 30 days; `$filter` as on users).
+ */
+export async function isHeldByAccount(
+  graph: Graph,
+  { userPrincipalName, address }: { userPrincipalName: string; address: string },
+): Promise<boolean> {
+  const isAddress = ['smtp', 'SMTP'].map((type) => `proxyAddresses/any(p:p eq ${quoted(`${type}:${address}`)})`)
+  const filters = {
+    users: [`userPrincipalName eq ${quoted(userPrincipalName)}`, ...isAddress].join(' or '),
+    'directory/deletedItems/microsoft.graph.user': `mail eq ${quoted(address)}`,
+  }
+  const found = await Promise.all(
+    Object.entries(filters).map(([path, $filter]) =>
+      graph.list(
+        `${graph.root}/${path}${query({ $filter, $select: 'id' })}`,
+        z.object({ id: z.guid() }),
+        'checking whether a name is free',
+      ),
+    ),
+  )
+  return found.some((accounts) => accounts.length > 0)
+}
+
+/** Asks about so many at a time, a few questions at once; answers in any order. */
+async function eachGroup<T, R>(
+  all: readonly T[],
+  size: number,
+  ask: (some: readonly T[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const groups = Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
+  const answers: R[] = []
+  for (let from = 0; from < groups.length; from += atOnce)
+    answers.push(...(await Promise.all(groups.slice(from, from + atOnce).map(ask))).flat())
+  return answers
+}
