@@ -90,7 +90,7 @@ describe('the cards of a request', () => {
 
   it('are forgotten, and not tried again, when the chat does not take them', async () => {
     const request = await stored()
-    send = async () => ({ state: 'undeliverable' })
+    send = async () => ({ state: 'undeliverable', why: 'ForbiddenOperationException', closed: false })
     await deliver(request, 'status')
     expect(await core.ports.sentCards.find(request.requestId, kim.id, 'status')).toBeUndefined()
     expect(toldTo()).toEqual([['send', kim.id]])

@@ -1,7 +1,18 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Activity, ConversationReference, TurnContext } from 'botbuilder'
 import type { CardJson } from '../cards/index.ts'
-import { type Conversation, type SendResult, TenantError } from '../core/index.ts'
+import {
+  type ChatRefusal,
+  type Conversation,
+  PutOff,
+  type SendResult,
+  TenantError,
+  type UpdateResult,
+} from '../core/index.ts'
 import type { GuardedAdapter } from './adapter.ts'
+import { longestCall } from './chat-pace.ts'
+import type { PacedChats } from './paced-chats.ts'
+import { refusalOfChat, statusOf } from './refused-card.ts'
 import { messageOf } from './respond.ts'
 import { isConnector } from './service-url.ts'
 import type { Log } from './turn.ts'
@@ -12,6 +23,7 @@ export interface CardSenderOptions {
   readonly allowLoopback: boolean
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
+  readonly chats: PacedChats
   readonly log: Log
 }
 
@@ -20,15 +32,23 @@ export interface CardSenderOptions {
  * that has run out is mended by an admin.
  */
 const tryAgain = new Set([401, 412, 429, 502, 503, 504])
-/** The chat does not take our messages, and will not soon: blocked, uninstalled, gone. */
-const closed = new Set([403, 404])
+/** By how much at most a wish of the connector to wait is stretched, so that not all come back at once. */
+const jitter = 0.2
+/** How long a chat is left alone that has had enough and does not say for how long, in milliseconds. */
+const enough = 2000
 
 /** Writes into chats that nobody is just talking in. */
-export function createCardSender({ adapter, allowLoopback, assertOutside, log }: CardSenderOptions) {
+export function createCardSender({ adapter, allowLoopback, assertOutside, chats, log }: CardSenderOptions) {
   const inChat = async (conversation: Conversation, logic: (context: TurnContext) => Promise<void>): Promise<void> => {
     assertOutside('a card')
     const reference = referenceOf(conversation, allowLoopback)
-    // What fails inside a turn goes to the adapter's onTurnError and is swallowed there; what becomes of a card must not.
+    await chats.write(conversation.conversationId, () => within(longestCall, inContext(reference, logic)), holdOf)
+  }
+  // What fails inside a turn goes to the adapter's onTurnError and is swallowed there; what becomes of a card must not.
+  const inContext = async (
+    reference: Partial<ConversationReference>,
+    logic: (context: TurnContext) => Promise<void>,
+  ): Promise<void> => {
     let failure: { error: unknown } | undefined
     await adapter.continueConversationAsync(adapter.appId, reference, async (context) => {
       await logic(context).catch((error: unknown) => {
@@ -37,8 +57,16 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, log }:
     })
     if (failure) throw failure.error
   }
+  const told = (refusal: ChatRefusal, error: unknown, { personId }: Conversation): ChatRefusal => {
+    const { why, closed } = refusal
+    log.warn({ status: statusOf(error), why, closed, personId }, 'a chat does not take our cards')
+    return refusal
+  }
   return {
-    /** Sends a card. Throws what makes sense to try again, when it surely did not arrive. */
+    /**
+     * Sends a card. Throws what makes sense to try again, when it surely did not arrive, and `PutOff` when the chat was
+     * sent enough for now.
+     */
     async send(conversation: Conversation, card: CardJson): Promise<SendResult> {
       let activityId: string | undefined
       try {
@@ -46,16 +74,17 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, log }:
           activityId = (await context.sendActivity(messageOf(card)))?.id
         })
       } catch (error) {
-        const outcome = outcomeOf(error)
-        if (outcome.state === 'undeliverable')
-          log.warn({ status: statusOf(error), personId: conversation.personId }, 'a chat does not take our cards')
-        return outcome
+        if (error instanceof TenantError || error instanceof PutOff) throw error
+        const refusal = refusalOfChat(error, 'send')
+        if (refusal) return told(refusal, error, conversation)
+        if (statusOf(error) !== undefined || neverLeft(error)) throw retryable(error)
+        return { state: 'unknown' }
       }
       return activityId ? { state: 'sent', activityId } : { state: 'unknown' }
     },
 
-    /** Brings a card that is in a chat to another state. */
-    async update(conversation: Conversation, activityId: string, card: CardJson): Promise<'updated' | 'gone'> {
+    /** Brings a card that is in a chat to another state. Throws as `send` does; doing it twice does no harm. */
+    async update(conversation: Conversation, activityId: string, card: CardJson): Promise<UpdateResult> {
       try {
         await inChat(conversation, async (context) => {
           const activity: Partial<Activity> = { ...messageOf(card), id: activityId }
@@ -63,11 +92,24 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, log }:
         })
         return 'updated'
       } catch (error) {
-        if (closed.has(statusOf(error) ?? 0)) return 'gone'
+        if (error instanceof TenantError || error instanceof PutOff) throw error
+        const refusal = refusalOfChat(error, 'update')
+        if (refusal) return told(refusal, error, conversation)
+        if (statusOf(error) === 404) return 'gone'
         throw retryable(error)
       }
     },
   }
+}
+
+/** A call that is cut off when it takes too long: whether it arrived is not known then. */
+async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
+  const late = new AbortController()
+  const timeUp = setTimeout(milliseconds, undefined, { ref: false, signal: late.signal }).then(() => {
+    throw new Error('the connector did not answer in time')
+  })
+  timeUp.catch(() => undefined)
+  return Promise.race([call, timeUp]).finally(() => late.abort())
 }
 
 /** The stored reference, if it leads to the connector: a changed one must not make us write elsewhere. */
@@ -79,17 +121,14 @@ function referenceOf({ reference }: Conversation, allowLoopback: boolean): Parti
   })
 }
 
-/** Whether a failed sending may have arrived: only an answer, or no connection at all, says that it did not. */
-function outcomeOf(error: unknown): SendResult {
-  if (error instanceof TenantError) throw error
-  const status = statusOf(error)
-  if (status !== undefined && closed.has(status)) return { state: 'undeliverable' }
-  if (status !== undefined || neverLeft(error)) throw retryable(error)
-  return { state: 'unknown' }
+/** For how long a chat is left alone after a failure, in milliseconds: 429 speaks of the chat, all else of one call. */
+function holdOf(error: unknown): number {
+  if (statusOf(error) !== 429) return 0
+  const seconds = retryAfterOf(error)
+  return seconds === undefined ? enough * (1 + Math.random()) : seconds * 1000
 }
 
 function retryable(error: unknown): TenantError {
-  if (error instanceof TenantError) return error
   const status = statusOf(error)
   return new TenantError('chat-unavailable', 'The chat does not take cards just now.', {
     retryable: status === undefined || tryAgain.has(status) || status >= 500,
@@ -98,19 +137,16 @@ function retryable(error: unknown): TenantError {
   })
 }
 
-/** What the connector asked for in `Retry-After`, in seconds (RFC 9110). */
+/** What the connector asked for in `Retry-After`, in seconds or as a date (RFC 9110), and a little more: in seconds. */
 function retryAfterOf(error: unknown): number | undefined {
   const response: unknown = error instanceof Error && 'response' in error ? error.response : undefined
   const headers =
     typeof response === 'object' && response !== null && 'headers' in response ? response.headers : undefined
   const get = typeof headers === 'object' && headers !== null && 'get' in headers ? headers.get : undefined
-  const seconds = typeof get === 'function' ? Number(Reflect.apply(get, headers, ['retry-after'])) : Number.NaN
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 3600) : undefined
-}
-
-function statusOf(error: unknown): number | undefined {
-  const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
-  return typeof status === 'number' ? status : undefined
+  const text: unknown = typeof get === 'function' ? Reflect.apply(get, headers, ['retry-after']) : undefined
+  if (typeof text !== 'string' || text === '') return undefined
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return seconds > 0 ? Math.min(seconds, 3600) * (1 + jitter * Math.random()) : undefined
 }
 
 const neverLeft = (error: unknown): boolean =>

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConversationState, type Storage, type StoreItems } from 'botbuilder'
-import type { BotStateStore, Outbox } from '../core/index.ts'
+import type { BotStateStore, ChatPaceStore, Outbox } from '../core/index.ts'
 import { type Credentials, GuardedAdapter } from './adapter.ts'
 import { Bot } from './bot.ts'
 import { createCardSender } from './card-sender.ts'
 import { type ConnectorKeys, createGuard } from './guard.ts'
 import { createOutbox } from './outbox.ts'
+import { createPacedChats } from './paced-chats.ts'
 import type { BotServices, Log } from './turn.ts'
 
 export { commands } from './commands/index.ts'
@@ -52,17 +53,19 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
 export function createChannel(options: {
   credentials: Credentials | undefined
   assertOutside: (what: string) => void
+  chatPace: ChatPaceStore
   now: () => Date
   siteRoot: string
   outlookRoot: string
   log: Log
 }): { adapter: GuardedAdapter; outbox: Outbox } {
-  const { credentials, assertOutside } = options
+  const { credentials, assertOutside, log } = options
   const adapter = new GuardedAdapter(credentials)
+  const chats = createPacedChats(options.chatPace, log)
   return {
     adapter,
     outbox: createOutbox(
-      createCardSender({ adapter, allowLoopback: credentials === undefined, assertOutside, log: options.log }),
+      createCardSender({ adapter, allowLoopback: credentials === undefined, assertOutside, chats, log }),
       options,
     ),
   }

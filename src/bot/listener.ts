@@ -5,6 +5,7 @@ import { DialogContextError } from 'botbuilder-dialogs'
 import { z } from 'zod'
 import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
 import { type ActivityKey, ProvisioningError } from '../core/index.ts'
+import { createPacedChats, type PacedChats } from './paced-chats.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
 import { type BotServices, clickOf, isInvoke, rememberTurn } from './turn.ts'
@@ -22,14 +23,17 @@ const betweenLooks = 100
  */
 export class Listener implements Middleware {
   readonly #services: BotServices
+  readonly #chats: PacedChats
   readonly #written = new Map<string, { reference: string; at: number }>()
 
   constructor(services: BotServices) {
     this.#services = services
+    this.#chats = createPacedChats(services.chatPace, services.log)
   }
 
   async onTurn(context: TurnContext, next: () => Promise<void>): Promise<void> {
     const key = keyOf(context)
+    this.#countAnswers(context)
     context.turnState.set(logKey, this.#services.log)
     try {
       if (key && !(await this.#services.inbox.claim(key))) return await this.#repeat(context, key)
@@ -42,6 +46,19 @@ export class Listener implements Middleware {
       if (isPassing(error)) return
     }
     if (key) this.#remember(context, key)
+  }
+
+  /** Answers go out at once, and count for what we send to the same chat of our own accord. */
+  #countAnswers(context: TurnContext): void {
+    const { id } = context.activity.conversation
+    context.onSendActivities((_, activities, next) => {
+      for (const { type } of activities) if (type !== 'invokeResponse') this.#chats.noteAnswer(id)
+      return next()
+    })
+    context.onUpdateActivity((_, __, next) => {
+      this.#chats.noteAnswer(id)
+      return next()
+    })
   }
 
   /** The answer that the first delivery got, or soon gets; nothing that was said is heard twice. */
@@ -114,7 +131,9 @@ export class Listener implements Middleware {
     const known = this.#written.get(personId)
     const at = this.#services.now().getTime()
     const installed = activity.type === 'installationUpdate' && activity.action === 'add'
-    if (!installed && known?.reference === text && at - known.at < rewriteAfter) return
+    const { system } = this.#services.provisioning
+    const isKnown = known?.reference === text && at - known.at < rewriteAfter
+    if (!installed && isKnown && !(await system.isClosed(tenantId, personId))) return
     const conversation = {
       tenantId,
       personId,
@@ -123,7 +142,7 @@ export class Listener implements Middleware {
       locale: activity.locale ?? 'en',
       timeZone: activity.localTimezone ?? defaultTimeZone,
     }
-    await this.#services.provisioning.system.meet(conversation, installed)
+    await system.meet(conversation, installed)
     this.#written.set(personId, { reference: text, at })
   }
 

@@ -1,6 +1,14 @@
 import type { Activity, TurnContext } from 'botbuilder'
 import type { CardJson, Viewer } from '../cards/index.ts'
-import { type Actor, type CardKey, type Inbox, may, type Provisioning, type SentCards } from '../core/index.ts'
+import {
+  type Actor,
+  type CardKey,
+  type ChatPaceStore,
+  type Inbox,
+  may,
+  type Provisioning,
+  type SentCards,
+} from '../core/index.ts'
 
 export interface Log {
   info(facts: object, message: string): void
@@ -13,6 +21,7 @@ export interface BotServices {
   readonly provisioning: Provisioning
   readonly inbox: Inbox
   readonly sentCards: SentCards
+  readonly chatPace: ChatPaceStore
   readonly now: () => Date
   readonly log: Log
 }

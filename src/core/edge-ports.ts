@@ -87,3 +87,24 @@ export interface IdempotencyStore {
   /** Removes keys past their `keepUntil`. */
   forgetOld(at: Date): Promise<void>
 }
+
+/** What a chat was sent lately. Times are milliseconds since 1970. */
+export interface ChatTraffic {
+  /** When each message was done, in any order; a time to come = it is under way, until then at the latest. */
+  readonly sent: readonly number[]
+  /** The end of the queue of messages that were put off: the next one gets its turn after it. */
+  readonly promisedUntil: number
+  /** The connector asked us not to write before this (`Retry-After`). */
+  readonly heldUntil: number
+}
+
+/** Keeps what chats were sent lately, for all processes that write to them. What may be sent is the bot's to say. */
+export interface ChatPaceStore {
+  /** Reads a chat's traffic and keeps what `decide` makes of it: one change of a chat at a time, whoever makes it. */
+  change<T>(
+    conversationId: string,
+    decide: (traffic: ChatTraffic, now: number) => { readonly traffic: ChatTraffic; readonly result: T },
+  ): Promise<T>
+  /** Forgets chats that were long sent nothing. */
+  forgetOld(): Promise<void>
+}

@@ -1,14 +1,17 @@
 import { personOrMembers } from './approvers.ts'
 import { askApprovers, outcomeCard, tellRequester } from './change.ts'
-import { TenantError } from './errors.ts'
-import { type CardKey, type JobOrder, jobId } from './events.ts'
-import type { Conversation, Outbox, Ports, SentCard, Settings } from './ports.ts'
+import type { Conversation, Outbox, SentCard } from './chat-ports.ts'
+import { PutOff, TenantError } from './errors.ts'
+import { type CardKey, type JobOrder, type JobPayload, jobId } from './events.ts'
+import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
+import { couldNotTell } from './unreachable.ts'
 
 /**
  * Sends one card to one person, once. "Sending" is written down before the card goes out, so a process that dies in
  * between is seen afterwards: then a card of the request that we know of is brought up to date instead of sending
- * again, and only where there is none is it sent once more. `attempt` is the job's, 1 for the first.
+ * again, and only where there is none is it sent once more. `attempt` is the job's, 1 for the first. A chat that does not
+ * take our cards is not written to, and that somebody was not told is noted.
  */
 export async function deliverCard(
   ports: Ports,
@@ -20,25 +23,29 @@ export async function deliverCard(
   const request = await ports.requests.find(requestId)
   const conversation = request && (await ports.conversations.ofPerson(request.tenantId, personId))
   if (!request || !conversation || !stillToTell(request, key)) return
+  if (conversation.closed !== undefined)
+    return couldNotTell(ports, request, conversation, key, { why: conversation.closed, closed: true })
   const { conversationId } = conversation
   const before = await ports.sentCards.find(requestId, personId, key)
   if (before && before.state !== 'sending') return
   // Another job is sending it, and sees to its end: a sending of our own would make this at least our second attempt.
   if (before && attempt === 1) return
-  const known = before && (await knownCard(ports, requestId, personId))
+  const known = before && !isOfWebhook(key) ? await knownCard(ports, requestId, personId) : undefined
   const card: SentCard = { requestId, personId, key, conversationId, activityId: null, state: 'sending' }
   if (known?.activityId) {
     const became = await outbox.update(conversation, known.activityId, request, known.key)
     if (became === 'updated') return ports.sentCards.put({ ...card, state: 'unknown' })
+    if (became !== 'gone') return couldNotTell(ports, request, conversation, key, became)
     await ports.sentCards.remove(requestId, personId, known.key)
   }
   if (!before && !(await ports.sentCards.claim(card))) return
   const result = await outbox.send(conversation, request, key).catch(async (error: unknown) => {
-    await ports.sentCards.remove(requestId, personId, key)
+    // That an earlier answer was lost stays known, or a chat that answers at random would be sent to without end.
+    if (!before) await ports.sentCards.remove(requestId, personId, key)
     throw error
   })
   if (result.state === 'sent') return arrived(ports, { ...card, state: 'sent', activityId: result.activityId }, request)
-  if (result.state === 'undeliverable') return ports.sentCards.remove(requestId, personId, key)
+  if (result.state === 'undeliverable') return couldNotTell(ports, request, conversation, key, result)
   // A second lost answer is enough: a chat that takes cards without ever answering must not be filled with them.
   if (before) return ports.sentCards.put({ ...card, state: 'unknown' })
   throw new Error(`the answer to card ${key} of ${requestId} was lost`)
@@ -47,9 +54,13 @@ export async function deliverCard(
 /** A card that waited while its subject moved on says nothing any more. */
 function stillToTell(request: Request, key: CardKey): boolean {
   if (key.startsWith('approval:')) return request.status === 'pendingApproval'
+  if (key.startsWith('stuck:')) return key.startsWith(`stuck:${request.status}:`)
   if (key === 'outcome:succeeded') return request.followUp.state === 'announced'
-  return key === 'status' || key === outcomeCard(request)
+  return key === 'status' || isOfWebhook(key) || key === outcomeCard(request)
 }
+
+/** What admins are told of a receiver: it stays as it was said, and no card of the request tells it too. */
+const isOfWebhook = (key: CardKey): boolean => key.startsWith('webhook:')
 
 /** The card that tells whatever there is to tell of a request: its status card in this person's chat. */
 async function knownCard(ports: Ports, requestId: string, personId: string): Promise<SentCard | undefined> {
@@ -67,38 +78,54 @@ async function arrived(ports: Ports, card: SentCard, shown: Request): Promise<vo
   await ports.jobs.enqueue([{ name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all' } }])
 }
 
+type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
+
 /**
  * Brings the cards of a request that are in chats to its present state; once more when it moved on meanwhile, so the
  * newest state wins whoever else is at it. A step's job has nothing to do when a later one is already on its way. One
- * chat that does not take its card keeps no other from its own.
+ * chat that does not take its card keeps no other from its own, and one that was sent enough for now is come back to alone.
  */
-export async function refreshCards(
-  ports: Ports,
-  outbox: Outbox,
-  order: { requestId: string; version: number; cards: 'all' | 'status' },
-): Promise<void> {
-  const { requestId, version, cards } = order
+export async function refreshCards(ports: Ports, outbox: Outbox, order: RefreshOrder): Promise<void> {
+  const { requestId, version, cards, personId } = order
   const request = await ports.requests.find(requestId)
   if (!request || (cards === 'status' && request.version > version)) return
   const shown = (await ports.sentCards.ofRequest(requestId)).filter(
-    ({ key }) => key !== 'outcome:succeeded' && (cards === 'all' || !key.startsWith('approval:')),
+    (card) =>
+      (personId === undefined || card.personId === personId) &&
+      card.key !== 'outcome:succeeded' &&
+      (cards === 'all' || !card.key.startsWith('approval:')),
   )
   const updates = await Promise.allSettled(shown.map((card) => refreshCard(ports, outbox, request, card)))
   const after = await ports.requests.find(requestId)
   if (after && after.version !== request.version)
     await refreshCards(ports, outbox, { ...order, version: after.version })
-  const failures = updates.flatMap((update) => (update.status === 'rejected' ? [update.reason] : []))
+  const refused: unknown[] = updates.map((update) => (update.status === 'rejected' ? update.reason : undefined))
+  const full = shown.flatMap((card, index): [string, PutOff][] => {
+    const error = refused[index]
+    return error instanceof PutOff ? [[card.personId, error]] : []
+  })
+  if (personId !== undefined && full[0]) throw full[0][1]
+  await ports.jobs.enqueue([...new Map(full)].map(([of, error]) => comeBack(ports, { ...order, personId: of }, error)))
+  const failures = refused.filter((error) => error !== undefined && !(error instanceof PutOff))
   const worthAnother = failures.find((error) => !(error instanceof TenantError && !error.retryable))
   if (failures.length > 0) throw worthAnother ?? failures[0]
 }
 
+/** The same order for one person's cards, when their chat has room again. */
+function comeBack({ clock }: Ports, order: RefreshOrder, { putOffMilliseconds }: PutOff): JobOrder {
+  const startAfter = new Date(clock.now().getTime() + putOffMilliseconds)
+  return { name: 'refresh-cards', payload: { v: 1, ...order }, startAfter }
+}
+
 async function refreshCard(ports: Ports, outbox: Outbox, request: Request, card: SentCard): Promise<void> {
   const { requestId, personId, key, activityId, state } = card
-  if (state !== 'sent' || activityId === null) return
+  if (state !== 'sent' || activityId === null || isOfWebhook(key)) return
   const conversation = await ports.conversations.ofPerson(request.tenantId, personId)
-  if (!conversation) return
+  if (!conversation || conversation.closed !== undefined) return
   const became = await outbox.update(conversation, activityId, request, key)
-  if (became === 'gone') await ports.sentCards.remove(requestId, personId, key)
+  if (became === 'updated') return
+  if (became === 'gone') return ports.sentCards.remove(requestId, personId, key)
+  if (became.closed) await ports.conversations.close(conversation, became.why, ports.clock.now())
 }
 
 /** One card for each admin. Who is an admin is asked now, so a former one is told nothing. */
@@ -106,7 +133,8 @@ export async function notifyAdmins(ports: Ports, settings: Settings, requestId: 
   const request = await ports.requests.find(requestId)
   if (!request) return
   const people = (await Promise.all(settings.admins.map((id) => personOrMembers(ports, id)))).flat()
-  const ids = new Set(people.map(({ id }) => id).filter((id) => id !== request.requester.id))
+  // Requesters are told of their own request by a card of their own, but not of receivers.
+  const ids = new Set(people.map(({ id }) => id).filter((id) => isOfWebhook(card) || id !== request.requester.id))
   await ports.jobs.enqueue(
     [...ids].map(
       (personId): JobOrder => ({
@@ -130,7 +158,15 @@ export async function meet(ports: Ports, conversation: Conversation, installed: 
   })
 }
 
-/** What a person whose chat has just become known has missed: decisions that wait for them, and how their requests ended. */
+/** Whether a person's chat does not take our cards, as far as we know: the next word from them opens it. */
+export async function isClosed(ports: Ports, tenantId: string, personId: string): Promise<boolean> {
+  return (await ports.conversations.ofPerson(tenantId, personId))?.closed !== undefined
+}
+
+/**
+ * What a person has missed whose chat has just become known, or is open again: decisions that wait for them, how their
+ * requests ended, and what their status cards should show.
+ */
 export async function catchUp(ports: Ports, person: { tenantId: string; id: string }): Promise<void> {
   const { tenantId, id } = person
   const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
@@ -146,4 +182,11 @@ export async function catchUp(ports: Ports, person: { tenantId: string; id: stri
   ]
   // A first try may have found no chat and ended, so these are new jobs: whether a card was sent is in the store.
   await ports.jobs.enqueue(orders.map(({ id: _, ...order }): JobOrder => order as JobOrder))
+  const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
+  const shown = own.filter((_, index) => cards[index]?.state === 'sent')
+  await ports.jobs.enqueue(
+    shown.map(({ requestId, version }): JobOrder => {
+      return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
+    }),
+  )
 }

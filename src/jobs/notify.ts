@@ -6,7 +6,8 @@ export const notifyJob = (provisioning: Provisioning, outbox: Outbox) =>
   defineJob({
     name: 'notify',
     payload: jobPayloads.notify,
-    retries: 10,
+    // A chat that fails half of its calls is got through to all the same: one card in 100,000 fails all of these.
+    retries: 16,
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 4,
@@ -40,7 +41,7 @@ export const refreshCardsJob = (provisioning: Provisioning, outbox: Outbox) =>
   defineJob({
     name: 'refresh-cards',
     payload: jobPayloads['refresh-cards'],
-    retries: 8,
+    retries: 16,
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 4,

@@ -22,6 +22,8 @@ export interface ConnectorFault {
    */
   readonly how: number | 'lose' | 'reset' | 'hold'
   count: number
+  /** The connector's word for it, beside a status; `Fault` unless given. */
+  readonly code?: string
   /** What else a status is answered with. */
   readonly headers?: Readonly<Record<string, string>>
   readonly when?: (activity: Record<string, unknown>) => boolean
@@ -60,7 +62,7 @@ export async function startConnector(port = 0) {
     if (fault) fault.count -= 1
     if (typeof fault?.how === 'number') {
       response.writeHead(fault.how, { 'content-type': 'application/json', ...fault.headers })
-      response.end('{"error":{"code":"Fault","message":"as told"}}')
+      response.end(JSON.stringify({ error: { code: fault.code ?? 'Fault', message: 'as told' } }))
       return
     }
     if (fault?.how === 'lose') return

@@ -1,0 +1,82 @@
+import type { ChatTraffic } from '../core/index.ts'
+
+/** At most `count` messages in any `milliseconds`. */
+export interface Limit {
+  readonly milliseconds: number
+  readonly count: number
+}
+
+/** What Teams takes from one bot in one chat (learn.microsoft.com, "Optimize your bot with rate limiting in Teams"). */
+export const teamsLimits: readonly Limit[] = [
+  { milliseconds: 1000, count: 7 },
+  { milliseconds: 2000, count: 8 },
+  { milliseconds: 30_000, count: 60 },
+  { milliseconds: 3_600_000, count: 1800 },
+]
+
+/** What we send of our own accord: the rest is room for answers, which nobody puts off. */
+export const ownLimits: readonly Limit[] = [
+  { milliseconds: 1000, count: 5 },
+  { milliseconds: 2000, count: 6 },
+  { milliseconds: 30_000, count: 45 },
+  { milliseconds: 3_600_000, count: 1500 },
+]
+
+/** How long one message may be under way, in milliseconds: then its answer counts as lost. */
+export const longestCall = 15_000
+
+/** A place in the chat's traffic, or how long to wait for one, in milliseconds. */
+export type Entry = { readonly ticket: number } | { readonly wait: number }
+
+/**
+ * Takes a place for one message, if there is room now. A message counts from now until a window after it is done, since
+ * nobody knows when between the two it arrives: so the limits hold at the connector, however long calls take. Whoever has
+ * to wait gets a time of their own, one after the other, so that those who wait do not all come back at once.
+ */
+export function enter(
+  traffic: ChatTraffic,
+  now: number,
+  limits: readonly Limit[] = ownLimits,
+): { traffic: ChatTraffic; result: Entry } {
+  const sent = recent(traffic.sent, now)
+  const { wait, spacing } = waitFor(sent, now, limits)
+  const held = Math.max(0, traffic.heldUntil - now)
+  if (wait === 0 && held === 0) {
+    const ticket = now + longestCall
+    return { traffic: { ...traffic, sent: [...sent, ticket] }, result: { ticket } }
+  }
+  const turn = Math.max(traffic.promisedUntil, now + Math.max(wait, held))
+  return { traffic: { ...traffic, sent, promisedUntil: turn + spacing }, result: { wait: turn - now } }
+}
+
+/** Ends what `enter` began. `hold`: for how long the connector wants to hear nothing more for this chat, in milliseconds. */
+export function leave(traffic: ChatTraffic, now: number, ticket: number, hold = 0): ChatTraffic {
+  const place = traffic.sent.indexOf(ticket)
+  const sent = place < 0 ? [...traffic.sent, now] : traffic.sent.with(place, now)
+  return { ...traffic, sent, heldUntil: Math.max(traffic.heldUntil, now + hold) }
+}
+
+/** Notes an answer of a turn: it counts, and waits for nothing. */
+export const noteAnswer = (traffic: ChatTraffic, now: number): ChatTraffic => ({
+  ...traffic,
+  sent: [...recent(traffic.sent, now), now],
+})
+
+const longestWindow = Math.max(...teamsLimits.map(({ milliseconds }) => milliseconds))
+const recent = (sent: readonly number[], now: number): number[] => sent.filter((at) => at > now - longestWindow)
+
+/**
+ * How long until every window has room, and how far apart those who wait are let in: as the window that holds them does.
+ * What is under way is taken to end about now.
+ */
+function waitFor(sent: readonly number[], now: number, limits: readonly Limit[]): { wait: number; spacing: number } {
+  const latestFirst = sent.map((at) => Math.min(at, now)).sort((one, other) => other - one)
+  return limits.reduce(
+    (longest, { milliseconds, count }) => {
+      const blocking = latestFirst[count - 1]
+      const wait = blocking === undefined ? 0 : Math.max(0, blocking + milliseconds + 1 - now)
+      return wait > longest.wait ? { wait, spacing: milliseconds / count } : longest
+    },
+    { wait: 0, spacing: 1000 / 3 },
+  )
+}

@@ -1,0 +1,34 @@
+import type { ChatRefusal } from '../core/index.ts'
+
+/**
+ * Refusals that speak of us or of this one card, and not of the chat: nothing is gained by trying again, and the chat may
+ * take the next card.
+ */
+const notOfTheChat = new Set(['InvalidBotApiHost', 'ForbiddenOperationException'])
+
+/**
+ * Whether the connector's answer says that a chat does not take our cards (learn.microsoft.com, "Status codes from bot
+ * conversational APIs"): 403 when the bot was blocked, taken out or disabled by an admin (`ConversationBlockedByUser`,
+ * `BotNotInConversationRoster`, `BotDisabledByAdmin`, `MessageWritesBlocked`), 404 `ConversationNotFound`. Undefined = it
+ * says something else. An update may also find the chat and not the card.
+ */
+export function refusalOfChat(error: unknown, doing: 'send' | 'update'): ChatRefusal | undefined {
+  const status = statusOf(error)
+  const code = codeOf(error)
+  if (status === 404 && (doing === 'send' || code === 'ConversationNotFound'))
+    return { state: 'undeliverable', why: code ?? 'ConversationNotFound', closed: true }
+  if (status !== 403) return undefined
+  return { state: 'undeliverable', why: code ?? 'Forbidden', closed: code === undefined || !notOfTheChat.has(code) }
+}
+
+/** The status that the connector answered with; undefined when there was no answer. */
+export function statusOf(error: unknown): number | undefined {
+  const status: unknown = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+  return typeof status === 'number' ? status : undefined
+}
+
+/** The connector's word for what is wrong, `error.code` of its answer; only what looks like a word is kept. */
+function codeOf(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : undefined
+}
