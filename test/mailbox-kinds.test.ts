@@ -64,7 +64,7 @@ describe('a mailbox request without a template', () => {
   ])('is refused when %s tells the kind', async (_, more) => {
     const { faults, said } = await refused(more)
     expect(faults).toEqual(['/templateId required'])
-    expect(said).toContain('nothing else here tells the kind')
+    expect(said).toContain('unless a property of one kind alone tells it')
   })
 
   it.each<[string, object]>([
@@ -83,7 +83,7 @@ describe('a mailbox request without a template', () => {
 
   it('is told of the template beside all else that is wrong', async () => {
     const { faults } = await refused({ capacity: 0, notes: null })
-    expect(faults.sort()).toEqual(['/capacity too-short', '/notes null', '/templateId required'])
+    expect(faults.sort()).toEqual(['/capacity too-small', '/notes null', '/templateId required'])
   })
 
   it('cannot borrow a property that every object inherits', async () => {

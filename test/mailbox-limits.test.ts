@@ -21,7 +21,7 @@ const most: Partial<Record<MailboxField, [limit: number, of: (size: number) => u
   templateId: [64, text, '/templateId too-long'],
   permissions: [100, peopleOf, '/permissions invalid'],
   metadata: [50, (size) => Object.fromEntries(entries(size).map((key) => [key, 1])), '/metadata invalid'],
-  capacity: [102_400, (size) => size, '/capacity too-long'],
+  capacity: [102_400, (size) => size, '/capacity too-large'],
   state: [128, text, '/state too-long'],
   streetAddress: [1024, text, '/streetAddress too-long'],
   officeLocation: [128, text, '/officeLocation too-long'],
@@ -88,7 +88,7 @@ describe('a mailbox request', () => {
         { businessPhones: [text(65)] },
         '/businessPhones/0 too-long',
       ],
-      ['the least capacity', { capacity: 1 }, { capacity: 0 }, '/capacity too-short'],
+      ['the least capacity', { capacity: 1 }, { capacity: 0 }, '/capacity too-small'],
     ])('%s', async (_, within, beyond, fault) => {
       const body = await good()
       expect(mailboxRequest.safeParse({ ...body, ...within }).error).toBeUndefined()

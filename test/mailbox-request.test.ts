@@ -193,7 +193,7 @@ describe('a mailbox request', () => {
         { fields: [field] },
       )
       expect((await faults(body)).sort()).toEqual([
-        '/capacity too-short',
+        '/capacity too-small',
         '/displayName required',
         '/extra unknown-field',
         '/metadata/customer required',

@@ -112,7 +112,7 @@ describe('a mailbox over REST', () => {
     const refused = problem(await post('kim', body))
     expect([refused.status, refused.code]).toEqual([422, 'validation-failed'])
     expect(refused.errors?.map(({ pointer, code }) => `${pointer} ${code}`).sort()).toEqual([
-      '#/capacity too-short',
+      '#/capacity too-small',
       '#/displayName required',
       '#/extra unknown-field',
       '#/metadata/customer required',

@@ -184,6 +184,13 @@ export function tellRequester(request: Request): JobOrder {
   }
 }
 
+/** The same for each admin, except who asked. */
+export function tellAdmins(request: Request): JobOrder {
+  const { requestId } = request
+  const card = outcomeCard(request)
+  return { name: 'notify-admins', payload: { v: 1, requestId, card }, id: jobId('notify-admins', requestId, card) }
+}
+
 /** A failure can come again after a retry, so its key names which one; all other ends come once. */
 export const outcomeCard = (request: Request): `outcome:${string}` =>
   request.status === 'failed' ? `outcome:failed:${request.queuedAt ?? ''}` : `outcome:${request.status}`

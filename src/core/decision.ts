@@ -1,7 +1,7 @@
 import { type Actor, authorize, notFound } from './access.ts'
 import { alreadyDecided, decide, openStage } from './approval.ts'
 import { attentionOf } from './attention.ts'
-import { askApprovers, type Change, changeRequest, entry, jobsOfQueued, tellRequester } from './change.ts'
+import { askApprovers, type Change, changeRequest, entry, jobsOfQueued, tellAdmins, tellRequester } from './change.ts'
 import { checkSteps } from './check.ts'
 import { ProvisioningError } from './errors.ts'
 import { jobId } from './events.ts'
@@ -46,7 +46,10 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '') =>
     const { id, displayName, userPrincipalName } = actor
     const cancelledBy = { id, displayName, userPrincipalName }
     const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
-    const jobs = actor.id === request.requester.id ? [] : [tellRequester(next)]
+    const requester = actor.id === request.requester.id ? [] : [tellRequester(next)]
+    // What was made stays in the tenant, and nobody else will clear it away.
+    const admins = request.steps.some(({ status }) => status === 'done') ? [tellAdmins(next)] : []
+    const jobs = [...requester, ...admins]
     return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
   })
 

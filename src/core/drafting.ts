@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Actor } from './access.ts'
+import type { SentCard } from './chat-ports.ts'
 import type { Draft } from './draft.ts'
 import { check, type DraftView, knownTemplate, ownDraft, reasonOf, showDraft, write } from './draft-view.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { bodyOfForm, formOfRequest } from './form-values.ts'
 import { usableTemplate } from './plan.ts'
-import type { Ports, SentCard, Settings } from './ports.ts'
+import type { Ports, Settings } from './ports.ts'
 import { type Resource, resourceOf } from './preview.ts'
 import { read } from './reading.ts'
 import { isForMailbox, isTakenName, type Request, type RequestState } from './request.ts'
@@ -21,7 +22,6 @@ export async function openDraft(
   { values = {}, replaces }: { values?: Draft['values']; replaces?: string | undefined } = {},
 ): Promise<DraftView> {
   const template = await knownTemplate(ports, actor, templateId)
-  const defaults: Draft['values'] = template.labels.default === null ? {} : { labelId: template.labels.default }
   const draft: Draft = {
     v: 1,
     requestId: randomUUID(),
@@ -31,11 +31,19 @@ export async function openDraft(
     ...(replaces !== undefined && { replaces }),
     version: 1,
     step: 'details',
-    values: { ...defaults, ...values },
+    values: { ...defaultsOf(template, actor), ...values },
     updatedAt: ports.clock.now().toISOString(),
   }
   await ports.drafts.insert(draft)
   return { step: 'details', draft, template, faults: [], outdated: false }
+}
+
+/** What stands in a form before anybody has typed: who asks for a shared mailbox mostly wants to read it. */
+function defaultsOf({ kind, labels }: Template, { id }: Actor): Draft['values'] {
+  return {
+    ...(labels.default !== null && { labelId: labels.default }),
+    ...(kind === 'sharedMailbox' && { 'permissions.FullAccess': id }),
+  }
 }
 
 /**

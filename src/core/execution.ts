@@ -1,4 +1,4 @@
-import { type Change, changeRequest, entry, outcomeCard, tellRequester } from './change.ts'
+import { type Change, changeRequest, entry, tellAdmins, tellRequester } from './change.ts'
 import { ProvisioningError, TenantError } from './errors.ts'
 import { jobId, system } from './events.ts'
 import { anotherAlias, anotherName } from './free-name.ts'
@@ -179,13 +179,8 @@ async function withSuggestion(ports: Ports, requestId: string, problem: Problem)
 /** The end of a request that could not be made: told to the requester, and to the admins, who can go on from here. */
 function failed(request: Request, problem: Problem, at: string): Change {
   const next = { ...transition(request, 'failed', at), problem }
-  const { requestId } = next
-  const admins = { name: 'notify-admins', payload: { v: 1, requestId, card: outcomeCard(next) } } as const
-  return {
-    request: next,
-    audit: [entry(next, system, 'failed', { data: problem })],
-    jobs: [tellRequester(next), admins],
-  }
+  const audit = [entry(next, system, 'failed', { data: problem })]
+  return { request: next, audit, jobs: [tellRequester(next), tellAdmins(next)] }
 }
 
 /** Ends a request whose job the queue has given up, so that it does not stay in the making with nobody at it. */

@@ -51,7 +51,8 @@ export async function chosenTemplate(inquiry: Inquiry, body: Record<string, unkn
   const { ports, actor } = inquiry
   const { templateId } = body
   if (templateId === undefined) return impliedTemplate(inquiry, body)
-  if (typeof templateId !== 'string' || templateId === '') return noTemplate('templateId must be the id of a template.')
+  if (typeof templateId !== 'string' || templateId === '')
+    return noTemplate('templateId must be the id of a template: GET /templates/v1/ lists them.')
   const found = await usableTemplate(ports, actor, templateId)
   if (!found) return { fault: unknownTemplate() }
   const { kind, name } = found
@@ -63,7 +64,10 @@ async function impliedTemplate({ ports, actor }: Inquiry, body: Record<string, u
   const telling = given(body).filter((property) => applicability[property]?.length === 1)
   const kinds = [...new Set(telling.flatMap((property) => applicability[property] ?? []))]
   const [kind, ...more] = kinds
-  if (kind === undefined) return noTemplate('templateId is required: nothing else here tells the kind of mailbox.')
+  if (kind === undefined)
+    return noTemplate(
+      'templateId is required (GET /templates/v1/ lists them), unless a property of one kind alone tells it: roomMailboxMetadata, metadata.equipmentType, autoMapping …',
+    )
   if (more.length > 0) {
     const properties = andList.format(telling.map((property) => property.replace('/', '.')))
     return noTemplate(`templateId is required: ${properties} belong to different kinds of mailbox.`)

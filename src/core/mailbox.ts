@@ -29,9 +29,14 @@ const permissions = z
  * Microsoft's (New-Mailbox, Set-Mailbox, Set-User, Set-Place). What a property applies to is in {@link applicability}.
  */
 export const mailboxRequest = z.strictObject({
-  name: z.string().trim().min(1).max(64).regex(localPart, {
-    error: 'Use letters, digits, dots, hyphens and underscores, beginning and ending with a letter or digit.',
-  }),
+  name: z
+    .string()
+    .trim()
+    .min(1)
+    .max(64)
+    .refine((name) => name === '' || localPart.test(name), {
+      error: 'Use a to z, 0 to 9, dots, hyphens and underscores, beginning and ending with a letter or digit.',
+    }),
   displayName: z.string().trim().min(1).max(256),
   /** Left out: the default template of the kind that the properties imply. */
   templateId: z.string().min(1).max(64).optional(),
@@ -57,7 +62,7 @@ export const mailboxRequest = z.strictObject({
     .string()
     .trim()
     .toLowerCase()
-    .refine((name) => name === '' || domain.test(name), { error: 'Give a domain such as contoso.com.' })
+    .refine((name) => name === '' || domain.test(name), { error: 'Give a domain such as example.com.' })
     .optional(),
   audioDeviceName: text(128),
   displayDeviceName: text(128),
@@ -82,7 +87,7 @@ export const mailboxRequest = z.strictObject({
     .max(254)
     .refine((alias) => alias === '' || isAddress(alias), {
       error:
-        'Give an address such as help@contoso.com, with at most 64 letters, digits, dots, hyphens or underscores before the @.',
+        'Give one address such as help@example.com, with at most 64 letters, digits, dots, hyphens or underscores before the @.',
     })
     .optional(),
 })

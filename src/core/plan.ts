@@ -85,7 +85,14 @@ export const unknownTemplate = (): Fault =>
 export const tooLong = (pointer: string, { longest }: Address): Fault[] =>
   longest === undefined
     ? []
-    : [fault(pointer, 'too-long', `${pointer.slice(1)} may have at most ${longest} characters with this template.`)]
+    : [
+        fault(
+          pointer,
+          'too-long',
+          `${pointer.slice(1)} may have at most ${longest} characters with this template.`,
+          String(longest),
+        ),
+      ]
 
 /** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
 export async function peopleNamed(

@@ -8,6 +8,8 @@ export const faultCodes = [
   'wrong-type',
   'too-short',
   'too-long',
+  'too-small',
+  'too-large',
   'invalid',
   'unknown-field',
   'unknown-template',
@@ -59,18 +61,13 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
       const given = at(input, issue.path)
       if (given === undefined) return [fault(pointer, 'required', `${name} is required.`)]
       if (given === null) return [fault(pointer, 'null', `${name} must not be null; leave it out instead.`)]
-      return [fault(pointer, 'wrong-type', `${name} must be ${article(issue.expected)}.`)]
+      const wanted = issue.expected === 'int' ? 'a whole number' : article(issue.expected)
+      return [fault(pointer, 'wrong-type', `${name} must be ${wanted}.`)]
     }
     case 'too_small':
-      return [
-        fault(
-          pointer,
-          issue.origin === 'string' && issue.minimum === 1 ? 'required' : 'too-short',
-          `${name} must have at least ${issue.minimum}${unit(issue.origin)}.`,
-        ),
-      ]
+      return [tooSmall(pointer, name, issue)]
     case 'too_big':
-      return [fault(pointer, 'too-long', `${name} may have at most ${issue.maximum}${unit(issue.origin)}.`)]
+      return [tooBig(pointer, name, issue)]
     case 'invalid_union': {
       // Of several forms that a value may have, the one that it misses by least.
       const [own] = issue.errors
@@ -93,6 +90,21 @@ function faultsOfIssue(issue: z.core.$ZodIssue, input: unknown): Fault[] {
     default:
       return [fault(pointer, 'invalid', `${name} is not valid: ${issue.message}.`)]
   }
+}
+
+const isNumber = (origin: string): boolean => origin === 'number' || origin === 'int'
+
+function tooSmall(pointer: string, name: string, { origin, minimum }: z.core.$ZodIssueTooSmall): Fault {
+  const bound = String(minimum)
+  if (isNumber(origin)) return fault(pointer, 'too-small', `${name} must be at least ${bound}.`, bound)
+  const code = origin === 'string' && bound === '1' ? 'required' : 'too-short'
+  return fault(pointer, code, `${name} must have at least ${bound}${unit(origin)}.`)
+}
+
+function tooBig(pointer: string, name: string, { origin, maximum }: z.core.$ZodIssueTooBig): Fault {
+  const bound = String(maximum)
+  if (isNumber(origin)) return fault(pointer, 'too-large', `${name} may be at most ${bound}.`, bound)
+  return fault(pointer, 'too-long', `${name} may have at most ${bound}${unit(origin)}.`, bound)
 }
 
 const keyWords = (issues: readonly z.core.$ZodIssue[]): string =>
