@@ -70,6 +70,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { adapter, outbox } = createChannel({
     credentials,
     assertOutside: database.assertOutside,
+    chatPace: stores.chatPace,
     now: clock.now,
     siteRoot: tenant.siteRoot,
     outlookRoot: tenant.outlookRoot,
@@ -143,6 +144,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
 /** What only grows otherwise; each store knows how long it keeps what. */
 async function forgetOld(stores: Stores, at: Date): Promise<void> {
   await stores.inbox.forgetOld()
+  await stores.chatPace.forgetOld()
   for (const store of [stores.idempotency, stores.drafts, stores.deliveries, stores.botState]) await store.forgetOld(at)
 }
 

@@ -40,8 +40,14 @@ export const jobPayloads = {
   'notify-admins': z.object({ v, requestId: z.uuid(), card: cardKey }),
   /** Sends what a person has missed whose chat has just become known. */
   'catch-up': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
-  /** Brings all cards of a request that are already in chats to its present state. */
-  'refresh-cards': z.object({ v, requestId: z.uuid(), version: z.int(), cards: z.enum(['all', 'status']) }),
+  /** Brings the cards of a request that are already in chats to its present state; `personId`: only that person's. */
+  'refresh-cards': z.object({
+    v,
+    requestId: z.uuid(),
+    version: z.int(),
+    cards: z.enum(['all', 'status']),
+    personId: z.uuid().optional(),
+  }),
   /** One attempt to deliver one webhook. */
   'deliver-webhook': z.object({ v, deliveryId: z.uuid(), attempt: z.int().min(0) }),
 } as const

@@ -1,5 +1,6 @@
+import type { ConversationStore, SentCards } from './chat-ports.ts'
 import type { Draft } from './draft.ts'
-import type { AuditEntry, CardKey, Delivery, JobOrder } from './events.ts'
+import type { AuditEntry, Delivery, JobOrder } from './events.ts'
 import type { Request, RequestState } from './request.ts'
 import type { Person, ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
@@ -88,52 +89,6 @@ export interface DeliveryStore {
 export interface Jobs {
   /** Inside a transaction the job comes to be with it. */
   enqueue(orders: readonly JobOrder[]): Promise<void>
-}
-
-/** A card of ours in somebody's chat. `sending` without an end means that we do not know whether it arrived. */
-export interface SentCard {
-  readonly requestId: string
-  readonly personId: string
-  readonly key: CardKey
-  readonly conversationId: string
-  readonly activityId: string | null
-  readonly state: 'sending' | 'sent' | 'unknown'
-}
-export interface SentCards {
-  ofRequest(requestId: string): Promise<SentCard[]>
-  find(requestId: string, personId: string, key: CardKey): Promise<SentCard | undefined>
-  /** Writes a card that is about to be sent; false when it is known already, so that of two at work one sends. */
-  claim(card: SentCard): Promise<boolean>
-  put(card: SentCard): Promise<void>
-  remove(requestId: string, personId: string, key: CardKey): Promise<void>
-}
-
-/** The chats that the bot knows, and the last known reference of each (opaque to the core). */
-export interface Conversation {
-  readonly tenantId: string
-  readonly personId: string
-  readonly conversationId: string
-  readonly reference: unknown
-  readonly locale: string
-  readonly timeZone: string
-}
-export interface ConversationStore {
-  /** True when this chat was not known before. */
-  put(conversation: Conversation): Promise<boolean>
-  ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>
-}
-
-/** What became of a card: `unknown` = sent, and the answer lost; `undeliverable` = the chat does not take our messages. */
-export type SendResult =
-  | { readonly state: 'sent'; readonly activityId: string }
-  | { readonly state: 'unknown' | 'undeliverable' }
-
-/** Puts cards into chats; filled by the bot, which renders the card that the key names from the request's present state. */
-export interface Outbox {
-  /** Throws a retryable `TenantError` when the card surely did not arrive and trying again makes sense. */
-  send(conversation: Conversation, request: Request, key: CardKey): Promise<SendResult>
-  /** `gone`: there is no such card any more. Throws what makes sense to try again. */
-  update(conversation: Conversation, activityId: string, request: Request, key: CardKey): Promise<'updated' | 'gone'>
 }
 
 /** The domains that the organisation takes mail for, in lower case. */

@@ -19,8 +19,9 @@ import {
 import { ProvisioningError } from './errors.ts'
 import type { CardKey } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
-import { catchUp, deliverCard, meet, notifyAdmins, refreshCards } from './notification.ts'
-import type { Conversation, Outbox, Ports, Settings } from './ports.ts'
+import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
+import type { Conversation, Outbox } from './chat-ports.ts'
+import type { Ports, Settings } from './ports.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
 import { submit } from './submission.ts'
 
@@ -133,6 +134,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       giveUp: (requestId: string) => giveUp(ports, settings, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
       meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),
+      isClosed: (tenantId: string, personId: string) => isClosed(ports, tenantId, personId),
       catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),
     },
   }

@@ -1,6 +1,7 @@
-import type { BotStateStore, IdempotencyStore, Inbox, Ports } from '../core/index.ts'
+import type { BotStateStore, ChatPaceStore, IdempotencyStore, Inbox, Ports } from '../core/index.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createBotState } from './bot-state.ts'
+import { createChatPace } from './chat-pace.ts'
 import { createConversationStore } from './conversations.ts'
 import type { Database } from './database.ts'
 import { createDeliveryStore } from './deliveries.ts'
@@ -23,6 +24,7 @@ type StorePorts = Pick<
 /** The stores that the core asks for, and those that the edges keep beside them. */
 export interface Stores extends StorePorts {
   readonly botState: BotStateStore
+  readonly chatPace: ChatPaceStore
   readonly inbox: Inbox
   readonly idempotency: IdempotencyStore
 }
@@ -39,6 +41,7 @@ export function createStores(database: Database): Stores {
     sentCards: createSentCards(database),
     conversations: createConversationStore(database),
     botState: createBotState(database),
+    chatPace: createChatPace(database),
     inbox: createInbox(database),
     idempotency: createIdempotencyKeys(database),
   }
