@@ -80,6 +80,33 @@ describe('what cannot be meant', () => {
     return refusal(() => core.provisioning.submitMailbox(asKim, body))
   }
 
+  it('is told all at once, and a name with the nearest that can be', async () => {
+    const nobody = '11111111-aaaa-4aaa-8aaa-000000009999'
+    const more = {
+      name: 'Büro Zürich 5',
+      country: 'Helvetien',
+      domain: 'evil.example',
+      metadata: { seats: 5.5 },
+      permissions: { [nobody]: 'FullAccess' },
+    }
+    const { faults } = await refused(more, { kind: 'roomMailbox' })
+    expect(named(faults).sort()).toEqual([
+      '/country not-a-country',
+      '/domain domain-not-accepted',
+      '/metadata/seats invalid',
+      '/name invalid',
+      `/permissions/${nobody} unknown-person`,
+    ])
+    expect(faults.find(({ pointer }) => pointer === '/name')?.suggestion).toBe('buro-zurich-5')
+  })
+
+  it('is told although the directory is away, as far as that goes', async () => {
+    core.world.up = false
+    const { code, faults } = await refused({ name: 'sales@contoso.example' })
+    core.world.up = true
+    expect([code, faults[0]?.suggestion]).toEqual(['validation-failed', 'sales'])
+  })
+
   it('is one person twice in permissions, in another case', async () => {
     const { faults } = await refused({ permissions: { [dana.id.toUpperCase()]: 'SendAs', [dana.id]: 'FullAccess' } })
     expect(named(faults)).toEqual([`/permissions/${dana.id} invalid`])
