@@ -13,31 +13,46 @@ export interface ShownActivity {
 }
 export type Card = Record<string, unknown>
 
-/** What the connector is told to do with the next matching call, instead of what is usual. */
-export interface ConnectorFault {
-  readonly method: 'POST' | 'PUT'
+/** What the connector does instead of what is usual. */
+export interface Misbehaviour {
   /**
-   * A status to answer without doing anything; `lose` neither does anything nor answers; `reset` does it and drops the
-   * line; `hold` does it and never answers.
+   * A status to answer without doing anything; `lose` neither does anything nor answers; `drop` does nothing and drops the
+   * line; `reset` does it and drops the line; `hold` does it and never answers.
    */
-  readonly how: number | 'lose' | 'reset' | 'hold'
-  count: number
+  readonly how: number | 'lose' | 'drop' | 'reset' | 'hold'
   /** The connector's word for it, beside a status; `Fault` unless given. */
   readonly code?: string
   /** What else a status is answered with. */
   readonly headers?: Readonly<Record<string, string>>
+}
+/** What the connector is told to do with the next matching call. */
+export interface ConnectorFault extends Misbehaviour {
+  readonly method: 'POST' | 'PUT'
+  count: number
   readonly when?: (activity: Record<string, unknown>) => boolean
+}
+
+/** One call as it arrived, whatever became of it. */
+export interface ConnectorCall {
+  readonly method: 'POST' | 'PUT'
+  readonly conversationId: string
+  readonly activity: Readonly<Record<string, unknown>>
+  /** By the connector's clock, in milliseconds. */
+  readonly at: number
+  readonly misbehaviour: Misbehaviour | undefined
 }
 
 /**
  * A Bot connector for tests: it takes what the bot sends to chats, keeps each activity as it stands now, and can fail.
  * Anything it does not know is answered 500 and remembered, so that a test can demand that there was nothing.
  */
-export async function startConnector(port = 0) {
+export async function startConnector(port = 0, now: () => number = Date.now) {
   const activities = new Map<string, ShownActivity>()
   const sent: ShownActivity[] = []
   const unexpected: string[] = []
   const faults: ConnectorFault[] = []
+  const calls: ConnectorCall[] = []
+  let unsteady: () => Misbehaviour | undefined = () => undefined
   let count = 0
 
   const server = createServer((request, response) => {
@@ -58,16 +73,22 @@ export async function startConnector(port = 0) {
       return
     }
     const activity = (await json(request)) as Record<string, unknown>
-    const fault = faults.find((one) => one.method === method && one.count > 0 && (one.when?.(activity) ?? true))
-    if (fault) fault.count -= 1
+    const conversationId = decodeURIComponent(match[1] ?? '')
+    const told = faults.find((one) => one.method === method && one.count > 0 && (one.when?.(activity) ?? true))
+    if (told) told.count -= 1
+    const fault = told ?? unsteady()
+    calls.push({ method, conversationId, activity, at: now(), misbehaviour: fault })
     if (typeof fault?.how === 'number') {
       response.writeHead(fault.how, { 'content-type': 'application/json', ...fault.headers })
       response.end(JSON.stringify({ error: { code: fault.code ?? 'Fault', message: 'as told' } }))
       return
     }
     if (fault?.how === 'lose') return
+    if (fault?.how === 'drop') {
+      response.destroy()
+      return
+    }
     count += 1
-    const conversationId = decodeURIComponent(match[1] ?? '')
     const id = method === 'PUT' ? decodeURIComponent(match[2] ?? '') : `activity-${count}-${conversationId}`
     const known = activities.get(id)
     const shown: ShownActivity = {
@@ -95,13 +116,22 @@ export async function startConnector(port = 0) {
     /** Every activity that was sent, as it was when it was sent, in order. */
     sent,
     unexpected,
+    /** Every call that arrived, in order. */
+    calls,
+    /** From now on each call that nothing else is told of asks what to do. */
+    misbehave(choose: () => Misbehaviour | undefined): void {
+      unsteady = choose
+    },
     /** The fault is over when its count is 0: the connector has met it then. */
     fail(fault: ConnectorFault): ConnectorFault {
       faults.push(fault)
       return fault
     },
     /** From now on everything works. */
-    healthy: () => void faults.splice(0),
+    healthy(): void {
+      faults.splice(0)
+      unsteady = () => undefined
+    },
     /** A chat as it looks now. */
     chat: (conversationId: string): ShownActivity[] =>
       [...activities.values()].filter((one) => one.conversationId === conversationId),
