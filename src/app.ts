@@ -118,6 +118,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     messages: bot.messages,
     health: { ready: () => readiness(database) },
     limits: limitsOf(config),
+    tokenBuckets: stores.tokenBuckets,
     log,
   })
   const housekeeping = setInterval(() => {
@@ -144,6 +145,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
 /** What only grows otherwise; each store knows how long it keeps what. */
 async function forgetOld(stores: Stores, at: Date): Promise<void> {
   await stores.inbox.forgetOld()
+  await stores.tokenBuckets?.forgetFull()
   await stores.chatPace.forgetOld()
   for (const store of [stores.idempotency, stores.drafts, stores.deliveries, stores.botState]) await store.forgetOld(at)
 }

@@ -1,4 +1,6 @@
+import type { BucketRule, TokenBuckets } from '../core/index.ts'
 import { HttpError } from './problem.ts'
+import { createOwnBuckets } from './token-buckets.ts'
 
 /** Requests per minute; 0 = no limit. `writeBurst` is how many writes may come at once (0: a whole minute's). */
 export interface LimitOptions {
@@ -8,85 +10,90 @@ export interface LimitOptions {
   readonly tenantWritesPerMinute: number
 }
 
-interface Bucket {
+interface Limit extends BucketRule {
   readonly name: string
-  readonly capacity: number
-  readonly perSecond: number
-  tokens: number
-  filledAt: number
+}
+interface Counted extends Limit {
+  readonly tokens: number
 }
 
-export type Limits = ReturnType<typeof createLimits>
+/** Limits of use per person and per tenant. */
+export interface Limits {
+  /**
+   * Counts one request and gives the RateLimit headers for its answer (draft-ietf-httpapi-ratelimit-headers). Throws 429
+   * with Retry-After when there is nothing left.
+   */
+  take(kind: 'read' | 'write', caller: { tenantId: string; id: string }): Promise<Record<string, string>>
+}
 
-/** More buckets than this are looked through for those that nobody uses any more. */
-const bucketsBeforeSweep = 10_000
+/** How long a request waits to be counted by all replicas together, in milliseconds; then this process counts alone. */
+const sharedPatience = 1000
 
 /**
- * Limits of use per person and per tenant, as token buckets in this process. `take` counts one request and gives the
- * RateLimit headers for its answer (draft-ietf-httpapi-ratelimit-headers); it throws 429 with Retry-After when there is
- * nothing left. `now` is in milliseconds.
+ * Limits of use as token buckets: the shared ones where there are any, else those of this process. `now` is in
+ * milliseconds. Shared ones that do not answer refuse nobody: what the request itself needs of the store decides.
  */
-export function createLimits(options: LimitOptions, now: () => number) {
-  const buckets = new Map<string, Bucket>()
-
-  const bucket = (name: string, owner: string, perMinute: number, burst: number): Bucket | undefined => {
-    if (perMinute === 0) return undefined
-    if (buckets.size > bucketsBeforeSweep) sweep(buckets, now())
-    const key = `${name} ${owner}`
-    const capacity = burst === 0 ? perMinute : burst
-    const known = buckets.get(key) ?? { name, capacity, perSecond: perMinute / 60, tokens: capacity, filledAt: now() }
-    buckets.set(key, known)
-    fill(known, now())
-    return known
-  }
-
+export function createLimits(options: LimitOptions, now: () => number, shared?: TokenBuckets): Limits {
+  const own = createOwnBuckets(now)
+  const draw = shared === undefined ? own.draw : orElse(shared.draw, own.draw)
   return {
-    take(kind: 'read' | 'write', { tenantId, id }: { tenantId: string; id: string }): Record<string, string> {
-      const wanted =
-        kind === 'read'
-          ? [bucket('reads', `${tenantId}/${id}`, options.readsPerMinute, 0)]
-          : [
-              bucket('writes', `${tenantId}/${id}`, options.writesPerMinute, options.writeBurst),
-              bucket('tenant-writes', tenantId, options.tenantWritesPerMinute, 0),
-            ]
-      const limited = wanted.filter((one) => one !== undefined)
-      const empty = limited.find(({ tokens }) => tokens < 1)
-      if (empty) throw tooMany(empty, headersOf(limited))
-      for (const one of limited) one.tokens -= 1
-      return headersOf(limited)
+    async take(kind, { tenantId, id }) {
+      const limits = limitsOf(options, kind, tenantId, id)
+      if (limits.length === 0) return {}
+      const { taken, tokens } = await draw(limits)
+      const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+      const headers = headersOf(counted)
+      const empty = taken ? undefined : counted.find((one) => one.tokens < 1)
+      if (empty) throw tooMany(empty, headers)
+      return headers
     },
   }
 }
 
-function fill(bucket: Bucket, at: number): void {
-  const seconds = Math.max(0, at - bucket.filledAt) / 1000
-  bucket.tokens = Math.min(bucket.capacity, bucket.tokens + seconds * bucket.perSecond)
-  bucket.filledAt = at
+function limitsOf(options: LimitOptions, kind: 'read' | 'write', tenantId: string, id: string): Limit[] {
+  const limit = (name: string, owner: string, perMinute: number, burst: number): Limit[] => {
+    if (perMinute === 0) return []
+    return [{ name, key: `${name} ${owner}`, capacity: burst === 0 ? perMinute : burst, perSecond: perMinute / 60 }]
+  }
+  if (kind === 'read') return limit('reads', `${tenantId}/${id}`, options.readsPerMinute, 0)
+  return [
+    ...limit('writes', `${tenantId}/${id}`, options.writesPerMinute, options.writeBurst),
+    ...limit('tenant-writes', tenantId, options.tenantWritesPerMinute, 0),
+  ]
 }
 
-function sweep(buckets: Map<string, Bucket>, at: number): void {
-  for (const [key, bucket] of buckets) {
-    fill(bucket, at)
-    if (bucket.tokens >= bucket.capacity) buckets.delete(key)
+type Draw = TokenBuckets['draw']
+
+/** Counts alone when the shared count fails or takes too long. */
+function orElse(shared: Draw, own: Draw): Draw {
+  return async (rules) => {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, sharedPatience, undefined)
+    })
+    try {
+      return (await Promise.race([shared(rules).catch(() => undefined), late])) ?? (await own(rules))
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 
-const secondsUntil = ({ tokens, perSecond }: Bucket, wanted: number): number =>
+const secondsUntil = ({ tokens, perSecond }: Counted, wanted: number): number =>
   Math.ceil(Math.max(0, wanted - tokens) / perSecond)
 
-function headersOf(buckets: readonly Bucket[]): Record<string, string> {
-  if (buckets.length === 0) return {}
-  const policies = buckets.map((one) => {
-    return `"${one.name}";q=${one.capacity};w=${Math.ceil(one.capacity / one.perSecond)}`
+function headersOf(limits: readonly Counted[]): Record<string, string> {
+  const policies = limits.map(({ name, capacity, perSecond }) => {
+    return `"${name}";q=${capacity};w=${Math.ceil(capacity / perSecond)}`
   })
-  const left = buckets.map((one) => {
+  const left = limits.map((one) => {
     return `"${one.name}";r=${Math.floor(one.tokens)};t=${secondsUntil(one, one.capacity)}`
   })
   return { 'RateLimit-Policy': policies.join(', '), RateLimit: left.join(', ') }
 }
 
-function tooMany(bucket: Bucket, headers: Record<string, string>): HttpError {
-  const seconds = Math.max(1, secondsUntil(bucket, 1))
-  const detail = `That is more than ${Math.round(bucket.perSecond * 60)} ${bucket.name.replace('-', ' ')} a minute. Wait ${seconds} s.`
+function tooMany(limit: Counted, headers: Record<string, string>): HttpError {
+  const seconds = Math.max(1, secondsUntil(limit, 1))
+  const detail = `That is more than ${Math.round(limit.perSecond * 60)} ${limit.name.replace('-', ' ')} a minute. Wait ${seconds} s.`
   return new HttpError('rate-limited', detail, { headers: { ...headers, 'Retry-After': String(seconds) } })
 }

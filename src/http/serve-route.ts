@@ -44,9 +44,9 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   const { request } = exchange
   const kind = route.method === 'GET' ? 'read' : 'write'
   const key = route.idempotent && idempotencyKeyOf(request)
-  const count = () => Object.assign(exchange.extra, door.limits.take(kind, caller))
+  const count = async () => Object.assign(exchange.extra, await door.limits.take(kind, caller))
   // A replayed answer is not counted, and whether it is one is known only with the body.
-  if (!key) count()
+  if (!key) await count()
   const raw = await rawInput(route, exchange)
   if (!key) return send(exchange, await act(door, route, exchange, caller, raw, exchange.traceId))
   // Both forms of an address are the same call.
@@ -59,7 +59,7 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   }
   let answer: Outgoing
   try {
-    count()
+    await count()
     answer = await act(door, route, exchange, caller, raw, claimed.requestId)
   } catch (error) {
     const { status } = problemOf(error, { traceId: exchange.traceId, instance: '' })

@@ -61,7 +61,7 @@ function doorOf(options: HttpOptions): Door {
   return {
     services: { provisioning, webhookSecret, messages, health },
     authenticate: createAuthenticate(options.tokens, options.baseUrl, now),
-    limits: createLimits(options.limits, now),
+    limits: createLimits(options.limits, now, options.tokenBuckets),
     idempotency: options.idempotency,
     now,
   }

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'restify'
-import type { Clock, IdempotencyStore, Provisioning } from '../core/index.ts'
+import type { Clock, IdempotencyStore, Provisioning, TokenBuckets } from '../core/index.ts'
 import type { TokenOptions } from './authenticate.ts'
 import type { LimitOptions } from './limits.ts'
 
@@ -37,6 +37,8 @@ export interface HttpOptions extends Services {
   readonly tokens: TokenOptions
   readonly idempotency: IdempotencyStore
   readonly limits: LimitOptions
+  /** Where all replicas count together; without it each process counts alone. */
+  readonly tokenBuckets?: TokenBuckets | undefined
   readonly log: HttpLog
   /** Only tests set another clock than the system's. */
   readonly clock?: Clock

@@ -1,4 +1,4 @@
-import type { BotStateStore, ChatPaceStore, IdempotencyStore, Inbox, Ports } from '../core/index.ts'
+import type { BotStateStore, ChatPaceStore, IdempotencyStore, Inbox, Ports, TokenBuckets } from '../core/index.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createBotState } from './bot-state.ts'
 import { createChatPace } from './chat-pace.ts'
@@ -12,6 +12,7 @@ import { createRequestStore } from './requests.ts'
 import { createReservations } from './reservations.ts'
 import { createSentCards } from './sent-cards.ts'
 import { createTemplateStore } from './templates.ts'
+import { createTokenBuckets } from './token-buckets.ts'
 
 export { type Database, openDatabase } from './database.ts'
 export { migrate } from './migrate.ts'
@@ -27,6 +28,8 @@ export interface Stores extends StorePorts {
   readonly chatPace: ChatPaceStore
   readonly inbox: Inbox
   readonly idempotency: IdempotencyStore
+  /** Limits of use that all processes count together; one process alone needs no store for them. */
+  readonly tokenBuckets: TokenBuckets | undefined
 }
 
 /** One file for each aggregate, over one database. */
@@ -44,5 +47,6 @@ export function createStores(database: Database): Stores {
     chatPace: createChatPace(database),
     inbox: createInbox(database),
     idempotency: createIdempotencyKeys(database),
+    tokenBuckets: database.engine === 'server' ? createTokenBuckets(database) : undefined,
   }
 }
