@@ -19,8 +19,10 @@ import { jobRegistry } from './jobs/define-job.ts'
 import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
 import { followUpJob } from './jobs/follow-up.ts'
 import { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob } from './jobs/notify.ts'
+import { createWebhookPoster } from './jobs/post-webhook.ts'
 import { provisionJob } from './jobs/provision.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
+import { resolveHost } from './jobs/resolve-host.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
 import { createStores, type Database, migrate, openDatabase, ownSetting, type Stores } from './store/index.ts'
 import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
@@ -63,7 +65,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const clock = { now: () => new Date() }
   const jobs = jobsOf(queue)
   const vitals = await vitalsOf(database, queue, clock.now())
-  const ports: Ports = { ...stores, clock, work: database, jobs, directory, tenant, vitals }
+  const ports: Ports = { ...stores, clock, work: database, jobs, directory, tenant, vitals, resolveHost }
   const settings = settingsOf(config, surroundings)
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, surroundings)
@@ -102,8 +104,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       catchUpJob(provisioning),
       refreshCardsJob(provisioning, outbox),
       deliverWebhookJob({
-        ...{ ...stores, clock, work: database, jobs, fetch: outgoing, log },
-        ...{ ownSecret: webhookSecret, allowCidrs: settings.webhookAllowCidrs },
+        ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, log },
+        post: createWebhookPoster({
+          ...{ resolveHost, assertOutside: database.assertOutside, allowCidrs: settings.webhookAllowCidrs },
+        }),
       }),
     ),
   )
@@ -147,7 +151,8 @@ async function forgetOld(stores: Stores, at: Date): Promise<void> {
   await stores.inbox.forgetOld()
   await stores.tokenBuckets?.forgetFull()
   await stores.chatPace.forgetOld()
-  for (const store of [stores.idempotency, stores.drafts, stores.deliveries, stores.botState]) await store.forgetOld(at)
+  const { idempotency, drafts, deliveries, templates, botState } = stores
+  for (const store of [idempotency, drafts, deliveries, templates, botState]) await store.forgetOld(at)
 }
 
 async function connectTenant(

@@ -23,6 +23,8 @@ const expected: Record<Permission, readonly Who[]> = {
   'request.decide': ['approver'],
   'request.retry': ['admin'],
   'approval.list': ['requester', 'approver', 'admin', 'other'],
+  'delivery.read': ['admin'],
+  'delivery.replay': ['admin'],
 }
 const permissions = Object.keys(access) as Permission[]
 const request = requestOf({
@@ -60,13 +62,14 @@ describe('the access table', () => {
 /** Every way to act for somebody. A new one that is missing here does not compile. */
 type Door = Exclude<
   keyof Provisioning,
-  'settings' | 'siteRoot' | 'outlookRoot' | 'actor' | 'system' | 'templates' | 'drafts' | 'admin'
+  'settings' | 'siteRoot' | 'outlookRoot' | 'actor' | 'system' | 'templates' | 'drafts' | 'deliveries' | 'admin'
 >
 const nowhere = { requestId: '', templateId: '', mailboxTemplateId: '' }
 type Doors = Record<
   | Door
   | `templates.${keyof Provisioning['templates']}`
   | `admin.${keyof Provisioning['admin']}`
+  | `deliveries.${keyof Provisioning['deliveries']}`
   | Exclude<`drafts.${keyof Provisioning['drafts']}`, 'drafts.people' | 'drafts.mailDomains'>,
   (to: Provisioning, who: Actor, at: typeof nowhere) => Promise<unknown>
 >
@@ -90,6 +93,9 @@ const doors: Doors = {
   'admin.queue': (to, who) => to.admin.queue(who),
   'admin.stuck': (to, who) => to.admin.stuck(who),
   'admin.health': (to, who) => to.admin.health(who),
+  'deliveries.list': (to, who) => to.deliveries.list(who, page),
+  'deliveries.read': (to, who) => to.deliveries.read(who, randomUUID()),
+  'deliveries.replay': (to, who) => to.deliveries.replay(who, randomUUID()),
   'templates.list': (to, who) => to.templates.list(who),
   'templates.usable': (to, who) => to.templates.usable(who),
   'templates.read': (to, who, at) => to.templates.read(who, at.templateId),

@@ -30,6 +30,8 @@ export const access = {
   'request.decide': ['approver'],
   'request.retry': ['admin'],
   'approval.list': ['member'],
+  'delivery.read': ['admin'],
+  'delivery.replay': ['admin'],
 } as const satisfies Record<string, readonly Role[]>
 export type Permission = keyof typeof access
 

@@ -2,8 +2,9 @@ import { type Actor, authorize } from './access.ts'
 import { ProvisioningError, refuseFields } from './errors.ts'
 import { usableOf } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
-import { type Template, templateWithin } from './template.ts'
+import { type Template, templateWithin, withFormerSecrets } from './template.ts'
 import { fault, faultsOf } from './validation.ts'
+import { webhookNameFault } from './webhook.ts'
 
 /** The templates that this person may use, in their order; an admin sees all. */
 export async function listTemplates(ports: Ports, actor: Actor): Promise<Template[]> {
@@ -27,7 +28,8 @@ export async function readTemplate(ports: Ports, actor: Actor, id: string): Prom
 
 /**
  * Writes a template, by an admin. `expected` is the version that the admin has read (0: there was none); another one in
- * the store is `stale-version`. A template without a secret in its webhook keeps the one it has.
+ * the store is `stale-version`. A template without a secret in its webhook keeps the one it has; a secret that is replaced
+ * signs on for a day. A receiver that was switched off is switched on again.
  */
 export async function putTemplate(
   ports: Ports,
@@ -42,13 +44,31 @@ export async function putTemplate(
   const parsed = templateWithin(settings.webhookAllowCidrs).safeParse(complete(body, id, expected, before))
   if (!parsed.success) return refuseFields(faultsOf(parsed.error, body))
   if (parsed.data.id !== id) return refuseFields([fault('/id', 'invalid', 'id must be the one in the address.')])
-  if (!(await ports.templates.put(actor.tenantId, parsed.data, expected))) {
+  const { webhook } = parsed.data
+  if (webhook) await refuseBadName(ports, settings, webhook.url)
+  const written: Template = {
+    ...parsed.data,
+    webhook: webhook && withFormerSecrets(webhook, before?.webhook ?? null, ports.clock.now()),
+  }
+  const isWritten = await ports.work.transaction(async () => {
+    const isPut = await ports.templates.put(actor.tenantId, written, expected)
+    if (isPut) await ports.endpoints.forget(actor.tenantId, id)
+    return isPut
+  })
+  if (!isWritten) {
     throw new ProvisioningError(
       'stale-version',
       'Somebody else has changed this template meanwhile. Read it again, then repeat your change.',
     )
   }
-  return parsed.data
+  return written
+}
+
+/** Looks where the webhook's name leads now. A name that leads nowhere yet may come to be later. */
+async function refuseBadName({ resolveHost }: Ports, { webhookAllowCidrs }: Settings, url: string): Promise<void> {
+  const addresses = await resolveHost(new URL(url).hostname).catch(() => [])
+  const message = webhookNameFault(url, addresses, webhookAllowCidrs)
+  if (message !== undefined) refuseFields([fault('/webhook/url', 'invalid', message)])
 }
 
 function complete(body: unknown, id: string, expected: number, before: Template | undefined): unknown {

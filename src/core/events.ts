@@ -24,6 +24,8 @@ export const cardKey = z.union([
   z.literal('status'),
   z.templateLiteral(['approval:', z.int()]),
   z.templateLiteral(['outcome:', z.string()]),
+  // What admins are told of webhooks: `webhook:<what happened>:<since when>`.
+  z.templateLiteral(['webhook:', z.enum(['undelivered', 'own', 'gone', 'failing']), ':', z.string()]),
 ])
 export type CardKey = z.output<typeof cardKey>
 
@@ -106,12 +108,15 @@ export function webhookOf(request: Request): WebhookBody | undefined {
   return { type, timestamp: request.updatedAt, requestId, tenantId, data }
 }
 
-/** One webhook on its way to one address. */
+/** One attempt, as the delivery log shows it: `status` is the answer's, or why there was none. */
+export const deliveryAttempt = z.object({ at: instant, status: z.string(), milliseconds: z.int().min(0) })
+
+/** One webhook on its way to one address. Its id is the `webhook-id` of every attempt, so a receiver can tell repeats. */
 export const delivery = z.object({
   deliveryId: z.uuid(),
   requestId: z.uuid(),
   tenantId: z.uuid(),
-  /** Whose subscription: the template's, or the bot's own. The secret is looked up by it at each attempt. */
+  /** Whose subscription: the template's, or the bot's own. Address and secrets are looked up by it at each attempt. */
   subscriber: z.union([z.object({ templateId: z.uuid() }), z.literal('bot')]),
   type: z.enum(eventTypes),
   url: z.string(),
@@ -121,5 +126,10 @@ export const delivery = z.object({
   lastStatus: z.string().nullable(),
   createdAt: instant,
   updatedAt: instant,
+  /** The latest attempts, oldest first. */
+  history: z.array(deliveryAttempt).optional(),
+  nextAttemptAt: instant.nullable().optional(),
+  /** Who had it sent again; the schedule began anew with the attempt after `after`. */
+  replays: z.array(z.object({ at: instant, by: person, after: z.int() })).optional(),
 })
 export type Delivery = z.output<typeof delivery>

@@ -9,6 +9,13 @@ export type * from './chat-ports.ts'
 export * from './check.ts'
 export { countryCode } from './country.ts'
 export { longestComment } from './decision.ts'
+export {
+  type DeliveryFilter,
+  deliveryDetails,
+  deliveryView,
+  showDelivery,
+  showDeliveryDetails,
+} from './delivery-log.ts'
 export * from './draft.ts'
 export type { DraftView } from './draft-view.ts'
 export type { StatusCard } from './drafting.ts'
@@ -32,3 +39,4 @@ export type * from './tenant-ports.ts'
 export type * from './token-buckets.ts'
 export * from './validation.ts'
 export * from './webhook.ts'
+export * from './webhook-endpoint.ts'

@@ -5,6 +5,7 @@ import type { Request, RequestState } from './request.ts'
 import type { Person, ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
 import type { Tenant, Vitals } from './tenant-ports.ts'
+import type { DeliveryQuery, WebhookEndpoint } from './webhook-endpoint.ts'
 
 /** What the core needs of the world. `app.ts` fills these with rooms; tests fill them with fakes that are loud. */
 
@@ -54,6 +55,8 @@ export interface TemplateStore {
   find(tenantId: string, id: string): Promise<Template | undefined>
   /** Writes a template whose version is `expected`+1; false when the stored version is another (0 = there is none). */
   put(tenantId: string, template: Template, expected: number): Promise<boolean>
+  /** Forgets the secrets of webhooks that sign no more at this time. */
+  forgetOld(at: Date): Promise<void>
 }
 
 export interface AuditLog {
@@ -81,9 +84,31 @@ export interface DraftStore {
 export interface DeliveryStore {
   insert(delivery: Delivery): Promise<void>
   find(deliveryId: string): Promise<Delivery | undefined>
+  /** Reads and locks until the transaction ends. */
+  lock(deliveryId: string): Promise<Delivery | undefined>
   update(delivery: Delivery): Promise<void>
+  /** The newest first. */
+  list(query: DeliveryQuery): Promise<Delivery[]>
   /** Forgets, at this time, those that ended long ago. */
   forgetOld(at: Date): Promise<void>
+}
+
+/** How receivers of webhooks do. One that nobody has stored does well. */
+export interface WebhookEndpointStore {
+  find(endpointId: string): Promise<WebhookEndpoint | undefined>
+  /** Stores one that is not known yet, reads it as it is stored, and locks it until the transaction ends. */
+  lock(endpoint: WebhookEndpoint): Promise<WebhookEndpoint>
+  update(endpoint: WebhookEndpoint): Promise<void>
+  /** Forgets how those of a template did. */
+  forget(tenantId: string, templateId: string): Promise<void>
+}
+
+/** The addresses that a host's name has just now. Rejects when it has none or nobody answers. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>
+
+export interface Jobs {
+  /** Inside a transaction the job comes to be with it. */
+  enqueue(orders: readonly JobOrder[]): Promise<void>
 }
 
 export interface Jobs {
@@ -128,6 +153,8 @@ export interface Ports {
   readonly reservations: Reservations
   readonly drafts: DraftStore
   readonly deliveries: DeliveryStore
+  readonly endpoints: WebhookEndpointStore
+  readonly resolveHost: ResolveHost
   readonly sentCards: SentCards
   readonly conversations: ConversationStore
   readonly jobs: Jobs

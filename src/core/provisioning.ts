@@ -5,6 +5,7 @@ import { asking } from './approvers.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
 import { approve, cancel, reject, retry } from './decision.ts'
+import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
 import {
   discardDraft,
@@ -95,6 +96,12 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       put: to('template.write', (actor, id: string, body: unknown, expected: number) =>
         putTemplate(ports, settings, actor, id, body, expected),
       ),
+    },
+
+    deliveries: {
+      list: to('delivery.read', (actor, filter: DeliveryFilter) => listDeliveries(ports, actor, filter)),
+      read: to('delivery.read', (actor, deliveryId: string) => readDelivery(ports, actor, deliveryId)),
+      replay: to('delivery.replay', (actor, deliveryId: string) => replayDelivery(ports, actor, deliveryId)),
     },
 
     drafts: {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { patternFault } from './pattern.ts'
-import { type Person, resourceKind } from './resource.ts'
+import { instant, type Person, resourceKind } from './resource.ts'
 import { webhookSecret, webhookTargetFault } from './webhook.ts'
 
 /** An id as everything else writes it, so that ids can be compared. */
@@ -62,9 +62,14 @@ export const eventTypes = [
   'request.cancelled',
 ] as const
 export const webhookSubscription = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }),
+  url: z.url({ protocol: /^https?$/ }).max(2000),
   secret: webhookSecret,
   events: z.array(z.enum(eventTypes)).min(1).default(['site.provisioned', 'mailbox.provisioned']),
+})
+
+/** As it is stored: with the secrets that were replaced, as long as they still sign beside the present one. */
+const storedWebhook = webhookSubscription.extend({
+  formerSecrets: z.array(z.strictObject({ secret: webhookSecret, until: instant })).optional(),
 })
 
 /** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
@@ -119,16 +124,43 @@ export const template = z.strictObject({
     })
     .default({ allowed: [], default: null }),
   approval: approvalPolicy.nullable().default(null),
-  webhook: webhookSubscription.nullable().default(null),
+  webhook: storedWebhook.nullable().default(null),
 })
 export type Template = z.output<typeof template>
 
 /** A template as it may be written: its webhook goes only where the settings allow. */
 export const templateWithin = (allowCidrs: readonly string[]) =>
-  template.superRefine(({ webhook }, context) => {
+  template.extend({ webhook: webhookSubscription.nullable().default(null) }).superRefine(({ webhook }, context) => {
     const message = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
     if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['webhook', 'url'] })
   })
+
+/** How long a replaced secret still signs beside the new one, in hours, so that receivers can change over at leisure. */
+const formerSecretHours = 24
+
+/** A webhook that is about to replace another: the secret that it no longer has goes on signing for a day. */
+export function withFormerSecrets(
+  webhook: NonNullable<Template['webhook']>,
+  before: Template['webhook'],
+  now: Date,
+): NonNullable<Template['webhook']> {
+  const until = new Date(now.getTime() + formerSecretHours * 3_600_000).toISOString()
+  const replaced = before && before.secret !== webhook.secret ? [{ secret: before.secret, until }] : []
+  const formerSecrets = [...replaced, ...(before?.formerSecrets ?? [])]
+    .filter((one) => one.secret !== webhook.secret && Date.parse(one.until) > now.getTime())
+    // Each signs every delivery, and a header has an end.
+    .slice(0, 5)
+  return { ...webhook, ...(formerSecrets.length > 0 && { formerSecrets }) }
+}
+
+/** What signs a webhook at this time, the present secret first. */
+export const signingSecrets = (
+  { secret, formerSecrets = [] }: NonNullable<Template['webhook']>,
+  now: Date,
+): string[] => [
+  secret,
+  ...formerSecrets.filter(({ until }) => Date.parse(until) > now.getTime()).map((one) => one.secret),
+]
 
 /** What a request keeps of its template: an edit never changes a running request, and the secret is not copied about. */
 export const templateSnapshot = template.omit({ webhook: true })

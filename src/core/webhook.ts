@@ -16,19 +16,26 @@ export const webhookSecret = z
   .string()
   .refine(isSecret, { error: 'must be whsec_ and 24 to 64 bytes in base64 (openssl rand -base64 32 makes some).' })
 
-/** Networks that are nobody's on the internet: a webhook there would ask a machine of ours. */
-const privateNetworks = [
-  // Unspecified, loopback, link-local (cloud metadata among them)
-  ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '::/128', '::1/128', 'fe80::/10'],
-  // Private (RFC 1918), carrier-grade NAT (RFC 6598), unique local (RFC 4193)
-  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'],
-  // Protocol assignments, benchmarks, multicast, reserved, IPv4 behind a translator (RFC 6052)
-  ...['192.0.0.0/24', '198.18.0.0/15', '224.0.0.0/4', '240.0.0.0/4', '64:ff9b::/96', 'fec0::/10', 'ff00::/8'],
-]
+/**
+ * Networks that are nobody's on the internet: a webhook there would ask a machine of ours (IANA's registries of special
+ * addresses, RFC 6890). The last is Azure's door to a virtual machine's own host, which looks public.
+ */
+const privateIpv4 = listOf([
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'],
+  ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
+  ...['224.0.0.0/4', '240.0.0.0/4', '168.63.129.16/32'],
+])
+/** All that is given out of IPv6; loopback, unique local, link-local, SRv6 and what is reserved lie outside. */
+const publicIpv6 = listOf(['2000::/3'])
+/** What is special inside it: protocols (Teredo among them), documentation, 6to4, which hides any IPv4 address. */
+const privateIpv6 = listOf(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
+
 /** A network as the settings write it: `10.1.0.0/16`, `fd00::/8`. */
 export const network = z.union([z.cidrv4(), z.cidrv6()], { error: 'must be networks such as 10.1.0.0/16' })
 
-const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4'
+}
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList()
   for (const one of networks) {
@@ -37,24 +44,61 @@ function listOf(networks: readonly string[]): BlockList {
   }
   return list
 }
-const privateAddresses = listOf(privateNetworks)
 
 /**
- * Why a webhook may not go to an address, as a sentence that says what to do; undefined when it may (DESIGN §5). It goes
- * to https, and to http only where the address itself lies in one of the allowed networks; to an address in a private
- * network only if that one is allowed. A host's name is taken as it stands, but for `localhost` (RFC 6761): what it
- * resolves to is not looked at here; the check of the resolved address when connecting is still to come.
+ * Why a webhook may not go to a URL, as a sentence that says what to do; undefined when it may (DESIGN §5). It goes to
+ * https, and to http only where the address itself lies in one of the allowed networks; to an address in a private network
+ * only if that one is allowed. A host's name is taken as it stands, but for `localhost` (RFC 6761): what it resolves to is
+ * the matter of {@link webhookAddressFault}.
  */
 export function webhookTargetFault(url: string, allowed: readonly string[]): string | undefined {
   if (!URL.canParse(url)) return 'A webhook needs an address that begins with https://.'
-  const { protocol, hostname } = new URL(url)
+  const { protocol, hostname, port, username, password } = new URL(url)
+  if (username !== '' || password !== '') return 'A webhook’s address carries no user name and no password.'
   const address = literalAddress(hostname)
-  if (address !== undefined && listOf(allowed).check(address, familyOf(address))) return undefined
-  if (protocol !== 'https:')
-    return 'A webhook goes to https://; to http:// only for an address inside WEBHOOK_ALLOW_CIDRS.'
-  if (address === undefined || !isPrivate(address)) return undefined
-  return 'A webhook does not go to a private address, unless it lies inside WEBHOOK_ALLOW_CIDRS.'
+  const fault = address === undefined ? protocolFault(protocol) : webhookAddressFault(address, protocol, allowed)
+  if (fault !== undefined) return fault
+  const exempt = address !== undefined && isIn(address, allowed)
+  // Below 1024 are services that a POST might be taken for an order by: mail, directories, remote shells.
+  return port === '' || Number(port) >= 1024 || exempt
+    ? undefined
+    : 'A webhook goes to port 443, or to one from 1024 on.'
 }
+
+/**
+ * Why a webhook may not go to an address that a name resolved to, or that a URL names by itself; undefined when it may.
+ * `protocol` as URL has it: `https:`.
+ */
+export function webhookAddressFault(address: string, protocol: string, allowed: readonly string[]): string | undefined {
+  const plain = address.split('%')[0] ?? ''
+  if (isIP(plain) === 0) return 'A webhook goes to an address of the internet.'
+  if (isIn(plain, allowed) && /^https?:$/.test(protocol)) return undefined
+  return (
+    protocolFault(protocol) ??
+    (isPrivate(plain)
+      ? 'A webhook does not go to a private address, unless it lies inside WEBHOOK_ALLOW_CIDRS.'
+      : undefined)
+  )
+}
+
+/**
+ * Why a webhook may not be saved for a URL whose name has these addresses now: one bad one among them is enough. No
+ * addresses say nothing, since a name may come to be later; it is looked at again when connecting.
+ */
+export const webhookNameFault = (
+  url: string,
+  addresses: readonly string[],
+  allowed: readonly string[],
+): string | undefined =>
+  addresses.map((one) => webhookAddressFault(one, new URL(url).protocol, allowed)).find((fault) => fault !== undefined)
+
+const protocolFault = (protocol: string): string | undefined =>
+  protocol === 'https:'
+    ? undefined
+    : 'A webhook goes to https://; to http:// only for an address inside WEBHOOK_ALLOW_CIDRS.'
+
+const isIn = (address: string, networks: readonly string[]): boolean =>
+  listOf(networks).check(address, familyOf(address))
 
 /** The address that a host names by itself. URL has brought it to its one form already: `0x7f.1` is 127.0.0.1. */
 function literalAddress(hostname: string): string | undefined {
@@ -63,6 +107,17 @@ function literalAddress(hostname: string): string | undefined {
   return isIP(host) > 0 ? host : undefined
 }
 
-/** IPv4 inside IPv6 is never a proper address to write. BlockList cannot tell it: for it, all of IPv4 lies in there. */
-const isPrivate = (address: string): boolean =>
-  address.startsWith('::ffff:') || privateAddresses.check(address, familyOf(address))
+function isPrivate(address: string): boolean {
+  if (isIP(address) === 4) return privateIpv4.check(address, 'ipv4')
+  const behind = translatedAddress(address)
+  if (behind !== undefined) return isPrivate(behind)
+  return !publicIpv6.check(address, 'ipv6') || privateIpv6.check(address, 'ipv6')
+}
+
+/** The IPv4 address behind 64:ff9b::/96 (RFC 6052), by which a machine that has IPv6 alone reaches the rest. */
+function translatedAddress(address: string): string | undefined {
+  const { hostname } = new URL(`http://[${address}]/`)
+  const found = /^\[64:ff9b::(?:([0-9a-f]+):)?([0-9a-f]+)?\]$/.exec(hostname)
+  const parts = found?.slice(1).map((part) => Number.parseInt(part ?? '0', 16))
+  return parts?.flatMap((part) => [part >> 8, part & 0xff]).join('.')
+}

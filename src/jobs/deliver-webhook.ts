@@ -1,105 +1,121 @@
-import { Webhook } from 'standardwebhooks'
 import {
+  type Aftermath,
+  type AttemptOutcome,
+  afterAttempt,
   type Clock,
   type Delivery,
   type DeliveryStore,
+  disabledWords,
+  endpointOf,
+  type JobOrder,
   type Jobs,
   jobId,
   jobPayloads,
+  PutOff,
+  signingSecrets,
   type TemplateStore,
   type UnitOfWork,
-  webhookTargetFault,
+  type WebhookEndpoint,
+  type WebhookEndpointStore,
 } from '../core/index.ts'
-import { defineJob } from './define-job.ts'
+import { defineJob, type JobScope } from './define-job.ts'
+import type { PostWebhook } from './post-webhook.ts'
+import { createReceiverSlots } from './receiver-slots.ts'
+import { outcomeOf, signatureOf } from './webhook-message.ts'
 
 export interface WebhookDeliveryScope {
   readonly clock: Clock
   readonly work: UnitOfWork
   readonly deliveries: DeliveryStore
+  readonly endpoints: WebhookEndpointStore
   readonly templates: TemplateStore
   readonly jobs: Jobs
-  /** Refuses to run inside a transaction. */
-  readonly fetch: typeof fetch
+  readonly post: PostWebhook
   /** The secret of the bot's own subscription. */
   readonly ownSecret: string
-  /** Networks that webhooks of templates may go to although they are private. */
-  readonly allowCidrs: readonly string[]
-  readonly log: { warn(facts: object, message: string): void }
+  readonly log: { warn(facts: object, message: string): void; error(facts: object, message: string): void }
+  /** 0 to 1; only tests set another. */
+  readonly random?: () => number
 }
 
-/** When the attempts are, in seconds after the one before (Standard Webhooks 1.0.0, DESIGN §5), each ± 20 %. */
-export const attemptDelays = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
-const jitter = 0.2
-/** How long a receiver may take, in milliseconds. */
-const timeout = 15_000
+/**
+ * Workers of one process. Receivers that fail take half of them at most, and one that does well takes two; but for our own
+ * subscription, by which people are told: it takes most, and waits a moment before its turn is put off.
+ */
+const workers = 10
+const slotLimits = { each: 2, own: workers - 2, failing: 1, allFailing: workers / 2 }
+const ownPatience = 250
+/** Jobs whose receiver rests come back one after another, within so many milliseconds. */
+const spread = 10_000
 
-/** What came of an attempt: the status or the reason, as it is kept, and whether that is the end. */
-interface Outcome {
-  readonly said: string
-  readonly ends?: 'delivered' | 'failed'
+/** Where a delivery goes now, and what signs it. */
+interface Target {
+  readonly url: string
+  readonly secrets: readonly string[]
 }
 
 /**
  * One attempt to deliver one webhook. The answer decides: 2xx is delivered; 410, what could never be sent and the last
  * attempt end it; anything else (redirects too) orders the next attempt. The id stays the same, so a receiver can tell
- * repeats.
+ * repeats. A receiver that is busy or wants to be left alone puts the job off, which counts as no attempt.
  */
-export const deliverWebhookJob = (scope: WebhookDeliveryScope) =>
-  defineJob({
+export function deliverWebhookJob(scope: WebhookDeliveryScope) {
+  const random = scope.random ?? Math.random
+  const slots = createReceiverSlots(slotLimits, random)
+  return defineJob({
     name: 'deliver-webhook',
     payload: jobPayloads['deliver-webhook'],
-    retries: 3,
+    retries: 8,
     retryDelaySeconds: 2,
     expireInSeconds: 60,
-    concurrency: 8,
-    async handle({ deliveryId, attempt }) {
+    concurrency: workers,
+    async handle({ deliveryId, attempt }, { signal }) {
       const delivery = await scope.deliveries.find(deliveryId)
       if (delivery?.status !== 'pending' || delivery.attempts > attempt) return
-      const outcome = await attemptOf(scope, delivery)
-      await scope.work.transaction(() => record(scope, { ...delivery, attempts: attempt + 1 }, outcome))
+      const target = await targetOf(scope, delivery)
+      if (target === undefined) return giveUp(scope, deliveryId, 'not sent: the template has no webhook any more')
+      const fresh = endpointOf(delivery, target.url)
+      const endpoint = (await scope.endpoints.find(fresh.endpointId)) ?? fresh
+      if (endpoint.disabledAt !== null) return giveUp(scope, deliveryId, disabledWords(endpoint))
+      const rest = Date.parse(endpoint.waitsUntil ?? '') - scope.clock.now().getTime()
+      if (rest > 0) throw new PutOff(`the receiver of ${deliveryId}`, rest + spread * random())
+      const receiver = { key: endpoint.endpointId, isOwn: delivery.subscriber === 'bot' }
+      const visitor = { ...receiver, isFailing: endpoint.failingSince !== null, deliveryId }
+      const slot = await slots.enter(visitor, visitor.isOwn ? ownPatience : 0)
+      if (typeof slot === 'number') throw new PutOff(`the receiver of ${deliveryId}`, slot)
+      try {
+        const at = scope.clock.now()
+        const outcome = await attemptAt(scope, delivery, target, at, signal)
+        await scope.work.transaction(() => record(scope, { deliveryId, attempt, fresh, endpoint }, { at, outcome }))
+      } finally {
+        slot()
+      }
     },
+    onDeadLetter: ({ deliveryId }, { message }) => giveUp(scope, deliveryId, `given up by the queue: ${message}`),
   })
-
-/**
- * Where it goes is looked at before each attempt, since the settings may have changed since the template was written; the
- * bot's own subscription goes where the service itself is. What a name resolves to is not checked here.
- */
-async function attemptOf(scope: WebhookDeliveryScope, delivery: Delivery): Promise<Outcome> {
-  const secret = await secretOf(scope, delivery)
-  if (secret === undefined) return { said: 'the template has no webhook any more', ends: 'failed' }
-  const refused = delivery.subscriber === 'bot' ? undefined : webhookTargetFault(delivery.url, scope.allowCidrs)
-  if (refused !== undefined) return { said: refused, ends: 'failed' }
-  const at = scope.clock.now()
-  const signature = sign(secret, delivery, at)
-  if (signature === undefined) return { said: 'its secret cannot sign: write the webhook anew', ends: 'failed' }
-  return post(scope, delivery, at, signature)
 }
 
-/** The template's secret as it is now, so a changed one is used at once. */
-async function secretOf(
-  { templates, ownSecret }: WebhookDeliveryScope,
-  { subscriber, tenantId }: Delivery,
-): Promise<string | undefined> {
-  if (subscriber === 'bot') return ownSecret
-  return (await templates.find(tenantId, subscriber.templateId))?.webhook?.secret
-}
-
-function sign(secret: string, { deliveryId, body }: Delivery, at: Date): string | undefined {
-  try {
-    return new Webhook(secret).sign(deliveryId, at, body)
-  } catch {
-    // The error may quote the secret.
-    return undefined
-  }
+/** The template's webhook as it is now, so a changed address or secret is used at once. */
+async function targetOf(
+  { templates, ownSecret, clock }: WebhookDeliveryScope,
+  { subscriber, tenantId, url }: Delivery,
+): Promise<Target | undefined> {
+  if (subscriber === 'bot') return { url, secrets: [ownSecret] }
+  const webhook = (await templates.find(tenantId, subscriber.templateId))?.webhook
+  return webhook ? { url: webhook.url, secrets: signingSecrets(webhook, clock.now()) } : undefined
 }
 
 /** The timestamp is that of this attempt, as receivers check its age. */
-async function post(
-  scope: WebhookDeliveryScope,
-  { url, body, deliveryId }: Delivery,
+async function attemptAt(
+  { post, clock }: WebhookDeliveryScope,
+  { deliveryId, body, subscriber }: Delivery,
+  { url, secrets }: Target,
   at: Date,
-  signature: string,
-): Promise<Outcome> {
+  signal: JobScope['signal'],
+): Promise<AttemptOutcome> {
+  const signature = signatureOf(secrets, deliveryId, at, body)
+  if (signature === undefined)
+    return { said: 'not sent: its secret cannot sign; write the webhook anew', ends: 'failed' }
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'Quartermaster-Webhooks/1.0',
@@ -107,36 +123,56 @@ async function post(
     'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
     'webhook-signature': signature,
   }
-  try {
-    const response = await scope.fetch(url, {
-      method: 'POST',
-      headers,
-      body,
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeout),
-    })
-    await response.body?.cancel()
-    const said = String(response.status)
-    if (response.ok) return { said, ends: 'delivered' }
-    return response.status === 410 ? { said, ends: 'failed' } : { said }
-  } catch (error) {
-    return { said: error instanceof Error && error.name === 'TimeoutError' ? 'no answer in 15 s' : 'not reachable' }
-  }
+  return outcomeOf(await post({ url, headers, body, anywhere: subscriber === 'bot', signal }), clock.now())
 }
 
-async function record(scope: WebhookDeliveryScope, delivery: Delivery, { said, ends }: Outcome): Promise<void> {
+/** Whoever records an attempt first decides: the same one may be made twice, when a process seemed dead and was not. */
+async function record(
+  scope: WebhookDeliveryScope,
+  about: { deliveryId: string; attempt: number; fresh: WebhookEndpoint; endpoint: WebhookEndpoint },
+  attempt: { at: Date; outcome: AttemptOutcome },
+): Promise<void> {
+  const stored = await scope.deliveries.lock(about.deliveryId)
+  if (stored?.status !== 'pending' || stored.attempts > about.attempt) return
+  const delivery = { ...stored, url: about.fresh.url }
+  const wasWell = about.endpoint.failingSince === null && about.endpoint.waitsUntil === null
+  // A receiver that does well has nothing to store, and is not locked for nothing.
+  const isWell = wasWell && attempt.outcome.ends === 'delivered'
+  const endpoint = isWell ? about.endpoint : await scope.endpoints.lock(about.fresh)
+  const after = afterAttempt({ delivery, endpoint }, attempt, scope.clock.now(), scope.random ?? Math.random)
+  await scope.deliveries.update(after.delivery)
+  if (!isWell) await scope.endpoints.update(after.endpoint)
+  await scope.jobs.enqueue(ordersOf(after))
+  told(scope, after)
+}
+
+function ordersOf({ delivery, next, tell }: Aftermath): JobOrder[] {
   const { deliveryId, requestId, attempts } = delivery
-  const delay = attemptDelays[attempts]
-  const status = ends ?? (delay === undefined ? 'failed' : 'pending')
-  const now = scope.clock.now()
-  await scope.deliveries.update({ ...delivery, status, lastStatus: said, updatedAt: now.toISOString() })
-  if (status === 'delivered') return
-  const words = status === 'failed' ? 'a webhook could not be delivered' : 'a webhook is tried again'
-  scope.log.warn({ deliveryId, requestId, attempts, answer: said }, words)
-  if (status === 'failed' || delay === undefined) return
-  const startAfter = new Date(now.getTime() + delay * 1000 * (1 - jitter + 2 * jitter * Math.random()))
   const payload = { v: 1, deliveryId, attempt: attempts } as const
-  await scope.jobs.enqueue([
-    { name: 'deliver-webhook', payload, id: jobId('deliver', deliveryId, attempts), startAfter },
-  ])
+  const id = jobId('deliver', deliveryId, attempts)
+  return [
+    ...(next ? [{ name: 'deliver-webhook', payload, id, startAfter: next } as const] : []),
+    ...(tell ? [{ name: 'notify-admins', payload: { v: 1, requestId, card: tell } } as const] : []),
+  ]
+}
+
+function told({ log }: WebhookDeliveryScope, { delivery, endpoint, tell }: Aftermath): void {
+  const { deliveryId, requestId, attempts, status, lastStatus: answer } = delivery
+  const facts = { deliveryId, requestId, attempts, answer }
+  if (status === 'pending') log.warn(facts, 'a webhook is tried again')
+  if (status === 'failed') log.warn(facts, 'a webhook could not be delivered')
+  if (tell && endpoint.disabledAt !== null)
+    log.error({ templateId: endpoint.templateId, reason: endpoint.reason }, 'the receiver of a webhook is switched off')
+}
+
+/** Ends a delivery that is not sent. It can be replayed. */
+async function giveUp(scope: WebhookDeliveryScope, deliveryId: string, words: string): Promise<void> {
+  const { deliveries, work, clock, log } = scope
+  await work.transaction(async () => {
+    const stored = await deliveries.lock(deliveryId)
+    if (stored?.status !== 'pending') return
+    const updatedAt = clock.now().toISOString()
+    await deliveries.update({ ...stored, status: 'failed', lastStatus: words, nextAttemptAt: null, updatedAt })
+    log.warn({ deliveryId, requestId: stored.requestId, answer: words }, 'a webhook could not be delivered')
+  })
 }

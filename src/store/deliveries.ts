@@ -1,4 +1,4 @@
-import { type DeliveryStore, delivery } from '../core/index.ts'
+import { type Delivery, type DeliveryQuery, type DeliveryStore, delivery } from '../core/index.ts'
 import type { Database } from './database.ts'
 
 /** How long an ended delivery is kept, in days. */
@@ -6,6 +6,13 @@ const keptDays = 90
 
 /** Webhooks on their way, with what became of each. */
 export function createDeliveryStore(database: Database): DeliveryStore {
+  const one = async (deliveryId: string, more = ''): Promise<Delivery | undefined> => {
+    const { rows } = await database.query<{ body: unknown }>(
+      `SELECT body FROM deliveries WHERE delivery_id = $1 ${more}`,
+      [deliveryId],
+    )
+    return rows[0] && delivery.parse(rows[0].body)
+  }
   return {
     async insert(one) {
       await database.query(
@@ -13,12 +20,8 @@ export function createDeliveryStore(database: Database): DeliveryStore {
         [one.deliveryId, one.requestId, one.status, one.updatedAt, JSON.stringify(one)],
       )
     },
-    async find(deliveryId) {
-      const { rows } = await database.query<{ body: unknown }>('SELECT body FROM deliveries WHERE delivery_id = $1', [
-        deliveryId,
-      ])
-      return rows[0] && delivery.parse(rows[0].body)
-    },
+    find: (deliveryId) => one(deliveryId),
+    lock: (deliveryId) => one(deliveryId, 'FOR UPDATE'),
     async update(one) {
       await database.query('UPDATE deliveries SET status = $2, updated_at = $3, body = $4 WHERE delivery_id = $1', [
         one.deliveryId,
@@ -27,6 +30,15 @@ export function createDeliveryStore(database: Database): DeliveryStore {
         JSON.stringify(one),
       ])
     },
+    async list(query) {
+      const { where, values } = conditions(query)
+      const { rows } = await database.query<{ body: unknown }>(
+        `SELECT body FROM deliveries WHERE ${where}
+         ORDER BY created_at DESC, delivery_id DESC LIMIT ${Number(query.limit)}`,
+        values,
+      )
+      return rows.map(({ body }) => delivery.parse(body))
+    },
     async forgetOld(at) {
       await database.query(
         `DELETE FROM deliveries WHERE status <> 'pending' AND updated_at < $1::timestamptz - make_interval(days => $2)`,
@@ -34,4 +46,20 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       )
     },
   }
+}
+
+function conditions({ tenantId, status, templateId, requestId, after }: DeliveryQuery) {
+  const values: unknown[] = [tenantId]
+  const clauses = ['tenant_id = $1']
+  const given = { status, template_id: templateId, request_id: requestId }
+  for (const [column, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    values.push(value)
+    clauses.push(`${column} = $${values.length}`)
+  }
+  if (after) {
+    values.push(after.createdAt, after.deliveryId)
+    clauses.push(`(created_at, delivery_id) < ($${values.length - 1}, $${values.length}::uuid)`)
+  }
+  return { where: clauses.join(' AND '), values }
 }

@@ -13,6 +13,7 @@ import { createReservations } from './reservations.ts'
 import { createSentCards } from './sent-cards.ts'
 import { createTemplateStore } from './templates.ts'
 import { createTokenBuckets } from './token-buckets.ts'
+import { createWebhookEndpointStore } from './webhook-endpoints.ts'
 
 export { type Database, openDatabase } from './database.ts'
 export { migrate } from './migrate.ts'
@@ -20,7 +21,15 @@ export { ownSetting } from './settings.ts'
 
 type StorePorts = Pick<
   Ports,
-  'requests' | 'templates' | 'audit' | 'reservations' | 'drafts' | 'deliveries' | 'sentCards' | 'conversations'
+  | 'requests'
+  | 'templates'
+  | 'audit'
+  | 'reservations'
+  | 'drafts'
+  | 'deliveries'
+  | 'endpoints'
+  | 'sentCards'
+  | 'conversations'
 >
 /** The stores that the core asks for, and those that the edges keep beside them. */
 export interface Stores extends StorePorts {
@@ -41,6 +50,7 @@ export function createStores(database: Database): Stores {
     reservations: createReservations(database),
     drafts: createDraftStore(database),
     deliveries: createDeliveryStore(database),
+    endpoints: createWebhookEndpointStore(database),
     sentCards: createSentCards(database),
     conversations: createConversationStore(database),
     botState: createBotState(database),

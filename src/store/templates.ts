@@ -30,5 +30,16 @@ export function createTemplateStore(database: Database): TemplateStore {
       )
       return updated.rowCount === 1
     },
+    async forgetOld(at) {
+      await database.query(
+        `UPDATE templates SET body = jsonb_set(body, '{webhook,formerSecrets}', coalesce((
+           SELECT jsonb_agg(former) FROM jsonb_array_elements(body -> 'webhook' -> 'formerSecrets') AS former
+           WHERE (former ->> 'until')::timestamptz > $1), '[]'))
+         WHERE EXISTS (
+           SELECT FROM jsonb_array_elements(body -> 'webhook' -> 'formerSecrets') AS former
+           WHERE (former ->> 'until')::timestamptz <= $1)`,
+        [at],
+      )
+    },
   }
 }

@@ -97,6 +97,7 @@ export function withBotWorld(): BotWorld {
       clock,
       work: store.database,
       jobs: { enqueue: async (orders) => void jobs.push(...orders) },
+      resolveHost: async () => [],
       directory: {
         person: (id) => {
           world.asked.push(id)

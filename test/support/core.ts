@@ -115,6 +115,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       deadLetters: noDeadLetters,
       directory: directoryOf(world, database),
       tenant: noTenant,
+      resolveHost: async () => [],
       vitals: { own: unexpected('the service to be asked how it does') },
     }
   })

@@ -1,4 +1,6 @@
 import { routeRegistry } from '../define-route.ts'
+import { listDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import { listDeliveries, readDelivery, replayDelivery } from './deliveries.ts'
 import { live, ready } from './health.ts'
 import { createMailbox } from './mailboxes.ts'
 import { receiveActivity } from './messages.ts'
@@ -29,6 +31,11 @@ export const routes = routeRegistry(
   listTemplates,
   readTemplate,
   writeTemplate,
+  listDeadLetters,
+  replayDeadLetter,
+  listDeliveries,
+  readDelivery,
+  replayDelivery,
   receiveWebhook,
   receiveActivity,
   live,

@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { delivery, deliveryDetails, deliveryView, showDelivery, showDeliveryDetails } from '../../core/index.ts'
+import { defineRoute } from '../define-route.ts'
+
+const params = z.object({ deliveryId: z.uuid().toLowerCase() })
+const limit = z
+  .string()
+  .regex(/^\d{1,3}$/, { error: 'a whole number from 1 to 100' })
+  .transform(Number)
+  .pipe(z.int().min(1).max(100))
+  .default(25)
+
+/** What became of webhooks. A secret is nowhere in it, and what receivers answer is not kept. */
+export const listDeliveries = defineRoute({
+  method: 'GET',
+  path: '/webhooks/v1/deliveries',
+  summary: 'List deliveries of webhooks, newest first',
+  permission: 'delivery.read',
+  audience: 'any',
+  query: z.strictObject({
+    status: delivery.shape.status.optional(),
+    templateId: z.uuid().toLowerCase().optional(),
+    requestId: z.uuid().toLowerCase().optional(),
+    limit,
+    cursor: z.string().min(1).max(200).optional(),
+  }),
+  answers: { 200: z.strictObject({ value: z.array(deliveryView), nextCursor: z.string().optional() }) },
+  async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {
+    const { deliveries, nextCursor } = await provisioning.deliveries.list(actor, {
+      limit,
+      ...(status && { status }),
+      ...(templateId && { templateId }),
+      ...(requestId && { requestId }),
+      ...(cursor && { cursor }),
+    })
+    return { status: 200, body: { value: deliveries.map(showDelivery), ...(nextCursor && { nextCursor }) } }
+  },
+})
+
+export const readDelivery = defineRoute({
+  method: 'GET',
+  path: '/webhooks/v1/deliveries/:deliveryId',
+  summary: 'Read a delivery with its attempts, and how its receiver does',
+  permission: 'delivery.read',
+  audience: 'any',
+  params,
+  answers: { 200: deliveryDetails },
+  async handle({ actor, provisioning }, { params: { deliveryId } }) {
+    return { status: 200, body: showDeliveryDetails(await provisioning.deliveries.read(actor, deliveryId)) }
+  },
+})
+
+/** The same message under the same `webhook-id`, so a receiver that has it can tell (Standard Webhooks 1.0.0). */
+export const replayDelivery = defineRoute({
+  method: 'POST',
+  path: '/webhooks/v1/deliveries/:deliveryId/replay',
+  summary: 'Send a delivery that has ended once more, from the start of the schedule',
+  permission: 'delivery.replay',
+  audience: 'any',
+  params,
+  answers: { 202: deliveryDetails },
+  idempotent: true,
+  async handle({ actor, provisioning }, { params: { deliveryId } }) {
+    const body = showDeliveryDetails(await provisioning.deliveries.replay(actor, deliveryId))
+    return { status: 202, headers: { Location: `/webhooks/v1/deliveries/${deliveryId}` }, body }
+  },
+})
