@@ -118,6 +118,20 @@ describe('a mailbox', () => {
     expect(made.steps[0]).toMatchObject({ status: 'done', attempts: 1 })
   })
 
+  it('that is tried again after a failure keeps what was made, and waits anew for whatever it waited for', async () => {
+    const { requestId } = await asked()
+    const kept = { mailboxId: 'guid', createSince: '2026-11-20T10:00:00.000Z' }
+    const waited = { checkedSince: '2026-11-20T10:01:00.000Z', heldSince: '2026-11-20T10:02:00.000Z', triedAgain: true }
+    const { calls, tenant } = noting({ 'create-mailbox': async () => ({ done: true, made: { ...kept, ...waited } }) })
+    const refuse = async () => Promise.reject(new TenantError('x', 'No.', { retryable: false }))
+    await run({ ...tenant, mailboxSteps: { ...tenant.mailboxSteps, 'ready-check': refuse } }, requestId)
+    expect((await stored(requestId)).progress).toEqual({ ...kept, ...waited })
+    await core.provisioning.retry(admin, requestId)
+    await run(tenant, requestId)
+    expect(calls.at(-1)).toMatchObject({ step: 'ready-check' })
+    expect(calls.at(-1)?.input.progress).toEqual(kept)
+  })
+
   it('that a ready check finds right keeps what was found', async () => {
     const { requestId } = await asked()
     const checks: Check[] = [{ name: 'address', ok: true, detail: '' }]

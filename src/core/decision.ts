@@ -6,7 +6,15 @@ import { checkSteps } from './check.ts'
 import { ProvisioningError } from './errors.ts'
 import { jobId } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
-import { isTerminal, type Request, type RequestState, type RequestStep, referenceOf, transition } from './request.ts'
+import {
+  isForMailbox,
+  isTerminal,
+  type Request,
+  type RequestState,
+  type RequestStep,
+  referenceOf,
+  transition,
+} from './request.ts'
 
 /** The longest comment, in characters. */
 export const longestComment = 500
@@ -78,12 +86,19 @@ export const retry: Verb = (ports, settings, actor, requestId, comment = '') =>
       step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
     )
     const followUp = { state: 'none' as const }
-    const next = { ...transition(request, 'queued', at), steps, checks: [], problem: null, followUp }
+    const next = { ...transition(waitingAnew(request), 'queued', at), steps, checks: [], problem: null, followUp }
     return { request: next, audit: [entry(next, actor, 'queued', { comment })], jobs: jobsOfQueued(next, settings) }
   })
 
 /** Without its first start: a step that has waited too long may wait anew. */
 const begunAnew = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
+
+/** What was made is kept; whatever was waited for may take its time again. */
+function waitingAnew(request: Request): Request {
+  if (!isForMailbox(request)) return { ...request, progress: { ...request.progress, checkedSince: undefined } }
+  const anew = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
+  return { ...request, progress: { ...request.progress, ...anew } }
+}
 
 async function change(
   ports: Ports,

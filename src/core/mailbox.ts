@@ -148,6 +148,8 @@ export const mailboxProgress = z.object({
   createSince: instant.optional(),
   /** Since when Exchange says that the name is held, and shows nobody who holds it. */
   heldSince: instant.optional(),
+  /** Whether it was told once more after that had lasted for long. */
+  triedAgain: z.boolean().optional(),
   /** Since when the ready check finds something wrong. */
   checkedSince: instant.optional(),
 })
