@@ -1,6 +1,14 @@
 import { type CardJson, cards } from '../cards/index.ts'
-import type { CardKey, Conversation, Outbox, Request } from '../core/index.ts'
+import { type CardKey, type Conversation, type Outbox, type Request, referenceOf } from '../core/index.ts'
 import type { CardSender } from './card-sender.ts'
+
+/** What admins are told of receivers of webhooks. */
+const webhookNotices = [
+  { prefix: 'webhook:undelivered:', code: 'webhookUndelivered' },
+  { prefix: 'webhook:own:', code: 'webhookOwn' },
+  { prefix: 'webhook:gone:', code: 'webhookGone' },
+  { prefix: 'webhook:failing:', code: 'webhookFailing' },
+] as const
 
 /** The core's outbox: which card a key means, from the request's present state and for the person who sees it. */
 export function createOutbox(
@@ -13,6 +21,11 @@ export function createOutbox(
     const isAdmin = seesAsAdmin(id, request, key)
     const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin }
     if (key === 'outcome:succeeded') return cards.ready(request, viewer)
+    const ofWebhook = webhookNotices.find(({ prefix }) => key.startsWith(prefix))
+    if (ofWebhook) {
+      const about = { reference: referenceOf(request), by: request.template.name }
+      return cards.notice({ code: ofWebhook.code, ...about }, viewer)
+    }
     return key.startsWith('approval:') ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
   }
   return {

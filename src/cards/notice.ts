@@ -64,6 +64,10 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     noReferenceToRetry: { look: toKnow, types: 'adminQueue' },
     nothingStuck: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
     cannotRetry: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+    webhookUndelivered: { look: toFix, types: 'adminQueue' },
+    webhookOwn: { look: toFix, types: 'adminQueue' },
+    webhookGone: { look: toFix, types: 'adminQueue' },
+    webhookFailing: { look: toFix, types: 'adminQueue' },
   }
 export const noticeCodes = Object.keys(table) as NoticeCode[]
 
