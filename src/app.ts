@@ -23,6 +23,7 @@ import { createWebhookPoster } from './jobs/post-webhook.ts'
 import { provisionJob } from './jobs/provision.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
+import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
 import { createStores, type Database, migrate, openDatabase, ownSetting, type Stores } from './store/index.ts'
 import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
@@ -65,7 +66,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const clock = { now: () => new Date() }
   const jobs = jobsOf(queue)
   const vitals = await vitalsOf(database, queue, clock.now())
-  const ports: Ports = { ...stores, clock, work: database, jobs, directory, tenant, vitals, resolveHost }
+  const { deadLetters } = queue
+  const ports: Ports = { ...stores, clock, work: database, jobs, deadLetters, directory, tenant, vitals, resolveHost }
   const settings = settingsOf(config, surroundings)
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, surroundings)
@@ -103,6 +105,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       notifyAdminsJob(provisioning),
       catchUpJob(provisioning),
       refreshCardsJob(provisioning, outbox),
+      watchdogJob(provisioning),
       deliverWebhookJob({
         ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, log },
         post: createWebhookPoster({
@@ -111,6 +114,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       }),
     ),
   )
+  const stopWatchdog = startWatchdog(queue, log, clock.now)
   const http = await createHttpServer({
     port: surroundings.port,
     host: surroundings.host,
@@ -138,6 +142,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     queue,
     async close() {
       clearInterval(housekeeping)
+      stopWatchdog()
       await http.close()
       await queue.stop(5)
       await database.close()

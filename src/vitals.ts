@@ -5,7 +5,7 @@ import type { Queue } from './jobs/queue.ts'
 import type { Database } from './store/index.ts'
 
 /** What is told when the store does not answer: then the queue, which lives in it, cannot be counted. */
-const unknown = { waiting: 0, oldestSeconds: 0, givenUp: 0 }
+const unknown = { waiting: 0, oldestSeconds: 0 }
 
 /** How the service itself does, for admins. `startedAt`: when this process began. */
 export async function vitalsOf(database: Database, queue: Queue, startedAt: Date): Promise<Vitals> {
@@ -13,8 +13,9 @@ export async function vitalsOf(database: Database, queue: Queue, startedAt: Date
   return {
     async own() {
       const databaseMilliseconds = await database.ping().catch(() => null)
-      const { waiting, oldestSeconds, givenUp } = await queue.state().catch(() => unknown)
-      return { databaseMilliseconds, queue: { waiting, oldestSeconds }, deadLetters: givenUp, version, startedAt }
+      const { waiting, oldestSeconds } = await queue.state().catch(() => unknown)
+      const watchedAt = await queue.lastDone('watchdog').catch(() => null)
+      return { databaseMilliseconds, queue: { waiting, oldestSeconds }, watchedAt, version, startedAt }
     },
   }
 }

@@ -130,7 +130,7 @@ describe('an admin', () => {
 
   it('sees how the service and Microsoft 365 do, also where a part does not answer', async () => {
     const own: OwnHealth = {
-      ...{ databaseMilliseconds: null, queue: { waiting: 3, oldestSeconds: 7 }, deadLetters: 1 },
+      ...{ databaseMilliseconds: null, queue: { waiting: 3, oldestSeconds: 7 }, watchedAt: null },
       ...{ version: '1.2.3', startedAt: new Date(start) },
     }
     const services: ServiceHealth[] = [
@@ -143,7 +143,7 @@ describe('an admin', () => {
       vitals: { own: async () => own },
       tenant: { ...core.ports.tenant, health: async () => services },
     })
-    expect(await provisioning.admin.health(admin)).toEqual({ own, services, at: now })
+    expect(await provisioning.admin.health(admin)).toEqual({ own, deadLetters: 0, services, at: now })
   })
 
   describe('mends what stands still', () => {

@@ -20,7 +20,7 @@ describe('help', () => {
     expect(typedBy(cards.help({ ...me, isAdmin: false }))).toEqual(['new room', 'my requests'])
     expect(textOf(cards.help({ ...me, isAdmin: false }))).not.toMatch(/admin/i)
     expect(typedBy(cards.help({ ...me, isAdmin: true }))).toEqual([
-      ...['new room', 'my requests', 'admin queue', 'admin stuck', 'admin health'],
+      ...['new room', 'my requests', 'admin queue', 'admin stuck', 'admin jobs', 'admin health'],
     ])
     expect(textOf(cards.help({ ...me, isAdmin: true }))).toContain('admin retry REQ-1042')
   })
@@ -100,20 +100,21 @@ describe('what an admin is asked to confirm', () => {
 })
 
 describe('the health card', () => {
-  const report = (own: Partial<HealthReport['own']>, problem?: string): HealthReport => ({
+  const report = (own: Partial<HealthReport['own']>, problem?: string, given = 0): HealthReport => ({
     own: {
       databaseMilliseconds: 3,
       queue: { waiting: 0, oldestSeconds: 0 },
-      deadLetters: 0,
+      watchedAt: asSam.now,
       version: '1.4.0',
       startedAt: new Date('2026-11-14T10:45:00Z'),
       ...own,
     },
+    deadLetters: given,
     services: [{ name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem }) }],
     at: asSam.now,
   })
-  const words = (own: Partial<HealthReport['own']>, problem?: string) =>
-    textOf(cards.adminHealth(report(own, problem), asSam))
+  const words = (own: Partial<HealthReport['own']>, problem?: string, given = 0) =>
+    textOf(cards.adminHealth(report(own, problem, given), asSam))
 
   it('says that all is well, how quick everything answers, and how long the service has been up', () => {
     for (const said of [
@@ -131,7 +132,10 @@ describe('the health card', () => {
     expect(words({ queue: { waiting: 1200, oldestSeconds: 720 } })).toContain(
       '1,200 waiting or at work, the oldest for 12 min',
     )
-    const all = words({ databaseMilliseconds: null, deadLetters: 3 }, 'Exchange answered 401.')
+    const all = words({ databaseMilliseconds: null }, 'Exchange answered 401.', 3)
+    expect(words({ watchedAt: null })).toContain('Does not look for requests that stand still')
+    const halfAnHourAgo = new Date(asSam.now.getTime() - 1_800_000)
+    expect(words({ watchedAt: halfAnHourAgo })).toContain('Has not looked for requests that stand still for 30 min')
     expect(all).toContain('3 things need you')
     expect(all).toContain('Exchange answered 401.')
   })

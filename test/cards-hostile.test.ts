@@ -135,7 +135,7 @@ function everyMailboxCard(text: string): CardJson[] {
   const asAdmin = viewerOf(kim, { isAdmin: true })
   const entry = { request: failed, since: failed.updatedAt, attention: undefined }
   const form = { draft: draftOf(values), template: source, requester: kim, siteRoot, mailDomain, people }
-  const own = { databaseMilliseconds: 1, queue: { waiting: 0, oldestSeconds: 0 }, deadLetters: 0, version: '1' }
+  const own = { databaseMilliseconds: 1, queue: { waiting: 0, oldestSeconds: 0 }, watchedAt: null, version: '1' }
   const services = [{ name: 'graph' as const, milliseconds: 1, problem: text }]
   return [
     cards.form({ ...form, faults: [] }),
@@ -152,7 +152,14 @@ function everyMailboxCard(text: string): CardJson[] {
     cards.adminStuck([entry], asAdmin),
     cards.adminConfirm({ verb: 'admin.retry', request: failed }, asAdmin),
     cards.adminConfirm({ verb: 'admin.cancel', request: failed, comment: text }, asAdmin),
-    cards.adminHealth({ own: { ...own, startedAt: new Date(0) }, services, at: new Date(1000) }, asAdmin),
+    cards.adminHealth(
+      { own: { ...own, startedAt: new Date(0) }, deadLetters: 1, services, at: new Date(1000) },
+      asAdmin,
+    ),
+    cards.adminJobs(
+      [{ letterId: requests.ready.requestId, job: 'notify', problem: text, at: new Date(0), request: failed }],
+      asAdmin,
+    ),
   ]
 }
 

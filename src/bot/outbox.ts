@@ -1,5 +1,5 @@
 import { type CardJson, cards } from '../cards/index.ts'
-import { type CardKey, type Conversation, type Outbox, type Request, referenceOf } from '../core/index.ts'
+import { attentionOf, type CardKey, type Conversation, type Outbox, type Request, referenceOf } from '../core/index.ts'
 import type { CardSender } from './card-sender.ts'
 
 /** What admins are told of receivers of webhooks. */
@@ -20,6 +20,8 @@ export function createOutbox(
     const { personId: id, locale, timeZone } = conversation
     const isAdmin = seesAsAdmin(id, request, key)
     const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin }
+    const attention = key.startsWith('stuck:') ? attentionOf(request, viewer.now) : undefined
+    if (attention) return cards.adminStuck([{ request, since: attention.since, attention }], viewer)
     if (key === 'outcome:succeeded') return cards.ready(request, viewer)
     const ofWebhook = webhookNotices.find(({ prefix }) => key.startsWith(prefix))
     if (ofWebhook) {
@@ -40,6 +42,7 @@ export function createOutbox(
  * has a status card without being anything to the request could ask for it only as an admin.
  */
 function seesAsAdmin(id: string, { requester, approvals }: Request, key: CardKey): boolean {
+  if (key.startsWith('stuck:')) return true
   if (id === requester.id || key.startsWith('approval:')) return false
   const isApprover = approvals.some(({ approvers }) => approvers.some((one) => one.id === id))
   return key.startsWith('outcome:failed') || !isApprover

@@ -50,10 +50,10 @@ const partOf = (name: PartName, says: Says, look: RowLook, more: Partial<Part> =
 
 /** How the service and everything it needs do: what is wrong first. */
 export function adminHealthView(
-  { own, services, at }: HealthReport,
+  { own, deadLetters, services, at }: HealthReport,
   viewer: Viewer,
 ): Parameters<typeof adminHealthCard.render>[0] {
-  const parts = [...ownParts(own), ...services.map(serviceOf)]
+  const parts = [...ownParts(own), watchdogPart(own, at), deadLettersPart(deadLetters), ...services.map(serviceOf)]
   const troubles = parts.filter(({ look }) => look.mark !== '✓')
   return {
     at: time({ ...viewer, now: at }),
@@ -66,7 +66,7 @@ export function adminHealthView(
   }
 }
 
-function ownParts({ databaseMilliseconds, queue, deadLetters }: HealthReport['own']): Part[] {
+function ownParts({ databaseMilliseconds, queue }: HealthReport['own']): Part[] {
   const { waiting, oldestSeconds } = queue
   const value = quantity(waiting)
   return [
@@ -80,14 +80,24 @@ function ownParts({ databaseMilliseconds, queue, deadLetters }: HealthReport['ow
           command: strings.types.adminStuck,
         })
       : partOf('queue', waiting === 0 ? 'idle' : 'onTime', rowLooks.done, { value }),
-    deadLetters === 0
-      ? partOf('deadLetters', 'noDeadLetters', rowLooks.done)
-      : partOf('deadLetters', 'deadLetters', broken, {
-          value: quantity(deadLetters),
-          command: strings.types.adminStuck,
-        }),
   ]
 }
+
+/** The watchdog looks every minute; after some that did not come, nobody looks. */
+const unwatchedAfter = 5 * 60_000
+
+function watchdogPart({ watchedAt }: HealthReport['own'], at: Date): Part {
+  if (watchedAt === null) return partOf('watchdog', 'neverWatched', broken)
+  const ago = at.getTime() - watchedAt.getTime()
+  return ago > unwatchedAfter
+    ? partOf('watchdog', 'unwatched', broken, { age: duration(ago) })
+    : partOf('watchdog', 'watched', rowLooks.done, { age: duration(ago) })
+}
+
+const deadLettersPart = (count: number): Part =>
+  count === 0
+    ? partOf('deadLetters', 'noDeadLetters', rowLooks.done)
+    : partOf('deadLetters', 'deadLetters', broken, { value: quantity(count), command: strings.types.adminJobs })
 
 function serviceOf({ name, milliseconds, problem }: HealthReport['services'][number]): Part {
   if (problem !== undefined) return partOf(name, 'problem', broken, { value: cut(problem, longest.text) })

@@ -5,7 +5,12 @@ import { cut, longest } from './words.ts'
 
 /** What may be asked for here: the commands that open a form. */
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
-const adminCommands = [{ name: 'adminQueue' }, { name: 'adminStuck' }, { name: 'adminHealth' }] as const
+const adminCommands = [
+  { name: 'adminQueue' },
+  { name: 'adminStuck' },
+  { name: 'adminJobs' },
+  { name: 'adminHealth' },
+] as const
 
 export const helpCard = defineCard({
   name: 'help',
@@ -13,7 +18,7 @@ export const helpCard = defineCard({
     displayName: z.string(),
     commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals']) })),
     isAdmin: z.boolean(),
-    adminCommands: z.array(z.strictObject({ name: z.enum(['adminQueue', 'adminStuck', 'adminHealth']) })),
+    adminCommands: z.array(z.strictObject({ name: z.enum(['adminQueue', 'adminStuck', 'adminJobs', 'adminHealth']) })),
   }),
 })
 

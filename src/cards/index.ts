@@ -1,5 +1,6 @@
 import {
   type Draft,
+  type GivenUpJob,
   type HealthReport,
   isForMailbox,
   type Plan,
@@ -10,6 +11,7 @@ import {
 } from '../core/index.ts'
 import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
 import { adminHealthCard, adminHealthView } from './admin-health.ts'
+import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from './admin-queue.ts'
 import { approvalCard, approvalDecidedCard, approvalDecidedView, approvalView } from './approval-card.ts'
 import { cardRegistry } from './define-card.ts'
@@ -61,6 +63,7 @@ export const definedCards = [
   adminQueueCard,
   adminStuckCard,
   adminHealthCard,
+  adminJobsCard,
   adminConfirmCard,
 ] as const
 
@@ -101,6 +104,13 @@ export const cards = {
       : adminStuckCard.render(adminStuckView(entries, viewer)),
   adminHealth: (report: HealthReport, viewer: Viewer): CardJson =>
     adminHealthCard.render(adminHealthView(report, viewer)),
+  /** What was given up; a friendly notice when nothing is. */
+  adminJobs: (given: readonly GivenUpJob[], viewer: Viewer): CardJson =>
+    given.length === 0
+      ? cards.notice({ code: 'nothingGivenUp' }, viewer)
+      : adminJobsCard.render(adminJobsView(given, viewer)),
+  /** Asks an admin before a given-up job is run again. */
+  adminReplay: (given: GivenUpJob, viewer: Viewer): CardJson => adminJobsCard.render(adminReplayView(given, viewer)),
   /** Asks an admin before a request is tried again or cancelled. */
   adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>
     adminConfirmCard.render(adminConfirmView(confirmation, viewer)),

@@ -63,6 +63,7 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     notAdmin: { look: toKnow, types: 'myRequests' },
     noReferenceToRetry: { look: toKnow, types: 'adminQueue' },
     nothingStuck: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
+    nothingGivenUp: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
     cannotRetry: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
     webhookUndelivered: { look: toFix, types: 'adminQueue' },
     webhookOwn: { look: toFix, types: 'adminQueue' },

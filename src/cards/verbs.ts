@@ -14,5 +14,7 @@ export const verbs = [
   'approval.refresh',
   'admin.retry',
   'admin.cancel',
+  'admin.examine',
+  'admin.replay',
 ] as const
 export type Verb = (typeof verbs)[number]

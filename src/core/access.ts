@@ -25,6 +25,8 @@ export const access = {
   'request.listAll': ['admin'],
   'queue.read': ['admin'],
   'health.read': ['admin'],
+  'deadLetter.read': ['admin'],
+  'deadLetter.replay': ['admin'],
   'request.read': ['requester', 'approver', 'admin'],
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],

@@ -1,5 +1,6 @@
 import { type Actor, authorize } from './access.ts'
 import { type Attention, attentionOf, sinceOf } from './attention.ts'
+import { readDeadLetters } from './dead-letters.ts'
 import type { Ports } from './ports.ts'
 import type { Request, RequestState } from './request.ts'
 import type { OwnHealth, ServiceHealth } from './tenant-ports.ts'
@@ -56,6 +57,8 @@ export async function readStuck(ports: Ports, actor: Actor): Promise<readonly Qu
 
 export interface HealthReport {
   readonly own: OwnHealth
+  /** Jobs that were given up and that nobody has looked after. */
+  readonly deadLetters: number
   readonly services: readonly ServiceHealth[]
   readonly at: Date
 }
@@ -63,6 +66,11 @@ export interface HealthReport {
 /** How the service and everything it needs do just now. A part that does not answer is told as such, and throws nothing. */
 export async function readHealth(ports: Ports, actor: Actor): Promise<HealthReport> {
   authorize(actor, 'health.read')
-  const [own, services] = await Promise.all([ports.vitals.own(), ports.tenant.health()])
-  return { own, services, at: ports.clock.now() }
+  // When the store does not answer, which `own` tells, what it holds cannot be counted.
+  const [own, services, letters] = await Promise.all([
+    ports.vitals.own(),
+    ports.tenant.health(),
+    readDeadLetters(ports).catch(() => []),
+  ])
+  return { own, deadLetters: letters.length, services, at: ports.clock.now() }
 }

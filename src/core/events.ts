@@ -19,11 +19,13 @@ export const auditEntry = z.object({
 export type AuditEntry = z.output<typeof auditEntry>
 export const system = { kind: 'system' } as const
 
-/** Cards that are sent of our own accord. An outcome carries the state it tells of, so each is sent once. */
+/** Cards that are sent of our own accord. An outcome carries the state it tells of, and what is stuck
+ * its state and since when, so each is sent once. */
 export const cardKey = z.union([
   z.literal('status'),
   z.templateLiteral(['approval:', z.int()]),
   z.templateLiteral(['outcome:', z.string()]),
+  z.templateLiteral(['stuck:', z.string()]),
   // What admins are told of webhooks: `webhook:<what happened>:<since when>`.
   z.templateLiteral(['webhook:', z.enum(['undelivered', 'own', 'gone', 'failing']), ':', z.string()]),
 ])
@@ -50,6 +52,8 @@ export const jobPayloads = {
     cards: z.enum(['all', 'status']),
     personId: z.uuid().optional(),
   }),
+  /** Looks for requests past the deadline of their state; `turn` counts minutes. */
+  watchdog: z.object({ v, turn: z.int() }),
   /** One attempt to deliver one webhook. */
   'deliver-webhook': z.object({ v, deliveryId: z.uuid(), attempt: z.int().min(0) }),
 } as const

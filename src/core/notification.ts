@@ -133,8 +133,9 @@ export async function notifyAdmins(ports: Ports, settings: Settings, requestId: 
   const request = await ports.requests.find(requestId)
   if (!request) return
   const people = (await Promise.all(settings.admins.map((id) => personOrMembers(ports, id)))).flat()
-  // Requesters are told of their own request by a card of their own, but not of receivers.
-  const ids = new Set(people.map(({ id }) => id).filter((id) => isOfWebhook(card) || id !== request.requester.id))
+  // Requesters are told how their own request ended by a card of their own, but of nothing else.
+  const told = card.startsWith('outcome:') ? request.requester.id : undefined
+  const ids = new Set(people.map(({ id }) => id).filter((id) => id !== told))
   await ports.jobs.enqueue(
     [...ids].map(
       (personId): JobOrder => ({

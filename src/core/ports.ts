@@ -34,6 +34,17 @@ export interface RequestQuery {
   readonly before?: number
 }
 
+/** Before which moments a request must have come into its state to be past the deadline of it. */
+export interface OverdueQuery {
+  readonly tenantId: string
+  readonly queuedBefore: Date
+  readonly provisioningBefore: Date
+  readonly askedBefore: Date
+  /** Made, and nobody was told yet. */
+  readonly madeBefore: Date
+  readonly limit: number
+}
+
 export interface RequestStore {
   nextNumber(tenantId: string): Promise<number>
   /** False when the id is known already: the same draft was submitted before. */
@@ -45,6 +56,11 @@ export interface RequestStore {
   /** Writes the next version; throws when somebody else wrote first. */
   update(request: Request): Promise<void>
   list(query: RequestQuery): Promise<Request[]>
+  /**
+   * Requests past the deadline of their state, the oldest first, without those of whose standing the timeline has said
+   * `overdue` since: for an approval ever, for all others within the deadline.
+   */
+  overdue(query: OverdueQuery): Promise<Request[]>
   countOpen(tenantId: string, requesterId: string): Promise<number>
   /** How many requests of the tenant are in each state; a state that none is in is left out. */
   countByState(tenantId: string): Promise<Partial<Record<RequestState, number>>>
@@ -111,9 +127,25 @@ export interface Jobs {
   enqueue(orders: readonly JobOrder[]): Promise<void>
 }
 
-export interface Jobs {
-  /** Inside a transaction the job comes to be with it. */
-  enqueue(orders: readonly JobOrder[]): Promise<void>
+/** A job that was given up, and that nobody has looked after yet. */
+export interface DeadLetter {
+  readonly letterId: string
+  /** The job's name, and its payload as it was; a job that is not known any more may be among them. */
+  readonly job: string
+  readonly payload: unknown
+  /** Why its last attempt failed: an error's message, for admins. */
+  readonly problem: string
+  readonly at: Date
+}
+/** What the queue has given up, filled by the queue. Inside a transaction changes come to be with it. */
+export interface DeadLetters {
+  /** The newest first. */
+  list(limit: number): Promise<DeadLetter[]>
+  find(letterId: string): Promise<DeadLetter | undefined>
+  /** Takes it off the list; false when it is not on it any more. */
+  settle(letterId: string): Promise<boolean>
+  /** Enqueues its job anew and takes it off the list; false when it is not on it any more. */
+  replay(letterId: string): Promise<boolean>
 }
 
 /** The domains that the organisation takes mail for, in lower case. */
@@ -158,6 +190,7 @@ export interface Ports {
   readonly sentCards: SentCards
   readonly conversations: ConversationStore
   readonly jobs: Jobs
+  readonly deadLetters: DeadLetters
   readonly directory: Directory
   readonly tenant: Tenant
   readonly vitals: Vitals

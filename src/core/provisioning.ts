@@ -3,7 +3,9 @@ import { type Actor, admit, type Permission } from './access.ts'
 import { readHealth, readQueue, readStuck } from './administration.ts'
 import { asking } from './approvers.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
+import type { Conversation, Outbox } from './chat-ports.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
+import { readDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { approve, cancel, reject, retry } from './decision.ts'
 import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
@@ -21,10 +23,10 @@ import { ProvisioningError } from './errors.ts'
 import type { CardKey } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
-import type { Conversation, Outbox } from './chat-ports.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
 import { submit } from './submission.ts'
+import { watch } from './watchdog.ts'
 
 /**
  * The provisioning core as its callers use it: the bot, the REST routes and the jobs. Every function that acts for
@@ -87,6 +89,8 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       queue: to('queue.read', (actor) => readQueue(ports, actor)),
       stuck: to('queue.read', (actor) => readStuck(ports, actor)),
       health: to('health.read', (actor) => readHealth(ports, actor)),
+      deadLetters: to('deadLetter.read', () => readDeadLetters(ports)),
+      replay: to('deadLetter.replay', (actor, letterId: string) => replayDeadLetter(ports, settings, actor, letterId)),
     },
 
     templates: {
@@ -138,6 +142,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
         deliverCard(ports, outbox, order, attempt),
       refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
+      watch: () => watch(ports, settings),
       giveUp: (requestId: string) => giveUp(ports, settings, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
       meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),

@@ -75,8 +75,8 @@ export interface OwnHealth {
   readonly databaseMilliseconds: number | null
   /** Jobs that wait or are at work, and how long the oldest that is due has waited, in seconds. */
   readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
-  /** Jobs that were given up and that nobody has looked after. */
-  readonly deadLetters: number
+  /** When requests past their deadlines were last looked for; null = not within the last seven days. */
+  readonly watchedAt: Date | null
   readonly version: string
   readonly startedAt: Date
 }

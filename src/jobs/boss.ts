@@ -33,12 +33,43 @@ export function createBoss(store: QueueStore, log: QueueLog): PgBoss {
     useListenNotify: true,
     superviseIntervalSeconds: 30,
     monitorIntervalSeconds: 60,
-    ...(connectionString === undefined ? embeddedOptions(store) : { connectionString, max: 5 }),
+    ...(connectionString === undefined ? embeddedOptions(store) : serverOptions(connectionString)),
   }
   const boss = new PgBoss(options)
-  boss.on('error', (error) => log.error({ error: error.message }, 'the queue failed; it goes on'))
+  const complain = seldom(({ message }: Error) => log.error({ error: message }, 'the queue failed; it goes on'))
+  boss.on('error', complain)
   boss.on('warning', ({ message, data }) => log.warn({ data }, message))
   return boss
+}
+
+/** How often the same kind of trouble is told, in milliseconds: while the store is away every worker fails at every look. */
+const COMPLAINT_MILLISECONDS = 10_000
+
+function seldom<T>(tell: (what: T) => void): (what: T) => void {
+  let last = Number.NEGATIVE_INFINITY
+  return (what) => {
+    const now = performance.now()
+    if (now - last < COMPLAINT_MILLISECONDS) return
+    last = now
+    tell(what)
+  }
+}
+
+/**
+ * A pool of its own, so that jobs and callers do not wait for each other's connections. What pg-boss hands on to pg: no
+ * statement of a worker takes long, and on a connection that has gone silent it would wait for ever.
+ */
+function serverOptions(connectionString: string): ConstructorOptions {
+  const silence = { query_timeout: 6000, keepAlive: true }
+  return {
+    connectionString,
+    application_name: 'quartermaster-queue',
+    max: 5,
+    connectionTimeoutMillis: 3000,
+    notifyHeartbeatIntervalMs: 5000,
+    notifyHeartbeatTimeoutMs: 3000,
+    ...silence,
+  }
 }
 
 function embeddedOptions(store: QueueStore): ConstructorOptions {

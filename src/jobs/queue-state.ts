@@ -14,8 +14,6 @@ export interface QueueState {
   readonly waiting: number
   /** How long the oldest job that is due has waited, in seconds; 0 = none is due. */
   readonly oldestSeconds: number
-  /** Jobs that were given up, as long as the queue keeps them: seven days. */
-  readonly givenUp: number
 }
 
 /** Tables of pg-boss that are its own affair are left out, and so is the queue in which given-up jobs are told of. */
@@ -37,9 +35,18 @@ export async function readQueueState(store: QueueStore, deadLetter: string): Pro
   const { rows } = await store.query<QueueState>(
     `select count(*) filter (where state <= 'active') as waiting,
        coalesce(extract(epoch from now() - min(start_after) filter (where state < 'active' and start_after <= now())),
-         0)::float8 as "oldestSeconds",
-       count(*) filter (where state = 'failed') as "givenUp"
+         0)::float8 as "oldestSeconds"
      from ${schema}.job where ${ours(deadLetter)}`,
   )
-  return rows[0] ?? { waiting: 0, oldestSeconds: 0, givenUp: 0 }
+  return rows[0] ?? { waiting: 0, oldestSeconds: 0 }
+}
+
+/** When a job of this name was last done; jobs that are done are kept for seven days. */
+export async function lastDone(store: QueueStore, name: string): Promise<Date | null> {
+  const { schema } = store.queueConnection
+  const { rows } = await store.query<{ at: Date | null }>(
+    `select max(completed_on) as at from ${schema}.job where name = $1 and state = 'completed'`,
+    [name],
+  )
+  return rows[0]?.at ?? null
 }

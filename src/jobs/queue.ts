@@ -1,9 +1,12 @@
-import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import type { JobResult, PgBoss } from 'pg-boss'
+import type { DeadLetters } from '../core/index.ts'
+import { attempt, type ClaimedJob } from './attempt.ts'
 import { ambientConnection, createBoss, type QueueLog, type QueueStore } from './boss.ts'
-import type { Job, JobFailure } from './define-job.ts'
-import { putOff, putOffMilliseconds } from './put-off.ts'
-import { countJobs, type JobCounts, type QueueState, readQueueState } from './queue-state.ts'
-import { reclaim } from './reclaim.ts'
+import { createDeadLetters, DEAD_LETTER, workDeadLetters } from './dead-letters.ts'
+import type { Job } from './define-job.ts'
+import { failureOf } from './failure.ts'
+import { countJobs, type JobCounts, lastDone, type QueueState, readQueueState } from './queue-state.ts'
+import { giveBack, HEARTBEAT_SECONDS, reclaim, SILENCE_SECONDS } from './reclaim.ts'
 
 export interface Queue {
   /**
@@ -13,20 +16,32 @@ export interface Queue {
   enqueue(name: string, payload: object, options?: { id?: string; startAfter?: Date }): Promise<void>
   /** Creates the queues and begins to work on them. */
   start(jobs: ReadonlyMap<string, Job>): Promise<void>
-  /** Takes no more jobs and waits for those at work; after the time-out their signals abort and they are tried again. */
+  /**
+   * Takes no more jobs and waits for those at work. Those that are not done after the time-out are given back: they are
+   * due at once, for whoever works on the queue next, and their signals abort. Ends within a second of the time-out.
+   */
   stop(timeoutSeconds: number): Promise<void>
   counts(): Promise<JobCounts[]>
   /** How the queue does as a whole. */
   state(): Promise<QueueState>
+  /** When a job of this name was last done; null = not within the last seven days. */
+  lastDone(name: string): Promise<Date | null>
+  /** Whether this process works on the queue: it has begun, has not been stopped, and found the store at its last looks. */
+  isWorking(): boolean
+  readonly deadLetters: DeadLetters
 }
 
-const DEAD_LETTER = 'dead-letter'
 const DAY_SECONDS = 86_400
-/** A killed worker's jobs are due again after this and a look of the reclaimer: 20 s at most. */
-const HEARTBEAT_SECONDS = 10
-const RECLAIM_MILLISECONDS = 10_000
+/** The longest distance between two attempts, in seconds, however often a job has failed. */
+const LONGEST_BACKOFF_SECONDS = 900
+/** After its silence a killed worker's jobs are due again within this: 17 s at most. */
+const RECLAIM_MILLISECONDS = 5000
+/** pg-boss's own watch over heartbeats counts an attempt; it is there for when nobody reclaims. */
+const LAST_RESORT_SECONDS = 120
 /** NOTIFY tells of new jobs; jobs whose time has come are found by looking, this often. */
 const LOOK_MILLISECONDS = 500
+/** How long the looks may fail before this process says that it does not work on the queue. */
+const BLIND_MILLISECONDS = 5000
 const PAYLOAD_VERSION = 1
 
 /** Opens the queue in the store. Jobs can be enqueued once `start` has made their queues. */
@@ -34,16 +49,39 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
   const boss = createBoss(store, log)
   await store.outside(() => boss.start())
   const timers: NodeJS.Timeout[] = []
+  const claims = new Set<ClaimedJob>()
+  const looks = { good: Number.NEGATIVE_INFINITY, failed: Number.NEGATIVE_INFINITY }
 
   async function start(jobs: ReadonlyMap<string, Job>): Promise<void> {
     await createQueues(boss, store, jobs)
     const interrupted = await reclaim(store, boss)
     if (interrupted > 0) log.info({ interrupted }, 'jobs that a dead process left are taken up again')
     const workers = new Map<string, string[]>()
-    for (const job of jobs.values()) workers.set(job.name, await work(boss, store, job, log))
+    for (const job of jobs.values()) workers.set(job.name, await work({ boss, store, job, log, claims }))
     workers.set(DEAD_LETTER, [await workDeadLetters(boss, store, jobs, log)])
-    timers.push(every(LOOK_MILLISECONDS, log, () => wakeForDue(boss, store, workers)))
-    if (store.engine === 'server') timers.push(every(RECLAIM_MILLISECONDS, log, () => reclaim(store, boss)))
+    looks.good = performance.now()
+    timers.push(every(LOOK_MILLISECONDS, log, looks, () => wakeForDue(boss, store, workers)))
+    if (store.engine === 'server') timers.push(every(RECLAIM_MILLISECONDS, log, looks, reclaimDead))
+  }
+
+  /** While the store was away nobody could say that they were alive: whoever is has to be let say so first. */
+  async function reclaimDead(): Promise<void> {
+    if (performance.now() - looks.failed < SILENCE_SECONDS * 1000) return
+    const interrupted = await reclaim(store, boss)
+    if (interrupted > 0) log.warn({ interrupted }, 'jobs that a dead process left are taken up again')
+  }
+
+  /** A second before pg-boss would fail what is still at work, which would count as an attempt. */
+  async function stop(timeoutSeconds: number): Promise<void> {
+    for (const timer of timers.splice(0)) clearInterval(timer)
+    const givingBack = setTimeout(
+      () =>
+        void giveBack(store, claims).catch((error) => log.warn({ error: failureOf(error).message }, 'not given back')),
+      timeoutSeconds * 1000,
+    )
+    const stopped = boss.stop({ timeout: (timeoutSeconds + 0.5) * 1000 })
+    await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, timeoutSeconds * 1000 + 1000).unref())])
+    clearTimeout(givingBack)
   }
 
   return {
@@ -51,22 +89,24 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
       await boss.send(name, { v: PAYLOAD_VERSION, ...payload }, { id, startAfter, db: ambientConnection(store) })
     },
     start: (jobs) => store.outside(() => start(jobs)),
-    async stop(timeoutSeconds) {
-      for (const timer of timers.splice(0)) clearInterval(timer)
-      await store.outside(() => boss.stop({ timeout: timeoutSeconds * 1000 }))
-    },
+    stop: (timeoutSeconds) => store.outside(() => stop(timeoutSeconds)),
     counts: () => countJobs(store, DEAD_LETTER),
     state: () => readQueueState(store, DEAD_LETTER),
+    lastDone: (name) => lastDone(store, name),
+    isWorking: () => timers.length > 0 && performance.now() - looks.good < BLIND_MILLISECONDS,
+    deadLetters: createDeadLetters(boss, store, log),
   }
 }
 
 async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<string, Job>): Promise<void> {
-  // Done jobs are kept as long as idempotency keys are: until then the same id is the same job.
+  // Done jobs are kept as long as idempotency keys are: until then the same id is the same job. The backoff doubles, and
+  // pg-boss adds up to as much again at random, so that what failed together does not come back together.
   const common = {
     notify: true,
     retryBackoff: true,
+    retryDelayMax: LONGEST_BACKOFF_SECONDS,
     deleteAfterSeconds: 7 * DAY_SECONDS,
-    ...(store.engine === 'server' ? { heartbeatSeconds: HEARTBEAT_SECONDS } : {}),
+    ...(store.engine === 'server' ? { heartbeatSeconds: LAST_RESORT_SECONDS } : {}),
   }
   const deadLetters = { ...common, retryLimit: 8, retryDelay: 5, deleteAfterSeconds: 90 * DAY_SECONDS }
   await boss.createQueue(DEAD_LETTER, deadLetters)
@@ -84,14 +124,25 @@ async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<s
   }
 }
 
-/** Begins work on one kind of job; returns the ids of its workers. */
-async function work(boss: PgBoss, store: QueueStore, job: Job, log: QueueLog): Promise<string[]> {
+/** Begins work on one kind of job; returns the ids of its workers. `claims` holds what is at work. */
+async function work(scope: {
+  boss: PgBoss
+  store: QueueStore
+  job: Job
+  log: QueueLog
+  claims: Set<ClaimedJob>
+}): Promise<string[]> {
+  const { boss, store, job, log, claims } = scope
   const workers: string[] = []
+  const heartbeat = store.engine === 'server' ? { heartbeatRefreshSeconds: HEARTBEAT_SECONDS } : {}
+  const options = { perJobResults: true, includeMetadata: true, pollingIntervalSeconds: 0.5, ...heartbeat } as const
   for (let index = 0; index < job.options.concurrency; index += 1) {
-    const options = { perJobResults: true, includeMetadata: true, pollingIntervalSeconds: 0.5 } as const
-    const worker = await boss.work(job.name, options, async (claimed: JobWithMetadata<object>[]) => {
+    const worker = await boss.work(job.name, options, async (claimed: ClaimedJob[]) => {
       const results: JobResult[] = []
-      for (const one of claimed) results.push(await attempt(boss, store, job, one, log))
+      for (const one of claimed) {
+        claims.add(one)
+        results.push(await attempt(boss, store, job, one, log).finally(() => claims.delete(one)))
+      }
       // There may be more: without this a worker waits out its polling interval after each job.
       for (const id of workers) boss.notifyWorker(id)
       return results
@@ -99,74 +150,6 @@ async function work(boss: PgBoss, store: QueueStore, job: Job, log: QueueLog): P
     workers.push(worker)
   }
   return workers
-}
-
-async function attempt(
-  boss: PgBoss,
-  store: QueueStore,
-  job: Job,
-  claimed: JobWithMetadata<object>,
-  log: QueueLog,
-): Promise<JobResult> {
-  const { id, retryCount, retryLimit, signal, data } = claimed
-  const scope = { attempt: retryCount + 1, lastAttempt: retryCount >= retryLimit, signal }
-  try {
-    await store.outside(() => job.run(scope, data))
-    return { id, status: 'completed' }
-  } catch (error) {
-    const output = failureOf(error)
-    const later = putOffMilliseconds(error)
-    if (later !== undefined) {
-      await putOff(store, claimed, later)
-      return { id, status: 'failed', output }
-    }
-    const facts = { job: job.name, id, attempt: scope.attempt, error: output.message }
-    if (!isRetryable(error)) {
-      log.error(facts, 'a job cannot succeed and is given up')
-      return { id, status: 'deadletter', output }
-    }
-    log.warn(
-      facts,
-      scope.lastAttempt ? 'a job failed its last attempt and is given up' : 'a job failed and is tried again',
-    )
-    if (!scope.lastAttempt) await postpone(boss, store, claimed, output, retryAfterSeconds(error))
-    return { id, status: 'failed', output }
-  }
-}
-
-/** Fails the attempt with a next one not before the time that the other side asked for; pg-boss only knows its backoff. */
-async function postpone(
-  boss: PgBoss,
-  store: QueueStore,
-  { name, id, retryCount }: JobWithMetadata<object>,
-  output: JobFailure,
-  seconds: number,
-): Promise<void> {
-  if (seconds <= 0) return
-  const db = ambientConnection(store)
-  const startAfter = new Date(Date.now() + seconds * 1000)
-  // Once failed here, the result that the worker reports finds no active attempt and changes nothing.
-  await store.transaction(async () => {
-    await boss.fail(name, { id, retryCount }, output, { db })
-    await boss.update(name, undefined, { id, startAfter, db })
-  })
-}
-
-/** Tells jobs that they were given up, durably: this is work like any other, with its own retries. */
-function workDeadLetters(
-  boss: PgBoss,
-  store: QueueStore,
-  jobs: ReadonlyMap<string, Job>,
-  log: QueueLog,
-): Promise<string> {
-  const options = { includeMetadata: true, pollingIntervalSeconds: 0.5 } as const
-  return boss.work(DEAD_LETTER, options, async (claimed: JobWithMetadata<object>[]) => {
-    for (const { data, sourceName, sourceId, sourceOutput } of claimed) {
-      const failure = failureOf(sourceOutput)
-      log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
-      await store.outside(async () => jobs.get(sourceName ?? '')?.onDeadLetter(data, failure))
-    }
-  })
 }
 
 async function wakeForDue(boss: PgBoss, store: QueueStore, workers: ReadonlyMap<string, string[]>): Promise<void> {
@@ -178,38 +161,28 @@ async function wakeForDue(boss: PgBoss, store: QueueStore, workers: ReadonlyMap<
   for (const { name } of rows) for (const id of workers.get(name) ?? []) boss.notifyWorker(id)
 }
 
-/** Runs a look again and again, one at a time; a failed one is logged and the next may do better. */
-function every(milliseconds: number, log: QueueLog, look: () => Promise<unknown>): NodeJS.Timeout {
+/** Runs a look again and again, one at a time; the first that fails is logged and the next may do better. */
+function every(
+  milliseconds: number,
+  log: QueueLog,
+  looks: { good: number; failed: number },
+  look: () => Promise<unknown>,
+): NodeJS.Timeout {
   let looking = false
   return setInterval(() => {
     if (looking) return
     looking = true
     look()
-      .catch((error: unknown) => log.warn({ error: failureOf(error).message }, 'the queue could not look for work'))
+      .then(() => {
+        looks.good = performance.now()
+      })
+      .catch((error: unknown) => {
+        if (looks.failed < looks.good)
+          log.warn({ error: failureOf(error).message }, 'the queue could not look for work')
+        looks.failed = performance.now()
+      })
       .finally(() => {
         looking = false
       })
   }, milliseconds)
-}
-
-function isRetryable(error: unknown): boolean {
-  return !(typeof error === 'object' && error !== null && 'retryable' in error && error.retryable === false)
-}
-
-function retryAfterSeconds(error: unknown): number {
-  if (typeof error !== 'object' || error === null || !('retryAfterSeconds' in error)) return 0
-  return typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : 0
-}
-
-/** What is kept of an error: its stack would tell more than the store should. */
-function failureOf(error: unknown): JobFailure {
-  const { name, message, value } = (
-    typeof error === 'object' && error !== null ? error : { message: String(error) }
-  ) as {
-    name?: unknown
-    message?: unknown
-    value?: unknown
-  }
-  if (message === undefined && value !== undefined) return failureOf(value)
-  return { name: String(name ?? 'Error'), message: String(message ?? 'unknown') }
 }

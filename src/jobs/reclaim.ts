@@ -3,6 +3,9 @@ import type { QueueStore } from './boss.ts'
 
 /** How often the death of a process may interrupt a job, beyond its retries, before the job is taken to be the cause. */
 const INTERRUPTIONS = 5
+/** How often a worker says that it is alive, in seconds, and after which silence it counts as dead. */
+export const HEARTBEAT_SECONDS = 4
+export const SILENCE_SECONDS = 12
 
 /**
  * Makes the active jobs of dead processes due again at once, and returns how many. pg-boss would count the interruption
@@ -11,7 +14,7 @@ const INTERRUPTIONS = 5
 export async function reclaim(store: QueueStore, boss: PgBoss): Promise<number> {
   const { schema } = store.queueConnection
   const abandoned =
-    store.engine === 'embedded' ? 'true' : `heartbeat_on + heartbeat_seconds * interval '1 second' < now()`
+    store.engine === 'embedded' ? 'true' : `heartbeat_on < now() - interval '${SILENCE_SECONDS} seconds'`
   const { rows } = await store.query<{ id: string }>(
     `update ${schema}.job set state = 'retry', start_after = now(), heartbeat_on = null
      where state = 'active' and ${abandoned} and retry_count < retry_limit + $1 returning id`,
@@ -22,4 +25,19 @@ export async function reclaim(store: QueueStore, boss: PgBoss): Promise<number> 
   )
   for (const { id, name } of lethal) await boss.fail(name, id, { message: 'the process died each time it ran' })
   return rows.length
+}
+
+/** Gives back what this process is at when it stops: due at once, and as if it had not been claimed. */
+export async function giveBack(
+  store: QueueStore,
+  claims: Iterable<{ readonly id: string; readonly retryCount: number }>,
+): Promise<void> {
+  for (const { id, retryCount } of claims) {
+    await store.query(
+      `update ${store.queueConnection.schema}.job
+       set state = 'created', started_on = null, heartbeat_on = null, start_after = now()
+       where id = $1 and retry_count = $2 and state = 'active'`,
+      [id, retryCount],
+    )
+  }
 }

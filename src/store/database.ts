@@ -1,10 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
+import { ProvisioningError } from '../core/index.ts'
+import { type Availability, alwaysThere } from './availability.ts'
 import { openEmbedded } from './embedded.ts'
+import { openServer } from './server.ts'
 import {
   explained,
   isConflict,
   isDoubtful,
+  patience,
   type QueryResult,
   rollBack,
   runStatement,
@@ -31,7 +35,9 @@ export interface Database {
   assertOutside(what: string): void
   /** Runs work outside the transaction around it: for timers and workers that are started within one. */
   outside<T>(work: () => T): T
-  /** Milliseconds of a round trip; throws when the store does not answer. */
+  /** Runs work whose statements may take minutes: for what nobody waits for, such as a migration. */
+  patiently<T>(work: () => Promise<T>): Promise<T>
+  /** Milliseconds of a round trip; throws `unavailable` when the store does not answer, or takes no writes. */
   ping(): Promise<number>
   close(): Promise<void>
 }
@@ -58,6 +64,7 @@ interface Engine {
   readonly engine: Database['engine']
   readonly pool: pg.Pool
   readonly queueConnection: QueueConnection
+  readonly availability: Availability
   close(): Promise<void>
 }
 
@@ -73,36 +80,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
 
 async function openEngine(options: DatabaseOptions): Promise<Engine> {
   const queueSchema = options.schema === undefined ? 'pgboss' : `pgboss_${options.schema}`
-  if (options.databaseUrl !== undefined) return openServer(options.databaseUrl, queueSchema, options)
+  const { databaseUrl } = options
+  if (databaseUrl !== undefined) {
+    const server = await openServer(databaseUrl, { ...options, types })
+    return { engine: 'server', queueConnection: { schema: queueSchema, connectionString: databaseUrl }, ...server }
+  }
   const { pool, listen, close } = await openEmbedded({ ...options, types })
-  return { engine: 'embedded', pool, queueConnection: { schema: queueSchema, listen }, close }
-}
-
-async function openServer(databaseUrl: string, queueSchema: string, options: DatabaseOptions): Promise<Engine> {
-  const pool = new pg.Pool({
-    connectionString: databaseUrl,
-    application_name: 'quartermaster',
-    max: 10,
-    types,
-    keepAlive: true,
-    // A store that does not answer is reported, not waited for.
-    connectionTimeoutMillis: 4000,
-    query_timeout: 15_000,
-    ...(options.schema === undefined ? {} : { options: `-c search_path=${options.schema}` }),
-  })
-  pool.on('error', (error) => options.log?.(`An idle connection to the store was lost: ${error.message}`))
-  try {
-    await pool.query('select 1')
-  } catch (error) {
-    await pool.end()
-    throw error
-  }
-  return {
-    engine: 'server',
-    pool,
-    queueConnection: { schema: queueSchema, connectionString: databaseUrl },
-    close: () => pool.end(),
-  }
+  const queueConnection = { schema: queueSchema, listen }
+  return { engine: 'embedded', pool, queueConnection, availability: alwaysThere, close }
 }
 
 const { INT8 } = pg.types.builtins
@@ -112,14 +97,15 @@ const types: pg.CustomTypesConfig = {
 }
 
 const ATTEMPTS = 4
+const PATIENCE_MILLISECONDS = 600_000
 
-function databaseOf({ engine, pool, queueConnection, close }: Engine): Database {
+function databaseOf({ engine, pool, queueConnection, availability, close }: Engine): Database {
   const ambient = new AsyncLocalStorage<Transaction>()
 
   async function query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
     const transaction = ambient.getStore()
     if (transaction) return transaction.query<Row>(sql, values)
-    return withClient(pool, engine, async (client) => {
+    return withClient({ pool, engine, availability }, async (client) => {
       try {
         return await runStatement<Row>(client, sql, values)
       } catch (error) {
@@ -141,7 +127,7 @@ function databaseOf({ engine, pool, queueConnection, close }: Engine): Database 
     }
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await withClient(pool, engine, (client) => {
+        return await withClient({ pool, engine, availability }, (client) => {
           const own = new Transaction(client)
           return own.run(() => ambient.run(own, work))
         })
@@ -161,24 +147,25 @@ function databaseOf({ engine, pool, queueConnection, close }: Engine): Database 
       if (ambient.getStore()?.isOpen) throw new Error(`${what} must not be called while a transaction is open`)
     },
     outside: (work) => ambient.exit(work),
+    patiently: (work) => patience.run(PATIENCE_MILLISECONDS, work),
     async ping() {
       const start = performance.now()
-      await ambient.exit(() => query('select 1'))
+      const question = `select current_setting('transaction_read_only') as "readOnly"`
+      const { rows } = await ambient.exit(() => query<{ readOnly: string }>(question))
+      if (rows[0]?.readOnly !== 'off') throw new ProvisioningError('unavailable', 'The store takes no writes just now.')
       return performance.now() - start
     },
     close,
   }
 }
 
-/** Lends a connection. A doubtful one is thrown away afterwards. */
+/** Lends a connection. A doubtful one is thrown away afterwards, and makes the store itself doubted. */
 async function withClient<T>(
-  pool: pg.Pool,
-  engine: Database['engine'],
+  { pool, engine, availability }: Pick<Engine, 'pool' | 'engine' | 'availability'>,
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw explained(error)
-  })
+  await availability.admit()
+  const client = await lend(pool, availability)
   // The embedded store runs on the event loop: everybody else gets a turn before each transaction. Not before `connect`:
   // callers that wait together would then all run within one turn.
   if (engine === 'embedded') await new Promise(setImmediate)
@@ -189,6 +176,22 @@ async function withClient<T>(
   } finally {
     client.off('error', onError)
     // The embedded store has one session for its whole life: throwing its client away would not make a new one.
-    client.release(engine === 'server' && isDoubtful(client))
+    const lost = engine === 'server' && isDoubtful(client)
+    client.release(lost)
+    if (lost) availability.suspect()
+  }
+}
+
+async function lend(pool: pg.Pool, availability: Availability): Promise<pg.PoolClient> {
+  const connecting = pool.connect()
+  let wanted = true
+  // One that comes when nobody waits for it any longer goes back.
+  connecting.then((client) => !wanted && client.release()).catch(() => undefined)
+  try {
+    return await availability.orAway(connecting)
+  } catch (error) {
+    wanted = false
+    availability.suspect()
+    throw explained(error)
   }
 }

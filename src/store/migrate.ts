@@ -26,7 +26,7 @@ export async function migrate(database: Database, folder: string = OWN_FOLDER): 
   const migrations = await readMigrations(folder)
   const ran: number[] = []
   for (;;) {
-    const next = await underLock(database, () => runNext(database, migrations))
+    const next = await database.patiently(() => underLock(database, () => runNext(database, migrations)))
     if (next === undefined) return ran
     ran.push(next)
   }
@@ -78,6 +78,8 @@ async function underLock<T>(database: Database, work: () => Promise<T>): Promise
   const deadline = Date.now() + LOCK_WAIT_MILLISECONDS
   for (;;) {
     const done = await database.transaction(async () => {
+      // A table that is in use is waited for longer than callers could.
+      await database.query(`set local lock_timeout = '60s'`)
       const { rows } = await database.query<{ held: boolean }>('select pg_try_advisory_xact_lock($1) as held', [LOCK])
       return rows[0]?.held ? { result: await work() } : undefined
     })

@@ -81,6 +81,13 @@ export function createRequestStore(database: Database): RequestStore {
       return rows.map(({ body }) => provisioningRequest.parse(body))
     },
 
+    async overdue({ tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, limit }) {
+      const { rows } = await database.query<{ body: unknown }>(overdue, [
+        ...[tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, limit],
+      ])
+      return rows.map(({ body }) => provisioningRequest.parse(body))
+    },
+
     async countOpen(tenantId, requesterId) {
       const { rows } = await database.query<{ open: number }>(
         'SELECT count(*)::int AS open FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)',
@@ -104,6 +111,23 @@ const waitingIds = (request: Request): string[] =>
 
 /** As the index of migration 2 has it. */
 const unannounced = `status = 'succeeded' AND body -> 'followUp' ->> 'state' <> 'announced'`
+
+/** Each part has an index of its own, and reads only what is open. */
+const overdue = `
+  SELECT body FROM (
+    SELECT body, request_id, number, updated_at, $2::timestamptz AS said_before FROM requests
+      WHERE tenant_id = $1 AND status = 'queued' AND updated_at < $2
+    UNION ALL SELECT body, request_id, number, updated_at, $3::timestamptz FROM requests
+      WHERE tenant_id = $1 AND status = 'provisioning' AND updated_at < $3
+    UNION ALL SELECT body, request_id, number, submitted_at, '-infinity' FROM requests
+      WHERE tenant_id = $1 AND status = 'pendingApproval' AND submitted_at < $4
+    UNION ALL SELECT body, request_id, number, updated_at, $5::timestamptz FROM requests
+      WHERE tenant_id = $1 AND ${unannounced} AND updated_at < $5
+  ) AS late
+  WHERE NOT EXISTS (
+    SELECT 1 FROM audit_log
+    WHERE request_id = late.request_id AND action = 'overdue' AND at >= greatest(late.updated_at, late.said_before))
+  ORDER BY number LIMIT $6`
 
 function conditions(query: RequestQuery): { where: string; values: unknown[] } {
   const values: unknown[] = [query.tenantId]

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import { ProvisioningError } from '../core/index.ts'
 
@@ -54,7 +55,10 @@ export class Transaction {
       await this.#end()
       if (this.#doom !== undefined)
         throw new Error('A part of this transaction failed, so none of it is kept', { cause: this.#doom })
-      const { command } = await this.#client.query('commit').catch(rethrowExplained)
+      const { command } = await this.#client.query('commit').catch((error: unknown) => {
+        noteDoubt(this.#client, error)
+        throw explained(error)
+      })
       // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
       if (command !== 'COMMIT') throw new Error('A statement of this transaction failed, so none of it is kept')
       return result
@@ -102,6 +106,9 @@ export function isDoubtful(client: pg.ClientBase): boolean {
   return doubtful.has(client)
 }
 
+/** How long statements may take, in milliseconds, where that is not what callers who wait for an answer can bear. */
+export const patience = new AsyncLocalStorage<number>()
+
 /** Runs one statement (or several without values, whose rows are then joined). */
 export async function runStatement<Row>(
   client: pg.ClientBase,
@@ -110,11 +117,13 @@ export async function runStatement<Row>(
 ): Promise<QueryResult<Row>> {
   const wired = values?.map(toWire)
   try {
-    const result: pg.QueryResult | pg.QueryResult[] = await client.query(sql, wired)
+    const limit = patience.getStore()
+    const statement = { text: sql, ...(wired && { values: wired }), ...(limit && { query_timeout: limit }) }
+    const result: pg.QueryResult | pg.QueryResult[] = await client.query(statement)
     if (!Array.isArray(result)) return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 }
     return { rows: result.flatMap((each) => (each.rows ?? []) as Row[]), rowCount: result.at(-1)?.rowCount ?? 0 }
   } catch (error) {
-    if (!isSqlError(error)) doubtful.add(client)
+    noteDoubt(client, error)
     throw explained(error)
   }
 }
@@ -129,12 +138,17 @@ function toWire(value: unknown): unknown {
   return typeof value === 'object' ? JSON.stringify(value) : value
 }
 
-function rethrowExplained(error: unknown): never {
-  throw explained(error)
+/** A lost connection is thrown away; so is one to a server that says "not now": another may lead to one that can. */
+function noteDoubt(client: pg.ClientBase, error: unknown): void {
+  if (!isSqlError(error) || LOST.test(error.code)) doubtful.add(client)
 }
 
-/** Rolls back whatever is open. Never throws: a connection that cannot even do that is doubtful. */
+/**
+ * Rolls back whatever is open. Never throws: a connection that cannot even do that is doubtful. One that is doubtful
+ * already is thrown away, which rolls back too, and nobody waits for its answer.
+ */
 export async function rollBack(client: pg.ClientBase): Promise<void> {
+  if (doubtful.has(client)) return
   const statement: pg.QueryConfig & { query_timeout: number } = { text: 'rollback', query_timeout: 2000 }
   try {
     await client.query(statement)
@@ -150,9 +164,11 @@ export function isSqlError(error: unknown): error is Error & { code: string } {
 
 /**
  * SQLSTATE classes that say "not now" instead of "not so": connection, resources (a full disk among them), a server that
- * is going down or is a read-only standby.
+ * is going down or is a read-only standby, a row that somebody holds for too long, a session that was ended for idling.
  */
-const NOT_NOW = /^(08|53|57P|58|25006)/
+const NOT_NOW = /^(08|53|57P|58|25006|55P03|25P03)/
+/** Those after which the connection itself is of no use any more. */
+const LOST = /^(08|57P|25006|25P03)/
 
 /** The error that callers see: `unavailable` when the store is not there just now, else what PostgreSQL said. */
 export function explained(error: unknown): unknown {

@@ -4,6 +4,8 @@ import { Bot } from '../../src/bot/bot.ts'
 import type { BotServices } from '../../src/bot/index.ts'
 import {
   createProvisioning,
+  type DeadLetter,
+  type DeadLetters,
   isMailboxKind,
   type JobOrder,
   mailboxSteps,
@@ -36,6 +38,8 @@ export interface BotWorld {
   readonly services: BotServices
   /** Jobs in the order in which they were asked for; none of them runs. */
   readonly jobs: JobOrder[]
+  /** Jobs that were given up; one that is run again is among `jobs`. */
+  readonly letters: DeadLetter[]
   /** What the bot logged as a warning or an error. */
   readonly logged: string[]
   /** Addresses that something in the tenant holds: a site's alias, a whole mail address. */
@@ -56,6 +60,7 @@ export interface BotWorld {
 export function withBotWorld(): BotWorld {
   const store = withDatabase('embedded')
   const jobs: JobOrder[] = []
+  const letters: DeadLetter[] = []
   const logged: string[] = []
   const takenAddresses = new Set<string>()
   const clock = { now: () => new Date() }
@@ -76,6 +81,7 @@ export function withBotWorld(): BotWorld {
       return known().services
     },
     jobs,
+    letters,
     logged,
     asked: [],
     takenAddresses,
@@ -98,6 +104,7 @@ export function withBotWorld(): BotWorld {
       work: store.database,
       jobs: { enqueue: async (orders) => void jobs.push(...orders) },
       resolveHost: async () => [],
+      deadLetters: deadLettersIn(letters, jobs),
       directory: {
         person: (id) => {
           world.asked.push(id)
@@ -129,7 +136,7 @@ export function withBotWorld(): BotWorld {
         own: async () => ({
           databaseMilliseconds: 3,
           queue: { waiting: 2, oldestSeconds: 9 },
-          deadLetters: 1,
+          watchedAt: clock.now(),
           version: '0.1.0',
           startedAt: new Date('2026-11-20T08:00:00Z'),
         }),
@@ -209,6 +216,23 @@ export async function failedRequest(world: BotWorld, displayName: string, { who 
   await world.provisioning.system.provision(requestId, { lastAttempt: true, signal: AbortSignal.timeout(10_000) })
   world.stepRefusal = undefined
   return { requestId, reference }
+}
+
+function deadLettersIn(letters: DeadLetter[], jobs: JobOrder[]): DeadLetters {
+  const take = (letterId: string) => {
+    const index = letters.findIndex((letter) => letter.letterId === letterId)
+    return index < 0 ? undefined : letters.splice(index, 1)[0]
+  }
+  return {
+    list: async (limit) => letters.slice(0, limit),
+    find: async (letterId) => letters.find((letter) => letter.letterId === letterId),
+    settle: async (letterId) => take(letterId) !== undefined,
+    async replay(letterId) {
+      const letter = take(letterId)
+      if (letter) jobs.push({ name: letter.job, payload: letter.payload } as JobOrder)
+      return letter !== undefined
+    },
+  }
 }
 
 function forEach<Step extends string, T>(steps: readonly Step[], make: (step: Step) => T): { [S in Step]: T } {

@@ -1,8 +1,16 @@
 import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confirm.ts'
 import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
+import { adminJobsCard, adminJobsView, adminReplayView } from '../../src/cards/admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from '../../src/cards/admin-queue.ts'
 import { noticeCard, noticeView } from '../../src/cards/notice.ts'
-import { attentionOf, type HealthReport, type Queue, type QueueEntry, type Request } from '../../src/core/index.ts'
+import {
+  attentionOf,
+  type GivenUpJob,
+  type HealthReport,
+  type Queue,
+  type QueueEntry,
+  type Request,
+} from '../../src/core/index.ts'
 import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
 import { requestOf, requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
@@ -32,15 +40,16 @@ const entries: readonly QueueEntry[] = [
 ]
 export const queue: Queue = { counts: { waiting: 7, creating: 2, failed: 1 }, entries }
 
-const health = (more: Partial<HealthReport['own']> = {}, exchange?: string): HealthReport => ({
+const health = (more: Partial<HealthReport['own']> = {}, exchange?: string, deadLetters = 0): HealthReport => ({
   own: {
     databaseMilliseconds: 3,
     queue: { waiting: 4, oldestSeconds: 2 },
-    deadLetters: 0,
     version: '0.3.0',
     startedAt: new Date('2026-11-14T10:44:00Z'),
+    watchedAt: new Date('2026-11-20T10:43:20Z'),
     ...more,
   },
+  deadLetters,
   services: [
     { name: 'graph', milliseconds: 182.4 },
     { name: 'sharePoint', milliseconds: 210 },
@@ -48,6 +57,20 @@ const health = (more: Partial<HealthReport['own']> = {}, exchange?: string): Hea
   ],
   at: asSam.now,
 })
+
+const givenUp = (more: Partial<GivenUpJob>): GivenUpJob => ({
+  letterId: '44444444-dddd-4ddd-8ddd-000000000001',
+  job: 'notify',
+  problem: 'The chat does not take cards just now.',
+  at: new Date('2026-11-20T09:58:00Z'),
+  request: requests.ready,
+  ...more,
+})
+export const givenUpJobs: readonly GivenUpJob[] = [
+  givenUp({}),
+  givenUp({ job: 'provision', problem: 'the process died each time it ran', request: requests.failed }),
+  givenUp({ job: 'catch-up', problem: 'The store does not answer just now.', request: undefined }),
+]
 
 export const adminSamples: readonly Sample[] = [
   sample('', adminQueueCard, adminQueueView(queue, asSam)),
@@ -64,12 +87,15 @@ export const adminSamples: readonly Sample[] = [
     adminHealthCard,
     adminHealthView(
       health(
-        { queue: { waiting: 41, oldestSeconds: 720 }, deadLetters: 3 },
+        { queue: { waiting: 41, oldestSeconds: 720 } },
         'Exchange answered 401: User is not allowed to call Get-Mailbox.',
+        3,
       ),
       asSam,
     ),
   ),
+  sample('', adminJobsCard, adminJobsView(givenUpJobs, asSam)),
+  sample('confirm', adminJobsCard, adminReplayView(givenUp({}), asSam)),
   sample('retry', adminConfirmCard, adminConfirmView({ verb: 'admin.retry', request: mailboxes.refused }, asSam)),
   sample('cancel', adminConfirmCard, adminConfirmView({ verb: 'admin.cancel', request: requests.waiting }, asSam)),
   sample(

@@ -10,7 +10,7 @@ import {
 } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Turn } from '../turn.ts'
-import { comment, requestId } from './click-data.ts'
+import { comment, letterId, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
 
 /** Whether an admin can let a request go on: it failed, or stands still. The core decides once more. */
@@ -45,6 +45,34 @@ export const cancelAsAdmin = defineCardAction({
     return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer) }
   },
 })
+
+/** Shows one given-up job, and asks before it is run again; the list when somebody else was faster. */
+export const examineAsAdmin = defineCardAction({
+  verb: 'admin.examine',
+  forAdmins: true,
+  data: z.object({ letterId }),
+  async handle({ provisioning, actor, viewer }, { letterId }) {
+    const given = await provisioning.admin.deadLetters(actor)
+    const one = given.find((job) => job.letterId === letterId)
+    return { card: one ? cards.adminReplay(one, viewer) : cards.adminJobs(given, viewer) }
+  },
+})
+
+/** Runs a given-up job again; the card becomes the list of those that are left. */
+export const replayAsAdmin = defineCardAction({
+  verb: 'admin.replay',
+  forAdmins: true,
+  data: z.object({ letterId }),
+  async handle({ provisioning, actor, viewer }, { letterId }) {
+    // Somebody else, or an earlier click, may have run it: then the list says so by not having it.
+    await provisioning.admin.replay(actor, letterId).catch(unlessGone)
+    return { card: cards.adminJobs(await provisioning.admin.deadLetters(actor), viewer) }
+  },
+})
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof ProvisioningError && error.code === 'not-found')) throw error
+}
 
 /** Where the request stands after a click. One that comes a second time finds what it wanted, and is shown that. */
 async function statusAfter(

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { longestComment } from '../../core/index.ts'
 
+/** A given-up job's id, as the core gave it. */
+export const letterId = z.uuid()
 /** What buttons of several actions carry, or inputs beside them give. */
 export const requestId = z.uuid()
 /** Teams hands data back as it was given, and some clients turn numbers into text. */

@@ -36,6 +36,15 @@ export const adminHealthCommand = defineCommand({
   otherwise: showHealth,
 })
 
+/** `admin jobs`: what the queue has given up, to run it again. */
+export const adminJobsCommand = defineCommand({
+  words: 'admin jobs',
+  forAdmins: true,
+  argument: anything,
+  handle: showJobs,
+  otherwise: showJobs,
+})
+
 /** `admin retry REQ-1042`: asks first; the click does it. */
 export const adminRetryCommand = defineCommand({
   words: 'admin retry',
@@ -73,6 +82,10 @@ async function showStuck(turn: Turn): Promise<Reply> {
   const { provisioning, actor, viewer } = turn
   const entries = await provisioning.admin.stuck(actor)
   return entries.length === 0 ? notice(turn, { code: 'nothingStuck' }) : { card: cards.adminStuck(entries, viewer) }
+}
+
+async function showJobs({ provisioning, actor, viewer }: Turn): Promise<Reply> {
+  return { card: cards.adminJobs(await provisioning.admin.deadLetters(actor), viewer) }
 }
 
 async function showHealth({ provisioning, actor, viewer }: Turn): Promise<Reply> {

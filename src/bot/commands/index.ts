@@ -3,6 +3,7 @@ import { type Command, commandRegistry } from '../define-command.ts'
 import {
   adminCancelCommand,
   adminHealthCommand,
+  adminJobsCommand,
   adminQueueCommand,
   adminRetryCommand,
   adminStuckCommand,
@@ -24,6 +25,7 @@ export const commands = commandRegistry(
   adminRetryCommand,
   adminCancelCommand,
   adminHealthCommand,
+  adminJobsCommand,
 )
 
 /** All words that commands answer to, the longest first: `new request` is not `new` with an argument. */

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { type GivenUpJob, referenceOf } from '../core/index.ts'
+import { defineCard } from './define-card.ts'
+import { strings } from './strings.ts'
+import { cut, longest, moment, time, type Viewer } from './words.ts'
+
+type JobWord = keyof typeof strings.jobs.job
+const jobWords = Object.keys(strings.jobs.job) as [JobWord, ...JobWord[]]
+
+export const adminJobsCard = defineCard({
+  name: 'admin-jobs',
+  data: z.strictObject({
+    at: z.string(),
+    heading: z.enum(['one', 'many', 'confirm']),
+    count: z.int(),
+    /** Whether the card asks to confirm that its one job is run again. */
+    asks: z.boolean(),
+    letterId: z.string(),
+    jobs: z
+      .array(
+        z.strictObject({
+          letterId: z.uuid(),
+          job: z.enum(jobWords),
+          /** `''` when the job is for no request. */
+          reference: z.string(),
+          displayName: z.string(),
+          gaveUpAt: z.string(),
+          problem: z.string(),
+        }),
+      )
+      .min(1),
+    older: z.int(),
+  }),
+})
+
+/** More would not fit beside their reasons. */
+const mostRows = 5
+
+/** What was given up, why, and the button that runs it again. There must be one. */
+export function adminJobsView(
+  given: readonly GivenUpJob[],
+  viewer: Viewer,
+): Parameters<typeof adminJobsCard.render>[0] {
+  const shown = given.slice(0, mostRows)
+  return {
+    at: time(viewer),
+    heading: given.length === 1 ? 'one' : 'many',
+    count: given.length,
+    asks: false,
+    letterId: '',
+    jobs: shown.map((job) => rowOf(job, viewer)),
+    older: given.length - shown.length,
+  }
+}
+
+/** Asks once more before one of them is run again. */
+export function adminReplayView(given: GivenUpJob, viewer: Viewer): Parameters<typeof adminJobsCard.render>[0] {
+  const row = rowOf(given, viewer)
+  return { at: time(viewer), heading: 'confirm', count: 1, asks: true, letterId: row.letterId, jobs: [row], older: 0 }
+}
+
+const rowOf = ({ letterId, job, request, problem, at }: GivenUpJob, viewer: Viewer) => ({
+  letterId,
+  job,
+  reference: request ? referenceOf(request) : '',
+  displayName: cut(request?.details.displayName ?? '', longest.name),
+  gaveUpAt: moment(at.toISOString(), viewer, 'full'),
+  problem: cut(problem, longest.text),
+})

@@ -1,0 +1,64 @@
+import { attentionOf, deadlines } from './attention.ts'
+import { type Change, changeRequest, entry, followUpLook } from './change.ts'
+import { type JobOrder, jobId, system } from './events.ts'
+import type { Ports, Settings } from './ports.ts'
+import type { Request } from './request.ts'
+
+/** What was made is looked for every hour once the listed looks are over, so until then nobody need look after it. */
+const lookedForSeconds = 3600
+/** The most requests that one run sees to; the others' turn comes a minute later. */
+const mostOfARun = 100
+
+/**
+ * Looks for requests that have been in their state for longer than its deadline, so that none is forgotten whatever
+ * became of its job: the job is enqueued anew, once per deadline, and the admins are told once. Each is a line of the
+ * request's timeline (`overdue`), which is also how the next run knows.
+ */
+export async function watch(ports: Ports, settings: Settings): Promise<void> {
+  const now = ports.clock.now().getTime()
+  const before = (seconds: number) => new Date(now - seconds * 1000)
+  const overdue = await ports.requests.overdue({
+    tenantId: settings.tenantId,
+    queuedBefore: before(deadlines.queued),
+    provisioningBefore: before(deadlines.provisioning),
+    askedBefore: before(deadlines.pendingApproval),
+    madeBefore: before(lookedForSeconds),
+    limit: mostOfARun,
+  })
+  for (const { requestId, version } of overdue) {
+    await changeRequest(ports, settings, requestId, (request, at) =>
+      request.version === version ? overdueChange(request, settings, at) : undefined,
+    )
+  }
+}
+
+/** Nothing of the request changes but its timeline, so that it stays as old as it is. */
+function overdueChange(request: Request, settings: Settings, at: string): Change | undefined {
+  const attention = attentionOf(request, new Date(at))
+  if (!attention) return undefined
+  const { requestId, status } = request
+  const { since } = attention
+  const card = `stuck:${status}:${since}` as const
+  const tell: JobOrder = {
+    name: 'notify-admins',
+    payload: { v: 1, requestId, card },
+    id: jobId('notify-admins', requestId, card),
+  }
+  const audit = [entry({ ...request, updatedAt: at }, system, 'overdue', { data: { status, since } })]
+  return { request, audit, jobs: [...jobsAnew(request, settings, at), tell] }
+}
+
+/** What should be under way. It is safe if the old job is only slow; a decision is nobody's job. */
+function jobsAnew(request: Request, settings: Settings, at: string): JobOrder[] {
+  const { requestId, status } = request
+  if (status === 'pendingApproval') return []
+  const look = followUpLook(request, 0, settings)
+  if (status === 'succeeded') return look ? [{ ...look, id: jobId('look', requestId, 'overdue', at) }] : []
+  const work: JobOrder = {
+    name: 'provision',
+    payload: { v: 1, requestId },
+    id: jobId('provision', requestId, 'overdue', at),
+  }
+  // Under its usual id: a first look that was made already is not made again.
+  return look ? [work, look] : [work]
+}

@@ -1,0 +1,59 @@
+import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
+import type { Job, JobFailure } from './define-job.ts'
+import { failureOf, isRetryable, retryAfterSeconds } from './failure.ts'
+import { putOff, putOffMilliseconds } from './put-off.ts'
+
+export type ClaimedJob = JobWithMetadata<object>
+
+/** Runs one claimed job once, and tells what became of it: done, to be tried again, or given up. */
+export async function attempt(
+  boss: PgBoss,
+  store: QueueStore,
+  job: Job,
+  claimed: ClaimedJob,
+  log: QueueLog,
+): Promise<JobResult> {
+  const { id, retryCount, retryLimit, signal, data } = claimed
+  const scope = { attempt: retryCount + 1, lastAttempt: retryCount >= retryLimit, signal }
+  try {
+    await store.outside(() => job.run(scope, data))
+    return { id, status: 'completed' }
+  } catch (error) {
+    const output = failureOf(error)
+    const later = putOffMilliseconds(error)
+    if (later !== undefined) {
+      await putOff(store, claimed, later)
+      return { id, status: 'failed', output }
+    }
+    const facts = { job: job.name, id, attempt: scope.attempt, error: output.message }
+    if (!isRetryable(error)) {
+      log.error(facts, 'a job cannot succeed and is given up')
+      return { id, status: 'deadletter', output }
+    }
+    log.warn(
+      facts,
+      scope.lastAttempt ? 'a job failed its last attempt and is given up' : 'a job failed and is tried again',
+    )
+    if (!scope.lastAttempt) await postpone(boss, store, claimed, output, retryAfterSeconds(error))
+    return { id, status: 'failed', output }
+  }
+}
+
+/** Fails the attempt with a next one not before the time that the other side asked for; pg-boss only knows its backoff. */
+async function postpone(
+  boss: PgBoss,
+  store: QueueStore,
+  { name, id, retryCount }: ClaimedJob,
+  output: JobFailure,
+  seconds: number,
+): Promise<void> {
+  if (seconds <= 0) return
+  const db = ambientConnection(store)
+  const startAfter = new Date(Date.now() + seconds * 1000)
+  // Once failed here, the result that the worker reports finds no active attempt and changes nothing.
+  await store.transaction(async () => {
+    await boss.fail(name, { id, retryCount }, output, { db })
+    await boss.update(name, undefined, { id, startAfter, db })
+  })
+}

@@ -1,0 +1,78 @@
+import type { JobWithMetadata, PgBoss } from 'pg-boss'
+import type { DeadLetter, DeadLetters } from '../core/index.ts'
+import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
+import type { Job } from './define-job.ts'
+import { failureOf } from './failure.ts'
+
+/** The queue that a given-up job's copy goes to. The copy is the dead letter: it stays until somebody looks after it. */
+export const DEAD_LETTER = 'dead-letter'
+
+/** Tells jobs that they were given up, durably: this is work like any other, with its own retries. */
+export function workDeadLetters(
+  boss: PgBoss,
+  store: QueueStore,
+  jobs: ReadonlyMap<string, Job>,
+  log: QueueLog,
+): Promise<string> {
+  const options = { includeMetadata: true, pollingIntervalSeconds: 0.5 } as const
+  return boss.work(DEAD_LETTER, options, async (claimed: JobWithMetadata<object>[]) => {
+    for (const { data, sourceName, sourceId, sourceOutput } of claimed) {
+      const failure = failureOf(sourceOutput)
+      log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
+      await store.outside(async () => jobs.get(sourceName ?? '')?.onDeadLetter(data, failure))
+    }
+  })
+}
+
+interface Row {
+  readonly id: string
+  readonly job: string
+  readonly payload: unknown
+  readonly failure: unknown
+  readonly at: Date
+}
+
+/** What was given up and nobody has looked after yet, as the queue keeps it: 90 days. */
+export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog): DeadLetters {
+  const table = `${store.queueConnection.schema}.job`
+  const columns = 'id, source_name as job, data as payload, source_output as failure, created_on as at'
+  const letters = `name = '${DEAD_LETTER}' and source_name is not null`
+  const take = async (letterId: string): Promise<DeadLetter | undefined> => {
+    const { rows } = await store.query<Row>(`delete from ${table} where ${letters} and id = $1 returning ${columns}`, [
+      letterId,
+    ])
+    return rows.map(letterOf)[0]
+  }
+  return {
+    async list(limit) {
+      const { rows } = await store.query<Row>(
+        `select ${columns} from ${table} where ${letters} order by created_on desc, id limit $1`,
+        [limit],
+      )
+      return rows.map(letterOf)
+    },
+    async find(letterId) {
+      const { rows } = await store.query<Row>(`select ${columns} from ${table} where ${letters} and id = $1`, [
+        letterId,
+      ])
+      return rows.map(letterOf)[0]
+    },
+    settle: async (letterId) => (await take(letterId)) !== undefined,
+    replay: (letterId) =>
+      store.transaction(async () => {
+        const letter = await take(letterId)
+        if (!letter) return false
+        await boss.send(letter.job, letter.payload as object, { db: ambientConnection(store) })
+        log.info({ job: letter.job, letterId }, 'a job that was given up is run again')
+        return true
+      }),
+  }
+}
+
+const letterOf = ({ id, job, payload, failure, at }: Row): DeadLetter => ({
+  letterId: id,
+  job,
+  payload,
+  problem: failureOf(failure).message,
+  at,
+})

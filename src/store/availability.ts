@@ -1,0 +1,83 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { ProvisioningError } from '../core/index.ts'
+
+/** How long the store may take to answer a question that asks for nothing, in milliseconds. */
+const PROBE_MILLISECONDS = 1200
+/** How often an absent store is asked whether it is back, in milliseconds. */
+const PROBE_AGAIN_MILLISECONDS = 1000
+
+/** Whether the store is there. Whoever needs several answers of a store that is away waits for one time-out, not for each. */
+export interface Availability {
+  /** Passes at once while the store is there; throws `unavailable` while it is away. Waits out a doubt, which is short. */
+  admit(): Promise<void>
+  /** Something did not come back: a fresh connection finds out whether that was this connection or the store. */
+  suspect(): void
+  /** The work's outcome, or `unavailable` as soon as the store is found to be away. */
+  orAway<T>(work: Promise<T>): Promise<T>
+  close(): void
+}
+
+/** A store in this process is always there. */
+export const alwaysThere: Availability = {
+  admit: async () => undefined,
+  suspect: () => undefined,
+  orAway: (work) => work,
+  close: () => undefined,
+}
+
+/** `probe` asks the store over a connection of its own, and ends when the signal says so. */
+export function watchAvailability(probe: (signal: AbortSignal) => Promise<unknown>): Availability {
+  let state: 'there' | 'doubtful' | 'away' = 'there'
+  let doubt: Promise<void> = Promise.resolve()
+  const waiting = new Set<(error: unknown) => void>()
+  const closed = new AbortController()
+
+  async function answers(): Promise<boolean> {
+    const patience = AbortSignal.any([AbortSignal.timeout(PROBE_MILLISECONDS), closed.signal])
+    const outOfTime = new Promise<false>((resolve) => patience.addEventListener('abort', () => resolve(false)))
+    const asked = probe(patience).then(
+      () => true,
+      () => false,
+    )
+    return Promise.race([asked, outOfTime])
+  }
+
+  async function findOut(): Promise<void> {
+    if (await answers()) {
+      state = 'there'
+      return
+    }
+    state = 'away'
+    for (const reject of waiting) reject(away())
+    waiting.clear()
+    awaitReturn().catch(() => undefined)
+  }
+
+  async function awaitReturn(): Promise<void> {
+    do await wait(PROBE_AGAIN_MILLISECONDS, undefined, { ref: false, signal: closed.signal })
+    while (!(await answers()))
+    state = 'there'
+  }
+
+  return {
+    async admit() {
+      if (state === 'doubtful') await doubt
+      if (state === 'away') throw away()
+    },
+    suspect() {
+      if (state !== 'there') return
+      state = 'doubtful'
+      doubt = findOut()
+    },
+    orAway<T>(work: Promise<T>): Promise<T> {
+      return new Promise<T>((resolve, reject) => {
+        waiting.add(reject)
+        work.then(resolve, reject).finally(() => waiting.delete(reject))
+      })
+    },
+    close: () => closed.abort(),
+  }
+}
+
+const away = () =>
+  new ProvisioningError('unavailable', 'The store does not answer just now.', { cause: new Error('away') })
