@@ -4,6 +4,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { createPgConfig } from '@electric-sql/pglite/node-postgres'
 import pg from 'pg'
 import { DurableFiles, measureFlush, syncFolder, syncTree } from './durable-files.ts'
+import { finishRestore } from './restored.ts'
 import { lockStore } from './store-lock.ts'
 
 /** PostgreSQL inside this process: a pool of exactly one connection, and what a server would do by itself. */
@@ -17,6 +18,8 @@ export interface EmbeddedStore {
   maintain(): Promise<void>
   /** Calls back on every NOTIFY of the channel, until the returned function is called. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  /** The whole store as one tar file, as `from` takes it. It is made in memory. */
+  dump(): Promise<Blob>
   close(): Promise<void>
 }
 
@@ -24,13 +27,15 @@ const MAINTENANCE_MILLISECONDS = 60_000
 
 /**
  * Opens the embedded store in `{dataDir}/postgres`, making it when there is none.
- * Throws when another process holds the folder, or when PostgreSQL would not flush its commits.
+ * Throws when another process holds the folder, or when PostgreSQL would not flush its commits. `from`: a dump that a new
+ * one begins with.
  */
 export async function openEmbedded(options: {
   dataDir: string
   schema?: string
   log?: (message: string) => void
   types?: pg.CustomTypesConfig
+  from?: Blob
 }): Promise<EmbeddedStore> {
   const dataDir = resolve(options.dataDir)
   const folder = join(dataDir, 'postgres')
@@ -38,8 +43,10 @@ export async function openEmbedded(options: {
   const lock = lockStore(folder, join(dataDir, 'postgres.lock'))
   try {
     const flushMilliseconds = measureFlush(dataDir)
+    finishRestore(folder)
     const files = await prepareFiles(folder)
-    const lite = await PGlite.create({ fs: files, startParams: startParameters(options.schema ?? 'public') })
+    const startParams = startParameters(options.schema ?? 'public')
+    const lite = await PGlite.create({ fs: files, startParams, ...(options.from && { loadDataDir: options.from }) })
     finishFiles(folder)
     const pool = new pg.Pool({ ...createPgConfig(lite), max: 1, types: options.types })
     pool.on('error', (error) => options.log?.(`The embedded store's connection failed: ${error.message}`))
@@ -50,6 +57,10 @@ export async function openEmbedded(options: {
       flushes: () => files.flushes,
       maintain,
       listen: (channel, heard) => listen(lite, pool, channel, heard),
+      async dump() {
+        await pool.query('checkpoint')
+        return lite.dumpDataDir('none')
+      },
       async close() {
         await stopMaintenance()
         await pool.end()

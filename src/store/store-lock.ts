@@ -5,10 +5,15 @@ export interface StoreLock {
   release(): void
 }
 
+/** Another process, or another store of this one, holds the data folder. */
+export class StoreInUse extends Error {
+  override readonly name = 'StoreInUse'
+}
+
 /**
  * Claims a data folder for this process. Two processes on one PGlite folder silently lose data, and PGlite has no lock.
  * SQLite's lock is one of the operating system: it goes away with the process, so `kill -9` leaves nothing behind.
- * Throws, naming the folder, when another process (or another store of this one) holds it.
+ * Throws {@link StoreInUse}, naming the folder, when it is held.
  */
 export function lockStore(folder: string, lockFile: string): StoreLock {
   const database = new DatabaseSync(lockFile)
@@ -17,7 +22,7 @@ export function lockStore(folder: string, lockFile: string): StoreLock {
   } catch (error) {
     database.close()
     if (!isBusy(error)) throw error
-    throw new Error(
+    throw new StoreInUse(
       `The data folder ${folder} is in use by another process: this service probably runs already. Stop that one, or set PORT, SIMULATOR_PORT and DATA_DIR to run a second.`,
       {
         cause: error,
