@@ -1,0 +1,60 @@
+import { PutOff, TenantError } from '../../src/core/index.ts'
+
+/** A clock that only tests move, in milliseconds since 1970. */
+export interface FakeClock {
+  now: number
+}
+
+interface Due {
+  at: number
+  attempt: number
+  readonly run: (attempt: number) => Promise<void>
+}
+
+/** As the queue does it (`src/jobs`): attempts after the first, and the seconds before the second, doubled for each further. */
+export interface JobManners {
+  readonly retries: number
+  readonly retryDelaySeconds: number
+  readonly workers: number
+}
+
+/**
+ * Works on jobs by a fake clock, in rounds of as many as there are workers, until all are done. A job that throws `PutOff`
+ * comes again when it asks to, and that is no attempt; any other failure is one, with backoff, jitter and `Retry-After`.
+ * Gives how many were given up, and how often a job was put off. `between` is called after each round.
+ */
+export async function workOff(
+  clock: FakeClock,
+  jobs: readonly ((attempt: number) => Promise<void>)[],
+  { retries, retryDelaySeconds, workers }: JobManners,
+  random: () => number,
+  between: () => void,
+): Promise<{ givenUp: unknown[]; putOff: number }> {
+  const agenda: Due[] = jobs.map((run) => ({ at: clock.now, attempt: 1, run }))
+  const givenUp: unknown[] = []
+  let putOff = 0
+  const one = async (job: Due): Promise<void> => {
+    try {
+      await job.run(job.attempt)
+    } catch (error) {
+      if (error instanceof PutOff) {
+        putOff += 1
+        agenda.push({ ...job, at: clock.now + Math.max(500, error.putOffMilliseconds) })
+      } else if (job.attempt > retries || (error instanceof TenantError && !error.retryable)) givenUp.push(error)
+      else {
+        const asked = error instanceof TenantError ? (error.retryAfterSeconds ?? 0) : 0
+        const backoff = retryDelaySeconds * 2 ** (job.attempt - 1) * (1 + random())
+        agenda.push({ ...job, attempt: job.attempt + 1, at: clock.now + Math.max(asked, backoff) * 1000 })
+      }
+    }
+  }
+  while (agenda.length > 0) {
+    agenda.sort((first, second) => first.at - second.at)
+    clock.now = Math.max(clock.now, agenda[0]?.at ?? 0)
+    const due = agenda.filter(({ at }) => at <= clock.now).slice(0, workers)
+    agenda.splice(0, due.length)
+    await Promise.all(due.map(one))
+    between()
+  }
+  return { givenUp, putOff }
+}
