@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { z } from 'zod'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
@@ -27,7 +28,7 @@ import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
 import { createStores, type Database, migrate, openDatabase, ownSetting, type Stores } from './store/index.ts'
 import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
-import { vitalsOf } from './vitals.ts'
+import { readiness, vitalsOf } from './vitals.ts'
 
 /** The running service. */
 export interface App {
@@ -39,6 +40,9 @@ export interface App {
   /** Stops listening, lets work end (10 s at most), closes the store. */
   close(): Promise<void>
 }
+
+/** How long requests and jobs together may take to end when the service stops, in seconds. */
+const STOP_SECONDS = 6
 
 /** What tests put in the place of what is Microsoft's, where no setting may lead elsewhere. */
 export interface Substitutes {
@@ -95,6 +99,21 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     adapter,
   )
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
+  const http = await createHttpServer({
+    port: surroundings.port,
+    host: surroundings.host,
+    baseUrl: surroundings.baseUrl,
+    provisioning,
+    tokens: tokensOf(surroundings),
+    idempotency: stores.idempotency,
+    webhookSecret,
+    messages: bot.messages,
+    health: { ready: () => readiness(database, queue) },
+    limits: limitsOf(config),
+    tokenBuckets: stores.tokenBuckets,
+    log,
+    starting: true,
+  })
   await seed(ports, settings, surroundings)
   warmUp()
   await queue.start(
@@ -115,20 +134,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     ),
   )
   const stopWatchdog = startWatchdog(queue, log, clock.now)
-  const http = await createHttpServer({
-    port: surroundings.port,
-    host: surroundings.host,
-    baseUrl: surroundings.baseUrl,
-    provisioning,
-    tokens: tokensOf(surroundings),
-    idempotency: stores.idempotency,
-    webhookSecret,
-    messages: bot.messages,
-    health: { ready: () => readiness(database) },
-    limits: limitsOf(config),
-    tokenBuckets: stores.tokenBuckets,
-    log,
-  })
+  http.open()
   const housekeeping = setInterval(() => {
     forgetOld(stores, clock.now()).catch((error: unknown) =>
       log.warn({ err: error }, 'what is old could not be forgotten'),
@@ -143,9 +149,13 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     async close() {
       clearInterval(housekeeping)
       stopWatchdog()
+      const began = performance.now()
+      await http.drain()
+      // Jobs get what the requests have left of their time; those that take longer are given back.
+      await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
       await http.close()
-      await queue.stop(5)
-      await database.close()
+      // A connection that hangs is not waited for: what was not committed by now never is.
+      await Promise.race([database.close(), setTimeout(1000, undefined, { ref: false })])
       await surroundings.simulator?.close()
     },
   }
@@ -226,14 +236,6 @@ const limitsOf = (config: Environment) => ({
   readsPerMinute: config.RATE_LIMIT_READS_PER_MINUTE,
   tenantWritesPerMinute: config.RATE_LIMIT_TENANT_WRITES_PER_MINUTE,
 })
-
-async function readiness(database: Database): Promise<{ ok: boolean; checks: Record<string, string> }> {
-  const milliseconds = await database.ping().catch(() => undefined)
-  return {
-    ok: milliseconds !== undefined,
-    checks: { database: milliseconds === undefined ? 'does not answer' : 'answers' },
-  }
-}
 
 /** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
 async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Surroundings): Promise<void> {

@@ -41,9 +41,8 @@ function stopOnSignal(app: App, playgrounds: Playgrounds | undefined): void {
     if (stopping) process.exit(1)
     stopping = true
     process.stdout.write('Stopping; what is under way is kept.\n')
-    setTimeout(() => process.exit(1), 10_000).unref()
-    await playgrounds?.close()
-    await app.close()
+    setTimeout(() => process.exit(1), 9_500).unref()
+    await Promise.all([playgrounds?.close(), app.close()])
     process.exit(0)
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

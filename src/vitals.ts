@@ -20,6 +20,23 @@ export async function vitalsOf(database: Database, queue: Queue, startedAt: Date
   }
 }
 
+/** Whether this process can do its work: its store answers and takes writes, and its queue is worked on. */
+export async function readiness(
+  database: Database,
+  queue: Queue,
+): Promise<{ ok: boolean; checks: Record<string, string> }> {
+  const answers = await database.ping().then(
+    () => true,
+    () => false,
+  )
+  const works = queue.isWorking()
+  const checks = {
+    database: answers ? 'answers' : 'does not answer',
+    queue: works ? 'is worked on' : 'is not worked on',
+  }
+  return { ok: answers && works, checks }
+}
+
 async function ownVersion(): Promise<string> {
   const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
   return z.object({ version: z.string() }).parse(JSON.parse(text)).version

@@ -13,7 +13,7 @@ describe('health', () => {
 })
 
 describe('closing', () => {
-  test('a running request is answered, a new one on an open connection gets 503, then nothing listens', async () => {
+  test('a running request is answered; until it is, new ones get 503 on every connection; then nothing listens', async () => {
     let finish: (value: unknown) => void = () => undefined
     let begun: () => void = () => undefined
     const reached = new Promise<void>((resolve) => {
@@ -37,11 +37,55 @@ describe('closing', () => {
     socket.write(`GET /requests/v1/ HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`)
     await reached
     const closed = rest.server.close()
-    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
-    await expect(fetch(`${rest.server.url}/healthz`)).rejects.toThrow()
-    await expect.poll(() => rest.lines.some(({ status }) => status === 503)).toBe(true)
+    socket.write('GET /templates/v1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    for (const path of ['/collab/v1/spo/', '/api/messages', '/webhooks/provisioning']) {
+      const answer = await rest.call('POST', path, { body: {} })
+      expect([answer.status, answer.headers.get('retry-after'), answer.body]).toMatchObject([
+        503,
+        '5',
+        { code: 'draining' },
+      ])
+    }
+    expect((await rest.call('GET', '/healthz')).status).toBe(200)
+    expect(await rest.call('GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { checks: { process: 'is draining' } },
+    })
     finish({ requests: [] })
     await Promise.all([closed, ended])
+    await expect(fetch(`${rest.server.url}/healthz`)).rejects.toThrow()
     expect(heard).toMatch(/^HTTP\/1.1 200 [\s\S]*HTTP\/1.1 503 [\s\S]*retry-after: 5/i)
+  })
+
+  test('a request that hangs is answered with 503 all the same', async () => {
+    let begun: () => void = () => undefined
+    const reached = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const list = () => {
+      begun()
+      return new Promise(() => undefined)
+    }
+    const issuer = await startIssuer()
+    const rest = await startRest(issuer, { provisioning: coreWith({ list }) })
+    const hanging = rest.call('GET', '/requests/v1/')
+    await reached
+    await rest.server.close()
+    expect(await hanging).toMatchObject({ status: 503, body: { code: 'draining' } })
+  })
+})
+
+describe('starting', () => {
+  test('everything but /healthz is 503 until the service is open', async () => {
+    const rest = await startRest(await startIssuer(), { starting: true })
+    expect((await rest.call('GET', '/healthz')).status).toBe(200)
+    expect(await rest.call('GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { checks: { process: 'is starting' } },
+    })
+    expect(await rest.call('GET', '/templates/v1')).toMatchObject({ status: 503, body: { code: 'starting' } })
+    rest.server.open()
+    expect((await rest.call('GET', '/readyz')).status).toBe(200)
+    expect((await rest.call('GET', '/nothing')).status).toBe(404)
   })
 })

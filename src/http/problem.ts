@@ -63,6 +63,7 @@ const httpStatusOf = {
   'rate-limited': 429,
   internal: 500,
   'keys-unreachable': 503,
+  starting: 503,
   draining: 503,
 } as const
 export type HttpErrorCode = keyof typeof httpStatusOf

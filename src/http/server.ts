@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { IncomingMessage, Server as NodeServer, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server as NodeServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import restify, { type Request, type Response } from 'restify'
 import { createAuthenticate, type Identity } from './authenticate.ts'
 import type { Route } from './define-route.ts'
+import { Lifecycle } from './lifecycle.ts'
 import { createLimits } from './limits.ts'
 import { HttpError } from './problem.ts'
 import { type Exchange, pathOf, sendError } from './respond.ts'
@@ -14,9 +15,6 @@ import type { HttpOptions, HttpServer } from './services.ts'
 
 /** Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. */
 const patience = { headersTimeout: 15_000, requestTimeout: 28_000, connectionsCheckingInterval: 2_000 } as const
-/** How long running requests may take when the server closes, in milliseconds. */
-const drainMilliseconds = 5_000
-
 /** restify logs nothing of its own: each request has one line, written here. */
 const nothing = () => false
 const silent = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing }
@@ -35,31 +33,30 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
   Object.assign(node, patience)
   // restify takes over "Connection: Upgrade" and then answers nothing; HTTP/2-minded clients send it with ordinary calls.
   node.removeAllListeners('upgrade')
-  const state = { draining: false }
-  const admit = guard(options, state)
+  const lifecycle = new Lifecycle(options.starting ? 'starting' : 'open')
+  const admit = guard(options, lifecycle)
   server.pre((request, response, next) => next(admit(request, response) ? undefined : false))
 
   node.listen(options.port, options.host)
   await once(node, 'listening')
   const { port } = node.address() as AddressInfo
-  const door = doorOf(options)
-  mount(server, door, options)
+  const door = doorOf(options, lifecycle)
+  mount(server, door, options, lifecycle)
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   return {
     url: `http://${host}:${port}`,
     port,
-    close: () => {
-      state.draining = true
-      return drain(node)
-    },
+    open: () => lifecycle.open(),
+    drain: () => lifecycle.drain(),
+    close: () => lifecycle.close(node),
   }
 }
 
-function doorOf(options: HttpOptions): Door {
+function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
   const { clock, provisioning, webhookSecret, messages, health } = options
   const now = clock ? () => clock.now().getTime() : Date.now
   return {
-    services: { provisioning, webhookSecret, messages, health },
+    services: { provisioning, webhookSecret, messages, health: lifecycle.healthWith(health) },
     authenticate: createAuthenticate(options.tokens, options.baseUrl, now),
     limits: createLimits(options.limits, now, options.tokenBuckets),
     idempotency: options.idempotency,
@@ -68,13 +65,13 @@ function doorOf(options: HttpOptions): Door {
 }
 
 /** Runs before restify looks for a route; false = answered here. */
-function guard(options: HttpOptions, state: { readonly draining: boolean }) {
+function guard(options: HttpOptions, lifecycle: Lifecycle) {
   return (request: Request, response: Response): boolean => {
     // restify builds a URL of this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
     request.headers.host = 'localhost'
-    if (state.draining) {
-      const headers = { 'Retry-After': '5', Connection: 'close' }
-      refuse(options, request, response, new HttpError('draining', 'The service is restarting.', { headers }))
+    const refusal = lifecycle.refusal({ request })
+    if (refusal) {
+      refuse(options, request, response, refusal)
       return false
     }
     const url = request.url ?? ''
@@ -98,9 +95,9 @@ const exchangeOf = ({ log }: HttpOptions, request: Request, response: Response):
   extra: {},
 })
 
-function mount(server: restify.Server, door: Door, options: HttpOptions): void {
+function mount(server: restify.Server, door: Door, options: HttpOptions, lifecycle: Lifecycle): void {
   for (const route of routes) {
-    const handler = handlerOf(door, route, options)
+    const handler = handlerOf(door, route, options, lifecycle)
     if (route.method === 'POST') server.post(route.path, handler)
     else if (route.method === 'PUT') server.put(route.path, handler)
     else {
@@ -122,9 +119,10 @@ function routingError(error: { statusCode?: number }, request: IncomingMessage):
   return error
 }
 
-function handlerOf(door: Door, route: Route, options: HttpOptions) {
+function handlerOf(door: Door, route: Route, options: HttpOptions, lifecycle: Lifecycle) {
   return async (request: Request, response: Response): Promise<void> => {
     const exchange = exchangeOf(options, request, response)
+    lifecycle.follow(exchange)
     const began = performance.now()
     let caller: Identity | undefined
     try {
@@ -143,16 +141,4 @@ function logAnswer(
   about: { route: string; status: number; milliseconds: number; personId?: string },
 ): void {
   log.info({ traceId, method: request.method, path: pathOf(request), ...about }, 'answered')
-}
-
-/** Stops listening; connections go as they become idle, and after five seconds whatever they do. */
-async function drain(node: NodeServer<typeof IncomingMessage, typeof ServerResponse>): Promise<void> {
-  if (!node.listening) return
-  const closed = once(node, 'close')
-  node.close()
-  const sweep = setInterval(() => node.closeIdleConnections(), 50)
-  const deadline = setTimeout(() => node.closeAllConnections(), drainMilliseconds)
-  await closed
-  clearInterval(sweep)
-  clearTimeout(deadline)
 }

@@ -40,6 +40,8 @@ export interface HttpOptions extends Services {
   /** Where all replicas count together; without it each process counts alone. */
   readonly tokenBuckets?: TokenBuckets | undefined
   readonly log: HttpLog
+  /** Listens, and answers 503 until it is opened: whoever looks sees that the service is on its way. */
+  readonly starting?: boolean
   /** Only tests set another clock than the system's. */
   readonly clock?: Clock
 }
@@ -47,6 +49,13 @@ export interface HttpOptions extends Services {
 export interface HttpServer {
   readonly url: string
   readonly port: number
-  /** Stops listening and lets running requests finish; new ones on open connections get 503. Done within 5 s. */
+  /** Takes requests, if it was made `starting`. */
+  open(): void
+  /**
+   * New requests get 503 and Retry-After from now on; ends when those under way are answered: by their handlers, or with
+   * 503 after four seconds.
+   */
+  drain(): Promise<void>
+  /** Drains, stops listening and lets go of all connections. Done within 5 s. */
   close(): Promise<void>
 }
