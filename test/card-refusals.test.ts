@@ -40,8 +40,8 @@ describe('a chat that does not take a card', () => {
     now += 7_200_000
   })
   const calls = {
-    POST: () => sender.send(conversation, card),
-    PUT: () => sender.update(conversation, 'a-card', card),
+    POST: () => sender.send(conversation, card, 'a card'),
+    PUT: () => sender.update(conversation, 'a-card', card, 'a card'),
   }
 
   it.each([

@@ -10,7 +10,7 @@ import { startBot, withBotWorld } from './support/bot-world.ts'
 import { withDatabase } from './support/database.ts'
 import { mostIn } from './support/traffic.ts'
 
-const untouched: ChatTraffic = { sent: [], promisedUntil: 0, heldUntil: 0 }
+const untouched: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
 const silent = { warn: () => undefined }
 const noHold = () => 0
 
@@ -27,29 +27,29 @@ const messages = fc.array(
 /** Plays messages as they come; those that must wait come again when they were told to. Gives when each arrived. */
 function play(wanted: readonly { pause: number; takes: number; arrives: number }[], limits: readonly Limit[]) {
   let [traffic, clock, refused] = [untouched, 1_000_000, 0]
-  const agenda = wanted.map(({ pause, ...call }) => {
+  const agenda = wanted.map(({ pause, ...call }, index) => {
     clock += pause
-    return { at: clock, call, ends: undefined as number | undefined }
+    return { at: clock, what: `message ${index}`, call, ends: undefined as number | undefined }
   })
   const arrivals: number[] = []
   while (agenda.length > 0) {
     agenda.sort((one, other) => one.at - other.at)
     const next = agenda.shift()
     if (!next) break
-    const { at, call, ends } = next
+    const { at, what, call, ends } = next
     if (ends !== undefined) {
       traffic = leave(traffic, at, ends)
       continue
     }
-    const step = enter(traffic, at, limits)
+    const step = enter(traffic, at, what, limits)
     traffic = step.traffic
     if ('wait' in step.result) {
       refused += 1
       expect(step.result.wait).toBeGreaterThan(0)
-      agenda.push({ at: at + step.result.wait, call, ends: undefined })
+      agenda.push({ at: at + step.result.wait, what, call, ends: undefined })
     } else {
       arrivals.push(at + call.takes * call.arrives)
-      agenda.push({ at: at + call.takes, call, ends: step.result.ticket })
+      agenda.push({ at: at + call.takes, what, call, ends: step.result.ticket })
     }
   }
   return { arrivals, refused }
@@ -79,27 +79,27 @@ describe('the pace of a chat', () => {
 
   it('leaves room for answers, which are counted and not put off', () => {
     const { traffic } = Array.from({ length: 100 }).reduce<{ traffic: ChatTraffic }>(
-      ({ traffic }) => enter(traffic, 1000),
+      ({ traffic }, _, index) => enter(traffic, 1000, `message ${index}`),
       { traffic: untouched },
     )
     expect(traffic.sent).toHaveLength(5)
     for (const [index, { count }] of ownLimits.entries()) expect(count).toBeLessThan(teamsLimits[index]?.count ?? 0)
     const talked = Array.from({ length: 6 }).reduce<ChatTraffic>((now) => noteAnswer(now, 5000), untouched)
-    expect(enter(talked, 5001).result).toEqual({ wait: 2000 })
+    expect(enter(talked, 5001, 'a message').result).toEqual({ wait: 2000 })
   })
 
   it('gives a place back that nobody ended, when its call must be over', () => {
     let traffic = untouched
-    for (let index = 0; index < 5; index += 1) traffic = enter(traffic, 1000).traffic
-    expect(enter(traffic, 1000 + longestCall).result).toHaveProperty('wait')
-    expect(enter(traffic, 1000 + longestCall + 2001).result).toHaveProperty('ticket')
+    for (let index = 0; index < 5; index += 1) traffic = enter(traffic, 1000, `message ${index}`).traffic
+    expect(enter(traffic, 1000 + longestCall, 'a message').result).toHaveProperty('wait')
+    expect(enter(traffic, 1000 + longestCall + 2001, 'a message').result).toHaveProperty('ticket')
   })
 
   it('leaves a chat alone that asked for it', () => {
-    const { traffic, result } = enter(untouched, 1000)
+    const { traffic, result } = enter(untouched, 1000, 'a message')
     const held = leave(traffic, 2000, 'ticket' in result ? result.ticket : 0, 30_000)
-    expect(enter(held, 31_999).result).toEqual({ wait: 1 })
-    expect(enter(held, 32_000).result).toHaveProperty('ticket')
+    expect(enter(held, 31_999, 'a message').result).toEqual({ wait: 1 })
+    expect(enter(held, 32_000, 'a message').result).toHaveProperty('ticket')
   })
 })
 
@@ -112,7 +112,7 @@ describe('many who write to chats at the same time', () => {
       const processes = [store.database, other].map((database) => createPacedChats(createChatPace(database), silent))
       const arrived: string[] = []
       const write = (chat: string, index: number) =>
-        processes[index % 2]?.write(chat, async () => void arrived.push(chat), noHold)
+        processes[index % 2]?.write(chat, `message ${index}`, async () => void arrived.push(chat), noHold)
       const busy = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => write('busy', index)))
       await write('calm', 0)
       const refused = busy.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
@@ -144,7 +144,7 @@ describe('many who write to chats at the same time', () => {
     let now = 0
     const pace = chatPaceInMemory(() => now)
     const chats = createPacedChats(pace, silent)
-    const write = () => chats.write('chat', async () => 'written', noHold)
+    const write = () => chats.write('chat', 'a message', async () => 'written', noHold)
     await Promise.all(Array.from({ length: 5 }, write))
     await expect(write()).rejects.toBeInstanceOf(PutOff)
     now += 3 * 3_600_000

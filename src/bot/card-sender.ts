@@ -39,10 +39,14 @@ const enough = 2000
 
 /** Writes into chats that nobody is just talking in. */
 export function createCardSender({ adapter, allowLoopback, assertOutside, chats, log }: CardSenderOptions) {
-  const inChat = async (conversation: Conversation, logic: (context: TurnContext) => Promise<void>): Promise<void> => {
+  const inChat = async (
+    conversation: Conversation,
+    what: string,
+    logic: (context: TurnContext) => Promise<void>,
+  ): Promise<void> => {
     assertOutside('a card')
     const reference = referenceOf(conversation, allowLoopback)
-    await chats.write(conversation.conversationId, () => within(longestCall, inContext(reference, logic)), holdOf)
+    await chats.write(conversation.conversationId, what, () => within(longestCall, inContext(reference, logic)), holdOf)
   }
   // What fails inside a turn goes to the adapter's onTurnError and is swallowed there; what becomes of a card must not.
   const inContext = async (
@@ -65,12 +69,12 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, chats,
   return {
     /**
      * Sends a card. Throws what makes sense to try again, when it surely did not arrive, and `PutOff` when the chat was
-     * sent enough for now.
+     * sent enough for now; `what` tells the card from others that wait for the same chat.
      */
-    async send(conversation: Conversation, card: CardJson): Promise<SendResult> {
+    async send(conversation: Conversation, card: CardJson, what: string): Promise<SendResult> {
       let activityId: string | undefined
       try {
-        await inChat(conversation, async (context) => {
+        await inChat(conversation, what, async (context) => {
           activityId = (await context.sendActivity(messageOf(card)))?.id
         })
       } catch (error) {
@@ -84,9 +88,9 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, chats,
     },
 
     /** Brings a card that is in a chat to another state. Throws as `send` does; doing it twice does no harm. */
-    async update(conversation: Conversation, activityId: string, card: CardJson): Promise<UpdateResult> {
+    async update(conversation: Conversation, activityId: string, card: CardJson, what: string): Promise<UpdateResult> {
       try {
-        await inChat(conversation, async (context) => {
+        await inChat(conversation, what, async (context) => {
           const activity: Partial<Activity> = { ...messageOf(card), id: activityId }
           await context.updateActivity(activity)
         })

@@ -28,25 +28,35 @@ export const longestCall = 15_000
 /** A place in the chat's traffic, or how long to wait for one, in milliseconds. */
 export type Entry = { readonly ticket: number } | { readonly wait: number }
 
+/** How long a message that does not come again keeps its place in the line, in milliseconds: nothing is left to send. */
+const patience = 10_000
+
 /**
  * Takes a place for one message, if there is room now. A message counts from now until a window after it is done, since
  * nobody knows when between the two it arrives: so the limits hold at the connector, however long calls take. Whoever has
- * to wait gets a time of their own, one after the other, so that those who wait do not all come back at once.
+ * to wait stands in a line, and is told to come again when it is about their turn: so they do not all come back at once.
+ * `what` tells one message from another.
  */
 export function enter(
   traffic: ChatTraffic,
   now: number,
+  what: string,
   limits: readonly Limit[] = ownLimits,
 ): { traffic: ChatTraffic; result: Entry } {
   const sent = recent(traffic.sent, now)
+  const line = traffic.waiting.filter(([, due]) => due > now - patience)
   const { wait, spacing } = waitFor(sent, now, limits)
-  const held = Math.max(0, traffic.heldUntil - now)
-  if (wait === 0 && held === 0) {
+  const free = Math.max(wait, traffic.heldUntil - now)
+  if (free <= 0) {
     const ticket = now + longestCall
-    return { traffic: { ...traffic, sent: [...sent, ticket] }, result: { ticket } }
+    const waiting = line.filter(([one]) => one !== what)
+    return { traffic: { ...traffic, sent: [...sent, ticket], waiting }, result: { ticket } }
   }
-  const turn = Math.max(traffic.promisedUntil, now + Math.max(wait, held))
-  return { traffic: { ...traffic, sent, promisedUntil: turn + spacing }, result: { wait: turn - now } }
+  const place = line.findIndex(([one]) => one === what)
+  const ahead = place < 0 ? line.length : place
+  const due = now + Math.ceil(free + ahead * spacing)
+  const waiting = place < 0 ? [...line, [what, due] as const] : line.with(place, [what, due])
+  return { traffic: { ...traffic, sent, waiting }, result: { wait: due - now } }
 }
 
 /** Ends what `enter` began. `hold`: for how long the connector wants to hear nothing more for this chat, in milliseconds. */

@@ -31,19 +31,20 @@ export function createOutbox(
     return key.startsWith('approval:') ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
   }
   return {
-    send: (conversation, request, key) => sender.send(conversation, cardFor(conversation, request, key)),
+    send: (conversation, request, key) =>
+      sender.send(conversation, cardFor(conversation, request, key), `${request.requestId} ${key}`),
     update: (conversation, activityId, request, key) =>
-      sender.update(conversation, activityId, cardFor(conversation, request, key)),
+      sender.update(conversation, activityId, cardFor(conversation, request, key), `${request.requestId} ${key}`),
   }
 }
 
 /**
- * Whether somebody has a card because they are an admin. Of a failure only admins are told beside the requester; and who
+ * Whether somebody has a card because they are an admin. Of an end only admins are told beside the requester; and who
  * has a status card without being anything to the request could ask for it only as an admin.
  */
 function seesAsAdmin(id: string, { requester, approvals }: Request, key: CardKey): boolean {
   if (key.startsWith('stuck:')) return true
   if (id === requester.id || key.startsWith('approval:')) return false
   const isApprover = approvals.some(({ approvers }) => approvers.some((one) => one.id === id))
-  return key.startsWith('outcome:failed') || !isApprover
+  return key.startsWith('outcome:') || !isApprover
 }

@@ -7,11 +7,16 @@ export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
   const notKept = (error: unknown) => log.warn({ err: error }, 'what a chat was sent was not kept')
   return {
     /**
-     * Does one call that writes into a chat, if there is room. Throws `PutOff` when there is none now. `holdOf` tells from
+     * Does one call that writes into a chat, if there is room; `what` tells it from others that wait. Throws `PutOff` when there is none now. `holdOf` tells from
      * a failure for how many milliseconds the connector wants to hear nothing more for this chat.
      */
-    async write<T>(conversationId: string, call: () => Promise<T>, holdOf: (error: unknown) => number): Promise<T> {
-      const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now))
+    async write<T>(
+      conversationId: string,
+      what: string,
+      call: () => Promise<T>,
+      holdOf: (error: unknown) => number,
+    ): Promise<T> {
+      const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now, what))
       if ('wait' in entry) throw new PutOff('the chat', entry.wait)
       let hold = 0
       try {

@@ -92,8 +92,8 @@ export interface IdempotencyStore {
 export interface ChatTraffic {
   /** When each message was done, in any order; a time to come = it is under way, until then at the latest. */
   readonly sent: readonly number[]
-  /** The end of the queue of messages that were put off: the next one gets its turn after it. */
-  readonly promisedUntil: number
+  /** Messages that were put off, first come first: what each is, and when it was told to come again. */
+  readonly waiting: readonly (readonly [what: string, due: number])[]
   /** The connector asked us not to write before this (`Retry-After`). */
   readonly heldUntil: number
 }

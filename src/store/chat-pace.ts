@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 
 /** Longer than the longest window of the connector's limits: what is older limits nothing. */
 const keptMilliseconds = 2 * 3_600_000
-const nothing: ChatTraffic = { sent: [], promisedUntil: 0, heldUntil: 0 }
+const nothing: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
 
 /**
  * What chats were sent lately. On a server it stands in the store, by the server's clock, since all replicas write to the
