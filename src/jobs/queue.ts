@@ -37,7 +37,7 @@ const LONGEST_BACKOFF_SECONDS = 900
 /** After its silence a killed worker's jobs are due again within this: 17 s at most. */
 const RECLAIM_MILLISECONDS = 5000
 /** pg-boss's own watch over heartbeats counts an attempt; it is there for when nobody reclaims. */
-const LAST_RESORT_SECONDS = 120
+export const LAST_RESORT_SECONDS = 120
 /** NOTIFY tells of new jobs; jobs whose time has come are found by looking, this often. */
 const LOOK_MILLISECONDS = 500
 /** How long the looks may fail before this process says that it does not work on the queue. */

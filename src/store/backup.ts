@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { PGlite } from '@electric-sql/pglite'
 import { type Contents, contentsOf } from './contents.ts'
+import { type Database, openDatabase } from './database.ts'
 import { syncFolder } from './durable-files.ts'
 import { openEmbedded } from './embedded.ts'
 import { replaceStore } from './restored.ts'
@@ -20,8 +21,7 @@ export class BackupError extends Error {
  * opening it. Throws a {@link BackupError} while the service runs over it, when there is no store, or when the file exists.
  */
 export async function backUpStore(dataDir: string, file: string): Promise<Contents> {
-  const folder = join(resolve(dataDir), 'postgres')
-  if (!isStore(folder)) throw new BackupError(`There is no store in ${resolve(dataDir)}: set DATA_DIR to where it is.`)
+  assertStore(dataDir)
   if (existsSync(file)) throw new BackupError(`${file} is there already: choose another name.`)
   const store = await openEmbedded({ dataDir }).catch(explain(dataDir))
   try {
@@ -68,6 +68,18 @@ export async function restoreStore(dataDir: string, file: string, options: { rep
     rmSync(making, { recursive: true, force: true })
     lock.release()
   }
+}
+
+/** Opens the store of `dataDir` for copying. Throws a {@link BackupError} when there is none, or while the service runs. */
+export async function openStopped(dataDir: string): Promise<Database> {
+  assertStore(dataDir)
+  return openDatabase({ dataDir }).catch(explain(dataDir))
+}
+
+function assertStore(dataDir: string): void {
+  const home = resolve(dataDir)
+  if (!isStore(join(home, 'postgres')))
+    throw new BackupError(`There is no store in ${home}: set DATA_DIR to where it is.`)
 }
 
 const isStore = (folder: string): boolean => existsSync(`${folder}.restored`) || existsSync(join(folder, 'PG_VERSION'))

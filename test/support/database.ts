@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
 import { openEmbedded } from '../../src/store/embedded.ts'
@@ -96,7 +97,20 @@ export async function emptyStore(): Promise<string> {
   return folder
 }
 
-async function serverUrl(): Promise<string> {
+/** A database of its own on the server that all tests share, empty: for processes that know of no schema. */
+export async function newDatabaseUrl(): Promise<string> {
+  const url = new URL(await serverUrl())
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const client = new pg.Client(url.href)
+  await client.connect()
+  await client.query(`create database ${name}`)
+  await client.end()
+  url.pathname = name
+  return url.href
+}
+
+/** The PostgreSQL server of this run. */
+export async function serverUrl(): Promise<string> {
   const answer = JSON.parse(await text(connect(inject('databaseServerSocket')))) as { url?: string; error?: string }
   if (answer.url === undefined) throw new Error(answer.error)
   return answer.url

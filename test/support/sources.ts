@@ -51,6 +51,10 @@ const composition = new Set([
   'playground-process',
   'playground-loopback',
   'config',
+  'backup',
+  'restore',
+  'move-store',
+  'store-words',
 ])
 
 const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly string[] }[] = [
@@ -79,7 +83,7 @@ function faultsOfFile(source: Source): string[] {
   const lines = text.split('\n').length - 1
   if (lines > largestFile) faults.push(`${path} has ${lines} lines, ${largestFile} at most`)
   if (/(^|\/)utils?(\/|\.ts$)/.test(path)) faults.push(`${path}: nothing is called utils`)
-  const isEntry = /(^main|simulator\/(main|token))\.ts$/.test(path)
+  const isEntry = /(^main|^backup|^restore|simulator\/(main|token))\.ts$/.test(path)
   if (!isEntry && /\bprocess\.env\b/.test(text)) faults.push(`${path} reads process.env; only entries do`)
   if (!isEntry && /\bconsole\./.test(text)) faults.push(`${path} writes to the console; only entries do`)
   return faults

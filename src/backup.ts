@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { moveStore } from './move-store.ts'
+import { backUpStore } from './store/backup.ts'
+import { holds, tell } from './store-words.ts'
+
+const usage = `Keeps a copy of the embedded store. Stop the service first.
+
+  npm run backup -- <file.tar.gz>            writes it to a new file; npm run restore -- <file.tar.gz> brings it back
+  npm run backup -- --to postgres://…        copies it into an empty database of a PostgreSQL server
+
+DATA_DIR says where the store is (data, unless set).`
+
+/** `npm run backup`: the embedded store into a file, or into a server. */
+async function main(): Promise<void> {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  const { values, positionals } = parseArgs({ options: { to: { type: 'string' } }, allowPositionals: true })
+  const dataDir = process.env['DATA_DIR'] || 'data'
+  const [file] = positionals
+  if (values.to !== undefined && positionals.length === 0) return toServer(dataDir, values.to)
+  if (values.to !== undefined || file === undefined || positionals.length > 1) throw new Error(usage)
+  const onServer = process.env['DATABASE_URL'] && !process.env['DATA_DIR']
+  if (onServer) throw new Error('The store is a server (DATABASE_URL): back it up with its own tools, such as pg_dump.')
+  process.stdout.write(`${file} holds ${holds(await backUpStore(dataDir, file))}.\n`)
+}
+
+async function toServer(dataDir: string, databaseUrl: string): Promise<void> {
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new Error('--to must be a postgres:// address.')
+  const moved = await moveStore({ dataDir, databaseUrl })
+  const jobs = moved.waitingJobs === 1 ? '1 job that waits' : `${moved.waitingJobs} jobs that wait`
+  process.stdout.write(
+    `The server holds ${holds(moved)}, and ${jobs} (${moved.rows} rows in all).
+Start the service with DATABASE_URL set to it, and no longer without: what is in ${dataDir} stays as it is.\n`,
+  )
+}
+
+main().catch(tell)
