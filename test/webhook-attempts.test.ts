@@ -1,46 +1,40 @@
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
-import type { Delivery, Template } from '../src/core/index.ts'
+import type { Delivery } from '../src/core/index.ts'
 import { deliverWebhookJob } from '../src/jobs/deliver-webhook.ts'
-import { createStores, type Stores } from '../src/store/index.ts'
-import { at, projectSite, tenantId } from './support/card-world.ts'
-import { withDatabase } from './support/database.ts'
+import { createWebhookPoster } from '../src/jobs/post-webhook.ts'
+import { secretOf, withWebhooks } from './support/webhook-world.ts'
 
-const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
+const secret = secretOf(5)
 
 describe('a webhook that could never be sent', () => {
-  const store = withDatabase('embedded')
-  let stores: Stores
-  beforeAll(() => {
-    stores = createStores(store.database)
-  })
+  const world = withWebhooks()
 
-  /** One attempt with a template as it is now; nothing is sent, and no further attempt is ordered. */
-  async function attempt(url: string, more: { subscriber?: 'bot'; ownSecret?: string } = {}): Promise<Delivery> {
-    const webhook = { url, secret, events: ['site.provisioned' as const] }
-    const template: Template = { ...projectSite, id: randomUUID(), version: 1, webhook }
-    await stores.templates.put(tenantId, template, 0)
-    const delivery: Delivery = {
-      ...{ deliveryId: randomUUID(), requestId: randomUUID(), tenantId, type: 'site.provisioned', url, body: '{}' },
-      ...{ status: 'pending', attempts: 0, lastStatus: null, createdAt: at('09:00'), updatedAt: at('09:00') },
-      subscriber: more.subscriber ?? { templateId: template.id },
+  /** One attempt with a template as it is now; no name is looked up, and no further attempt is ordered. */
+  async function attempt(url: string, more: { own?: true; ownSecret?: string } = {}): Promise<Delivery> {
+    const template = await world.template({ url, secret })
+    const deliveryId = await world.deliver(more.own ? 'bot' : template, url)
+    const unexpected = (what: string) => async () => {
+      throw new Error(`nobody expected ${what}`)
     }
-    await stores.deliveries.insert(delivery)
-    const unexpected = async () => {
-      throw new Error('nobody expected this to go out')
-    }
-    const job = deliverWebhookJob({
-      ...{ ...stores, clock: { now: () => new Date() }, work: store.database, jobs: { enqueue: unexpected } },
-      ...{ fetch: unexpected, ownSecret: more.ownSecret ?? secret, allowCidrs: ['10.1.0.0/16'] },
-      log: { warn: () => undefined },
+    const { database } = world.core
+    const told: string[] = []
+    const enqueue: typeof world.ports.jobs.enqueue = async (orders) => void told.push(...orders.map(({ name }) => name))
+    const post = createWebhookPoster({
+      ...{ resolveHost: unexpected('a look-up'), assertOutside: database.assertOutside, allowCidrs: ['10.1.0.0/16'] },
     })
-    const payload = { v: 1, deliveryId: delivery.deliveryId, attempt: 0 }
+    const job = deliverWebhookJob({
+      ...{ ...world.ports, clock: { now: () => new Date() }, work: database, jobs: { enqueue }, post },
+      ...{ ownSecret: more.ownSecret ?? secret, log: { warn: () => undefined, error: () => undefined } },
+    })
+    const payload = { v: 1, deliveryId, attempt: 0 }
     await job.run({ attempt: 1, lastAttempt: false, signal: AbortSignal.timeout(60_000) }, payload)
-    return (await stores.deliveries.find(delivery.deliveryId)) ?? delivery
+    expect(told).toEqual(['notify-admins'])
+    return world.find(deliveryId)
   }
 
   it('ends as failed, in words, when its address is not allowed any more', async () => {
@@ -51,7 +45,7 @@ describe('a webhook that could never be sent', () => {
 
   it('ends as failed, in words that do not tell the secret, when its secret cannot sign', async () => {
     const bad = `whsec_${'='.repeat(32)}`
-    const ended = await attempt('http://127.0.0.1/webhooks/provisioning', { subscriber: 'bot', ownSecret: bad })
+    const ended = await attempt('http://127.0.0.1/webhooks/provisioning', { own: true, ownSecret: bad })
     expect(ended).toMatchObject({ status: 'failed', attempts: 1, lastStatus: expect.stringContaining('cannot sign') })
     expect(ended.lastStatus).not.toContain('=')
   })

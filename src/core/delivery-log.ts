@@ -86,7 +86,8 @@ export async function replayDelivery(ports: Ports, actor: Actor, deliveryId: str
   authorize(actor, 'delivery.replay')
   return ports.work.transaction(async () => {
     const found = ours(actor, await ports.deliveries.lock(deliveryId))
-    if (found.status === 'pending')
+    // Without a next attempt it stands still: the queue has given its job up.
+    if (found.status === 'pending' && found.nextAttemptAt !== null)
       throw new ProvisioningError('illegal-transition', 'This delivery is still on its way.')
     const url = await targetOf(ports, found)
     const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)

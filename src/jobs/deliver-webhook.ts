@@ -91,7 +91,7 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
         slot()
       }
     },
-    onDeadLetter: ({ deliveryId }, { message }) => giveUp(scope, deliveryId, `given up by the queue: ${message}`),
+    onDeadLetter: ({ deliveryId }, { message }) => standStill(scope, deliveryId, message),
   })
 }
 
@@ -174,5 +174,15 @@ async function giveUp(scope: WebhookDeliveryScope, deliveryId: string, words: st
     const updatedAt = clock.now().toISOString()
     await deliveries.update({ ...stored, status: 'failed', lastStatus: words, nextAttemptAt: null, updatedAt })
     log.warn({ deliveryId, requestId: stored.requestId, answer: words }, 'a webhook could not be delivered')
+  })
+}
+
+/** The queue has given the job up. The delivery stays pending, so that the job may be run again; it may also be replayed. */
+async function standStill({ deliveries, work, clock }: WebhookDeliveryScope, deliveryId: string, why: string) {
+  await work.transaction(async () => {
+    const stored = await deliveries.lock(deliveryId)
+    if (stored?.status !== 'pending') return
+    const updatedAt = clock.now().toISOString()
+    await deliveries.update({ ...stored, lastStatus: `stands still: ${why}`, nextAttemptAt: null, updatedAt })
   })
 }

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach } from 'vitest'
+import {
+  type Delivery,
+  type JobOrder,
+  type Ports,
+  type Provisioning,
+  PutOff,
+  type Template,
+} from '../../src/core/index.ts'
+import { deliverWebhookJob } from '../../src/jobs/deliver-webhook.ts'
+import type { PostWebhook, WebhookAnswer, WebhookPost } from '../../src/jobs/post-webhook.ts'
+import { actorOf, type Core, priya, tenantId, withCore } from './core.ts'
+
+export const start = Date.parse('2026-11-20T09:00:00.000Z')
+export const hour = 3_600_000
+export const secretOf = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+export const admin = actorOf(priya, true)
+
+/** One attempt that a receiver saw, `seconds` after the start. */
+export interface Seen extends WebhookPost {
+  readonly seconds: number
+}
+type Receiver = (post: WebhookPost) => WebhookAnswer | Promise<WebhookAnswer>
+
+/** Deliveries on a real store with a clock that jumps from job to job, and receivers that answer as told. */
+export interface WebhookWorld {
+  readonly core: Core
+  readonly provisioning: Provisioning
+  readonly ports: Ports
+  readonly seen: Seen[]
+  /** Cards that were ordered for the admins. */
+  readonly told: string[]
+  /** Jobs that wait, the next first. */
+  waiting(): JobOrder[]
+  /** Orders jobs, as if a process had died before it said that they are done. */
+  order(orders: readonly JobOrder[]): Promise<void>
+  /** Where the time stands, in milliseconds after the start. */
+  time: number
+  /** 0 to 1, as Math.random. */
+  random: () => number
+  answer(url: string, receiver: Receiver): void
+  template(webhook: Partial<NonNullable<Template['webhook']>> & { url: string }): Promise<Template>
+  /** Stores a delivery and its first job, as a request that has just ended does. */
+  deliver(template: Template | 'bot', url?: string): Promise<string>
+  find(deliveryId: string): Promise<Delivery>
+  /** Runs jobs in the order of their times until none is due by then (milliseconds after the start). */
+  runUntil(end: number): Promise<void>
+  /** Runs the job that is next, and waits for nothing else: several may be at work. */
+  runNext(): Promise<void>
+  /** A new process over the same store and queue. */
+  restart(): void
+}
+
+export const answers = (status: number, retryAfter?: string): WebhookAnswer => ({ status, retryAfter })
+export const timeout: WebhookAnswer = { problem: 'timeout', words: 'no answer in 15 s' }
+
+export function withWebhooks(): WebhookWorld {
+  const core = withCore()
+  let orders: { order: JobOrder; due: number }[] = []
+  const receivers = new Map<string, Receiver>()
+  const clock = { now: () => new Date(start + world.time) }
+  const jobs: Ports['jobs'] = {
+    async enqueue(more) {
+      for (const order of more) {
+        if (order.id !== undefined && known.has(order.id)) continue
+        if (order.id !== undefined) known.add(order.id)
+        if (order.name === 'notify-admins') world.told.push(order.payload.card)
+        else orders.push({ order, due: order.startAfter?.getTime() ?? start + world.time })
+      }
+    },
+  }
+  const known = new Set<string>()
+  const post: PostWebhook = async (given) => {
+    core.database.assertOutside('a webhook')
+    world.seen.push({ ...given, seconds: world.time / 1000 })
+    return (receivers.get(given.url) ?? (() => answers(204)))(given)
+  }
+  const newProcess = () =>
+    deliverWebhookJob({
+      ...{ ...core.ports, clock, work: core.database, jobs, post, ownSecret: secretOf(9) },
+      ...{ random: () => world.random(), log: { warn: () => undefined, error: () => undefined } },
+    })
+  let job: ReturnType<typeof newProcess> | undefined
+  const inOrder = () => orders.sort((one, other) => one.due - other.due)
+
+  const world: WebhookWorld = {
+    core,
+    get provisioning() {
+      return core.with({ clock, jobs })
+    },
+    get ports() {
+      return core.ports
+    },
+    seen: [],
+    told: [],
+    waiting: () => inOrder().map(({ order }) => order),
+    order: (more) => jobs.enqueue(more.map(({ id: _, ...order }) => order as JobOrder)),
+    time: 0,
+    random: () => 0.5,
+    answer: (url, receiver) => void receivers.set(url, receiver),
+    template: (webhook) =>
+      core.template({ webhook: { secret: secretOf(1), events: ['site.provisioned'], ...webhook } }),
+    async deliver(template, url) {
+      const at = clock.now().toISOString()
+      const deliveryId = randomUUID()
+      await core.ports.deliveries.insert({
+        ...{ deliveryId, requestId: randomUUID(), tenantId, type: 'site.provisioned', status: 'pending' },
+        ...{ body: JSON.stringify({ type: 'site.provisioned', deliveryId }), attempts: 0, lastStatus: null },
+        ...{ createdAt: at, updatedAt: at, url: url ?? (template === 'bot' ? '' : (template.webhook?.url ?? '')) },
+        subscriber: template === 'bot' ? 'bot' : { templateId: template.id },
+      })
+      await jobs.enqueue([{ name: 'deliver-webhook', payload: { v: 1, deliveryId, attempt: 0 } }])
+      return deliveryId
+    },
+    async find(deliveryId) {
+      const found = await core.ports.deliveries.find(deliveryId)
+      if (!found) throw new Error(`delivery ${deliveryId} is gone`)
+      return found
+    },
+    async runUntil(end) {
+      for (let [next] = inOrder(); next && next.due <= start + end; [next] = inOrder()) await world.runNext()
+      world.time = Math.max(world.time, end)
+    },
+    async runNext() {
+      const next = inOrder().shift()
+      if (!next) throw new Error('no job waits')
+      world.time = Math.max(world.time, next.due - start)
+      job ??= newProcess()
+      const scope = { attempt: 1, lastAttempt: false, signal: new AbortController().signal }
+      try {
+        await job.run(scope, next.order.payload)
+      } catch (error) {
+        if (!(error instanceof PutOff)) throw error
+        orders.push({ ...next, due: start + world.time + Math.max(500, error.putOffMilliseconds) })
+      }
+    },
+    restart() {
+      job = newProcess()
+    },
+  }
+  beforeEach(() => {
+    orders = []
+    known.clear()
+    receivers.clear()
+    world.seen.splice(0)
+    world.told.splice(0)
+    world.time = 0
+    world.random = () => 0.5
+    world.restart()
+  })
+  return world
+}
