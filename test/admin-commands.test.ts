@@ -159,8 +159,36 @@ describe('an admin', () => {
     })
   })
 
-  it.each(['admin retry REQ-999999', 'admin cancel REQ-999999'])('%s: there is no such request', async (text) => {
-    expect(await startBot(world).says('sam', text)).toContain('There is no such request, or you may not see it.')
+  it.each(['admin retry REQ-999999', 'admin cancel REQ-999999', 'admin status REQ-999999'])(
+    '%s: there is no such request, and the queue shows what there is',
+    async (text) => {
+      const { types } = startBot(world)
+      const card = await types('sam', text)
+      expect(textOf(card)).toContain('There is no request of this number.')
+      expect(actionsOf(card)).toMatchObject([{ data: { msteams: { value: 'admin queue' } } }])
+    },
+  )
+
+  it.each(['admin cancel', 'admin cancel everything'])('%s: shows how admins type it', async (text) => {
+    expect(await startBot(world).says('sam', text)).toContain('Type it like this: admin cancel REQ-1042.')
+  })
+
+  it('may say why with the command: the words stand as the comment when it is asked to confirm', async () => {
+    const { types } = startBot(world)
+    const { requestId, reference } = await failedRequest(world, 'Asked for twice')
+    const confirm = await types('sam', `admin cancel ${reference} the same as REQ-1001`)
+    expect(valuesOf(confirm)).toEqual({ comment: 'the same as REQ-1001' })
+    expect(actionsOf(await types('sam', `admin retry ${reference} there is room now`))).toMatchObject([
+      { title: 'Try again', verb: 'admin.retry', data: { requestId } },
+      {},
+    ])
+    expect(await stateOf(requestId)).toBe('failed')
+  })
+
+  it('admin status REQ-1042: where any request stands, and who asked for it', async () => {
+    const { reference } = await failedRequest(world, 'How is it')
+    const shown = await startBot(world).says('sam', `admin status ${reference}`)
+    for (const text of [reference, 'How is it', 'Kim Lee asks']) expect(shown).toContain(text)
   })
 
   it.each(['admin retry', 'admin cancel', 'admin retry everything', 'admin cancel REQ-1 REQ-2'])(

@@ -39,6 +39,12 @@ describe('the queue of the admins', () => {
     ])
   })
 
+  it('names who asks, and leads to all that is stuck when several have failed', () => {
+    expect(textOf(cards.adminQueue(queue, asSam))).toContain('Kim Lee · Waits for Dana Fox or Omar Haddad')
+    const several = { ...queue, counts: { ...queue.counts, failed: 2 } }
+    expect(typedBy(cards.adminQueue(several, asSam)).slice(-2)).toEqual(['admin stuck', 'admin queue'])
+  })
+
   it('says so when nothing is open', () => {
     const empty = { counts: { waiting: 0, creating: 0, failed: 0 }, entries: [] }
     expect(textOf(cards.adminQueue(empty, asSam))).toContain('Nothing is open just now.')

@@ -126,7 +126,9 @@ describe('the status card', () => {
 
   it('does not say that nothing was created when something was', () => {
     expect(wordsOf(card(requests.cancelled))).toContain('Nothing was created.')
-    expect(wordsOf(card(requestOf({ ...requests.cancelled, steps: stepsUntil(2) })))).toContain('is kept')
+    const left = requestOf({ ...requests.cancelled, steps: stepsUntil(2) })
+    expect(wordsOf(card(left))).toContain('The site is still there; an admin has been told.')
+    expect(wordsOf(card(left))).toContain('contoso.sharepoint.com/sites/project-aurora-2')
   })
 
   it('names the check that failed', () => {

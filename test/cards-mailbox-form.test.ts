@@ -96,6 +96,27 @@ describe('the mailbox form', () => {
     expect(textOf(card)).toContain('One thing to fix')
   })
 
+  it.each<[string, string, string | undefined, string]>([
+    ['/name', 'invalid', 'buro-zurich-5', 'leave out @ and what follows. Try buro-zurich-5.'],
+    ['/name', 'invalid', undefined, 'Use a–z, 0–9, dots, - and _, without spaces; leave out @ and what follows.'],
+    ['/name', 'too-long', '59', 'At most 59 characters here.'],
+    ['/alias', 'invalid', undefined, 'Give one address only, such as help@contoso.example, or what stands before'],
+    ['/domain', 'invalid', undefined, 'Give a mail domain of the organisation, such as contoso.example.'],
+    ['/capacity', 'too-large', '102400', 'Give at most 102,400.'],
+    ['/capacity', 'too-small', '1', 'Give at least 1.'],
+    ['/metadata/seats', 'invalid', undefined, 'Give a whole number from 1 to 99,999.'],
+    [`/permissions/${dana.id}`, 'chosen-twice', undefined, 'Dana Fox is chosen in both: keep each person in one'],
+  ])('says what can be done about %s (%s, %s): %s', (pointer, code, suggestion, said) => {
+    const found = faultCodes.find((one) => one === code) ?? 'required'
+    const template = pointer === '/alias' ? supportMailbox : meetingRoom
+    expect(textOf(formOf(template, {}, [fault(pointer, found, 'Of the core.', suggestion)]))).toContain(said)
+  })
+
+  it('names all who are chosen for both kinds of access', () => {
+    const faults = [dana, omar].map(({ id }) => fault(`/permissions/${id}`, 'chosen-twice', 'Of the core.'))
+    expect(textOf(formOf(meetingRoom, {}, faults))).toContain('Dana Fox and Omar Haddad are chosen in both:')
+  })
+
   it('opens what is behind "More" when a fault is there, and only then', () => {
     const isOpen = (card: CardJson) => partOf(card, 'more')['isVisible']
     expect(isOpen(formOf(meetingRoom, roomAnswers))).toBe(false)

@@ -43,6 +43,17 @@ describe('what was asked for', () => {
     for (const text of ['seats', '4', 'equipmentType', 'none']) expect(words.split('\n')).toContain(text)
   })
 
+  it('makes a requester think as well, and promises Outlook to nobody', () => {
+    const review = (permissions: RequestForMailbox['details']['permissions']) => {
+      const request = sharedOf({ details: { ...mailboxes.waiting.details, permissions, autoMapping: true } })
+      return textOf(cards.review({ draft: draftOf({}), plan: mailboxPlanOf(request) }))
+    }
+    expect(review({})).toContain('Nobody can open it yet: choose who reads it.')
+    expect(review({ [omar.id]: 'SendAs' })).not.toContain('Appears by itself')
+    expect(review({ [omar.id]: 'FullAccess' })).not.toContain('Nobody can open it')
+    expect(review({ [omar.id]: 'FullAccess' })).toContain('Appears by itself')
+  })
+
   it('makes an approver think about a shared mailbox that nobody gets access to', () => {
     const closed = (of: RequestForMailbox) => ({ ...of, details: { ...of.details, permissions: {} } })
     expect(textOf(cards.approval(closed(mailboxes.waiting), viewerOf(dana)))).toContain('Nobody gets access to it')
@@ -77,7 +88,22 @@ describe('the status card of a mailbox', () => {
     expect(words(mailboxes.checkFailed)).toContain('Full access: Dana Fox and Omar Haddad')
     expect(words(mailboxes.checkFailed)).not.toContain('Nobody has it')
     expect(words(mailboxes.checkFailed, asSam)).toContain('Nobody has it')
-    expect(buttonsOf(cards.requestStatus(mailboxes.checkFailed, asSam))).toEqual(['Try again', 'Refresh'])
+    expect(buttonsOf(cards.requestStatus(mailboxes.checkFailed, asSam))).toEqual(['Try again', 'Cancel…'])
+  })
+
+  it('names what a cancelled request leaves behind, and tells an admin that nobody else removes it', () => {
+    const left = 'The mailbox room-zrh-aurora@contoso.example is still there'
+    expect(words(mailboxes.cancelled)).toContain(`${left}; an admin has been told.`)
+    expect(words(mailboxes.cancelled, asSam)).toContain(`${left}. It has to be removed by hand.`)
+    expect(words({ ...mailboxes.cancelled, steps: mailboxStepsUntil(0) })).toContain('Nothing was created.')
+  })
+
+  it('shows what address was asked for, and to others who asks', () => {
+    for (const request of [mailboxes.waiting, mailboxes.creating, mailboxes.refused]) {
+      expect(words(request)).toContain(request.address)
+      expect(words(request)).not.toContain('Kim Lee asks')
+      expect(words(request, asSam)).toContain('Kim Lee asks')
+    }
   })
 
   it('offers the free name to who asked for one that somebody else has', () => {
@@ -86,7 +112,7 @@ describe('the status card of a mailbox', () => {
     expect(cards.requestStatus(mailboxes.nameTaken, asKim)['actions']).toMatchObject([
       { title: 'Choose another name', verb: 'request.edit' },
     ])
-    expect(buttonsOf(cards.requestStatus(mailboxes.nameTaken, asSam))).toEqual(['Try again', 'Refresh'])
+    expect(buttonsOf(cards.requestStatus(mailboxes.nameTaken, asSam))).toEqual(['Try again', 'Cancel…'])
     const problem = { code: 'name-taken', detail: 'The name is taken.' }
     expect(words({ ...mailboxes.nameTaken, problem })).toContain('Please choose another name.')
   })

@@ -1,16 +1,8 @@
 import { z } from 'zod'
-import {
-  checkSteps,
-  isForMailbox,
-  nextStep,
-  type Request,
-  referenceOf,
-  requestState,
-  resourceKind,
-} from '../core/index.ts'
+import { checkSteps, nextStep, type Request, referenceOf, requestState, resourceKind } from '../core/index.ts'
 import { lookOf, reasonOf, whys } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
-import { withoutScheme } from './links.ts'
+import { askedAddress } from './links.ts'
 import { rowLook } from './look.ts'
 import { stepWords } from './steps.ts'
 import { cut, duration, longest, moment, type Viewer } from './words.ts'
@@ -67,7 +59,7 @@ export function adminConfirmView(
     kind: request.kind,
     templateName: request.template.name,
     displayName: cut(request.details.displayName, longest.title),
-    address: isForMailbox(request) ? request.address : withoutScheme(`${viewer.siteRoot}${request.alias}`),
+    address: askedAddress(request, viewer),
     requester: cut(request.requester.displayName, longest.name),
     sentAt: moment(request.submittedAt, viewer, 'full'),
     state: request.status,

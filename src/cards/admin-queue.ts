@@ -22,6 +22,7 @@ export const whys = Object.keys(strings.queue.why) as [Why, ...Why[]]
 const row = z.strictObject({
   reference: z.string(),
   displayName: z.string(),
+  requester: z.string(),
   why: z.enum(whys),
   value: z.string(),
   age: z.string(),
@@ -39,8 +40,9 @@ export const adminQueueCard = defineCard({
     underWay: z.array(row),
     isEmpty: z.boolean(),
     older: z.int(),
-    /** The first that failed, which the button tries again; `''` for none. */
+    /** The only one that failed, which the button tries again; `''` for none, or several. */
     retry: z.string(),
+    severalFailed: z.boolean(),
   }),
 })
 export const adminStuckCard = defineCard({
@@ -50,7 +52,7 @@ export const adminStuckCard = defineCard({
     count: z.int(),
     heading: z.enum(['one', 'many']),
     older: z.int(),
-    requests: z.array(row.extend({ requester: z.string(), mend: z.enum(['retry', 'cancel', 'none']) })).min(1),
+    requests: z.array(row.extend({ mend: z.enum(['retry', 'cancel', 'none']) })).min(1),
   }),
 })
 
@@ -75,7 +77,8 @@ export function adminQueueView(
     underWay,
     isEmpty: entries.length === 0,
     older: entries.length - shown.length,
-    retry: failed ? referenceOf(failed.request) : '',
+    retry: failed && counts.failed < 2 ? referenceOf(failed.request) : '',
+    severalFailed: counts.failed > 1,
   }
 }
 
@@ -92,7 +95,6 @@ export function adminStuckView(
     older: entries.length - shown.length,
     requests: shown.map((entry) => ({
       ...rowOf(entry, viewer, longest.text),
-      requester: cut(entry.request.requester.displayName, longest.name),
       mend: entry.attention?.mend ?? 'none',
     })),
   }
@@ -104,6 +106,7 @@ function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output<typeof
   return {
     reference: referenceOf(request),
     displayName: cut(request.details.displayName, longest.name),
+    requester: cut(request.requester.displayName, longest.name),
     why,
     value: cut(value, most),
     age: duration(viewer.now.getTime() - Date.parse(since)),

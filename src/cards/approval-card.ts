@@ -14,7 +14,7 @@ import {
 import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { defineCard } from './define-card.ts'
 import { fact, fitting, labelName } from './facts.ts'
-import { withoutScheme } from './links.ts'
+import { askedAddress } from './links.ts'
 import { look, looks, rowLook, rowLooks } from './look.ts'
 import { peopleWith } from './mailbox-facts.ts'
 import { strings } from './strings.ts'
@@ -88,9 +88,8 @@ export function approvalView(
 ): Parameters<typeof approvalCard.render>[0] {
   const stage = openStage(request.approvals)
   const colleagues = waitingFor(request.approvals).filter(({ id }) => id !== viewer.id)
-  const address = isForMailbox(request) ? request.address : withoutScheme(`${viewer.siteRoot}${request.alias}`)
   const { shown, hidden } = fitting([
-    { label: strings.field.address, value: address },
+    { label: strings.field.address, value: askedAddress(request, viewer) },
     ...mainFacts(request, 1024),
     ...labelFact(request),
     ...(request.reason.length > longest.text ? reasonFact(request, 1024) : []),
@@ -156,6 +155,7 @@ export const approvalDecidedCard = defineCard({
   name: 'approval-decided',
   data: z.strictObject({
     ...about,
+    address: z.string(),
     look,
     outcome: z.enum(outcomes),
     by: z.string(),
@@ -175,6 +175,7 @@ export function approvalDecidedView(
   const shown = decision && outcome !== 'notYet'
   return {
     ...aboutOf(request, viewer),
+    address: askedAddress(request, viewer),
     look: lookOf[outcome],
     outcome,
     by: cut(told?.displayName ?? '', longest.name),

@@ -20,6 +20,10 @@ export function siteLink(url: string | undefined, siteRoot: string): string {
 export const siteAddress = (request: Request, siteRoot: string): string =>
   isForMailbox(request) ? '' : siteLink(request.followUp.url ?? request.resource?.url, siteRoot)
 
+/** The address that a request asks for, as people read it: of a mailbox the primary one, of a site without the scheme. */
+export const askedAddress = (request: Request, { siteRoot }: Viewer): string =>
+  isForMailbox(request) ? request.address : withoutScheme(`${siteRoot}${request.alias}`)
+
 /**
  * Where Outlook on the web opens a shared mailbox, for those who have full access; for a room or a device a new meeting
  * with it invited. The path of the latter is Outlook's own, which no page documents: where it is not known, the calendar

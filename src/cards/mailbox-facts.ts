@@ -16,6 +16,10 @@ export function peopleWith(
   )
 }
 
+/** Whether anybody can open the mailbox. */
+export const isReadable = (of: Pick<DescribedMailbox, 'details' | 'people'>): boolean =>
+  peopleWith(of, 'FullAccess') !== ''
+
 /** Who has full access, who sends as it, and who is kept out. */
 export const accessFacts = (of: DescribedMailbox): Fact[] =>
   accessLevels.toReversed().flatMap((level) => {
@@ -62,8 +66,10 @@ function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
     case 'businessPhones':
     case 'tags':
       return described(strings.field[id], listOf(details[id] ?? [], 'and'))
-    case 'hideFromGAL':
     case 'autoMapping':
+      if (!isReadable(of)) return []
+      return described(strings.field.autoMapping, textOf(details, id) && strings.toggle[id][`${details[id] === true}`])
+    case 'hideFromGAL':
     case 'isAllowAutomaticReplyOverride':
       return described(strings.field[id], details[id] === undefined ? '' : strings.toggle[id][`${details[id]}`])
     default:

@@ -5,7 +5,7 @@ import { choice, type FaultLine, faultLine, faultsOfForm, formFaults, partsOf } 
 import { inputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
 import type { RequestForm } from './request-form.ts'
 import { strings } from './strings.ts'
-import { cut, longest } from './words.ts'
+import { cut, longest, peopleList } from './words.ts'
 
 const input = z.strictObject({
   id: z.string(),
@@ -54,7 +54,7 @@ export function mailboxFormView(form: RequestForm): View {
   const { draft, template } = form
   const { kind, fields, approval } = template
   if (!isMailboxKind(kind)) throw new Error(`the mailbox form shows no template of the kind ${kind}`)
-  const faults = faultsOfForm(form.faults, form.notice, {
+  const faults = faultsOfForm(faultsTold(form), form.notice, {
     ids: mailboxInputIds(kind, fields),
     label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? wordsOf(kind, id).label,
     inputOf: (fault) => inputOf(fault, draft.values),
@@ -79,6 +79,19 @@ export function mailboxFormView(form: RequestForm): View {
       { id: 'more', open: behind.some(({ fault }) => fault.words !== ''), inputs: behind },
     ],
   }
+}
+
+/** The faults with what their words name beside the core's suggestion: the people, or the organisation's own domain. */
+function faultsTold({ faults, people, mailDomain }: RequestForm): Fault[] {
+  const twice = faults.flatMap((one) => (one.code === 'chosen-twice' ? [partsOf(one)[1]?.toLowerCase()] : []))
+  const chosen = people.filter(({ id }) => twice.includes(id.toLowerCase()))
+  const several = chosen.length > 1 ? '.several' : ''
+  return faults.map((one) => {
+    if (one.code === 'chosen-twice' && chosen.length > 0)
+      return { ...one, code: `${one.code}${several}`, suggestion: peopleList(chosen, 'and') }
+    const needsDomain = one.code === 'invalid' && ['/alias', '/domain'].includes(one.pointer) && mailDomain !== ''
+    return needsDomain ? { ...one, suggestion: mailDomain } : one
+  })
 }
 
 interface Words {
@@ -182,7 +195,9 @@ function inputOf(fault: Fault, values: Readonly<Record<string, string>>): string
   const [field = '', key] = partsOf(fault)
   if (field === 'permissions') {
     const full = (values['permissions.FullAccess'] ?? '').toLowerCase()
-    return fault.code !== 'chosen-twice' && full.includes(key ?? '') ? 'permissions.FullAccess' : 'permissions.SendAs'
+    return !fault.code.startsWith('chosen-twice') && full.includes(key ?? '')
+      ? 'permissions.FullAccess'
+      : 'permissions.SendAs'
   }
   const hasKey = key !== undefined && (field === 'metadata' || field === 'roomMailboxMetadata')
   return hasKey ? `${field}.${key}` : field

@@ -54,6 +54,8 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     unknownCommand: { look: plain, types: 'help' },
     tooManyOpen: { look: toKnow, types: 'myRequests' },
     noReferenceToCancel: { look: toKnow, types: 'myRequests' },
+    noReferenceToAdminCancel: { look: toKnow, types: 'adminQueue' },
+    notFoundForAdmin: { look: toKnow, types: 'adminQueue' },
     noReference: { look: toKnow, types: 'myRequests' },
     noRequests: { look: plain, types: 'newRequest' },
     noApprovals: { look: plain, types: 'myRequests' },

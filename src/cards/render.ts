@@ -39,7 +39,9 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>, wo
     const card: unknown = templateOf(name).expand({ $root: { ...data, strings: words } })
     if (missing.length > 0) throw new Error(`card ${name} lacks ${[...new Set(missing)].join(', ')}`)
     if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
-    return card
+    // Strict parsers refuse an empty list of buttons.
+    const { actions, ...rest } = card
+    return Array.isArray(actions) && actions.length === 0 ? rest : card
   } finally {
     GlobalSettings.getUndefinedFieldValueSubstitutionString = undefined
   }

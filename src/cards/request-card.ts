@@ -16,7 +16,7 @@ import {
 } from '../core/index.ts'
 import { checkRow, checkRows } from './checks.ts'
 import { defineCard } from './define-card.ts'
-import { outlookLink, siteAddress, withoutScheme } from './links.ts'
+import { askedAddress, outlookLink, siteAddress, withoutScheme } from './links.ts'
 import { look, looks, shownState } from './look.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { cut, decidersOf, fullMoment, longest, moment, type Viewer } from './words.ts'
@@ -37,7 +37,10 @@ const sentences = [
   'rejected',
   'expired',
   'nothing',
-  'kept',
+  'leftSite',
+  'leftMailbox',
+  'leftSiteForAdmin',
+  'leftMailboxForAdmin',
 ] as const
 
 export const requestStatusCard = defineCard({
@@ -49,12 +52,15 @@ export const requestStatusCard = defineCard({
     kind: resourceKind,
     templateName: z.string(),
     displayName: z.string(),
+    /** Who asks, on the card of anybody else. */
+    requester: z.string(),
     state: requestState,
     look,
     mailbox: z.boolean(),
-    /** The address for people, and where the button leads; both `''` until the requester is told. */
+    /** The address for people, asked for or made; where the button leads, which is `''` until the requester is told. */
     link: z.string(),
     url: z.string(),
+    address: z.string(),
     says: z.enum(sentences),
     people: z.string(),
     needed: z.int(),
@@ -93,10 +99,12 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
     kind: request.kind,
     templateName: request.template.name,
     displayName: cut(request.details.displayName, longest.title),
+    requester: isOwn(request, viewer) ? '' : cut(request.requester.displayName, longest.name),
     state,
     look: looks[state],
     mailbox: isForMailbox(request),
-    ...(state === 'succeeded' ? placeOf(request, viewer) : { link: '', url: '' }),
+    ...placeOf(request, state, viewer),
+    address: askedAddress(request, viewer),
     says: sentenceOf(request, state, viewer),
     people: stage ? decidersOf(stage, waitingFor(request.approvals)) : '',
     needed: stage ? needed(stage) - stage.decisions.length : 0,
@@ -120,12 +128,25 @@ function quoteOf({ status, approvals, cancelComment, cancelledBy }: Request): { 
   return { comment: decision?.comment ?? '', by: decision?.by.displayName ?? '' }
 }
 
-/** What people call the place of a finished resource, and where its button leads. */
-function placeOf(request: Request, viewer: Viewer): { link: string; url: string } {
-  if (isForMailbox(request)) return { link: request.address, url: outlookLink(request, viewer) }
-  const url = siteAddress(request, viewer.siteRoot)
-  return { link: withoutScheme(url), url }
+/**
+ * What people call the place, and where its button leads. What a sentence names, or never was, has no line of its own; a
+ * site that is being made is shown to its requester when it is there.
+ */
+function placeOf(request: Request, state: RequestState, viewer: Viewer): { link: string; url: string } {
+  const mailbox = isForMailbox(request)
+  if (state === 'succeeded') {
+    if (mailbox) return { link: request.address, url: outlookLink(request, viewer) }
+    const url = siteAddress(request, viewer.siteRoot)
+    return { link: withoutScheme(url), url }
+  }
+  const isAwaited = !mailbox && isOwn(request, viewer) && (state === 'queued' || state === 'provisioning')
+  const isNamed = isTakenName(request.problem) || (state === 'cancelled' && mailbox)
+  const never = state === 'rejected' || state === 'expired' || (state === 'cancelled' && !isAnyMade(request))
+  return { link: isAwaited || isNamed || never ? '' : askedAddress(request, viewer), url: '' }
 }
+
+const isOwn = ({ requester }: Request, { id }: Viewer): boolean => requester.id === id
+const isAnyMade = ({ steps }: Request): boolean => steps.some(({ status }) => status === 'done')
 
 /** The name that turned out to be somebody else's, and the free one instead; `''` for neither. */
 function namesOf(request: Request): { taken: string; free: string } {
@@ -152,16 +173,22 @@ function sentenceOf(request: Request, state: RequestState, { isAdmin }: Viewer):
     failed: taken === '' ? (isAdmin ? 'failedForAdmin' : 'failed') : free === '' ? 'nameTakenOnly' : 'nameTaken',
     rejected: 'rejected',
     expired: 'expired',
-    // A request that failed half way may be cancelled with what it had made until then.
-    cancelled: request.steps.some(({ status }) => status === 'done') ? 'kept' : 'nothing',
+    cancelled: leftOf(request, isAdmin),
   } as const satisfies Record<RequestState, (typeof sentences)[number]>
   return table[state]
+}
+
+/** A request that failed half way may be cancelled with what it had made until then: nobody removes it by itself. */
+function leftOf(request: Request, isAdmin = false) {
+  if (!isAnyMade(request)) return 'nothing' as const
+  if (isForMailbox(request)) return isAdmin ? ('leftMailboxForAdmin' as const) : ('leftMailbox' as const)
+  return isAdmin ? ('leftSiteForAdmin' as const) : ('leftSite' as const)
 }
 
 /** The buttons for this viewer. Whether the click is allowed is decided by the core once more. */
 function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const actor = { id: viewer.id, displayName: '', userPrincipalName: '', tenantId: request.tenantId, isAdmin: false }
-  const own = request.requester.id === viewer.id
+  const own = isOwn(request, viewer)
   const moves: readonly RequestState[] = transitions[request.status]
   const rename = own && state === 'failed' && isTakenName(request.problem)
   const retry = viewer.isAdmin === true && state === 'failed' && !rename
@@ -170,8 +197,8 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
     rename,
     retry,
     decide: state === 'pendingApproval' && waitingFor(request.approvals).some(({ id }) => id === viewer.id),
-    // One long button leaves no room on a phone; what it hides can be typed.
-    refresh: !rename && (moves.length > 0 || state !== request.status),
+    // One long button, or two others, leave no room on a phone; what they hide can be typed.
+    refresh: !rename && !retry && (moves.length > 0 || state !== request.status),
     again: own && (state === 'succeeded' || state === 'cancelled'),
     cancel: !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request),
   }

@@ -4,6 +4,7 @@ import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { defineCard } from './define-card.ts'
 import { fact, fitting } from './facts.ts'
 import { withoutScheme } from './links.ts'
+import { isReadable } from './mailbox-facts.ts'
 import { cut, decidersOf, longest } from './words.ts'
 
 export const reviewCard = defineCard({
@@ -16,6 +17,8 @@ export const reviewCard = defineCard({
     displayName: z.string(),
     address: z.string(),
     resource: z.enum(['site', 'mailbox']),
+    /** A shared mailbox that nobody can open. */
+    nobody: z.boolean(),
     hasFacts: z.boolean(),
     facts: z.array(fact),
     hasDetails: z.boolean(),
@@ -48,6 +51,7 @@ export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Param
     displayName: cut(plan.details.displayName, longest.title),
     address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
     resource: isForMailboxPlan(plan) ? 'mailbox' : 'site',
+    nobody: isForMailboxPlan(plan) && plan.kind === 'sharedMailbox' && !isReadable(plan),
     hasFacts: shown.length > 0,
     facts: [...before, ...shown.slice(own, mostFacts), ...after],
     hasDetails: details.length + hidden > 0,

@@ -7,7 +7,7 @@ import {
   type RequestStep,
   snapshot,
 } from '../../src/core/index.ts'
-import { at, dana, kim, omar, requestId, stageOf, templateOf, tenantId } from './card-world.ts'
+import { at, dana, kim, omar, requestId, sam, stageOf, templateOf, tenantId } from './card-world.ts'
 
 /** The mailboxes that card samples show: a room in Zürich, customer support, a projector. */
 export const meetingRoom = templateOf({
@@ -224,6 +224,14 @@ export const mailboxes = {
       step: 'grant-access',
     },
     updatedAt: at('09:09'),
+  }),
+  cancelled: mailboxOf({
+    status: 'cancelled',
+    steps: mailboxStepsUntil(6, { status: 'failed', attempts: 5 }),
+    cancelledBy: sam,
+    cancelComment: 'Exchange does not take it.',
+    finishedAt: at('09:20'),
+    updatedAt: at('09:20'),
   }),
 } as const satisfies Record<string, RequestForMailbox>
 

@@ -20,6 +20,10 @@ import { type Sample, sample } from './card-sample.ts'
 const asKim = viewerOf(kim)
 const asSam = viewerOf(sam, { isAdmin: true })
 const form = { requester: kim, faults: [], people: [], siteRoot, mailDomain }
+const unread = sharedOf({
+  ...mailboxes.waiting,
+  details: { ...mailboxes.waiting.details, permissions: {}, autoMapping: true },
+})
 const choiceOf = (template: typeof meetingRoom) => ({ ...template, approvalRequired: template.approval !== null })
 
 export const mailboxSamples: readonly Sample[] = [
@@ -59,6 +63,14 @@ export const mailboxSamples: readonly Sample[] = [
       plan: mailboxPlanOf(mailboxes.waiting),
     }),
   ),
+  sample(
+    'nobody',
+    reviewCard,
+    reviewView({ draft: draftOf({ reason: unread.reason }, { version: 3 }), plan: mailboxPlanOf(unread) }),
+  ),
+  sample('mailbox-cancelled', requestStatusCard, requestStatusView(mailboxes.cancelled, asKim)),
+  sample('mailbox-cancelled-admin', requestStatusCard, requestStatusView(mailboxes.cancelled, asSam)),
+  sample('mailbox-waiting', requestStatusCard, requestStatusView(mailboxes.waiting, asKim)),
   sample('mailbox-creating', requestStatusCard, requestStatusView(mailboxes.creating, asKim)),
   sample('mailbox-ready', requestStatusCard, requestStatusView(mailboxes.ready, asKim)),
   sample('mailbox-check-failed', requestStatusCard, requestStatusView(mailboxes.checkFailed, asKim)),

@@ -1,12 +1,20 @@
 import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
-import { isTerminal, type Request, referenceOf, referencePattern } from '../../core/index.ts'
+import { isTerminal, longestComment, ProvisioningError, type Request, referenceOf, referencePattern } from '../../core/index.ts'
 import { isCancellable, isRetryable } from '../actions/admin.ts'
+import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
 
 const anything = z.string()
 const reference = z.string().regex(referencePattern)
+/** `REQ-1042`, and words that may follow it. Several numbers say nothing of which is meant. */
+const referenceAndWords = z.string().transform((typed, context) => {
+  const [, reference = '', words = ''] = /^((?:REQ-?|#)?\s*\d+)(?:\s+(.+))?$/is.exec(typed.trim()) ?? []
+  const several = words !== '' && words.split(/[\s,;]+/).every((word) => referencePattern.test(word))
+  if (!referencePattern.test(reference) || several) context.addIssue('this is not the number of one request')
+  return { reference, words: words.slice(0, longestComment) }
+})
 
 /** `admin queue`: all that is open in the organisation. */
 export const adminQueueCommand = defineCommand({
@@ -49,23 +57,42 @@ export const adminJobsCommand = defineCommand({
 export const adminRetryCommand = defineCommand({
   words: 'admin retry',
   forAdmins: true,
-  argument: reference,
-  handle: async (turn, argument) => confirmRetry(turn, await turn.provisioning.readByReference(turn.actor, argument)),
+  argument: referenceAndWords,
+  handle: (turn, { reference }) => ifFound(turn, reference, (request) => confirmRetry(turn, request)),
   otherwise: async (turn) => notice(turn, { code: 'noReferenceToRetry' }),
 })
 
-/** `admin cancel REQ-1042`: asks first, and why; the click does it. */
+/** `admin cancel REQ-1042`: asks first, and why, unless words that follow say it; the click does it. */
 export const adminCancelCommand = defineCommand({
   words: 'admin cancel',
   forAdmins: true,
-  argument: reference,
-  handle: async (turn, argument) => confirmCancel(turn, await turn.provisioning.readByReference(turn.actor, argument)),
-  otherwise: async (turn) => notice(turn, { code: 'noReferenceToCancel' }),
+  argument: referenceAndWords,
+  handle: (turn, { reference, words }) => ifFound(turn, reference, (request) => confirmCancel(turn, request, words)),
+  otherwise: async (turn) => notice(turn, { code: 'noReferenceToAdminCancel' }),
 })
 
-/** The card that ends a request; a notice where it can no longer be ended. */
-export async function confirmCancel(turn: Turn, request: Request): Promise<Reply> {
-  if (isCancellable(request)) return { card: cards.adminConfirm({ verb: 'admin.cancel', request }, turn.viewer) }
+/** `admin status REQ-1042`: the same as `status REQ-1042`. */
+export const adminStatusCommand = defineCommand({
+  words: 'admin status',
+  forAdmins: true,
+  argument: reference,
+  handle: (turn, argument) => ifFound(turn, argument, ({ requestId }) => statusOf(turn, requestId)),
+  otherwise: async (turn, argument) => (argument === '' ? showQueue(turn) : notice(turn, { code: 'noReference' })),
+})
+
+/** The request of a number; where there is none, an admin is led to the queue. */
+async function ifFound(turn: Turn, reference: string, then: (request: Request) => Promise<Reply>): Promise<Reply> {
+  const found = await turn.provisioning.readByReference(turn.actor, reference).catch((error: unknown) => {
+    if (error instanceof ProvisioningError && error.code === 'not-found') return undefined
+    throw error
+  })
+  return found ? then(found) : notice(turn, { code: 'notFoundForAdmin' })
+}
+
+/** The card that ends a request, with what was typed as its comment; a notice where it can no longer be ended. */
+export async function confirmCancel(turn: Turn, request: Request, comment = ''): Promise<Reply> {
+  if (isCancellable(request))
+    return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment }, turn.viewer) }
   return notice(turn, { code: isTerminal(request.status) ? 'alreadyEnded' : 'cannotCancel', ...about(request) })
 }
 

@@ -6,6 +6,7 @@ import {
   adminJobsCommand,
   adminQueueCommand,
   adminRetryCommand,
+  adminStatusCommand,
   adminStuckCommand,
 } from './admin.ts'
 import { helpCommand } from './help.ts'
@@ -23,6 +24,7 @@ export const commands = commandRegistry(
   adminQueueCommand,
   adminStuckCommand,
   adminRetryCommand,
+  adminStatusCommand,
   adminCancelCommand,
   adminHealthCommand,
   adminJobsCommand,
