@@ -28,6 +28,8 @@ export const longestCall = 15_000
 /** A place in the chat's traffic, or how long to wait for one, in milliseconds. */
 export type Entry = { readonly ticket: number } | { readonly wait: number }
 
+/** How far apart, in milliseconds, messages go to a chat that is sent to for minutes. */
+const steadySpacing = 30_000 / 45
 /** How long a message that does not come again keeps its place in the line, in milliseconds: nothing is left to send. */
 const patience = 10_000
 
@@ -76,7 +78,7 @@ const longestWindow = Math.max(...teamsLimits.map(({ milliseconds }) => millisec
 const recent = (sent: readonly number[], now: number): number[] => sent.filter((at) => at > now - longestWindow)
 
 /**
- * How long until every window has room, and how far apart those who wait are let in: as the window that holds them does.
+ * How long until every window has room, and how far apart those who wait come again: as the window that holds them lets them in.
  * What is under way is taken to end about now.
  */
 function waitFor(sent: readonly number[], now: number, limits: readonly Limit[]): { wait: number; spacing: number } {
@@ -85,8 +87,8 @@ function waitFor(sent: readonly number[], now: number, limits: readonly Limit[])
     (longest, { milliseconds, count }) => {
       const blocking = latestFirst[count - 1]
       const wait = blocking === undefined ? 0 : Math.max(0, blocking + milliseconds + 1 - now)
-      return wait > longest.wait ? { wait, spacing: milliseconds / count } : longest
+      return wait > longest.wait ? { wait, spacing: Math.max(steadySpacing, milliseconds / count) } : longest
     },
-    { wait: 0, spacing: 1000 / 3 },
+    { wait: 0, spacing: steadySpacing },
   )
 }
