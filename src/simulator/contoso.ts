@@ -13,6 +13,10 @@ const person = z.object({
   country: z.string(),
   officeLocation: z.string(),
   managerId: z.uuid().nullable(),
+  /** The primary address, where it is not the sign-in name. */
+  mail: z.string().optional(),
+  /** False of somebody without a licence: Graph knows the account, Exchange does not. */
+  hasMailbox: z.boolean().default(true),
 })
 /** One person of the tenant; `managerId` is the object id of another. */
 export type Person = z.infer<typeof person>
@@ -55,6 +59,14 @@ export function findPerson(idOrUpn: string): Person | undefined {
   const key = idOrUpn.toLowerCase()
   return byId.get(key) ?? byUpn.get(key)
 }
+
+/** A person by any address of their mailbox. */
+export const findPersonByAddress = (address: string): Person | undefined =>
+  contoso.people.find((each) => addressesOf(each).some((one) => one.toLowerCase() === address.toLowerCase()))
+
+/** The addresses of a person's mailbox, the primary one first; none without a mailbox. */
+export const addressesOf = ({ mail, userPrincipalName, hasMailbox }: Person): string[] =>
+  hasMailbox ? [...(mail === undefined ? [] : [mail]), userPrincipalName] : []
 
 /** The domain of every new account's userPrincipalName, and of a Microsoft 365 group's address. */
 export const defaultDomain: string = contoso.domains[0]

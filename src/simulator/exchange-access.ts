@@ -1,22 +1,30 @@
 import { type Cmdlet, listOf, type Parameters, textOf } from './exchange-parameters.ts'
 import { findTrustee, settledMailbox, trusteeName } from './exchange-recipients.ts'
-import { failBinding, failTransformation, type Result } from './exchange-wire.ts'
+import { type ExchangeSettings, failBinding, failTransformation, type Result } from './exchange-wire.ts'
 import type { Tenant } from './tenant.ts'
 import { type Access, accessTo, addAccess, allMailboxes, type Mailbox, removeAccess } from './tenant-mailboxes.ts'
 
 const self = 'NT AUTHORITY\\SELF'
 const sendAs = 'SendAs'
 
+/** The tenant as the cmdlets show it. */
+interface View {
+  readonly tenant: Tenant
+  /** By an object id. */
+  readonly nameOf: (trusteeId: string) => string
+}
+
 /** Who may open a mailbox (…-MailboxPermission) and who may send as it (…-RecipientPermission), facts 4.8. */
-export function accessCmdlets(tenant: Tenant): readonly Cmdlet[] {
+export function accessCmdlets(tenant: Tenant, { trusteesShownAs }: ExchangeSettings): readonly Cmdlet[] {
+  const view: View = { tenant, nameOf: (id) => trusteeName(tenant, id, trusteesShownAs) }
   const mailboxOf = (parameters: Parameters) => settledMailbox(tenant, textOf(parameters, 'Identity') ?? '')
   const change = (parameters: Parameters, person: 'User' | 'Trustee', adds: boolean): Result => {
     const mailbox = mailboxOf(parameters)
-    const trustee = findTrustee(tenant, textOf(parameters, person) ?? '')
+    const trusteeId = findTrustee(tenant, textOf(parameters, person) ?? '')
     const autoMapping = parameters['AutoMapping'] !== false
     const rights = person === 'User' ? mailboxRights(parameters) : recipientRights(parameters)
-    const entries = rights.map((access) => ({ trusteeId: trustee.id, access, autoMapping }))
-    return adds ? add(tenant, mailbox, entries, person) : remove(tenant, mailbox, entries)
+    const entries = rights.map((access) => ({ trusteeId, access, autoMapping }))
+    return adds ? add(view, mailbox, entries, person) : remove(view, mailbox, entries)
   }
   return [
     {
@@ -36,7 +44,7 @@ export function accessCmdlets(tenant: Tenant): readonly Cmdlet[] {
       run: (parameters) => {
         const mailbox = mailboxOf(parameters)
         const own = mailboxEntry(mailbox, self, ['FullAccess', 'ReadPermission'])
-        return { value: shown(tenant, parameters, 'User', [own, ...entriesOf(tenant, mailbox, 'User')]) }
+        return { value: shown(view, parameters, 'User', [own, ...entriesOf(view, mailbox, 'User')]) }
       },
     },
     {
@@ -59,9 +67,9 @@ export function accessCmdlets(tenant: Tenant): readonly Cmdlet[] {
         const mailboxes = 'Identity' in parameters ? [mailboxOf(parameters)] : allMailboxes(tenant)
         const entries = mailboxes.flatMap((mailbox) => [
           recipientEntry(mailbox, self),
-          ...entriesOf(tenant, mailbox, 'Trustee'),
+          ...entriesOf(view, mailbox, 'Trustee'),
         ])
-        return { value: shown(tenant, parameters, 'Trustee', entries) }
+        return { value: shown(view, parameters, 'Trustee', entries) }
       },
     },
   ]
@@ -83,20 +91,25 @@ function recipientRights(parameters: Parameters): readonly string[] {
 }
 
 /** An entry that is there already is no error: Exchange warns, and AutoMapping stays as it was. */
-function add(tenant: Tenant, mailbox: Mailbox, entries: readonly Access[], person: 'User' | 'Trustee'): Result {
+function add(
+  { tenant, nameOf }: View,
+  mailbox: Mailbox,
+  entries: readonly Access[],
+  person: 'User' | 'Trustee',
+): Result {
   const held = entries.filter((entry) => !addAccess(tenant, mailbox.id, entry))
   const warnings = held.map(
     ({ trusteeId }) =>
-      `The appropriate access control entry is already present on the object "CN=${mailbox.name}" for account "${trusteeName(tenant, trusteeId)}".`,
+      `The appropriate access control entry is already present on the object "CN=${mailbox.name}" for account "${nameOf(trusteeId)}".`,
   )
   const [first] = entries
   const value = first
-    ? entriesOf(tenant, mailbox, person).filter((doc) => doc[person] === trusteeName(tenant, first.trusteeId))
+    ? entriesOf({ tenant, nameOf }, mailbox, person).filter((doc) => doc[person] === nameOf(first.trusteeId))
     : []
   return { value: held.length === entries.length ? [] : value, warnings }
 }
 
-function remove(tenant: Tenant, mailbox: Mailbox, entries: readonly Access[]): Result {
+function remove({ tenant, nameOf }: View, mailbox: Mailbox, entries: readonly Access[]): Result {
   const held = accessTo(tenant, mailbox.id)
   const missing = entries.filter(
     (entry) => !held.some(({ trusteeId, access }) => trusteeId === entry.trusteeId && access === entry.access),
@@ -104,17 +117,17 @@ function remove(tenant: Tenant, mailbox: Mailbox, entries: readonly Access[]): R
   for (const { trusteeId, access } of entries) removeAccess(tenant, mailbox.id, trusteeId, access)
   const warnings = missing.map(
     ({ trusteeId }) =>
-      `Can't remove the access control entry on the object "CN=${mailbox.name}" for account "${trusteeName(tenant, trusteeId)}" because the ACE isn't present on the object.`,
+      `Can't remove the access control entry on the object "CN=${mailbox.name}" for account "${nameOf(trusteeId)}" because the ACE isn't present on the object.`,
   )
   return { value: [], warnings }
 }
 
 /** The entries that a Get cmdlet shows: one for each trustee. SendAs is an entry of the directory, not of the mailbox. */
-function entriesOf(tenant: Tenant, mailbox: Mailbox, person: 'User' | 'Trustee'): Record<string, unknown>[] {
+function entriesOf({ tenant, nameOf }: View, mailbox: Mailbox, person: 'User' | 'Trustee'): Record<string, unknown>[] {
   const entries = accessTo(tenant, mailbox.id).filter(({ access }) => (access === sendAs) === (person === 'Trustee'))
   const trustees = [...new Set(entries.map(({ trusteeId }) => trusteeId))]
   return trustees.map((id) => {
-    const name = trusteeName(tenant, id)
+    const name = nameOf(id)
     if (person === 'Trustee') return recipientEntry(mailbox, name)
     return mailboxEntry(
       mailbox,
@@ -144,13 +157,13 @@ const recipientEntry = (mailbox: Mailbox, Trustee: string): Record<string, unkno
 
 /** The entries of one trustee when the call names one. */
 function shown(
-  tenant: Tenant,
+  { tenant, nameOf }: View,
   parameters: Parameters,
   person: 'User' | 'Trustee',
   entries: readonly Record<string, unknown>[],
 ): readonly Record<string, unknown>[] {
   const named = textOf(parameters, person)
   if (named === undefined) return entries
-  const wanted = named.toUpperCase() === self ? self : findTrustee(tenant, named).shown
+  const wanted = named.toUpperCase() === self ? self : nameOf(findTrustee(tenant, named))
   return entries.filter((doc) => doc[person] === wanted)
 }

@@ -1,4 +1,4 @@
-import { contoso, defaultDomain } from './contoso.ts'
+import { contoso, defaultDomain, findPerson } from './contoso.ts'
 import { parseOpath } from './exchange-filter.ts'
 import { type Cmdlet, listOf, only, type Parameters, textOf } from './exchange-parameters.ts'
 import {
@@ -8,13 +8,14 @@ import {
   customAttributes,
   findRecipient,
   holderOf,
+  listedMailboxes,
   mailboxDoc,
   settledMailbox,
 } from './exchange-recipients.ts'
 import { setMailbox } from './exchange-set-mailbox.ts'
 import { type ExchangeSettings, exceptions, fail, failBinding, notFound, type Result } from './exchange-wire.ts'
 import type { Tenant } from './tenant.ts'
-import { allMailboxes, findMailbox, insertMailbox, type MailboxType, removeMailbox } from './tenant-mailboxes.ts'
+import { findMailbox, insertMailbox, type MailboxType, removeMailbox } from './tenant-mailboxes.ts'
 
 const filterable = [
   'Name',
@@ -50,7 +51,7 @@ export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): read
         if (parameters['SoftDeletedMailbox'] === true) return { value: [] }
         const identity = textOf(parameters, 'Identity')
         if (identity !== undefined) return { value: [mailboxDoc(settledMailbox(tenant, identity))] }
-        const docs = allMailboxes(tenant).map(mailboxDoc)
+        const docs = listedMailboxes(tenant, settings).map(mailboxDoc)
         return listed(docs, parameters, [
           ...filterable,
           'UserPrincipalName',
@@ -65,8 +66,8 @@ export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): read
       takes: ['Identity', 'Filter', 'RecipientTypeDetails', 'ResultSize'],
       run: (parameters) => {
         const identity = textOf(parameters, 'Identity')
-        if (identity === undefined) return listed(allRecipients(tenant), parameters, filterable)
-        return { value: [findRecipient(tenant, identity) ?? notFound(identity)] }
+        if (identity === undefined) return listed(allRecipients(tenant, settings), parameters, filterable)
+        return { value: [findRecipient(tenant, settings, identity) ?? notFound(identity)] }
       },
     },
     {
@@ -74,7 +75,7 @@ export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): read
       takes: ['Identity'],
       asks: true,
       run: (parameters) => {
-        removeMailbox(tenant, settledMailbox(tenant, textOf(parameters, 'Identity') ?? '').id)
+        removeMailbox(tenant, settledMailbox(tenant, textOf(parameters, 'Identity') ?? ''))
         return { value: [] }
       },
     },
@@ -120,7 +121,7 @@ function newMailbox(tenant: Tenant, settings: ExchangeSettings, parameters: Para
   checkAddress(address)
   checkClashes(tenant, name, alias, address)
   const made = insertMailbox(tenant, {
-    name,
+    ...(settings.nameIsObjectId ? {} : { name }),
     alias,
     type,
     addresses: [address],
@@ -153,7 +154,7 @@ function checkClashes(tenant: Tenant, name: string, alias: string, address: stri
   }
   checkFree(tenant, address)
   const upn = `${alias}@${defaultDomain}`
-  if (findMailbox(tenant, upn) || holderOf(tenant, upn)) {
+  if (findMailbox(tenant, upn) || findPerson(upn) || holderOf(tenant, upn)) {
     const text = `The proxy address "SMTP:${upn}" is already being used by the proxy addresses or LegacyExchangeDN. Please choose another proxy address.`
     fail(exceptions.memberExists, text)
   }

@@ -1,6 +1,6 @@
-import { contoso, findPerson, type Person } from './contoso.ts'
+import { addressesOf, contoso, findPerson, findPersonByAddress, type Person } from './contoso.ts'
 import { quotaDoc } from './exchange-quota.ts'
-import { exceptions, fail, notFound } from './exchange-wire.ts'
+import { type ExchangeSettings, exceptions, fail, notFound } from './exchange-wire.ts'
 import { now, type Tenant } from './tenant.ts'
 import { allGroups, findGroup, findUnifiedByNickname, type Group, groupDoc } from './tenant-groups.ts'
 import { allMailboxes, findMailbox, findMailboxByAddress, type Mailbox, upnOf } from './tenant-mailboxes.ts'
@@ -64,13 +64,14 @@ export function mailboxDoc(mailbox: Mailbox): Doc {
 }
 
 function personRecipient(person: Person): Doc {
+  const [primary = '', ...others] = addressesOf(person)
   return {
     Identity: person.displayName,
     Name: person.displayName,
     DisplayName: person.displayName,
     Alias: person.userPrincipalName.split('@')[0],
-    PrimarySmtpAddress: person.userPrincipalName,
-    EmailAddresses: [`SMTP:${person.userPrincipalName}`],
+    PrimarySmtpAddress: primary,
+    EmailAddresses: [`SMTP:${primary}`, ...others.map((address) => `smtp:${address}`)],
     Guid: person.id,
     ExternalDirectoryObjectId: person.id,
     RecipientType: 'UserMailbox',
@@ -100,22 +101,31 @@ function groupRecipient(group: Group): Doc {
   }
 }
 
-/** Everything that has an address: mailboxes, people, Microsoft 365 groups. */
-export function allRecipients(tenant: Tenant): Doc[] {
+type Lag = Pick<ExchangeSettings, 'exchangeSettleSeconds' | 'recipientLagSeconds'>
+
+/** The mailboxes that lists show: a new one is on all the servers that are asked only after a while. */
+export function listedMailboxes(tenant: Tenant, { exchangeSettleSeconds, recipientLagSeconds }: Lag): Mailbox[] {
+  const later = (recipientLagSeconds - exchangeSettleSeconds) * 1000
+  return allMailboxes(tenant).filter(({ settledAt }) => now() >= settledAt + later)
+}
+
+/** Everything that has an address: mailboxes, people with one, Microsoft 365 groups. */
+export function allRecipients(tenant: Tenant, lag: Lag): Doc[] {
   const groups = allGroups(tenant).filter(({ unified }) => unified)
   return [
-    ...allMailboxes(tenant).map(mailboxRecipient),
-    ...contoso.people.map(personRecipient),
+    ...listedMailboxes(tenant, lag).map(mailboxRecipient),
+    ...contoso.people.filter(({ hasMailbox }) => hasMailbox).map(personRecipient),
     ...groups.map(groupRecipient),
   ]
 }
 
-/** The recipient of an identity: id, guid, name, alias or address. New mailboxes are found at once. */
-export function findRecipient(tenant: Tenant, identity: string): Doc | undefined {
+/** The recipient of an identity: id, guid, name, alias or address. */
+export function findRecipient(tenant: Tenant, lag: Lag, identity: string): Doc | undefined {
   const mailbox = findMailbox(tenant, identity)
-  if (mailbox) return mailboxRecipient(mailbox)
+  if (mailbox)
+    return listedMailboxes(tenant, lag).some(({ id }) => id === mailbox.id) ? mailboxRecipient(mailbox) : undefined
   const key = identity.toLowerCase()
-  return allRecipients(tenant).find((doc) =>
+  return allRecipients(tenant, lag).find((doc) =>
     ['ExternalDirectoryObjectId', 'Name', 'Alias', 'PrimarySmtpAddress'].some(
       (property) => String(doc[property]).toLowerCase() === key,
     ),
@@ -126,8 +136,8 @@ export function findRecipient(tenant: Tenant, identity: string): Doc | undefined
 export function holderOf(tenant: Tenant, address: string, self?: string): string | undefined {
   const mailbox = findMailboxByAddress(tenant, address)
   if (mailbox) return mailbox.id === self ? undefined : mailbox.name
-  const person = findPerson(address)
-  if (person && address.includes('@')) return person.displayName
+  const person = findPersonByAddress(address)
+  if (person) return person.displayName
   return groupOfAddress(tenant, address)?.mailNickname
 }
 
@@ -136,23 +146,20 @@ function groupOfAddress(tenant: Tenant, address: string): Group | undefined {
   return group && String(groupDoc(group, '')['mail']).toLowerCase() === address.toLowerCase() ? group : undefined
 }
 
-/** Somebody who can be given access, by `id`, with the name that Exchange shows. */
-export interface Trustee {
-  readonly id: string
-  readonly shown: string
-}
-
-/** A person or a mail-enabled group by object id, userPrincipalName or address; Exchange knows nobody else (facts 4.8). */
-export function findTrustee(tenant: Tenant, identity: string): Trustee {
-  const person = findPerson(identity)
-  if (person) return { id: person.id, shown: person.userPrincipalName }
+/** Who can be given access, by object id, userPrincipalName or address: a person or group of Exchange's (facts 4.8). */
+export function findTrustee(tenant: Tenant, identity: string): string {
+  const person = findPerson(identity) ?? findPersonByAddress(identity)
+  if (person?.hasMailbox) return person.id
   const group = findGroup(tenant, 'id', identity) ?? groupOfAddress(tenant, identity)
-  return group?.unified ? { id: group.id, shown: group.mailNickname } : notFound(identity)
+  return group?.unified ? group.id : notFound(identity)
 }
 
 /** The name that Exchange shows for an entry's trustee. */
-export function trusteeName(tenant: Tenant, id: string): string {
-  return findPerson(id)?.userPrincipalName ?? findGroup(tenant, 'id', id)?.mailNickname ?? id
+export function trusteeName(tenant: Tenant, id: string, shownAs: ExchangeSettings['trusteesShownAs']): string {
+  const person = findPerson(id)
+  if (!person) return findGroup(tenant, 'id', id)?.mailNickname ?? id
+  const { userPrincipalName } = person
+  return { userPrincipalName, address: addressesOf(person)[0] ?? userPrincipalName, objectId: id }[shownAs]
 }
 
 /** Ends the call unless the address is of a form and a domain that the tenant accepts. */

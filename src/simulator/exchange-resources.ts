@@ -1,3 +1,4 @@
+import { asPages } from './exchange-html.ts'
 import { type Cmdlet, only, type Parameters, textOf } from './exchange-parameters.ts'
 import { settledMailbox } from './exchange-recipients.ts'
 import { exceptions, fail, notFound } from './exchange-wire.ts'
@@ -135,7 +136,7 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
       takes: ['Identity'],
       run: (parameters) => {
         const mailbox = named(parameters)
-        return { value: [shownDoc(mailbox, { ...autoReplyDefaults, ...mailbox.doc.autoReply })] }
+        return { value: [shownDoc(mailbox, asPages({ ...autoReplyDefaults, ...mailbox.doc.autoReply }))] }
       },
     },
   ]

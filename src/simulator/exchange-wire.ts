@@ -6,6 +6,12 @@ export interface ExchangeSettings {
   readonly url: string
   /** How long, in seconds, the other cmdlets do not find a new mailbox: Exchange's directory follows its own writes. */
   readonly exchangeSettleSeconds: number
+  /** After how long, in seconds, Get-Recipient and lists of mailboxes show a new one; New-Mailbox knows it at once. */
+  readonly recipientLagSeconds: number
+  /** New mailboxes are named by their object id, as Exchange does in some tenants, whatever Name they were given. */
+  readonly nameIsObjectId: boolean
+  /** By which of their names people are shown where access is listed. */
+  readonly trusteesShownAs: 'userPrincipalName' | 'address' | 'objectId'
 }
 
 const serviceException = 'Microsoft.Exchange.Admin.OData.Core.ODataServiceException'
@@ -115,7 +121,11 @@ export interface Result {
 }
 
 /** The answer of a cmdlet that did its work. */
-export function answer(url: string, tenantId: string, { value, warnings = [] }: Result): Reply {
+export function answer(
+  url: string,
+  tenantId: string,
+  { value, warnings = [], nextLink }: Result & { readonly nextLink?: string },
+): Reply {
   return {
     status: 200,
     headers: rateLimit(),
@@ -123,6 +133,7 @@ export function answer(url: string, tenantId: string, { value, warnings = [] }: 
       '@odata.context': `${url}/adminapi/beta/${tenantId}/$metadata#Collection(Exchange.GenericHashTable)`,
       'adminapi.warnings@odata.type': '#Collection(String)',
       '@adminapi.warnings': warnings,
+      ...(nextLink === undefined ? {} : { '@odata.nextLink': nextLink }),
       value,
     },
   }

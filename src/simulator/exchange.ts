@@ -4,7 +4,15 @@ import { mailboxCmdlets } from './exchange-mailboxes.ts'
 import { bind, type Cmdlet } from './exchange-parameters.ts'
 import { resourceCmdlets } from './exchange-resources.ts'
 import { userCmdlets } from './exchange-users.ts'
-import { answer, type ExchangeSettings, exceptions, failBinding, failLimit, serviceError } from './exchange-wire.ts'
+import {
+  answer,
+  type ExchangeSettings,
+  exceptions,
+  failBinding,
+  failLimit,
+  type Result,
+  serviceError,
+} from './exchange-wire.ts'
 import type { Tenant } from './tenant.ts'
 import type { Tokens } from './tokens.ts'
 import { asRecord, type Call, type Caller, type Operation, Refused, type Service, text } from './wire.ts'
@@ -20,7 +28,7 @@ export function exchangeService(tenant: Tenant, tokens: Tokens, settings: Exchan
   const cmdlets = [
     ...mailboxCmdlets(tenant, settings),
     ...userCmdlets(tenant),
-    ...accessCmdlets(tenant),
+    ...accessCmdlets(tenant, settings),
     ...resourceCmdlets(tenant),
   ]
   return {
@@ -64,9 +72,21 @@ function operationOf(cmdlet: Cmdlet, { url }: ExchangeSettings): Operation {
     handle: (call) => {
       if (/clixml/i.test(String(call.headers['x-responseformat'] ?? ''))) failLimit('X-ResponseFormat: clixml')
       const parameters = bind(cmdlet, asRecord(inputOf(call)['Parameters']))
-      return answer(url, contoso.tenantId, cmdlet.run(parameters))
+      return answer(url, contoso.tenantId, pageOf(call, url, cmdlet.run(parameters)))
     },
   }
+}
+
+/** As many objects as `Prefer: odata.maxpagesize` wants, and where to POST the same body for those after them. */
+function pageOf(call: Call, url: string, result: Result): Result & { nextLink?: string } {
+  const [, most] = /(?:^|[,;\s])odata\.maxpagesize=(\d+)/i.exec(String(call.headers['prefer'] ?? '')) ?? []
+  const size = Number(most ?? 1000)
+  const start = Number(call.query.get('$skiptoken') ?? 0)
+  if (!(size > 0) || !Number.isInteger(start) || start < 0)
+    throw new Refused(serviceError(400, 'The page that was asked for is not valid.'))
+  const value = result.value.slice(start, start + size)
+  if (result.value.length <= start + size) return { ...result, value }
+  return { ...result, value, nextLink: `${url}${call.path}?$skiptoken=${start + size}` }
 }
 
 /** The last in the list: it takes what no cmdlet before it took. */

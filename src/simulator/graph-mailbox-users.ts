@@ -1,7 +1,8 @@
-import { badRequest, notFound, refuse } from './graph-wire.ts'
+import { badRequest, type GraphSettings, notFound, refuse } from './graph-wire.ts'
+import { page, parseFilter, select } from './odata.ts'
 import type { Tenant } from './tenant.ts'
-import { enableAccount, findMailbox, type Mailbox, upnOf } from './tenant-mailboxes.ts'
-import { asRecord, type Call, type Reply } from './wire.ts'
+import { deletedAccounts, enableAccount, findMailbox, type Mailbox, upnOf } from './tenant-mailboxes.ts'
+import { asRecord, type Call, type Operation, type Reply } from './wire.ts'
 
 /** The mailbox whose account Graph knows by object id or userPrincipalName. Accounts are not listed among the people. */
 export function mailboxOfAccount(tenant: Tenant, idOrUpn: string): Mailbox | undefined {
@@ -54,3 +55,18 @@ export function changeAccount(tenant: Tenant, call: Call): Reply {
   enableAccount(tenant, mailbox.id, accountEnabled)
   return { status: 204 }
 }
+
+/** Deleted users: the accounts of removed mailboxes. */
+export const listDeleted = (tenant: Tenant, { url }: GraphSettings): Operation => ({
+  name: 'graph.deletedItems.users',
+  method: 'GET',
+  path: /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.user$/,
+  handle: (call) => {
+    const filter = call.query.get('$filter')
+    const found = deletedAccounts(tenant)
+      .filter(filter === null ? () => true : parseFilter(filter))
+      .map((doc) => select(doc, call.query, Object.keys(doc)))
+    const context = { '@odata.context': `${url}/v1.0/$metadata#users` }
+    return { status: 200, body: { ...context, ...page(found, call.query, `${url}${call.path}`) } }
+  },
+})

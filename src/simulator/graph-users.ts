@@ -1,5 +1,5 @@
-import { contoso, findPerson, type Person } from './contoso.ts'
-import { accountDoc, changeAccount, mailboxOfAccount } from './graph-mailbox-users.ts'
+import { addressesOf, contoso, findPerson, type Person } from './contoso.ts'
+import { accountDoc, changeAccount, listDeleted, mailboxOfAccount } from './graph-mailbox-users.ts'
 import { badRequest, type GraphSettings, notFound } from './graph-wire.ts'
 import { page, parseFilter, select } from './odata.ts'
 import type { Tenant } from './tenant.ts'
@@ -58,6 +58,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
         return { status: 200, body: { '@odata.context': `${context}/$entity`, ...type, ...doc } }
       },
     },
+    listDeleted(tenant, settings),
     memberOf(tenant, settings, 'memberOf'),
     memberOf(tenant, settings, 'transitiveMemberOf'),
     {
@@ -71,13 +72,15 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
 
 /** A person as Graph shows one. */
 export function userDoc(person: Person): Record<string, unknown> {
-  const { managerId: _, ...properties } = person
+  const { managerId: _, hasMailbox, mail: _mail, ...properties } = person
+  const [primary = null, ...others] = addressesOf(person)
   return {
     businessPhones: [],
     mobilePhone: null,
     preferredLanguage: null,
     ...properties,
-    mail: person.userPrincipalName,
+    mail: primary,
+    proxyAddresses: hasMailbox ? [`SMTP:${primary}`, ...others.map((address) => `smtp:${address}`)] : [],
     mailNickname: person.userPrincipalName.split('@')[0],
     companyName: contoso.displayName,
     accountEnabled: true,

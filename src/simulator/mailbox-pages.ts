@@ -47,7 +47,7 @@ function holders(tenant: Tenant, access: readonly Access[], wanted: string): str
   return access
     .filter((entry) => entry.access === wanted)
     .map(({ trusteeId, autoMapping }) => {
-      const name = findPerson(trusteeId)?.displayName ?? trusteeName(tenant, trusteeId)
+      const name = findPerson(trusteeId)?.displayName ?? trusteeName(tenant, trusteeId, 'userPrincipalName')
       return wanted === 'FullAccess' && !autoMapping ? `${name} (not opened by itself)` : name
     })
     .join(', ')

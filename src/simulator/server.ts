@@ -3,6 +3,7 @@ import { contoso } from './contoso.ts'
 import { controlService } from './control.ts'
 import { createDispatcher } from './dispatch.ts'
 import { exchangeService } from './exchange.ts'
+import type { ExchangeSettings } from './exchange-wire.ts'
 import { createFaults } from './faults.ts'
 import { graphService } from './graph.ts'
 import { loginService } from './login.ts'
@@ -25,6 +26,8 @@ export interface SimulatorOptions {
   readonly siteReadySeconds?: number
   /** For how long only Get-Recipient finds a new mailbox. */
   readonly exchangeSettleSeconds?: number
+  /** What else of Exchange may be told to be otherwise: see {@link ExchangeSettings}. */
+  readonly exchange?: Partial<Pick<ExchangeSettings, 'recipientLagSeconds' | 'nameIsObjectId' | 'trusteesShownAs'>>
   readonly directoryExtension?: string
 }
 
@@ -56,13 +59,14 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   })
   const url = `http://${host}:${port}`
   const settings = { url, directorySeconds, siteReadySeconds, exchangeSettleSeconds, directoryExtension }
+  const usual = { recipientLagSeconds: 0, nameIsObjectId: false, trusteesShownAs: 'userPrincipalName' } as const
   tokens.issueAt(url)
   const faults = createFaults()
   const services: Service[] = [
     loginService(tenant, tokens, url),
     graphService(tenant, tokens, settings),
     sharePointService(tenant, tokens, settings),
-    exchangeService(tenant, tokens, settings),
+    exchangeService(tenant, tokens, { ...settings, ...usual, ...options.exchange }),
     pageService(tenant),
   ]
   const names = [...new Set(services.filter(({ observed }) => observed).flatMap(namesOf))]

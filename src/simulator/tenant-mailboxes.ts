@@ -45,10 +45,14 @@ export function seedMailboxes(tenant: Tenant): void {
 
 const emptyDoc = { mailbox: {}, user: {}, place: {}, calendar: {}, autoReply: {} }
 
-/** Writes a new mailbox, its account enabled, and returns it. Most cmdlets know it only after `settleSeconds`. */
+/**
+ * Writes a new mailbox, its account enabled, and returns it. Most cmdlets know it only after `settleSeconds`. Without a
+ * name it is called by its object id.
+ */
 export function insertMailbox(
   tenant: Tenant,
-  mailbox: Pick<Mailbox, 'name' | 'alias' | 'type' | 'addresses'> & {
+  mailbox: Pick<Mailbox, 'alias' | 'type' | 'addresses'> & {
+    name?: string
     doc: Partial<MailboxDoc> & Pick<MailboxDoc, 'displayName'>
     settleSeconds: number
   },
@@ -56,7 +60,8 @@ export function insertMailbox(
   const { settleSeconds, ...given } = mailbox
   const doc = { ...emptyDoc, ...mailbox.doc }
   const settledAt = now() + settleSeconds * 1000
-  const made = { ...given, doc, id: randomUUID(), guid: randomUUID(), settledAt, createdAt: stamp() }
+  const id = randomUUID()
+  const made = { name: id, ...given, doc, id, guid: randomUUID(), settledAt, createdAt: stamp() }
   store(tenant, made)
   return { ...made, accountEnabled: true }
 }
@@ -146,12 +151,31 @@ export function updateMailbox(tenant: Tenant, mailbox: Mailbox, change: Partial<
 export const enableAccount = (tenant: Tenant, mailboxId: string, enabled: boolean): void =>
   tenant.run('update mailboxes set account_enabled = ? where id = ?', enabled ? 1 : 0, mailboxId)
 
-/** Removes a mailbox with its addresses, its access entries and its account. */
-export function removeMailbox(tenant: Tenant, mailboxId: string): void {
+/** Removes a mailbox with its addresses and its access entries; its account is among the deleted ones from then on. */
+export function removeMailbox(tenant: Tenant, { id: mailboxId, alias, addresses, doc }: Mailbox): void {
+  tenant.run(
+    'insert into deleted_accounts (id, user_principal_name, mail, display_name, deleted_at) values (?, ?, ?, ?, ?)',
+    mailboxId,
+    // Entra ID frees the sign-in name: a deleted account has its id before it.
+    `${mailboxId.replaceAll('-', '')}${upnOf({ alias })}`,
+    addresses[0] ?? '',
+    doc.displayName,
+    stamp(),
+  )
   tenant.run('delete from mailbox_access where mailbox_id = ?', mailboxId)
   tenant.run('delete from mailbox_addresses where mailbox_id = ?', mailboxId)
   tenant.run('delete from mailboxes where id = ?', mailboxId)
 }
+
+/** Accounts of removed mailboxes, as Graph lists deleted users. Entra ID forgets them after 30 days, this tenant never. */
+export const deletedAccounts = (tenant: Tenant): Record<string, unknown>[] =>
+  tenant.rows('select * from deleted_accounts order by rowid').map((row) => ({
+    id: row['id'],
+    displayName: row['display_name'],
+    userPrincipalName: row['user_principal_name'],
+    mail: row['mail'],
+    deletedDateTime: row['deleted_at'],
+  }))
 
 /** Who may do what with a mailbox; `trusteeId` is a person's or a group's object id, `access` e.g. FullAccess, SendAs. */
 export interface Access {

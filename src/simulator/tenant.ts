@@ -38,6 +38,9 @@ const schema = `
   create table if not exists mailbox_access (
     mailbox_id text not null, trustee_id text not null, access text not null, auto_mapping integer not null,
     primary key (mailbox_id, trustee_id, access));
+  create table if not exists deleted_accounts (
+    id text primary key, user_principal_name text not null, mail text not null, display_name text not null,
+    deleted_at text not null);
   create table if not exists seeds (name text primary key);
   create table if not exists device_codes (
     device_code text primary key, user_code text not null unique, client_id text not null, scope text not null,
