@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { mailboxFields, viewOf } from '../src/core/index.ts'
-import { actorOf, approversGroup, asMailbox, dana, kim, omar, priya, withCore } from './support/core.ts'
+import { actorOf, approversGroup, asMailbox, dana, kim, omar, withCore } from './support/core.ts'
 import { forAll, goodValues, kinds, notFor, onlyFor } from './support/mailbox-bodies.ts'
 import { named, refusal } from './support/refusal.ts'
 
@@ -229,20 +229,6 @@ describe('a mailbox request', () => {
       const permissions = { [dana.id.toUpperCase()]: 'FullAccess', [omar.id]: 'None' }
       const made = await submitted(await good({ permissions }))
       expect(made.details.permissions).toEqual({ [dana.id]: 'FullAccess', [omar.id]: 'None' })
-    })
-
-    it('and those only to whom Exchange can give access, all of the others told by name', async () => {
-      core.world.withoutMailbox.add(dana.id).add(omar.id).add(priya.id)
-      const permissions = { [dana.id]: 'FullAccess', [omar.id]: 'SendAs', [priya.id]: 'None', [kim.id]: 'SendAs' }
-      const body = await good({ permissions, primaryOwner: priya.id })
-      const { faults: found } = await refusal(() => core.provisioning.submitMailbox(asKim, body))
-      expect(found).toEqual(
-        [dana, omar].map(({ id, displayName }) => ({
-          ...{ pointer: `/permissions/${id}`, code: 'no-mailbox' },
-          detail: `${displayName} has no mailbox, so nobody can give them access.`,
-        })),
-      )
-      core.world.withoutMailbox.clear()
     })
 
     it('and owners, who are people of the organisation', async () => {

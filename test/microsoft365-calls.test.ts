@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type CallLog, connectMicrosoft365 } from '../src/microsoft365/index.ts'
+import { mailboxInput } from './support/mailbox-steps.ts'
 import { answersSignIn, certificate, connectTo, kim, sendJson, startServer } from './support/microsoft365.ts'
+import { siteInput } from './support/simulated-tenant.ts'
 
 const open: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -93,13 +95,29 @@ describe('a read', () => {
 
 describe('a write', () => {
   test.each(['is answered 503', 'loses its connection'])('that %s is never repeated blindly', async (what) => {
-    const { directory, log } = await service((request, response, count) => {
-      if (request.method === 'GET') return sendJson(response, 200, { value: [] })
+    const { tenant, log } = await service((request, response, count) => {
+      if (request.method === 'GET') return sendJson(response, 200, { SiteId: '', SiteStatus: 0, SiteUrl: '' })
       if (what === 'is answered 503') return failing(503)(request, response, count)
       request.socket.destroy()
     })
-    await expect(directory.isSiteAddressFree('aurora')).rejects.toMatchObject({ retryable: true })
+    const input = siteInput({ kind: 'communicationSite' })
+    await expect(tenant.siteSteps['create-site'](input)).rejects.toMatchObject({ retryable: true })
     expect(log.map(({ method }) => method)).toEqual(['GET', 'POST'])
+  })
+})
+
+describe('the time that a service has', () => {
+  afterEach(() => vi.restoreAllMocks())
+
+  test('is a read’s also for a POST that changes nothing', async () => {
+    const { tenant, directory, log } = await service((_, response) => sendJson(response, 200, { value: [] }))
+    const input = mailboxInput({ details: { city: 'Bern' }, progress: { mailboxId: kim.id } })
+    await directory.isMailAddressFree('signs-in@contoso.example')
+    const limits = vi.spyOn(AbortSignal, 'timeout')
+    await directory.isMailAddressFree('a@contoso.example')
+    await tenant.mailboxSteps['apply-contact'](input)
+    expect(log.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST'])
+    expect(limits.mock.calls).toEqual([[10_000], [30_000]])
   })
 })
 

@@ -1,7 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { TenantError } from '../src/core/index.ts'
+import { contoso as contosoTenant } from '../src/simulator/contoso.ts'
 import { answersSignIn, connectTo, sendJson, startServer } from './support/microsoft365.ts'
 import { startTenant, type TestTenant } from './support/simulated-tenant.ts'
+import { exchangeOf } from './support/simulator.ts'
 
 let contoso: TestTenant
 beforeAll(async () => {
@@ -75,6 +77,10 @@ describe('names and addresses', () => {
     ['verkauf@contoso.example', false, false],
     ['Sales@contoso-labs.example', false, true],
     ['kim@contoso.example', false, false],
+    // Somebody's sign-in name, without a mailbox.
+    ['Max.Frei@contoso.example', false, true],
+    ['max.frei@contoso-labs.example', false, true],
+    ['huelya.demir@contoso.example', false, false],
     ['nobody-has-this@contoso.example', true, true],
   ])('%s: free as a mailbox %s, as an address %s', async (address, asMailbox, asAddress) => {
     expect(await contoso.directory.isMailboxNameFree(address)).toBe(asMailbox)
@@ -90,6 +96,40 @@ describe('names and addresses', () => {
       expect(await contoso.calls()).toEqual([])
     },
   )
+})
+
+test('the name of a mailbox that was deleted is kept for it: it can be restored', async () => {
+  const run = await exchangeOf(contoso.simulator)
+  const name = { Name: 'gone', Alias: 'gone', PrimarySmtpAddress: 'gone@contoso-labs.example' }
+  await run('New-Mailbox', { ...name, Shared: true })
+  expect((await run('Remove-Mailbox', { Identity: 'gone', Confirm: false })).status).toBe(200)
+  expect(await contoso.directory.isMailboxNameFree('Gone@contoso-labs.example')).toBe(false)
+  expect(await contoso.directory.isMailboxNameFree('gone-2@contoso-labs.example')).toBe(true)
+})
+
+describe('whom Exchange does not know', () => {
+  const people = contosoTenant.people.map(({ id, displayName, userPrincipalName }) => ({
+    id,
+    displayName,
+    userPrincipalName,
+  }))
+  const gone = { id: '99999999-aaaa-4aaa-8aaa-000000000001', displayName: 'Gone', userPrincipalName: 'gone' }
+
+  test('is asked in few questions about many people', async () => {
+    await contoso.forgetCalls()
+    const max = people.filter(({ displayName }) => displayName === 'Max Frei').map(({ id }) => id)
+    expect(await contoso.directory.unknownToExchange([...people, gone])).toEqual([...max, gone.id])
+    const calls = (await contoso.calls()).filter(({ operation }) => operation.startsWith('exchange.'))
+    expect(calls.map(({ operation }) => operation)).toEqual(['exchange.get-recipient', 'exchange.get-recipient'])
+  })
+
+  test('is not asked about nobody, nor by what is no id', async () => {
+    await contoso.forgetCalls()
+    expect(await contoso.directory.unknownToExchange([])).toEqual([])
+    const hostile = { ...gone, id: "x' -or Name -ne '" }
+    await expect(contoso.directory.unknownToExchange([hostile])).rejects.toThrow(TypeError)
+    expect(await contoso.calls()).toEqual([])
+  })
 })
 
 describe('the mail domains', () => {

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MailboxStepInput } from '../src/core/index.ts'
+import { readableOf } from '../src/microsoft365/mailbox-values.ts'
 import { mailboxInput, runMailbox, wholeMailbox } from './support/mailbox-steps.ts'
-import { dana, kim } from './support/microsoft365.ts'
 import { startTenant, type TestTenant } from './support/simulated-tenant.ts'
 import { exchangeOf } from './support/simulator.ts'
 
@@ -17,53 +16,16 @@ const value = async (cmdlet: string, parameters: Record<string, unknown>): Promi
   (await run(cmdlet, parameters)).body.value ?? []
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
 
-describe('access', () => {
-  const made = async (change: Parameters<typeof wholeMailbox>[0]) =>
-    runMailbox(contoso.tenant, wholeMailbox(change), ['create-mailbox'])
-  const grant = (input: MailboxStepInput) => contoso.tenant.mailboxSteps['grant-access'](input)
-
-  test('that somebody has already is not given again', async () => {
-    const input = await made({})
-    await run('Add-MailboxPermission', {
-      Identity: input.address,
-      User: dana.id,
-      AccessRights: ['FullAccess'],
-    })
-    await contoso.forgetCalls()
-    await grant(input)
-    await grant(input)
-    const adding = (await contoso.calls()).map(({ operation }) => operation).filter((one) => one.includes('.add-'))
-    expect(adding).toEqual(['exchange.add-recipientpermission'])
-    const entries = await value('Get-MailboxPermission', { Identity: input.address })
-    expect(entries.filter(({ User }) => User === dana.userPrincipalName)).toHaveLength(1)
-  })
-
-  test('goes by the id, whatever the person was called when the request was made', async () => {
-    const input = await made({
-      access: [{ person: { ...dana, userPrincipalName: 'kim@contoso.example' }, level: 'SendAs' }],
-    })
-    await grant(input)
-    const trustees = await value('Get-RecipientPermission', { Identity: input.address })
-    expect(trustees.map(({ Trustee }) => Trustee)).toContain(dana.userPrincipalName)
-    expect(trustees.map(({ Trustee }) => Trustee)).not.toContain(kim.userPrincipalName)
-  })
-
-  test('of somebody who has left the directory stops the request, by name', async () => {
-    const person = { ...dana, id: '99999999-aaaa-4aaa-8aaa-000000000001', displayName: 'Somebody Gone' }
-    const failure = await failureOf(grant(await made({ access: [{ person, level: 'FullAccess' }] })))
-    expect(failure).toMatchObject({ code: 'person-not-found', retryable: false })
-    expect(String(failure)).toContain('Somebody Gone')
-  })
-})
-
 describe('an additional address', () => {
   test('that somebody has by now stops the request, naming it', async () => {
-    const input = await runMailbox(contoso.tenant, mailboxInput({ aliasAddress: 'info@contoso.example' }), [
+    const input = await runMailbox(contoso.tenant, mailboxInput({ aliasAddress: 'desk@contoso.example' }), [
       'create-mailbox',
     ])
+    const EmailAddresses = { '@odata.type': '#Exchange.GenericHashTable', add: ['smtp:desk@contoso.example'] }
+    await run('Set-Mailbox', { Identity: 'info', EmailAddresses })
     const failure = await failureOf(contoso.tenant.mailboxSteps['apply-settings'](input))
     expect(failure).toMatchObject({ code: 'alias-taken', retryable: false })
-    expect(String(failure)).toContain('info@contoso.example')
+    expect(String(failure)).toContain('desk@contoso.example')
   })
 })
 
@@ -77,59 +39,6 @@ describe.each([1, 2, 19, 100, 102_400])('a capacity of %i MB', (capacity) => {
     expect(bytes).toEqual([...bytes].sort((one, other) => one - other))
     expect(bytes[2]).toBe(capacity * 1024 ** 2)
     expect(bytes[0]).toBeGreaterThanOrEqual(1024 ** 2)
-  })
-})
-
-describe('the ready check', () => {
-  test('says what is missing or otherwise, in words, and throws nothing', async () => {
-    const input = wholeMailbox({
-      kind: 'sharedMailbox',
-      aliasAddress: 'ready-alias@contoso.example',
-      details: { capacity: 10_240, hideFromGAL: true, country: 'CH' },
-      customAttributes: new Map([[2, 'CC-1']]),
-    })
-    const bare = await runMailbox(contoso.tenant, input, ['create-mailbox'])
-    const result = await contoso.tenant.mailboxSteps['ready-check'](bare)
-    const ok = (name: string) => ({ name, ok: true, detail: '' })
-    const wrong = (name: string, detail: string) => ({ name, ok: false, detail })
-    expect(result).toEqual({
-      done: true,
-      made: {},
-      checks: [
-        ok('address'),
-        ok('mailboxType'),
-        wrong('signInBlocked', 'the account can still sign in'),
-        wrong('alias', 'ready-alias@contoso.example is missing'),
-        wrong('capacity', 'has 50 GB instead of 10 GB'),
-        wrong('visibility', 'is shown in the address list'),
-        wrong('customAttributes', 'custom attribute 2 is empty instead of "CC-1"'),
-        wrong('contact', 'city is empty instead of "Bern", country or region is empty instead of "CH"'),
-        wrong('fullAccess', 'Dana Fox is missing'),
-        wrong('sendAs', 'Omar Haddad is missing'),
-        wrong('automaticReply', 'is off'),
-      ],
-    })
-  })
-
-  test('notices a room that was changed by hand', async () => {
-    const input = await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox' }))
-    await run('Set-Place', { Identity: input.address, Tags: ['Loud'] })
-    await run('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
-    await run('Set-MailboxAutoReplyConfiguration', { Identity: input.address, InternalMessage: 'Elsewhere' })
-    const result = await contoso.tenant.mailboxSteps['ready-check'](input)
-    const wrong = Object(result).checks.filter(({ ok }: { ok: boolean }) => !ok)
-    expect(wrong.map(({ detail }: { detail: string }) => detail)).toEqual([
-      'tags is "Loud" instead of "Quiet"',
-      'automate processing is "None" instead of "AutoAccept"',
-      'has another text for people in the organisation',
-    ])
-  })
-
-  test('says of a mailbox that is gone that it is not there', async () => {
-    const input = await runMailbox(contoso.tenant, wholeMailbox())
-    await run('Remove-Mailbox', { Identity: input.address, Confirm: false })
-    const result = await contoso.tenant.mailboxSteps['ready-check'](input)
-    expect(Object(result).checks[0]).toEqual({ name: 'address', ok: false, detail: 'is not there' })
   })
 })
 
@@ -171,11 +80,64 @@ test('hostile texts arrive as they were written, in HTML escaped', async () => {
   ])
   expect(await value('Get-Mailbox', { Identity })).toMatchObject([{ CustomAttribute7: hostile }])
   const html =
-    `Li&#39;l &quot;Bobby&quot; \${1+1} &lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt; ` +
-    '&amp; $(Get-Mailbox)<br>second line'
+    `Li'l &quot;Bobby&quot; \${1+1} &lt;script&gt;alert('x')&lt;/script&gt; ` +
+    '&amp; $(Get-Mailbox)<br>\r\nsecond line'
+  const shown = expect.stringContaining(`<body>\r\n${html}\r\n</body>`)
   expect(await value('Get-MailboxAutoReplyConfiguration', { Identity })).toMatchObject([
-    { InternalMessage: html, ExternalMessage: html },
+    { InternalMessage: shown, ExternalMessage: shown },
   ])
   const check = await contoso.tenant.mailboxSteps['ready-check'](input)
   expect(Object(check).checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+})
+
+test('the address of a room and what is in it are set apart', async () => {
+  await contoso.forgetCalls()
+  const details = {
+    city: 'Bern',
+    country: 'CH',
+    streetAddress: 'Bundesplatz 3',
+    tags: ['Quiet'],
+    metadata: { seats: 4 },
+  }
+  await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox', details }))
+  const set = (await contoso.calls()).filter(({ operation }) => operation === 'exchange.set-place')
+  const given = set.map(({ body }) => Object.keys(Object(body).CmdletInput.Parameters).sort())
+  expect(given).toEqual([
+    ['City', 'CountryOrRegion', 'Identity', 'Street'],
+    ['Capacity', 'Identity', 'Tags'],
+  ])
+  await contoso.forgetCalls()
+  await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox', details: { city: undefined, tags: ['Quiet'] } }))
+  expect((await contoso.calls()).filter(({ operation }) => operation === 'exchange.set-place')).toHaveLength(1)
+})
+
+describe('a reply that is read back', () => {
+  const page = (body: string, head = '') =>
+    `<html>\r\n<head>\r\n<meta charset="utf-8">${head}</head>\r\n<body>\r\n${body}\r\n</body>\r\n</html>\r\n`
+
+  test.each([
+    ['what stands in the page alone', page('Away'), 'Away'],
+    ['no style', page('Away', '<style type="text/css"><!-- p {margin:0} --></style>'), 'Away'],
+    ['no comment and no script', page('A<!-- <b>x</b> -->w<script>alert(1)</script>ay'), 'Away'],
+    ['lines by whatever ends them', page('<div>One</div><p>Two<br/>Three</p>'), 'One Two Three'],
+    ['numeric entities', page('Gr&#252;&#xDF;e &#8211; &#x1F600;'), 'Grüße – 😀'],
+    ['named entities', page('&Auml;&nbsp;&eacute; &ldquo;x&rdquo; &hellip; &euro; &apos;'), "Ä é “x” … € '"],
+    ['entities once', page('&amp;lt;b&amp;gt; &amp;#39;'), '&lt;b&gt; &#39;'],
+    ['what is no entity as it stands', page('AT&T &nonsense; &#0; &#99999999;'), 'AT&T &nonsense; &#0; &#99999999;'],
+    ['what never ends up to there', page('Away<style>p {'), 'Away'],
+  ])('gives %s', (_, html, text) => {
+    expect(readableOf(html)).toBe(text)
+  })
+
+  test('is read in good time, whatever it is', () => {
+    for (const piece of ['<', '<!--', '<style', '<p ', '&#', '</style', ' '])
+      expect(readableOf(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
+  })
+
+  test('is what was set, in letters of all kinds', async () => {
+    const automaticReply = `Grüße, l'équipe – “Aurora” …  <b>&amp;</b>\n😀 €`
+    const input = await runMailbox(contoso.tenant, wholeMailbox({ details: { automaticReply } }))
+    const check = await contoso.tenant.mailboxSteps['ready-check'](input)
+    expect(Object(check).checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+  })
 })

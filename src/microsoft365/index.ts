@@ -31,8 +31,10 @@ export interface Microsoft365Options {
   readonly log?: CallLog
   /** Told of answers that look wrong but can be lived with. */
   readonly warn?: (message: string, fields: object) => void
-  /** How long the ready check waits, look after look, before it believes a fault. Milliseconds; 1, 2 and 4 s unless told. */
-  readonly settleMilliseconds?: readonly number[]
+  /** For how long the ready check looks again before it believes a fault. Seconds; five minutes unless told. */
+  readonly settleSeconds?: number
+  /** For how long a step may be at work before its job is put off. Seconds; one minute unless told. */
+  readonly workSeconds?: number
 }
 
 /** Fills core's `Tenant` and `Directory` ports with Microsoft 365: Graph, SharePoint and Exchange, app-only. */
@@ -54,11 +56,11 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
     sharePointAdminUrl: options.sharePointAdminUrl,
   })
   const exchange = createExchange(createCaller(exchangeDoor(options.exchangeUrl), { signIn, fetch, log }), options)
-  const { warn = () => undefined, settleMilliseconds = [1000, 2000, 4000] } = options
+  const { warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
   return {
     tenant: {
-      siteSteps: createSiteSteps({ graph, sharePoint, settleMilliseconds }),
-      mailboxSteps: createMailboxSteps({ graph, exchange, settleMilliseconds }),
+      siteSteps: createSiteSteps({ graph, sharePoint, settleSeconds }),
+      mailboxSteps: createMailboxSteps({ graph, exchange, settleSeconds, workSeconds }),
       mailboxStepsOf,
       siteRoot: sharePoint.siteRoot,
       outlookRoot: outlookRootOf(options.exchangeUrl),

@@ -3,6 +3,7 @@ import { type AccessLevel, type MailboxStepInput, type Person, TenantError } fro
 import { isRefusal } from './exchange-error.ts'
 import { done, type MailboxResult, type MailboxServices, neededOf, notYet } from './mailbox-facts.ts'
 import { parametersFor } from './mailbox-fields.ts'
+import { type Names, namesOf, unknownToExchange } from './people.ts'
 
 type Level = Exclude<AccessLevel, 'None'>
 const rights = z
@@ -17,7 +18,10 @@ const trust = z.object({
   AccessControlType: z.string().catch('Allow'),
 })
 
-/** Login names of who has an access now, in lower case; nobody while the mailbox is not there. */
+/**
+ * Who has an access now, as Exchange calls them (by sign-in name, address or object id), in lower case; nobody while the
+ * mailbox is not there.
+ */
 export async function holdersOf(
   { exchange }: MailboxServices,
   { progress, signal }: MailboxStepInput,
@@ -35,26 +39,39 @@ export async function holdersOf(
   return new Set(own.map(({ Trustee }) => Trustee.toLowerCase()))
 }
 
-/** Gives everybody who was asked for their access, by the name that they sign in with now. */
+/** Whether somebody is among the holders, by whichever of their names Exchange shows them. */
+export const isAmong = (holders: ReadonlySet<string>, { names }: Names): boolean =>
+  names.some((name) => holders.has(name))
+
+/**
+ * Gives everybody who was asked for their access, by the name that they sign in with now. Many people take long, so after
+ * `workSeconds` the job is put off; who has the access by then is not given it again.
+ */
 export async function grantAccess(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const until = Date.now() + services.workSeconds * 1000
+  const { access, signal } = input
+  const known = await namesOf(
+    services.graph,
+    access.map(({ person }) => person),
+    signal,
+  )
+  let isFirst = true
   for (const level of ['FullAccess', 'SendAs'] as const) {
-    const people = input.access.filter((one) => one.level === level)
+    const people = access.filter((one) => one.level === level)
     if (people.length === 0) continue
     const present = await holdersOf(services, input, level)
     for (const { person } of people) {
-      const userPrincipalName = await nameNow(services, person)
-      if (userPrincipalName === undefined) throw personNotFound(person)
-      if (present.has(userPrincipalName.toLowerCase())) continue
-      const result = await grant(services, input, level, { ...person, userPrincipalName })
+      const names = known.get(person.id.toLowerCase())
+      if (!names) throw personNotFound(person)
+      if (isAmong(present, names)) continue
+      if (!isFirst && Date.now() >= until) return { done: false, retryAfterSeconds: 1 }
+      isFirst = false
+      const result = await grant(services, input, level, { ...person, userPrincipalName: names.userPrincipalName })
       if (!result.done) return result
     }
   }
   return done
 }
-
-/** The name that somebody signs in with now: people are renamed, and the id that was asked for decides. */
-export const nameNow = async ({ graph }: MailboxServices, { id }: Person): Promise<string | undefined> =>
-  (await graph.user(id))?.userPrincipalName
 
 const personNotFound = ({ displayName }: Person): TenantError =>
   new TenantError('person-not-found', `${displayName} is no longer in the directory.`, { retryable: false })
@@ -63,9 +80,10 @@ async function grant(
   { exchange }: MailboxServices,
   input: MailboxStepInput,
   level: Level,
-  { userPrincipalName, displayName }: Person,
+  person: Person,
 ): Promise<MailboxResult> {
   const { progress, signal } = input
+  const { userPrincipalName, displayName } = person
   const Identity = neededOf(progress, 'mailboxId')
   try {
     if (level === 'FullAccess') {
@@ -87,8 +105,7 @@ async function grant(
     if (!isRefusal(error, 'not-found')) throw error
   }
   // Not found is the mailbox or the person.
-  const known = await exchange.readOne('Get-User', { Identity: userPrincipalName }, z.unknown(), { signal })
-  if (known !== undefined) return notYet(input)
+  if ((await unknownToExchange(exchange, [person], signal)).length === 0) return notYet(input)
   const message = `Exchange Online does not know ${displayName}: only people with a mailbox can be given access.`
   throw new TenantError('person-unknown-to-exchange', message, { retryable: false })
 }

@@ -1,16 +1,15 @@
 import { z } from 'zod'
 import { type Check, countryCode, type MailboxStepInput } from '../core/index.ts'
-import { holdersOf, nameNow } from './mailbox-access.ts'
+import { holdersOf, isAmong } from './mailbox-access.ts'
 import { type MailboxResult, type MailboxServices, neededOf, recipientTypes } from './mailbox-facts.ts'
 import { parametersFor } from './mailbox-fields.ts'
 import { plainOf, readableOf } from './mailbox-values.ts'
+import { namesOf } from './people.ts'
 import { checked, missing, settled } from './ready-check.ts'
 
 /** Reads back from the tenant all that was asked for. What is wrong is said in the checks and never thrown. */
-export async function checkMailbox(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
-  const checks = await settled(() => checksOf(services, input), services.settleMilliseconds)
-  return { done: true, made: {}, checks }
-}
+export const checkMailbox = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
+  settled(() => checksOf(services, input), input.progress, services.settleSeconds)
 
 /** One thing to read back: what is wrong with it, in words for admins; `''` when nothing is. */
 type Look = readonly [name: Check['name'], fault: () => Promise<string> | string]
@@ -74,6 +73,16 @@ function otherLooks(services: MailboxServices, input: MailboxStepInput): Look[] 
   const identity = identityOf(input)
   const look = async (cmdlet: 'Get-User' | 'Get-Place' | 'Get-CalendarProcessing') =>
     (await exchange.readOne(cmdlet, identity, properties, { signal })) ?? {}
+  // Once for both levels, and only when somebody is to have access.
+  let names: ReturnType<typeof namesOf> | undefined
+  const peopleNow = () => {
+    names ??= namesOf(
+      services.graph,
+      access.map(({ person }) => person),
+      signal,
+    )
+    return names
+  }
   const looks: Look[] = []
   if (Object.keys(contact).length > 0) looks.push(['contact', async () => difference(contact, await look('Get-User'))])
   if (Object.keys(place).length > 0) looks.push(['place', async () => difference(place, await look('Get-Place'))])
@@ -82,20 +91,24 @@ function otherLooks(services: MailboxServices, input: MailboxStepInput): Look[] 
     looks.push(['booking', async () => difference(wanted, await look('Get-CalendarProcessing'))])
   }
   if (access.some(({ level }) => level === 'FullAccess'))
-    looks.push(['fullAccess', () => accessFault(services, input, 'FullAccess')])
+    looks.push(['fullAccess', () => accessFault(services, input, 'FullAccess', peopleNow())])
   if (access.some(({ level }) => level === 'SendAs'))
-    looks.push(['sendAs', () => accessFault(services, input, 'SendAs')])
+    looks.push(['sendAs', () => accessFault(services, input, 'SendAs', peopleNow())])
   if (input.details.automaticReply !== undefined) looks.push(['automaticReply', () => replyFault(services, input)])
   return looks
 }
 
-async function accessFault(services: MailboxServices, input: MailboxStepInput, level: 'FullAccess' | 'SendAs') {
-  const present = await holdersOf(services, input, level)
-  const absent: string[] = []
-  for (const { person } of input.access.filter((one) => one.level === level)) {
-    const name = await nameNow(services, person)
-    if (name === undefined || !present.has(name.toLowerCase())) absent.push(person.displayName)
-  }
+async function accessFault(
+  services: MailboxServices,
+  input: MailboxStepInput,
+  level: 'FullAccess' | 'SendAs',
+  peopleNow: ReturnType<typeof namesOf>,
+): Promise<string> {
+  const [present, known] = await Promise.all([holdersOf(services, input, level), peopleNow])
+  const absent = input.access.flatMap(({ person, level: its }) => {
+    const names = its === level ? known.get(person.id.toLowerCase()) : undefined
+    return its !== level || (names && isAmong(present, names)) ? [] : [person.displayName]
+  })
   return missing(absent)
 }
 

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { type MailboxStepInput, TenantError } from '../core/index.ts'
 import { unreadable } from './answer.ts'
-import { equal, exchangeService, heldBy, localPartOf } from './exchange.ts'
+import { equal, exchangeService, heldBy, reachedBy } from './exchange.ts'
 import type { CmdletParameters } from './exchange-cmdlets.ts'
 import { isRefusal } from './exchange-error.ts'
 import {
+  aliasTaken,
   type MailboxEntry,
   type MailboxResult,
   type MailboxServices,
@@ -14,44 +15,67 @@ import {
   whenThere,
 } from './mailbox-facts.ts'
 import { parametersFor } from './mailbox-fields.ts'
+import { plainOf } from './mailbox-values.ts'
 
 /** What may hold a name: the id by which the mailbox, if it is one, can be read. */
 const holder = z.object({ Guid: z.guid().optional().catch(undefined), RecipientTypeDetails: z.string().catch('') })
 
 /**
  * Makes the mailbox, and stamps it with the request's id (CustomAttribute15) so that every later run knows it for ours.
- * New-Mailbox takes no key of the caller's, so a run whose answer or stamp was lost finds an unstamped mailbox; it is
- * ours when everything is as we would make it and it is no older than our work.
+ * New-Mailbox takes no key of the caller's, and lists show a new mailbox only after a while. So a run whose answer or
+ * stamp was lost looks for an unstamped one, which is ours when everything is as we would make it and it is no older than
+ * our first New-Mailbox; and while Exchange says "already exists" and shows nobody, it waits and makes nothing.
  */
 export async function createMailbox(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
-  const { exchange } = services
-  const { requestId, signal } = input
-  if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')
-  const [stamped] = await exchange.read(
-    'Get-Mailbox',
-    { Filter: equal('CustomAttribute15', requestId) },
-    mailboxEntry,
-    { signal },
-  )
-  if (stamped) return made(stamped)
-  const found = await findOurs(services, input)
-  if (found === 'not-yet') return notYet(input)
-  if (found !== 'free') return stamp(services, input, found)
+  // Before the first look: another run may be about to make it.
+  const begun = new Date().toISOString()
+  const { createSince, heldSince, triedAgain } = input.progress
+  const ours =
+    (await findStamped(services, input)) ?? (await findMade(services, input)) ?? (await findOurs(services, input))
+  if (ours === 'not-yet') return notYet(input)
+  if (ours !== 'free') return stamp(services, input, ours)
+  if (heldSince && isYoung(heldSince)) return notYet(input)
+  // After all that time still nobody: a deleted mailbox, or an account, unless it has gone by now.
+  if (heldSince && triedAgain) throw nameTaken(input.address)
+  if (heldSince) return { done: false, retryAfterSeconds: 0, made: { heldSince: undefined, triedAgain: true } }
+  await refuseTakenAlias(services, input)
+  // Kept before anything is made: what is older than this is somebody else's.
+  if (!createSince) return { done: false, retryAfterSeconds: 0, made: { createSince: begun } }
   try {
     // The table's row of `name`, `displayName` and `templateId` fills what the cmdlet needs, whatever the request.
     const parameters = parametersFor('New-Mailbox', input) as CmdletParameters['New-Mailbox']
-    const { data } = mailboxEntry.safeParse(await exchange.write('New-Mailbox', parameters, { signal }))
+    const answer = await services.exchange.write('New-Mailbox', parameters, { signal: input.signal })
+    const { data } = mailboxEntry.safeParse(answer)
     if (!data) throw unreadable(exchangeService, 'a new mailbox without its ids')
     return stamp(services, input, data)
   } catch (error) {
     if (!isRefusal(error, 'already-exists')) throw error
   }
   const held = await findOurs(services, input)
-  if (held === 'free' && isHiddenForGood(input)) throw nameTaken(input.address)
-  return held === 'free' || held === 'not-yet' ? notYet(input) : stamp(services, input, held)
+  if (held !== 'free' && held !== 'not-yet') return stamp(services, input, held)
+  return { ...notYet(input), made: { heldSince: new Date().toISOString() } }
 }
 
-/** Our own mailbox of an earlier run, `free` when nobody holds the address; throws when somebody else does. */
+async function findStamped({ exchange }: MailboxServices, { requestId, signal }: MailboxStepInput) {
+  if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')
+  const filter = { Filter: equal('CustomAttribute15', requestId) }
+  const [stamped] = await exchange.read('Get-Mailbox', filter, mailboxEntry, { signal })
+  return stamped
+}
+
+/** The mailbox of which an earlier run knows the id, and that could not be stamped yet; undefined when there is none. */
+async function findMade(
+  { exchange }: MailboxServices,
+  { progress, requestId, signal }: MailboxStepInput,
+): Promise<MailboxEntry | 'not-yet' | undefined> {
+  const { mailboxId, createSince } = progress
+  if (!mailboxId) return undefined
+  const mailbox = await exchange.readOne('Get-Mailbox', { Identity: mailboxId }, mailboxEntry, { signal })
+  if (mailbox) return !mailbox.CustomAttribute15 || mailbox.CustomAttribute15 === requestId ? mailbox : undefined
+  return createSince && isYoung(createSince) ? 'not-yet' : undefined
+}
+
+/** Our own mailbox of an earlier run, `free` when nobody is shown who holds the address; throws when somebody else does. */
 async function findOurs(
   { exchange }: MailboxServices,
   input: MailboxStepInput,
@@ -71,39 +95,53 @@ async function findOurs(
 /** Clocks of two places may differ by so much. Milliseconds. */
 const skew = 30_000
 
-function isOurs(mailbox: MailboxEntry, { requestId, kind, address, details, startedAt }: MailboxStepInput): boolean {
+/** By everything but its Name, in whose place Exchange may put the object id. */
+function isOurs(mailbox: MailboxEntry, { requestId, kind, address, details, progress }: MailboxStepInput): boolean {
   const { CustomAttribute15: stamp, WhenCreatedUTC: created } = mailbox
   if (stamp) return stamp === requestId
+  const { createSince } = progress
   return (
-    mailbox.Name === localPartOf(address) &&
-    mailbox.DisplayName === details.displayName &&
+    createSince !== undefined &&
+    plainOf(mailbox.DisplayName ?? '') === plainOf(details.displayName) &&
     mailbox.PrimarySmtpAddress?.toLowerCase() === address.toLowerCase() &&
     mailbox.RecipientTypeDetails === recipientTypes[kind] &&
-    utcOf(created ?? '') >= startedAt.getTime() - skew
+    utcOf(created ?? '') >= Date.parse(createSince) - skew
   )
 }
 
 /** Exchange writes UTC with or without saying so. NaN, which nothing is later than, for what is no time. */
 const utcOf = (time: string): number => Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(time) ? time : `${time}Z`)
 
-/** What Exchange says exists and yet does not show for so long is no new mailbox: a deleted one, or an account. */
-const hiddenMilliseconds = 5 * 60_000
-const isHiddenForGood = ({ startedAt }: MailboxStepInput): boolean =>
-  Date.now() - startedAt.getTime() > hiddenMilliseconds
+/** What was made shows everywhere within this time (facts 4.4). Milliseconds. */
+const shownWithin = 5 * 60_000
+const isYoung = (since: string): boolean => Date.now() - Date.parse(since) <= shownWithin
 
-function stamp({ exchange }: MailboxServices, input: MailboxStepInput, mailbox: MailboxEntry): Promise<MailboxResult> {
-  const { requestId, signal } = input
-  return whenThere(input, async () => {
-    if (mailbox.CustomAttribute15 !== requestId)
-      await exchange.write('Set-Mailbox', { Identity: mailbox.Guid, CustomAttribute15: requestId }, { signal })
-    return made(mailbox)
-  })
+/** An additional address that somebody has by now: found before there is a mailbox that would have to go without it. */
+async function refuseTakenAlias(
+  { exchange }: MailboxServices,
+  { aliasAddress, signal }: MailboxStepInput,
+): Promise<void> {
+  if (aliasAddress === '') return
+  const filter = { Filter: reachedBy(aliasAddress) }
+  if ((await exchange.read('Get-Recipient', filter, z.unknown(), { signal })).length > 0) throw aliasTaken(aliasAddress)
 }
 
-const made = ({ Guid, ExternalDirectoryObjectId, UserPrincipalName }: MailboxEntry): MailboxResult => ({
-  done: true,
-  made: { mailboxId: Guid, userId: ExternalDirectoryObjectId, userPrincipalName: UserPrincipalName },
-})
+/** Our mark, after which the step is done; until it can be set the mailbox is remembered by its ids. */
+async function stamp(
+  { exchange }: MailboxServices,
+  input: MailboxStepInput,
+  mailbox: MailboxEntry,
+): Promise<MailboxResult> {
+  const { requestId, signal } = input
+  const { Guid, ExternalDirectoryObjectId, UserPrincipalName } = mailbox
+  const made = { mailboxId: Guid, userId: ExternalDirectoryObjectId, userPrincipalName: UserPrincipalName }
+  const result = await whenThere(input, async () => {
+    if (mailbox.CustomAttribute15 !== requestId)
+      await exchange.write('Set-Mailbox', { Identity: Guid, CustomAttribute15: requestId }, { signal })
+    return { done: true, made }
+  })
+  return { ...result, made }
+}
 
 /** Somebody else has the address or the name: a person has to choose another. */
 const nameTaken = (address: string): TenantError =>

@@ -13,8 +13,10 @@ import type { Graph } from './graph.ts'
 export interface MailboxServices {
   readonly graph: Graph
   readonly exchange: Exchange
-  /** How long the ready check waits, look after look, before it believes a fault. Milliseconds. */
-  readonly settleMilliseconds: readonly number[]
+  /** For how long the ready check looks again before it believes a fault. Seconds. */
+  readonly settleSeconds: number
+  /** For how long a step may be at work before it puts its job off and goes on from there. Seconds. */
+  readonly workSeconds: number
 }
 export type MailboxResult = StepResult<MailboxProgress>
 /** One step of making a mailbox. It looks before it makes anything, so running it twice makes one thing. */
@@ -43,7 +45,7 @@ export const mailboxEntry = z.object({
 export type MailboxEntry = z.output<typeof mailboxEntry>
 
 /** What an earlier step made. Missing, the steps ran in a wrong order: a defect, so no retry helps. */
-export function neededOf(progress: MailboxProgress, name: keyof MailboxProgress): string {
+export function neededOf(progress: MailboxProgress, name: 'mailboxId' | 'userId' | 'userPrincipalName'): string {
   const value = progress[name]
   if (value) return value
   throw new TenantError('missing-progress', `No earlier step of this request made its ${name}.`, { retryable: false })
@@ -65,3 +67,10 @@ export async function whenThere(input: MailboxStepInput, work: () => Promise<Mai
     throw error
   }
 }
+
+/** Somebody else has the additional address: a person has to choose another. */
+export const aliasTaken = (aliasAddress: string, cause?: unknown): TenantError =>
+  new TenantError('alias-taken', `The additional address ${aliasAddress} is held by somebody else.`, {
+    retryable: false,
+    cause,
+  })

@@ -172,6 +172,15 @@ export function parametersFor<C extends WritingCmdlet>(cmdlet: C, asked: Asked):
   return Object.fromEntries(asks) as Partial<CmdletParameters[C]>
 }
 
+const whereabouts: readonly string[] = ['Street', 'City', 'State', 'PostalCode', 'CountryOrRegion']
+
+/** What Set-Place is called with: once with the address and once with the rest, as far as they were asked for. */
+export function placeParts(asked: Asked): Partial<CmdletParameters['Set-Place']>[] {
+  const all = Object.entries(parametersFor('Set-Place', asked))
+  const [address, others] = [true, false].map((is) => all.filter(([name]) => whereabouts.includes(name) === is))
+  return [address, others].flatMap((part) => (part && part.length > 0 ? [Object.fromEntries(part)] : []))
+}
+
 /** Texts that differ by more than their case, in order. */
 function unlike(texts: readonly string[]): string[] {
   const folded = texts.map((text) => text.toLowerCase())

@@ -20,20 +20,60 @@ export function roomTags(has: MailboxDetails['roomMailboxMetadata']): string[] |
 }
 
 const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const
-const characters = new Map<string, string>(Object.entries(entities).map(([character, entity]) => [entity, character]))
 
 /** People's plain text as HTML that shows it as it was written. */
 export const htmlOf = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => Reflect.get(entities, character)).replace(/\r\n|\r|\n/g, '<br>')
 
-/** What people read of an HTML text, its white space made plain: Exchange wraps what it is given in a page of its own. */
+/** No reply of ours is as long as this, entities and all. Characters. */
+const longestReply = 500_000
+
+/**
+ * What people read of an HTML text, its white space made plain: Exchange puts what it is given into a page of its own,
+ * with a style, and writes letters as entities and entities as letters.
+ */
 export const readableOf = (html: string): string =>
   plainOf(
     html
-      .replace(/<br\s*\/?>/gi, '\n')
-      .replace(/<[^>]*>/g, '')
-      .replace(/&(?:amp|lt|gt|quot|#39|nbsp);/g, (entity) => characters.get(entity) ?? ' '),
+      .slice(0, longestReply)
+      .replace(/<!--[\s\S]*?(?:-->|$)/g, '')
+      .replace(/<(head|style|script|title)\b[\s\S]*?(?:<\/\1[^<>]*>|$)/gi, '')
+      .replace(/<(?:br|\/?(?:p|div|li|tr))\b[^<>]*>/gi, '\n')
+      .replace(/<[^<>]*>/g, '')
+      .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+\d*));/gi, decoded),
   )
+
+/** Named entities for what stands in letters of western languages (HTML 4, Latin-1 and the usual punctuation). */
+const latin1 = (
+  'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para ' +
+  'middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave ' +
+  'Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash Ugrave Uacute Ucirc ' +
+  'Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc ' +
+  'iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml'
+).split(' ')
+const characters: ReadonlyMap<string, string> = new Map([
+  ...latin1.map((name, index) => [name, String.fromCharCode(160 + index)] as const),
+  ...Object.entries({
+    amp: '&',
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    hellip: '…',
+    ndash: '–',
+    mdash: '—',
+    bull: '•',
+  }),
+  ...Object.entries({ lsquo: '‘', rsquo: '’', sbquo: '‚', ldquo: '“', rdquo: '”', bdquo: '„', euro: '€', trade: '™' }),
+  ...Object.entries({ OElig: 'Œ', oelig: 'œ', Scaron: 'Š', scaron: 'š', lsaquo: '‹', rsaquo: '›' }),
+])
+
+/** The character of an entity; an entity that is none stays as it stands. */
+function decoded(entity: string, decimal?: string, hexadecimal?: string, name?: string): string {
+  if (name !== undefined) return characters.get(name) ?? entity
+  const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal)
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : entity
+}
 
 /** A text by which two are compared: services keep texts but for their white space. */
 export const plainOf = (text: string): string => text.replace(/\s+/g, ' ').trim()

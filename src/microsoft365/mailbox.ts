@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { type MailboxStepInput, type Tenant, TenantError } from '../core/index.ts'
+import type { MailboxStepInput, Tenant } from '../core/index.ts'
 import type { WritingCmdlet } from './exchange-cmdlets.ts'
 import { isRefusal } from './exchange-error.ts'
 import { grantAccess } from './mailbox-access.ts'
 import { checkMailbox } from './mailbox-check.ts'
 import { createMailbox } from './mailbox-create.ts'
 import {
+  aliasTaken,
   done,
   type MailboxAction,
   type MailboxResult,
@@ -14,7 +15,7 @@ import {
   notYet,
   whenThere,
 } from './mailbox-facts.ts'
-import { parametersFor } from './mailbox-fields.ts'
+import { parametersFor, placeParts } from './mailbox-fields.ts'
 
 /** Core's `mailboxSteps` over Microsoft 365. */
 export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSteps'] {
@@ -23,8 +24,8 @@ export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSt
     'create-mailbox': bind(createMailbox),
     'block-sign-in': bind(blockSignIn),
     'apply-settings': bind(applySettings),
-    'apply-contact': bind(setBy('Set-User')),
-    'apply-place': bind(setBy('Set-Place')),
+    'apply-contact': bind(applyContact),
+    'apply-place': bind(applyPlace),
     'apply-booking': bind(applyBooking),
     'grant-access': bind((all, input) => whenThere(input, () => grantAccess(all, input))),
     'apply-automatic-reply': bind(applyAutomaticReply),
@@ -38,17 +39,25 @@ async function blockSignIn({ graph }: MailboxServices, input: MailboxStepInput):
   return isBlocked ? done : notYet(input)
 }
 
-/** A step that is one cmdlet with what the table of fields gives it; what was set before is set again unchanged. */
-function setBy(cmdlet: 'Set-User' | 'Set-Place'): MailboxAction {
-  return ({ exchange }, input) => {
-    const parameters = parametersFor(cmdlet, input)
-    if (Object.keys(parameters).length === 0) return Promise.resolve(done)
-    return whenThere(input, async () => {
-      const Identity = neededOf(input.progress, 'mailboxId')
-      await exchange.write(cmdlet, { ...parameters, Identity }, { signal: input.signal })
-      return done
-    })
-  }
+/** What was set before is set again unchanged. */
+function applyContact({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const parameters = parametersFor('Set-User', input)
+  if (Object.keys(parameters).length === 0) return Promise.resolve(done)
+  return whenThere(input, async () => {
+    const Identity = neededOf(input.progress, 'mailboxId')
+    await exchange.write('Set-User', { ...parameters, Identity }, { signal: input.signal })
+    return done
+  })
+}
+
+/** Where the room is and what is in it are set apart, so that an address that Exchange refuses takes nothing else along. */
+function applyPlace({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  return whenThere(input, async () => {
+    const Identity = neededOf(input.progress, 'mailboxId')
+    for (const parameters of placeParts(input))
+      await exchange.write('Set-Place', { ...parameters, Identity }, { signal: input.signal })
+    return done
+  })
 }
 
 const addresses = z.object({ EmailAddresses: z.array(z.string()).catch([]) })
@@ -67,8 +76,7 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
       await exchange.write('Set-Mailbox', { ...parameters, Identity }, { signal })
     } catch (error) {
       if (!isRefusal(error, 'already-exists')) throw error
-      const message = `The additional address ${aliasAddress} is held by somebody else.`
-      throw new TenantError('alias-taken', message, { retryable: false, cause: error })
+      throw aliasTaken(aliasAddress, error)
     }
     return done
   })

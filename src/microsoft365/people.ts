@@ -50,10 +50,14 @@ export async function namesOf(
 const recipient = z.object({ ExternalDirectoryObjectId: z.string().catch('') })
 
 /** The ids of those people who are no recipients of Exchange's. */
-export async function unknownToExchange(exchange: Exchange, people: readonly Pick<Person, 'id'>[]): Promise<string[]> {
+export async function unknownToExchange(
+  exchange: Exchange,
+  people: readonly Pick<Person, 'id'>[],
+  signal?: AbortSignal,
+): Promise<string[]> {
   const ids = people.map(({ id }) => id)
   const found = await eachGroup(ids, idsInOpath, (some) =>
-    exchange.read('Get-Recipient', { Filter: knownAs(some) }, recipient),
+    exchange.read('Get-Recipient', { Filter: knownAs(some) }, recipient, signal && { signal }),
   )
   const known = new Set(found.map(({ ExternalDirectoryObjectId: id }) => id.toLowerCase()))
   return ids.filter((id) => !known.has(id.toLowerCase()))

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Check } from '../core/index.ts'
 
 /** One thing read back: as it was asked for when there is no fault, which is in words for admins. */
@@ -11,16 +10,29 @@ export function missing(names: readonly string[]): string {
   return `${list.format(names)} ${names.length === 1 ? 'is' : 'are'} missing`
 }
 
+interface Settling {
+  readonly checkedSince?: string | undefined
+}
+
 /**
- * Looks, and looks again after each of the pauses (milliseconds) while something is wrong: a replica may not know yet
- * what was just written, so a fault counts when it stays.
+ * Looks once. A replica may not know yet what was just written, so while something is wrong the job is put off to look
+ * again, and a fault counts when it has stayed for `settleSeconds`.
  */
-export async function settled(look: () => Promise<Check[]>, milliseconds: readonly number[]): Promise<Check[]> {
-  let checks = await look()
-  for (const wait of milliseconds) {
-    if (checks.every(({ ok }) => ok)) break
-    await pause(wait)
-    checks = await look()
+export async function settled(
+  look: () => Promise<Check[]>,
+  { checkedSince }: Settling,
+  settleSeconds: number,
+): Promise<
+  | { done: true; made: object; checks: Check[] }
+  | { done: false; retryAfterSeconds: number; made?: { checkedSince: string } }
+> {
+  const now = Date.now()
+  const checks = await look()
+  const age = checkedSince === undefined ? 0 : (now - Date.parse(checkedSince)) / 1000
+  if (checks.every(({ ok }) => ok) || age >= settleSeconds) return { done: true, made: {}, checks }
+  return {
+    done: false,
+    retryAfterSeconds: age < 30 ? 5 : 15,
+    ...(checkedSince === undefined && { made: { checkedSince: new Date(now).toISOString() } }),
   }
-  return checks
 }

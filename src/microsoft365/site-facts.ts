@@ -5,8 +5,8 @@ import type { SharePoint } from './sharepoint.ts'
 export interface Services {
   readonly graph: Graph
   readonly sharePoint: SharePoint
-  /** How long the ready check waits, look after look, before it believes a fault. Milliseconds. */
-  readonly settleMilliseconds: readonly number[]
+  /** For how long the ready check looks again before it believes a fault. Seconds. */
+  readonly settleSeconds: number
 }
 
 /** One step of one kind of site. It looks before it makes anything, so running it twice makes one thing. */

@@ -28,9 +28,8 @@ async function applyLabel({ sharePoint }: Services, { labelId, progress, signal 
 }
 
 /** Reads back what was asked for. What is wrong is said in the checks and never thrown; the site is kept. */
-async function readyCheck(services: Services, input: SiteStepInput): Promise<StepResult> {
-  const checks = await settled(() => checksOf(services, input), services.settleMilliseconds)
-  return { done: true, made: {}, checks }
+function readyCheck(services: Services, input: SiteStepInput): Promise<StepResult> {
+  return settled(() => checksOf(services, input), input.progress, services.settleSeconds)
 }
 
 async function checksOf(services: Services, input: SiteStepInput): Promise<Check[]> {

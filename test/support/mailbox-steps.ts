@@ -1,4 +1,12 @@
-import type { MailboxDetails, MailboxStep, MailboxStepInput, Tenant } from '../../src/core/index.ts'
+import {
+  type MailboxDetails,
+  type MailboxProgress,
+  type MailboxStep,
+  type MailboxStepInput,
+  type StepResult,
+  type Tenant,
+  TenantError,
+} from '../../src/core/index.ts'
 import { dana, omar } from './microsoft365.ts'
 
 let requests = 0
@@ -48,14 +56,32 @@ export function wholeMailbox({ details, ...change }: Change = {}): MailboxStepIn
   })
 }
 
+/** A request under way, which keeps what its steps made and found out, as the core does. */
+export function ongoing(tenant: Tenant, input: MailboxStepInput) {
+  let known = input
+  return {
+    get input() {
+      return known
+    },
+    /** Takes a step; one that only wanted something kept goes on at once. */
+    async take(step: MailboxStep): Promise<StepResult<MailboxProgress>> {
+      for (;;) {
+        const result = await tenant.mailboxSteps[step](known)
+        known = { ...known, progress: { ...known.progress, ...result.made } }
+        if (result.done || result.retryAfterSeconds > 0) return result
+      }
+    },
+  }
+}
+
 /** Runs a step until it is done, and gives the input with what it made. */
 export async function runMailboxStep(tenant: Tenant, step: MailboxStep, input: MailboxStepInput) {
-  for (;;) {
-    const result = await tenant.mailboxSteps[step](input)
-    if (result.done) return { ...input, progress: { ...input.progress, ...result.made } }
+  const request = ongoing(tenant, input)
+  while (!(await request.take(step)).done) {
     await new Promise((resolve) => setTimeout(resolve, 20))
     input.signal.throwIfAborted()
   }
+  return request.input
 }
 
 /** Runs steps in order, by default all that the request needs. */
@@ -63,4 +89,21 @@ export async function runMailbox(tenant: Tenant, input: MailboxStepInput, steps 
   let known = input
   for (const step of steps) known = await runMailboxStep(tenant, step, known)
   return known
+}
+
+/** Runs all steps as the provisioning job does: what may pass is tried again, with what is kept. */
+export async function persist(tenant: Tenant, input: MailboxStepInput, tries = 12): Promise<MailboxStepInput> {
+  const request = ongoing(tenant, input)
+  for (const step of tenant.mailboxStepsOf(input)) {
+    const attempt = async (triesLeft: number): Promise<void> => {
+      const again = (error: unknown) => {
+        if (error instanceof TenantError && error.retryable && triesLeft > 0) return { done: false }
+        throw error
+      }
+      const { done } = await request.take(step).catch(again)
+      if (!done) await new Promise((resolve) => setTimeout(resolve, 50)).then(() => attempt(triesLeft - 1))
+    }
+    await attempt(tries)
+  }
+  return request.input
 }

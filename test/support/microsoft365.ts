@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Person } from '../../src/core/index.ts'
-import { type CallLog, connectMicrosoft365, localCertificate } from '../../src/microsoft365/index.ts'
+import { connectMicrosoft365, localCertificate, type Microsoft365Options } from '../../src/microsoft365/index.ts'
 
 const tenantId = '0c0ffee0-1111-4111-8111-000000000365'
 export const certificate = localCertificate()
@@ -17,7 +17,10 @@ export const approversGroup = '22222222-bbbb-4bbb-8bbb-000000000001'
 export const confidential = '33333333-cccc-4ccc-8ccc-000000000003'
 
 /** The connector to a server that plays all four parts of Microsoft 365 at one root. */
-export function connectTo(url: string, options: { log?: CallLog; warn?: (message: string) => void } = {}) {
+export function connectTo(
+  url: string,
+  options: Partial<Pick<Microsoft365Options, 'log' | 'warn' | 'settleSeconds' | 'workSeconds'>> = {},
+) {
   return connectMicrosoft365({
     tenantId,
     clientId: '44444444-dddd-4ddd-8ddd-000000000001',
@@ -28,7 +31,7 @@ export function connectTo(url: string, options: { log?: CallLog; warn?: (message
     sharePointAdminUrl: url,
     exchangeUrl: url,
     directoryExtension: 'svc_group',
-    settleMilliseconds: [20],
+    settleSeconds: 0,
     fetch,
     ...options,
   })

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SiteProgress, SiteStep, SiteStepInput, Tenant } from '../../src/core/index.ts'
-import { type Simulator, startSimulator } from '../../src/simulator/server.ts'
+import type { Microsoft365Options } from '../../src/microsoft365/index.ts'
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/server.ts'
 import { connectTo, kim } from './microsoft365.ts'
 
 export interface ObservedCall {
@@ -16,7 +17,8 @@ export interface ObservedCall {
 
 /** A running simulator with its state in a folder of its own, and what tests ask of its control door. */
 export async function startTenant(
-  options: { directorySeconds?: number; siteReadySeconds?: number; exchangeSettleSeconds?: number } = {},
+  options: Partial<Omit<SimulatorOptions, 'dataDir' | 'port'>> = {},
+  connection: Partial<Pick<Microsoft365Options, 'settleSeconds' | 'workSeconds'>> = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'quartermaster-'))
   const simulator: Simulator = await startSimulator({
@@ -38,7 +40,7 @@ export async function startTenant(
   }
   return {
     simulator,
-    ...connectTo(simulator.url),
+    ...connectTo(simulator.url, connection),
     /** Strikes once unless told; `count: undefined` is for good. */
     fault: (fault: {
       operation: string
@@ -85,9 +87,11 @@ export function siteInput(change: Partial<SiteStepInput> = {}): SiteStepInput {
 
 /** Runs a step until it is done, and gives the request's progress after it. */
 export async function runStep(tenant: Tenant, step: SiteStep, input: SiteStepInput): Promise<SiteProgress> {
+  let { progress } = input
   for (;;) {
-    const result = await tenant.siteSteps[step](input)
-    if (result.done) return { ...input.progress, ...result.made }
+    const result = await tenant.siteSteps[step]({ ...input, progress })
+    progress = { ...progress, ...result.made }
+    if (result.done) return progress
     await new Promise((resolve) => setTimeout(resolve, 20))
     input.signal.throwIfAborted()
   }
