@@ -5,10 +5,12 @@ import type { CardJson } from '../src/cards/index.ts'
 import {
   type CardKey,
   type Person,
+  PutOff,
   type Request,
   type RequestForSite,
   type SendResult,
   TenantError,
+  type UpdateResult,
 } from '../src/core/index.ts'
 import { approvedBy, requestOf, requests, siteRoot, stageOf, stepsUntil } from './support/card-requests.ts'
 import { textOf } from './support/cards.ts'
@@ -22,7 +24,7 @@ describe('the cards of a request', () => {
   const told: Told[] = []
   /** What the chats do instead of taking a card. */
   let send: (personId: string) => Promise<SendResult>
-  let update: (personId: string) => Promise<'updated' | 'gone'>
+  let update: (personId: string) => Promise<UpdateResult>
   const outbox = createOutbox(
     {
       send({ personId }, card) {
@@ -94,6 +96,45 @@ describe('the cards of a request', () => {
     await deliver(request, 'status')
     expect(await core.ports.sentCards.find(request.requestId, kim.id, 'status')).toBeUndefined()
     expect(toldTo()).toEqual([['send', kim.id]])
+  })
+
+  it('are sent at most twice when answers are lost, whatever happens in between', async () => {
+    const request = await stored()
+    const answers = ['unknown', 'refused', 'full', 'unknown']
+    send = async () => {
+      const answer = answers.shift()
+      if (answer === 'refused') throw new TenantError('chat-unavailable', 'Not now.', { retryable: true })
+      if (answer === 'full') throw new PutOff('the chat', 500)
+      return { state: 'unknown' }
+    }
+    await expect(deliver(request, 'status', 1)).rejects.toThrow('lost')
+    await expect(deliver(request, 'status', 2)).rejects.toThrow('Not now.')
+    await expect(deliver(request, 'status', 3)).rejects.toBeInstanceOf(PutOff)
+    await deliver(request, 'status', 3)
+    expect(answers).toEqual([])
+    await deliver(request, 'status', 4)
+    expect(told, 'two that may have arrived, and two that did not').toHaveLength(4)
+  })
+
+  it('wait where a chat was sent enough for now, and nowhere else', async () => {
+    const request = await stored()
+    await shown(request, kim, 'status')
+    for (const one of [dana, omar]) await shown(request, one, 'approval:1')
+    update = async (personId) => {
+      if (personId === dana.id) throw new PutOff('the chat', 90_000)
+      return 'updated'
+    }
+    const before = (await refreshes(request)).length
+    await refresh(request, 'all')
+    expect(toldTo()).toHaveLength(3)
+    const [later, ...more] = (await refreshes(request)).slice(before)
+    expect(more).toEqual([])
+    expect(later?.payload).toMatchObject({ requestId: request.requestId, cards: 'all', personId: dana.id })
+    expect(later?.startAfter?.getTime()).toBeGreaterThan(Date.now())
+    const { requestId, version } = request
+    const order = { requestId, version, cards: 'all', personId: dana.id } as const
+    await expect(core.provisioning.system.refreshCards(outbox, order)).rejects.toBeInstanceOf(PutOff)
+    expect(toldTo().slice(3)).toEqual([['update', dana.id]])
   })
 
   it('each get to their chat, though another chat throws; what is worth another try is what is thrown', async () => {
