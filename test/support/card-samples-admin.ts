@@ -104,6 +104,10 @@ export const adminSamples: readonly Sample[] = [
     adminConfirmView({ verb: 'admin.cancel', request: mailboxes.checkFailed, commentMissing: true }, asSam),
   ),
   sample('not-admin', noticeCard, noticeView({ code: 'notAdmin' }, asSam)),
+  ...(['webhookUndelivered', 'webhookOwn', 'webhookGone', 'webhookFailing'] as const).map((code) => {
+    const variant = code.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
+    return sample(variant, noticeCard, noticeView({ code, reference: 'REQ-1042', by: 'Project site' }, asSam))
+  }),
   sample('nothing-stuck', noticeCard, noticeView({ code: 'nothingStuck' }, asSam)),
   sample('no-reference-to-retry', noticeCard, noticeView({ code: 'noReferenceToRetry' }, asSam)),
   sample(
