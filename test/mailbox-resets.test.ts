@@ -19,7 +19,8 @@ describe('mailboxes over a line that loses answers', () => {
   const core = withCore()
   let contoso: TestTenant
   beforeAll(async () => {
-    contoso = await startTenant({ exchangeSettleSeconds: 0.05 })
+    // A new mailbox shows late: to cmdlets after a moment, and in lists after a longer one.
+    contoso = await startTenant({ exchangeSettleSeconds: 0.05, exchange: { recipientLagSeconds: 0.3 } })
   })
   afterAll(() => contoso.close())
 
@@ -50,10 +51,13 @@ describe('mailboxes over a line that loses answers', () => {
         })
       }
       /** Runs the job as the queue does, only without its waits, until the request has ended. */
-      const make = async ({ requestId }: Request): Promise<Request> => {
+      const make = async ({ requestId, number }: Request): Promise<Request> => {
         for (let run = 0; run < mostRuns; run += 1) {
           const { signal } = new AbortController()
-          await provisioning.system.provision(requestId, { lastAttempt: false, signal }).catch(ignoreRetryable)
+          const provision = () =>
+            provisioning.system.provision(requestId, { lastAttempt: false, signal }).catch(ignoreRetryable)
+          // A killed process may leave two jobs for one request, so every third has two runners at once.
+          await Promise.all(number % 3 === 0 ? [provision(), provision()] : [provision()])
           const now = await provisioning.read(actorOf(kim), requestId)
           if (now.status !== 'provisioning' && now.status !== 'queued') return now
           await new Promise((resolve) => setTimeout(resolve, 20))
@@ -71,6 +75,8 @@ describe('mailboxes over a line that loses answers', () => {
       await contoso.healthy()
 
       expect(ended.map(({ status, problem }) => problem ?? status)).toEqual(requestIds.map(() => 'succeeded'))
+      // Lists show the last of them by then.
+      await new Promise((resolve) => setTimeout(resolve, 400))
       const run = await exchangeOf(contoso.simulator)
       const found = async (cmdlet: string, parameters = {}) => rows.parse((await run(cmdlet, parameters)).body).value
       const made = (await found('Get-Mailbox')).filter(({ Name }) => Name?.startsWith('lost-'))

@@ -31,13 +31,13 @@ describe('the ready check', () => {
         ok('mailboxType'),
         wrong('signInBlocked', 'the account can still sign in'),
         wrong('alias', 'ready-alias@contoso.example is missing'),
-        wrong('capacity', 'has 50 GB instead of 10 GB'),
-        wrong('visibility', 'is shown in the address list'),
+        wrong('capacity', 'it has 50 GB instead of 10 GB'),
+        wrong('visibility', 'it is shown in the address list'),
         wrong('customAttributes', 'custom attribute 2 is empty instead of "CC-1"'),
         wrong('contact', 'city is empty instead of "Bern", country or region is empty instead of "CH"'),
         wrong('fullAccess', 'Dana Fox is missing'),
         wrong('sendAs', 'Omar Haddad is missing'),
-        wrong('automaticReply', 'is off'),
+        wrong('automaticReply', 'it is off'),
       ],
     })
   })
@@ -52,7 +52,7 @@ describe('the ready check', () => {
     expect(wrong.map(({ detail }: { detail: string }) => detail)).toEqual([
       'tags is "Loud" instead of "Quiet"',
       'automate processing is "None" instead of "AutoAccept"',
-      'has another text for people in the organisation',
+      'it has another text for people in the organisation',
     ])
   })
 
@@ -60,7 +60,7 @@ describe('the ready check', () => {
     const input = await runMailbox(contoso.tenant, wholeMailbox())
     await run('Remove-Mailbox', { Identity: input.address, Confirm: false })
     const result = await contoso.tenant.mailboxSteps['ready-check'](input)
-    expect(Object(result).checks[0]).toEqual({ name: 'address', ok: false, detail: 'is not there' })
+    expect(Object(result).checks[0]).toEqual({ name: 'address', ok: false, detail: 'it is not there' })
   })
 })
 

@@ -11,7 +11,7 @@ import { checked, missing, settled } from './ready-check.ts'
 export const checkMailbox = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
   settled(() => checksOf(services, input), input.progress, services.settleSeconds)
 
-/** One thing to read back: what is wrong with it, in words for admins; `''` when nothing is. */
+/** One thing to read back: what is wrong with it, in words for admins that stand by themselves; `''` when nothing is. */
 type Look = readonly [name: Check['name'], fault: () => Promise<string> | string]
 
 async function checksOf(services: MailboxServices, input: MailboxStepInput): Promise<Check[]> {
@@ -33,10 +33,10 @@ function mailboxLooks({ graph }: MailboxServices, input: MailboxStepInput, mailb
   const found = textOf(mailbox['PrimarySmtpAddress'])
   const type = textOf(mailbox['RecipientTypeDetails'])
   const looks: Look[] = [
-    ['address', () => (same(found, address) ? '' : found ? `has ${found} instead of ${address}` : 'is not there')],
+    ['address', () => (same(found, address) ? '' : found ? `it is ${found} instead of ${address}` : 'it is not there')],
     [
       'mailboxType',
-      () => (type === recipientTypes[kind] ? '' : `is ${type || 'nothing'} instead of ${recipientTypes[kind]}`),
+      () => (type === recipientTypes[kind] ? '' : `it is ${type || 'nothing'} instead of ${recipientTypes[kind]}`),
     ],
     [
       'signInBlocked',
@@ -55,7 +55,7 @@ function mailboxLooks({ graph }: MailboxServices, input: MailboxStepInput, mailb
     looks.push(['capacity', () => capacityFault(textOf(mailbox['ProhibitSendReceiveQuota']), capacity)])
   if (hideFromGAL !== undefined) {
     const isHidden = mailbox['HiddenFromAddressListsEnabled'] === true
-    const shown = isHidden ? 'is hidden from the address list' : 'is shown in the address list'
+    const shown = isHidden ? 'it is hidden from the address list' : 'it is shown in the address list'
     looks.push(['visibility', () => (isHidden === hideFromGAL ? '' : shown)])
   }
   // Seats are of the room; the rest of what the template assigns are custom attributes.
@@ -117,14 +117,15 @@ async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput
   const cmdlet = 'Get-MailboxAutoReplyConfiguration'
   const anchor = neededOf(progress, 'userPrincipalName')
   const found = (await exchange.readOne(cmdlet, identityOf(input), properties, { signal, anchor })) ?? {}
-  if (found['AutoReplyState'] !== 'Enabled') return 'is off'
+  if (found['AutoReplyState'] !== 'Enabled') return 'it is off'
   const wanted = parametersFor('Set-MailboxAutoReplyConfiguration', input)
   for (const [name, whom] of [
     ['InternalMessage', 'in the organisation'],
     ['ExternalMessage', 'outside'],
   ] as const)
-    if (readableOf(textOf(found[name])) !== readableOf(wanted[name] ?? '')) return `has another text for people ${whom}`
-  return found['ExternalAudience'] === 'All' ? '' : 'does not answer everybody outside'
+    if (readableOf(textOf(found[name])) !== readableOf(wanted[name] ?? ''))
+      return `it has another text for people ${whom}`
+  return found['ExternalAudience'] === 'All' ? '' : 'it does not answer everybody outside'
 }
 
 /** `50 GB (53,687,091,200 bytes)` against MB. */
@@ -132,7 +133,7 @@ function capacityFault(found: string, megabytes: number): string {
   const bytes = Number(/\(([\d,.\s]+) bytes\)/.exec(found)?.[1]?.replace(/\D/g, '') ?? Number.NaN)
   if (bytes === megabytes * 1024 ** 2) return ''
   const wanted = megabytes % 1024 === 0 ? `${megabytes / 1024} GB` : `${megabytes} MB`
-  return `has ${found.replace(/\s*\(.*/, '') || 'no limit'} instead of ${wanted}`
+  return `it has ${found.replace(/\s*\(.*/, '') || 'no limit'} instead of ${wanted}`
 }
 
 /** What differs between the parameters that were set and the properties that are read back, in words. */

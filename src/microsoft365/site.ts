@@ -42,7 +42,7 @@ async function checksOf(services: Services, input: SiteStepInput): Promise<Check
   const checks = [checked('siteOpens', opens ? '' : 'the site does not answer'), checked('owners', missing(absent))]
   if (labelId === '') return checks
   const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
-  return [...checks, checked('label', isLabel(site?.SensitivityLabel2, labelId) ? '' : 'is not applied')]
+  return [...checks, checked('label', isLabel(site?.SensitivityLabel2, labelId) ? '' : 'it is not applied')]
 }
 
 const isLabel = (found: string | null | undefined, wanted: string): boolean =>
