@@ -63,6 +63,29 @@ describe('a request whose job the queue has given up', () => {
     },
   )
 
+  it('is tried again when an admin runs the job again, by a retry that the timeline tells', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
+    await giveUp(request)
+    const letter = { letterId: randomUUID(), job: 'provision', payload: { v: 1, requestId: request.requestId } }
+    const letters = [{ ...letter, problem: failure.message, at: new Date() }]
+    const provisioning = core.with({
+      deadLetters: {
+        list: async () => letters,
+        find: async () => letters[0],
+        settle: async () => letters.splice(0).length > 0,
+        replay: () => Promise.reject(new Error('the job alone would find nothing to do')),
+      },
+    })
+    const admin = actorOf(priya, true)
+    expect(await provisioning.admin.deadLetters(admin)).toMatchObject([{ job: 'provision', problem: failure.message }])
+    await provisioning.admin.replay(admin, letter.letterId)
+    expect(letters).toEqual([])
+    expect(await now(request)).toMatchObject({ status: 'queued' })
+    const timeline = await core.ports.audit.timeline(request.requestId)
+    expect(timeline.at(-1)).toMatchObject({ action: 'queued', actor: { id: priya.id } })
+    await expect(provisioning.admin.replay(admin, letter.letterId)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
   it.each(['succeeded', 'cancelled', 'rejected', 'pendingApproval'] as const)('that is %s stays so', async (status) => {
     const request = await stored({ status })
     await giveUp(request)

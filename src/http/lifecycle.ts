@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Server as NodeServer } from 'node:http'
+import { Server as NetServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { HttpError } from './problem.ts'
 import { type Exchange, pathOf, sendError } from './respond.ts'
@@ -9,7 +10,7 @@ type Phase = 'starting' | 'open' | 'draining'
 
 /** How long a request that is under way may take when the server drains, in milliseconds; then it is answered for it. */
 const drainMilliseconds = 4000
-/** How long what was answered may take to go out, in milliseconds. */
+/** How long what was answered may take to go out, and what was sent to come in, in milliseconds. */
 const farewellMilliseconds = 500
 
 /** These are answered in every phase: one says that the process lives, the other that it is not ready. */
@@ -61,12 +62,12 @@ export class Lifecycle {
     await this.drain()
     if (!node.listening) return
     const closed = once(node, 'close')
-    node.close()
-    const sweep = setInterval(() => node.closeIdleConnections(), 20)
-    const deadline = setTimeout(() => node.closeAllConnections(), farewellMilliseconds)
+    // Node's own `close` for HTTP also cuts connections that have just come and whose request is still on its way.
+    NetServer.prototype.close.call(node)
+    await Promise.race([closed, wait(farewellMilliseconds)])
+    node.close(() => undefined)
+    node.closeAllConnections()
     await closed
-    clearInterval(sweep)
-    clearTimeout(deadline)
   }
 
   #notNow(): HttpError {

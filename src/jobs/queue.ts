@@ -6,7 +6,7 @@ import { createDeadLetters, DEAD_LETTER, workDeadLetters } from './dead-letters.
 import type { Job } from './define-job.ts'
 import { failureOf } from './failure.ts'
 import { countJobs, type JobCounts, lastDone, type QueueState, readQueueState } from './queue-state.ts'
-import { giveBack, HEARTBEAT_SECONDS, reclaim, SILENCE_SECONDS } from './reclaim.ts'
+import { giveBack, HEARTBEAT_SECONDS, reclaim } from './reclaim.ts'
 
 export interface Queue {
   /**
@@ -34,8 +34,8 @@ export interface Queue {
 const DAY_SECONDS = 86_400
 /** The longest distance between two attempts, in seconds, however often a job has failed. */
 const LONGEST_BACKOFF_SECONDS = 900
-/** After its silence a killed worker's jobs are due again within this: 17 s at most. */
-const RECLAIM_MILLISECONDS = 5000
+/** After its silence a killed worker's jobs are due again within this: 12 s at most. */
+const RECLAIM_MILLISECONDS = 3000
 /** pg-boss's own watch over heartbeats counts an attempt; it is there for when nobody reclaims. */
 export const LAST_RESORT_SECONDS = 120
 /** NOTIFY tells of new jobs; jobs whose time has come are found by looking, this often. */
@@ -66,7 +66,7 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
 
   /** While the store was away nobody could say that they were alive: whoever is has to be let say so first. */
   async function reclaimDead(): Promise<void> {
-    if (performance.now() - looks.failed < SILENCE_SECONDS * 1000) return
+    if (performance.now() - looks.failed < 2 * HEARTBEAT_SECONDS * 1000) return
     const interrupted = await reclaim(store, boss)
     if (interrupted > 0) log.warn({ interrupted }, 'jobs that a dead process left are taken up again')
   }

@@ -4,8 +4,8 @@ import type { QueueStore } from './boss.ts'
 /** How often the death of a process may interrupt a job, beyond its retries, before the job is taken to be the cause. */
 const INTERRUPTIONS = 5
 /** How often a worker says that it is alive, in seconds, and after which silence it counts as dead. */
-export const HEARTBEAT_SECONDS = 4
-export const SILENCE_SECONDS = 12
+export const HEARTBEAT_SECONDS = 3
+const SILENCE_SECONDS = 9
 
 /**
  * Makes the active jobs of dead processes due again at once, and returns how many. pg-boss would count the interruption

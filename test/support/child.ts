@@ -4,6 +4,9 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 export interface Child {
+  readonly pid: number
+  /** Settles when it is gone. */
+  readonly ended: Promise<unknown>
   /** The next so many lines that it prints; throws with what it said when it ends before. */
   lines(count: number): Promise<string[]>
   /** Ends it as a power cut would, and returns every line it printed. */
@@ -23,6 +26,8 @@ export function startChild(script: string, ...words: string[]): Child {
   lines.on('line', (line) => printed.push(line))
   const ended = Promise.all([once(child, 'close'), once(lines, 'close')])
   return {
+    pid: child.pid ?? -1,
+    ended,
     async lines(count) {
       while (printed.length < count) {
         const more = await Promise.race([once(lines, 'line').then(() => true), ended.then(() => false)])

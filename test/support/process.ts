@@ -8,6 +8,8 @@ export interface ProductProcess {
   readonly pid: number | undefined
   /** Every line that it printed until now. */
   readonly printed: readonly string[]
+  /** Asks it to stop (SIGTERM), and gives the code that it ended with; null when it had to be killed after 15 s. */
+  stop(): Promise<number | null>
   /** Ends it as a power cut would, and waits until it is gone. */
   kill(): Promise<void>
 }
@@ -44,6 +46,13 @@ export async function startProduct(
   return {
     pid: child.pid,
     printed,
+    async stop() {
+      child.kill('SIGTERM')
+      const tooLong = setTimeout(() => child.kill('SIGKILL'), 15_000)
+      await ended
+      clearTimeout(tooLong)
+      return child.exitCode
+    },
     async kill() {
       child.kill('SIGKILL')
       await ended

@@ -30,8 +30,12 @@ export interface Processes {
   readonly dana: TeamsUser
   /** Ends the service as a power cut would. */
   kill(): Promise<void>
+  /** Asks the service to stop (SIGTERM); gives the code that it ended with. */
+  stop(): Promise<number | null>
   /** Starts it again over the same data, at the same address. */
   start(change?: Record<string, string>): Promise<void>
+  /** `POST` of the REST API as Kim: the answer, whatever it is. */
+  post(path: string, body: object): Promise<Response>
   /** `GET` of the REST API as Kim. */
   get(path: string): Promise<Record<string, unknown>>
   fault(fault: Record<string, unknown>): Promise<{ id: number }>
@@ -71,6 +75,8 @@ export function withProcesses(variables: Record<string, string> = {}): Processes
       return known().dana
     },
     kill: () => known().kill(),
+    stop: () => known().stop(),
+    post: (path, body) => known().post(path, body),
     start: (change) => known().start(change),
     get: (path) => known().get(path),
     fault: (fault) => known().fault(fault),
@@ -99,6 +105,7 @@ async function open(variables: Record<string, string>) {
   const tenantUrls = Object.fromEntries(simulator.printed.map((line) => line.split('=') as [string, string]))
   const tenantUrl = tenantUrls['LOGIN_URL'] ?? ''
   let service: ProductProcess | undefined
+  let posting: Promise<string> | undefined
 
   const control = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
     const headers = { 'content-type': 'application/json' }
@@ -123,6 +130,16 @@ async function open(variables: Record<string, string>) {
     async kill() {
       await service?.kill()
       service = undefined
+    },
+    async stop() {
+      const code = (await service?.stop()) ?? null
+      service = undefined
+      return code
+    },
+    async post(path: string, body: object) {
+      posting ??= tokenFor(tenantUrl, people.kim.id, `${relay.url}/collab/App.ReadWrite.All`)
+      const headers = { authorization: `Bearer ${await posting}`, 'content-type': 'application/json' }
+      return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
     },
     async get(path: string) {
       const token = await tokenFor(tenantUrl, people.kim.id, `${relay.url}/collab/App.ReadWrite.All`)

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { textOf } from './support/cards.ts'
+import { templates, withService } from './support/service.ts'
+import { until } from './support/until.ts'
+
+const answered = z.object({ value: z.array(z.object({ id: z.uuid(), job: z.string(), problem: z.string() })) })
+
+describe('jobs that were given up', () => {
+  const service = withService()
+  const list = async () => answered.parse((await service.rest('sam', 'GET', '/admin/v1/dead-letters/')).body).value
+  /** A job that cannot succeed: its payload is of another version. */
+  const giveUp = async (name: string, payload: object) => {
+    const known = (await list()).length
+    await service.app.queue.enqueue(name, { ...payload, v: 2 })
+    await until(async () => (await list()).length === known + 1 || undefined, `${name} to be given up`)
+  }
+  const siteOf = async (displayName: string) =>
+    (await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId: templates.openCommunity })).body
+
+  it('are none at first, in kind words', async () => {
+    expect(textOf((await service.sam.says('admin jobs')).card)).toContain('No job was given up')
+    expect(await list()).toEqual([])
+  })
+
+  it('are listed with their request and reason, and one is run again once confirmed', async () => {
+    const { requestId } = await siteOf('Letters')
+    const { reference } = (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body
+    await giveUp('refresh-cards', { requestId, version: 1, cards: 'all' })
+    const shown = await service.sam.says('admin jobs')
+    const words = textOf(shown.card)
+    for (const said of ['One job was given up', 'Bring cards up to date', `${reference} · Letters`, 'at v'])
+      expect(words).toContain(said)
+    expect(textOf((await service.sam.says('admin health')).card)).toContain('Jobs that were given up: 1')
+    const asked = await service.sam.clicks(shown, 'Run again')
+    expect(textOf(asked.card ?? {})).toContain('Run it again?')
+    expect(await list()).toHaveLength(1)
+    const before = (await list())[0]?.id
+    await service.sam.clicks({ id: shown.id, card: asked.card }, 'Run again')
+    // It fails again, so it comes back: as another letter.
+    await until(async () => (await list()).find(({ id }) => id !== before), 'it to be given up again')
+    expect(await list()).toHaveLength(1)
+    const { body } = await service.rest('sam', 'GET', `/requests/v1/${requestId}/timeline`)
+    const lines = z.object({ value: z.array(z.object({ action: z.string(), actor: z.unknown() })) }).parse(body).value
+    expect(lines.filter(({ action }) => action === 'replayed')).toMatchObject([{ actor: { displayName: 'Sam Roy' } }])
+  })
+
+  it('of a request that has gone on without them need nobody', async () => {
+    const others = await list()
+    const { requestId } = await siteOf('Went on')
+    const status = async () => (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body['status']
+    await until(async () => (await status()) === 'succeeded' || undefined, 'the site')
+    await service.app.queue.enqueue('provision', { requestId, v: 2 })
+    const kept = () => service.app.queue.deadLetters.list(10)
+    await until(async () => (await kept()).find(({ job }) => job === 'provision'), 'the job to be given up')
+    expect(await list()).toEqual(others)
+  })
+
+  it('are shown to admins only, and one that is not there is 404', async () => {
+    expect((await service.rest('kim', 'GET', '/admin/v1/dead-letters/')).status).toBe(403)
+    const [letter] = await list()
+    expect((await service.rest('kim', 'POST', `/admin/v1/dead-letters/${letter?.id}/replay`)).status).toBe(403)
+    expect((await service.rest('sam', 'POST', `/admin/v1/dead-letters/${randomUUID()}/replay`)).status).toBe(404)
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => service.rest('sam', 'POST', `/admin/v1/dead-letters/${letter?.id}/replay`)),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404])
+  })
+})

@@ -1,0 +1,30 @@
+import { jobRegistry } from '../../src/jobs/define-job.ts'
+import { createQueue } from '../../src/jobs/queue.ts'
+import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
+import { sleeperJob } from './sleeper-job.ts'
+
+/**
+ * A replica to be ended: `node worker-process.ts <options as JSON>`. It prints what it begins and what it has done, never
+ * ends a job whose note begins with `hang`, and stops in order on SIGTERM.
+ */
+const [, , options] = process.argv
+const database = await openDatabase(JSON.parse(options ?? '') as DatabaseOptions)
+const silent = { info() {}, warn() {}, error() {} }
+const queue = await createQueue(database, silent)
+process.on('SIGTERM', () => {
+  queue
+    .stop(1)
+    .then(() => database.close())
+    .then(() => process.exit(0))
+    .catch(console.error)
+})
+await queue.start(
+  jobRegistry(
+    sleeperJob(async ({ note }, { attempt }) => {
+      process.stdout.write(`began ${note} ${attempt}\n`)
+      if (note.startsWith('hang')) await new Promise(() => undefined)
+      process.stdout.write(`did ${note} ${attempt}\n`)
+    }),
+  ),
+)
+process.stdout.write('works\n')
