@@ -34,9 +34,10 @@ describe('what is typed to the bot', () => {
       expect(shown).toContain(template)
     })
 
-    it('new with words of no template: shows all there are', async () => {
+    it('new with words of no template: says so, and shows all there are', async () => {
       const [reply] = await start().turn(saying('kim', 'new spaceship'))
       expect(textOf(cardIn(reply))).toContain('What do you need?')
+      expect(textOf(cardIn(reply))).toContain('No template is called “spaceship”. These there are:')
       expect(actionsOf(cardIn(reply)).length).toBeGreaterThan(1)
     })
 

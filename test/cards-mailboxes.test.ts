@@ -21,11 +21,19 @@ describe('what was asked for', () => {
         autoMapping: false,
         tags: ['north', 'south'],
         capacity: 2000,
+        country: 'CH',
       },
     })
     const shown = [
-      ...['support@contoso.example', 'help@contoso.example', 'Kim Lee and Dana Fox', 'Omar Haddad', '4711'],
-      ...['Hidden', 'Is added by hand', 'north and south', '2,000 MB', 'We answer within one working day.'],
+      ...[
+        'Switzerland',
+        'support@contoso.example',
+        'help@contoso.example',
+        'Kim Lee and Dana Fox',
+        'Omar Haddad',
+        '4711',
+      ],
+      ...['Hidden', 'Is added by hand', 'north, south', '2,000 MB', 'We answer within one working day.'],
       'Customers write to five different people today.',
     ]
     const review = cards.review({ draft: draftOf({ reason: request.reason }), plan: mailboxPlanOf(request) })
@@ -33,6 +41,31 @@ describe('what was asked for', () => {
       expect(textOf(review)).toContain(text)
       expect(textOf(cards.approval(request, viewerOf(dana)))).toContain(text)
     }
+  })
+
+  it('is shown whole in the details where the card has room, and also what no form asks a shared mailbox for', () => {
+    const long = 'Somebody answers within one working day. '.repeat(20).trim()
+    const details = { ...mailboxes.waiting.details, automaticReply: long, audioDeviceName: 'Jabra' }
+    const request = sharedOf({ ...mailboxes.waiting, details })
+    expect(textOf(cards.approval(request, viewerOf(dana)))).toContain(long)
+    expect(textOf(cards.approval(request, viewerOf(dana)))).toContain('Jabra')
+  })
+
+  it('can be folded away again, like the further fields of a form', () => {
+    const review = cards.review({ draft: draftOf({}), plan: mailboxPlanOf(mailboxes.ready) })
+    for (const card of [review, cards.approval(mailboxes.waiting, viewerOf(dana))]) {
+      const toggles = nodesOf(card).filter(({ type }) => type === 'Action.ToggleVisibility')
+      expect(toggles.map(({ title }) => title)).toEqual(['Details ▾', 'Details ▴'])
+      const ids = nodesOf(card).flatMap(({ id }) => (String(id).toLowerCase().includes('details') ? [id] : []))
+      for (const { targetElements } of toggles) expect(new Set(targetElements as unknown[])).toEqual(new Set(ids))
+    }
+  })
+
+  it('names its kind once when the template has the same name', () => {
+    const template = { ...mailboxes.waiting.template, name: 'Shared mailbox' }
+    const shown = textOf(cards.requestStatus({ ...mailboxes.waiting, template }, asKim)).split('\n')
+    expect(shown).toContain('Shared mailbox')
+    expect(textOf(cards.requestStatus(mailboxes.waiting, asKim))).toContain('Shared mailbox · Team mailbox')
   })
 
   it('of metadata is shown also where no form asks for it', () => {
@@ -159,6 +192,15 @@ describe('the card of a finished mailbox', () => {
 
   it('offers to open a shared mailbox only to those who can', () => {
     expect(buttonsOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toEqual(['New request'])
+    const said = 'Kim Lee and Dana Fox can open it in Outlook; you have no access to it.'
+    expect(textOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toContain(said)
+  })
+
+  it('writes numbers and lists as people read them', () => {
+    const { details } = mailboxes.ready
+    const large = { ...mailboxes.ready, details: { ...details, metadata: { ...details.metadata, seats: 1000 } } }
+    expect(textOf(cards.ready(large, asKim))).toMatch(/Room details: 1,000 seats, [^“”"]+$/m)
+    expect(textOf(cards.ready(large, asKim))).not.toMatch(/Room details: .* and /)
   })
 
   it('says what to do next', () => {
@@ -172,6 +214,8 @@ describe('the card of a finished mailbox', () => {
 
   it('shows seven checks and how many more passed; without any it says nothing of checks', () => {
     expect(textOf(cards.ready(mailboxes.ready, asKim))).toContain('3 more checks passed')
+    const eight = { ...mailboxes.ready, checks: mailboxes.ready.checks.slice(0, 8) }
+    expect(textOf(cards.ready(eight, asKim))).toContain('1 more check passed')
     expect(textOf(cards.ready({ ...mailboxes.ready, checks: [] }, asKim))).not.toContain('Checked')
   })
 })

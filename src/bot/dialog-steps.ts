@@ -4,7 +4,14 @@ import { type Draft, type DraftView, isMailboxKind, ProvisioningError, type Temp
 import type { Reply, Turn } from './turn.ts'
 
 /** What a step of the request dialog shows. */
-export type DialogView = DraftView | { readonly step: 'choose'; readonly templates: readonly Template[] }
+export type DialogView =
+  | DraftView
+  | {
+      readonly step: 'choose'
+      readonly templates: readonly Template[]
+      /** The part of a name that was asked for, when no template has it. */
+      readonly unmatched?: string | undefined
+    }
 type Step = DialogView['step']
 interface StepOf<S extends Step> {
   /** What the buttons of its card say. A step without verbs ends the dialog. */
@@ -16,11 +23,11 @@ interface StepOf<S extends Step> {
 export const dialogSteps = {
   choose: {
     verbs: ['request.choose'],
-    async show({ templates }) {
+    async show({ templates, unmatched }) {
       const choices = templates.map(({ id, name, description, kind, approval }) => {
         return { id, name, description, kind, approvalRequired: approval !== null }
       })
-      return { card: cards.chooseTemplate(choices), at: { step: 'choose' } }
+      return { card: cards.chooseTemplate(choices, unmatched), at: { step: 'choose' } }
     },
   },
   details: {

@@ -4,7 +4,7 @@ import { labelName } from './facts.ts'
 import { rowLook, rowLooks } from './look.ts'
 import { featuresOf, peopleWith, storageOf } from './mailbox-facts.ts'
 import { strings } from './strings.ts'
-import { cut, listOf, longest, peopleList, type Viewer } from './words.ts'
+import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from './words.ts'
 
 /** One thing that the ready check has read back, in words; what was there instead is for admins. */
 export const checkRow = z.strictObject({
@@ -88,9 +88,9 @@ function placeOf(details: Parameters<typeof featuresOf>[0]): string {
   const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
   const features = featuresOf(details)
   const said = [
-    ...(seats === undefined ? [] : [strings.facts.seats.replace('{count}', String(seats))]),
+    ...(seats === undefined ? [] : [strings.facts.seats.replace('{count}', quantityOf(seats))]),
     ...(features === strings.facts.none || features === '' ? [] : [features]),
     ...devices.flatMap((device) => device ?? []),
   ]
-  return said.length > 0 ? listOf(said, 'and') : strings.checks.asAsked
+  return said.length > 0 ? listOf(said, 'unit') : strings.checks.asAsked
 }

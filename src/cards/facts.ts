@@ -4,7 +4,8 @@ import { cut, longest } from './words.ts'
 
 /** Label and value of one line. Labels may be an admin's words, so both are shown as text and never as markdown. */
 export const fact = z.strictObject({ label: z.string(), value: z.string() })
-export type Fact = z.output<typeof fact>
+/** `whole`: more of a value that is cut, for where there is room. */
+export type Fact = z.output<typeof fact> & { readonly whole?: string }
 
 interface Common {
   readonly template: Pick<TemplateSnapshot, 'fields' | 'labels'>
@@ -32,7 +33,12 @@ export function labelName({ template, details }: Pick<DescribedSite, 'template' 
 
 /** A line with its value cut, unless there is none. */
 export const described = (label: string, value: string, most: number = longest.text): Fact[] =>
-  value.trim() === '' ? [] : [{ label, value: cut(value, most) }]
+  value.trim() === ''
+    ? []
+    : [{ label, value: cut(value, most), ...(value.length > most && { whole: cut(value, longest.whole) }) }]
+
+/** A line as cards show it. */
+export const asCut = ({ label, value }: Fact): z.output<typeof fact> => ({ label, value })
 
 /** The longest list of people on one line, in characters. */
 export const mostOfPeople = 400
@@ -41,14 +47,23 @@ export const mostOfPeople = 400
 const room = 4800
 const costOfFact = 330
 
-/** As many facts as the card has room for, and how many are left out. */
-export function fitting(facts: readonly Fact[]): { shown: Fact[]; hidden: number } {
+/**
+ * As many facts as the card has room for, and how many are left out. What room is left then goes to the long ones among
+ * them, in order, from the one at `whole` on.
+ */
+export function fitting(facts: readonly Fact[], whole = 0): { shown: z.output<typeof fact>[]; hidden: number } {
   let left = room
-  const shown: Fact[] = []
+  const kept: Fact[] = []
   for (const one of facts) {
     left -= costOfFact + JSON.stringify([one.label, one.value]).length
     if (left < 0) break
-    shown.push(one)
+    kept.push(one)
   }
-  return { shown, hidden: facts.length - shown.length }
+  const shown = kept.map((one, index) => {
+    const more = JSON.stringify(one.whole ?? '').length - JSON.stringify(one.value).length
+    if (one.whole === undefined || index < whole || more > left) return asCut(one)
+    left -= more
+    return { label: one.label, value: one.whole }
+  })
+  return { shown, hidden: facts.length - kept.length }
 }

@@ -53,6 +53,8 @@ export const chooseTemplateCard = defineCard({
   name: 'choose-template',
   data: z.strictObject({
     of: z.enum(['site', 'sharedMailbox', 'equipmentMailbox', 'roomMailbox', 'mixed']),
+    /** The part of a name that was asked for and that no template has; `''` for none. */
+    unmatched: z.string(),
     templates: z.array(
       z.strictObject({
         templateId: z.uuid(),
@@ -68,6 +70,7 @@ export const chooseTemplateCard = defineCard({
 
 export function chooseTemplateView(
   templates: readonly TemplateChoice[],
+  unmatched = '',
 ): Parameters<typeof chooseTemplateCard.render>[0] {
   const offered = templates.map(({ id, name, description, kind, approvalRequired }) => {
     const approval = approvalRequired ? ('approval' as const) : ('noApproval' as const)
@@ -77,6 +80,7 @@ export function chooseTemplateView(
   const [of = 'mixed', ...others] = groups
   return {
     of: others.length > 0 ? 'mixed' : of,
+    unmatched: cut(unmatched, longest.name),
     templates: offered.slice(0, mostTemplates),
     hidden: Math.max(0, offered.length - mostTemplates),
   }

@@ -70,8 +70,9 @@ export const definedCards = [
 /** The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. */
 export const cards = {
   help: (me: HelpFor): CardJson => helpCard.render(helpView(me)),
-  chooseTemplate: (templates: readonly TemplateChoice[]): CardJson =>
-    chooseTemplateCard.render(chooseTemplateView(templates)),
+  /** `unmatched`: the part of a name that was asked for, when no template has it. */
+  chooseTemplate: (templates: readonly TemplateChoice[], unmatched?: string): CardJson =>
+    chooseTemplateCard.render(chooseTemplateView(templates, unmatched)),
   /** The form of a template, whatever it makes. */
   form: (form: RequestForm): CardJson => renderForm(form),
   review: (review: { draft: Draft; plan: Plan }): CardJson => reviewCard.render(reviewView(review)),

@@ -1,8 +1,8 @@
-import { type AccessLevel, accessLevels, type MailboxDetails } from '../core/index.ts'
+import { type AccessLevel, accessLevels, countryCode, type MailboxDetails } from '../core/index.ts'
 import { type DescribedMailbox, described, type Fact, mostOfPeople } from './facts.ts'
 import { inputsOf, type MailboxInputId, roomFeatures } from './mailbox-inputs.ts'
 import { strings } from './strings.ts'
-import { listOf, peopleList, quantity } from './words.ts'
+import { listOf, peopleList, quantity, quantityOf } from './words.ts'
 
 /** The names of those with this access to a mailbox; `''` when there is nobody. */
 export function peopleWith(
@@ -51,7 +51,10 @@ function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
       return described(strings.field.alias, aliasAddress)
     case 'capacity':
       return described(strings.field.capacity, storageOf(details))
+    case 'country':
+      return described(strings.field.country, countryName(details.country ?? ''))
     case 'metadata.seats':
+      return described(strings.field[id], quantityOf(textOf(details, id)))
     case 'metadata.equipmentType':
       return described(strings.field[id], textOf(details, id))
     case 'primaryOwner':
@@ -65,7 +68,7 @@ function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
       )
     case 'businessPhones':
     case 'tags':
-      return described(strings.field[id], listOf(details[id] ?? [], 'and'))
+      return described(strings.field[id], listOf(details[id] ?? [], 'unit'))
     case 'autoMapping':
       if (!isReadable(of)) return []
       return described(strings.field.autoMapping, textOf(details, id) && strings.toggle[id][`${details[id] === true}`])
@@ -75,6 +78,12 @@ function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
     default:
       return id in strings.field ? described(strings.field[id as keyof typeof strings.field], textOf(details, id)) : []
   }
+}
+
+/** A country by its name, however it was typed. */
+function countryName(typed: string): string {
+  const code = countryCode(typed)
+  return code === undefined ? typed : (new Intl.DisplayNames(strings.locale, { type: 'region' }).of(code) ?? typed)
 }
 
 /** The value of an input in what was asked for, as text; `''` without one. */
@@ -95,7 +104,7 @@ export function featuresOf(details: MailboxDetails): string {
   return there.length > 0
     ? listOf(
         there.map((id) => strings.mailbox[id].label),
-        'and',
+        'unit',
       )
     : strings.facts.none
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { addressOf, type Fault, isMailboxKind, type MailboxKind, mailboxKind, type Template } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { choice, type FaultLine, faultLine, faultsOfForm, formFaults, partsOf } from './form-faults.ts'
-import { inputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
+import { formInputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
 import type { RequestForm } from './request-form.ts'
 import { strings } from './strings.ts'
 import { cut, longest, peopleList } from './words.ts'
@@ -45,7 +45,7 @@ type View = Parameters<typeof mailboxFormCard.render>[0]
 
 /** Ids of the inputs that a mailbox template's form shows. */
 export function mailboxInputIds(kind: MailboxKind, fields: Template['fields']): string[] {
-  const { front, more } = inputsOf(kind, fields)
+  const { front, more } = formInputsOf(kind, fields)
   return [...front, ...fields.map(({ key }) => `metadata.${key}`), 'reason', ...more]
 }
 
@@ -60,7 +60,7 @@ export function mailboxFormView(form: RequestForm): View {
     inputOf: (fault) => inputOf(fault, draft.values),
     resource: 'mailbox',
   })
-  const { front, more } = inputsOf(kind, fields)
+  const { front, more } = formInputsOf(kind, fields)
   const builtIn = (id: MailboxInputId) => builtInInput(form, kind, id, faults.lineOf(id))
   const behind = more.map(builtIn)
   return {

@@ -15,7 +15,7 @@ const person: MailboxInput = { type: 'person', most: 36 }
 
 /**
  * Every input of the mailbox forms by its id, which is the API's name of what it holds. Each mailbox form shows those that
- * apply to its kind (API document, rule 3): first what {@link front} names, then the others in this order behind "More".
+ * go with its kind (API document, rule 3): first what {@link front} names, then the others in this order behind "More".
  */
 export const mailboxInputs = {
   displayName: text(100),
@@ -85,8 +85,17 @@ function propertyOf(id: MailboxInputId): string {
 const goesWith = (id: MailboxInputId, kind: MailboxKind): boolean =>
   id === 'metadata.seats' ? kind === 'roomMailbox' : applies(propertyOf(id), kind)
 
+/** What the API takes for every kind, and nobody would look for in a mailbox that is only read. */
+const ofDevices: readonly MailboxInputId[] = ['audioDeviceName', 'displayDeviceName', 'videoDeviceName']
+
+/** The built-in inputs that the form of a kind asks for. */
+export function formInputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fields']) {
+  const { front, more } = inputsOf(kind, fields)
+  return { front, more: more.filter((id) => kind !== 'sharedMailbox' || !ofDevices.includes(id)) }
+}
+
 /**
- * The built-in inputs of a kind's form, in front and behind "More". A field of the template with the key of a built-in
+ * The built-in properties of a kind, by the inputs that ask for them: in front and behind "More". A field of the template with the key of a built-in
  * one (`seats`, `equipmentType`) stands in its place.
  */
 export function inputsOf(kind: MailboxKind, fields: Pick<Template, 'fields'>['fields'] = []) {

@@ -37,7 +37,9 @@ export const mailboxReadyCard = defineCard({
     address: z.string(),
     url: z.string(),
     moreChecks: z.int(),
-    next: z.enum(['appears', 'byHand', 'nobody', 'book', 'bookHidden']),
+    next: z.enum(['appears', 'byHand', 'nobody', 'others', 'book', 'bookHidden']),
+    /** Who can open it. */
+    people: z.string(),
   }),
 })
 
@@ -64,14 +66,16 @@ export function mailboxReadyView(
     address: request.address,
     url: outlookLink(request, viewer),
     moreChecks: rows.length - shown.length,
-    next: nextOf(request),
+    next: nextOf(request, viewer),
+    people: peopleWith(request, 'FullAccess'),
   }
 }
 
-function nextOf(request: RequestForMailbox) {
+function nextOf(request: RequestForMailbox, { id }: Viewer) {
   const { kind, details } = request
   if (kind !== 'sharedMailbox') return details.hideFromGAL ? ('bookHidden' as const) : ('book' as const)
   if (peopleWith(request, 'FullAccess') === '') return 'nobody' as const
+  if (details.permissions[id] !== 'FullAccess') return 'others' as const
   return details.autoMapping === false ? ('byHand' as const) : ('appears' as const)
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Draft, isForMailboxPlan, openStage, type Plan, resourceKind } from '../core/index.ts'
 import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { defineCard } from './define-card.ts'
-import { fact, fitting } from './facts.ts'
+import { asCut, fact, fitting } from './facts.ts'
 import { withoutScheme } from './links.ts'
 import { isReadable } from './mailbox-facts.ts'
 import { cut, decidersOf, longest } from './words.ts'
@@ -40,7 +40,7 @@ export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Param
   const before = mainFacts(of)
   const after = [...labelFact(of), ...reasonFact(of)]
   const own = before.length + after.length
-  const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)])
+  const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], mostFacts)
   const details = shown.slice(mostFacts)
   const stage = openStage(approvals)
   return {
@@ -53,7 +53,7 @@ export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Param
     resource: isForMailboxPlan(plan) ? 'mailbox' : 'site',
     nobody: isForMailboxPlan(plan) && plan.kind === 'sharedMailbox' && !isReadable(plan),
     hasFacts: shown.length > 0,
-    facts: [...before, ...shown.slice(own, mostFacts), ...after],
+    facts: [...before.map(asCut), ...shown.slice(own, mostFacts), ...after.map(asCut)],
     hasDetails: details.length + hidden > 0,
     details,
     hiddenDetails: hidden,

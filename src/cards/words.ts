@@ -39,13 +39,16 @@ export function cut(text: string, longest: number): string {
 }
 
 /** Cuts of the card style, in characters. */
-export const longest = { name: 32, title: 80, text: 300, address: 160 } as const
+export const longest = { name: 32, title: 80, text: 300, whole: 1000, address: 160 } as const
 
-/** "Dana Fox or Omar Haddad", in the language of our strings, since it stands inside a sentence of ours. */
-export function listOf(names: readonly string[], type: 'and' | 'or'): string {
-  const style = type === 'or' ? 'disjunction' : 'conjunction'
-  return new Intl.ListFormat(strings.locale, { type: style }).format(names)
-}
+const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
+
+/**
+ * "Dana Fox or Omar Haddad", in the language of our strings, since it stands inside a sentence of ours; `unit`, of what
+ * is no sentence: "north, south".
+ */
+export const listOf = (names: readonly string[], type: keyof typeof lists): string =>
+  new Intl.ListFormat(strings.locale, { type: lists[type] }).format(names)
 
 /** The names of people, cut; beyond five the first ones and how many others. */
 export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or'): string {
@@ -115,6 +118,10 @@ function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFo
 
 /** A whole number as people read it: "50,000". */
 export const quantity = (value: number): string => new Intl.NumberFormat(strings.locale).format(value)
+
+/** The same of what may be a number, or somebody's own words. */
+export const quantityOf = (given: string | number | boolean): string =>
+  /^\d{1,15}$/.test(String(given)) ? quantity(Number(given)) : String(given)
 
 /** How quick an answer was: "210 ms". */
 export const quickness = (milliseconds: number): string =>

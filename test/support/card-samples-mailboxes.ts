@@ -32,6 +32,7 @@ export const mailboxSamples: readonly Sample[] = [
     chooseTemplateCard,
     chooseTemplateView([projectSite, supportMailbox, meetingRoom, poolEquipment].map(choiceOf)),
   ),
+  sample('unmatched', chooseTemplateCard, chooseTemplateView([supportMailbox, meetingRoom].map(choiceOf), 'printer')),
   sample('', mailboxFormCard, mailboxFormView({ ...form, template: meetingRoom, draft: draftOf({}) })),
   sample('shared', mailboxFormCard, mailboxFormView({ ...form, template: supportMailbox, draft: draftOf({}) })),
   sample('equipment', mailboxFormCard, mailboxFormView({ ...form, template: poolEquipment, draft: draftOf({}) })),
@@ -80,6 +81,7 @@ export const mailboxSamples: readonly Sample[] = [
   sample('mailbox', approvalCard, approvalView(mailboxes.waiting, viewerOf(dana))),
   sample('', mailboxReadyCard, mailboxReadyView(mailboxes.ready, asKim)),
   sample('shared', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, asKim)),
+  sample('others', mailboxReadyCard, mailboxReadyView(mailboxes.sharedReady, viewerOf(omar))),
   sample(
     'nobody',
     mailboxReadyCard,

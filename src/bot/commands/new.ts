@@ -45,7 +45,7 @@ export const newCommands: readonly Command[] = table.map(({ kinds, ...command })
   defineCommand({
     ...command,
     argument: z.string().max(64),
-    handle: async (turn, part) => choose(turn, named(await templatesOf(turn, kinds), part)),
+    handle: async (turn, part) => chooseNamed(turn, await templatesOf(turn, kinds), part),
     otherwise: async (turn) => choose(turn, await templatesOf(turn, kinds)),
   }),
 )
@@ -63,10 +63,11 @@ export const chooseAny = async (turn: Turn): Promise<Reply> => choose(turn, awai
 const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<Template[]> =>
   (await turn.provisioning.templates.usable(turn.actor)).filter(({ kind }) => kinds.includes(kind))
 
-/** Those with this part in their name. A part that no name has gets all there are, so nobody is told that there is nothing. */
-function named(templates: readonly Template[], part: string): readonly Template[] {
-  const found = templates.filter(({ name }) => name.toLowerCase().includes(part.toLowerCase()))
-  return found.length > 0 ? found : templates
+/** Those with this part in their name. Where no name has it, all are shown, and it is said: none opens by itself. */
+async function chooseNamed(turn: Turn, templates: readonly Template[], part: string): Promise<Reply> {
+  const found = templates.filter(({ name }) => name.toLowerCase().includes(part.trim().toLowerCase()))
+  if (found.length > 0 || templates.length === 0 || part === '') return choose(turn, found)
+  return showStep({ step: 'choose', templates, unmatched: part }, turn)
 }
 
 /** A single template opens at once; among several the person chooses. */
