@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
-import { isTerminal, longestComment, ProvisioningError, type Request, referenceOf, referencePattern } from '../../core/index.ts'
+import {
+  isTerminal,
+  longestComment,
+  ProvisioningError,
+  type Request,
+  referenceOf,
+  referencePattern,
+} from '../../core/index.ts'
 import { isCancellable, isRetryable } from '../actions/admin.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
