@@ -130,7 +130,7 @@ describe('a request that does not go straight', () => {
     await reaches(asked.requestId, 'failed')
     const confirm = await sam.says(`cancel ${asked.reference}`)
     expect(readsAfter(await sam.clicks(confirm, 'Cancel request', { comment: 'Not worth it.' }))).toContain('Cancelled')
-    await becomes(kim, asked.id, /What was already created is kept/)
+    await becomes(kim, asked.id, /The site is still there; an admin has been told/)
     expect((await service.rest('sam', 'POST', `/requests/v1/${asked.requestId}/retry`, {})).status).toBe(409)
   })
 
