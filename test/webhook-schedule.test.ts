@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { attemptDelays } from '../src/core/index.ts'
+import { signatureOf } from '../src/jobs/webhook-message.ts'
 import { mulberry32 } from './support/random.ts'
 import { seed } from './support/seed.ts'
 import { admin, answers, hour, type Seen, secretOf, start, timeout, withWebhooks } from './support/webhook-world.ts'
@@ -140,6 +141,30 @@ describe('the signatures of webhooks', () => {
       const letter = signature[place] === 'A' ? 'B' : 'A'
       const wrong = `${signature.slice(0, place)}${letter}${signature.slice(place + 1)}`
       expect(() => verify({ ...one, headers: { ...one.headers, 'webhook-signature': wrong } }, secretOf(1))).toThrow()
+    }
+  })
+
+  it('are those of standardwebhooks for a thousand messages of every kind of text, and of none that differs', () => {
+    const random = mulberry32(seed)
+    const letters = Array.from('aZ09 {}":,\\\n\u0000äß漢字👩‍👧')
+    const at = new Date()
+    const timestamp = String(Math.floor(at.getTime() / 1000))
+    for (let count = 0; count < 1000; count += 1) {
+      const text = Array.from(
+        { length: 1 + Math.floor(random() * 60) },
+        () => letters[Math.floor(random() * letters.length)],
+      )
+      const [id, body] = [`id-${count}`, JSON.stringify(text.join(''))]
+      const headers = (secrets: string[]) => ({
+        ...{ 'webhook-id': id, 'webhook-timestamp': timestamp },
+        'webhook-signature': signatureOf(secrets, id, at, body) ?? '',
+      })
+      const both = headers([secretOf(1), secretOf(2)])
+      for (const secret of [secretOf(1), secretOf(2)])
+        expect(verify({ headers: both, body }, secret)).toBe(text.join(''))
+      expect(() => verify({ headers: both, body }, secretOf(3))).toThrow()
+      const other = altered(body, Math.floor(random() * 1e6))
+      expect(() => verify({ headers: both, body: other }, secretOf(1)), `seed ${seed}`).toThrow()
     }
   })
 
