@@ -16,7 +16,7 @@ import { mostIn } from './support/traffic.ts'
 
 const seed = Number(process.env['STORM_SEED'] ?? Math.floor(Math.random() * 1_000_000))
 /** Follow-up cards of each storm. */
-const count = Number(process.env['STORM_CARDS'] ?? 150)
+const count = Number(process.env['STORM_CARDS'] ?? 60)
 const manners = { retries: 16, retryDelaySeconds: 2, workers: 4 }
 const retryAfterSeconds = 9
 
