@@ -134,7 +134,7 @@ describe.each(siteKinds)('a %s', (kind) => {
       checks: [
         { name: 'siteOpens', ok: true, detail: '' },
         { name: 'owners', ok: false, detail: 'Dana Fox and Omar Haddad are missing' },
-        { name: 'label', ok: false, detail: 'is not applied' },
+        { name: 'label', ok: false, detail: 'it is not applied' },
       ],
     })
     const whole = await runSteps(contoso.tenant, ['add-owners', 'apply-label'], bare)

@@ -88,24 +88,30 @@ async function findOurs(
   if (more.length > 0 || first.Guid === undefined || !isOurType) throw nameTaken(address)
   const mailbox = await exchange.readOne('Get-Mailbox', { Identity: first.Guid }, mailboxEntry, { signal })
   if (!mailbox) return 'not-yet'
-  if (!isOurs(mailbox, input)) throw nameTaken(address)
-  return mailbox
+  if (isOurs(mailbox, input)) return mailbox
+  // Another run of ours may be making it just now, and have kept the moment after this one began.
+  if (input.progress.createSince === undefined && isAlike(mailbox, input, new Date())) return 'not-yet'
+  throw nameTaken(address)
 }
 
 /** Clocks of two places may differ by so much. Milliseconds. */
 const skew = 30_000
 
-/** By everything but its Name, in whose place Exchange may put the object id. */
-function isOurs(mailbox: MailboxEntry, { requestId, kind, address, details, progress }: MailboxStepInput): boolean {
-  const { CustomAttribute15: stamp, WhenCreatedUTC: created } = mailbox
-  if (stamp) return stamp === requestId
-  const { createSince } = progress
+function isOurs(mailbox: MailboxEntry, input: MailboxStepInput): boolean {
+  const { CustomAttribute15: stamp } = mailbox
+  if (stamp) return stamp === input.requestId
+  const { createSince } = input.progress
+  return createSince !== undefined && isAlike(mailbox, input, new Date(createSince))
+}
+
+/** Whether it is as we would make it and no older than that; its Name may be the object id that Exchange puts there. */
+function isAlike(mailbox: MailboxEntry, { kind, address, details }: MailboxStepInput, since: Date): boolean {
   return (
-    createSince !== undefined &&
+    !mailbox.CustomAttribute15 &&
     plainOf(mailbox.DisplayName ?? '') === plainOf(details.displayName) &&
     mailbox.PrimarySmtpAddress?.toLowerCase() === address.toLowerCase() &&
     mailbox.RecipientTypeDetails === recipientTypes[kind] &&
-    utcOf(created ?? '') >= Date.parse(createSince) - skew
+    utcOf(mailbox.WhenCreatedUTC ?? '') >= since.getTime() - skew
   )
 }
 
