@@ -108,10 +108,7 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     await vi.waitFor(() => expect(givenUp).toHaveLength(1), patience)
     const inAnHour = new Date(Date.now() + 3_600_000)
     await queue.enqueue('errand', { note: 'later' }, { startAfter: inAnHour })
-    await vi.waitFor(
-      async () => expect(await queue.state()).toEqual({ waiting: 1, oldestSeconds: 0 }),
-      patience,
-    )
+    await vi.waitFor(async () => expect(await queue.state()).toEqual({ waiting: 1, oldestSeconds: 0 }), patience)
     const { schema } = store.database.queueConnection
     // Nobody works on the queue any more, and its job has been due for two minutes.
     await queue.stop(5)
