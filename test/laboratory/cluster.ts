@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../support/free-port.ts'
+import { startBalancer as start, type startBalancer } from './balancer.ts'
+import type { History } from './history.ts'
+
+const entry = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** The replicas of the service, each a process that may be killed and started at any time. */
+export interface Cluster {
+  /** The one address of all of them. */
+  readonly url: string
+  readonly size: number
+  /** Begins to start one. Settles when it says that it answers; at once when it is killed before. */
+  start(replica: number): Promise<void>
+  /** Ends one as a power cut would. */
+  kill(replica: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Prepares so many replicas; `variables` are what all of them run with, given their common address. */
+export async function prepareCluster(
+  { folder, size, history }: { folder: string; size: number; history: History },
+  variables: (url: string) => Record<string, string>,
+): Promise<Cluster> {
+  const ports = await Promise.all(Array.from({ length: size }, () => freePort()))
+  const balancer: Awaited<ReturnType<typeof startBalancer>> = await start(ports)
+  const children = new Map<number, ChildProcess>()
+  return {
+    url: balancer.url,
+    size,
+    async start(replica) {
+      const dataDir = join(folder, `service-${replica}`)
+      mkdirSync(dataDir, { recursive: true })
+      const own = { PORT: String(ports[replica]), DATA_DIR: dataDir, PATH: process.env['PATH'] }
+      const env = { ...own, ...variables(balancer.url) }
+      const child = spawn(process.execPath, [entry], { cwd: dataDir, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      children.set(replica, child)
+      let complaints = ''
+      child.stderr.on('data', (data) => {
+        complaints = (complaints + String(data)).slice(-2000)
+        if (process.env['TEST_LOG_LEVEL']) process.stderr.write(data)
+      })
+      const lines = createInterface({ input: child.stdout })
+      const up = new Promise<boolean>((resolve) => {
+        lines.on('line', (line) => /^Quartermaster answers/.test(line) && resolve(true))
+      })
+      const isUp = await Promise.race([up, once(child, 'close').then(() => false)])
+      if (isUp) history.note({ event: 'up', replica })
+      else if (child.signalCode !== 'SIGKILL') throw new Error(`the service ended by itself: ${complaints}`)
+    },
+    async kill(replica) {
+      const child = children.get(replica)
+      if (child?.exitCode !== null || child.signalCode !== null)
+        throw new Error(`replica ${replica} ended by itself: code ${child?.exitCode}`)
+      const closed = once(child, 'close')
+      history.note({ event: 'killed', replica })
+      child.kill('SIGKILL')
+      await closed
+    },
+    async close() {
+      for (const child of children.values()) child.kill('SIGKILL')
+      await balancer.close()
+    },
+  }
+}

@@ -1,0 +1,38 @@
+import type { HistoryEvent } from './history.ts'
+
+/** What a run comes to, in one line for people. `seconds` is how long it took. */
+export function figuresOf(events: readonly HistoryEvent[], seconds: number): string {
+  const count = (event: HistoryEvent['event'], is: (one: HistoryEvent) => boolean = () => true) =>
+    events.filter((one) => one.event === event && is(one)).length
+  const status = (wanted: string) => count('end', (one) => one.event === 'end' && one.status === wanted)
+  const made = (wanted: string) => count('made', (one) => one.event === 'made' && one.what === wanted)
+  const reset = events.reduce((sum, one) => sum + (one.event === 'reset' ? one.count : 0), 0)
+  return [
+    `${Math.round(seconds)} s`,
+    `${count('killed')} kills`,
+    `${count('acknowledged')} acknowledged`,
+    `${status('succeeded')} succeeded`,
+    `${status('rejected')} rejected`,
+    `${count('decided')} decisions (${count('late')} came too late)`,
+    `${made('unifiedGroup')} Microsoft 365 groups, ${made('securityGroup')} security groups, ${made('site')} sites, ${made('mailbox')} mailboxes`,
+    `${count('card', (one) => one.event === 'card' && one.card === 'followUp')} follow-up cards`,
+    `${count('webhook')} webhooks`,
+    `${count('troubled')} passing troubles`,
+    `${reset} creations reset`,
+    `last request ended ${lastEnd(events).toFixed(1)} s after the last start or its last act`,
+  ].join(', ')
+}
+
+/** The longest that a request took to end after the last start, or after the last thing that its people did. Seconds. */
+function lastEnd(events: readonly HistoryEvent[]): number {
+  const lastUp = Math.max(0, ...events.flatMap((one) => (one.event === 'up' ? [one.at] : [])))
+  const acts = new Map<number, number>()
+  for (const one of events)
+    if (one.event === 'acknowledged' || one.event === 'decided') acts.set(one.n, Math.max(acts.get(one.n) ?? 0, one.at))
+  const ends = events.flatMap((one) => {
+    if (one.event !== 'end') return []
+    const at = one.timeline.find(({ action }) => action === one.status)?.at
+    return at === undefined ? [] : [(at - Math.max(lastUp, acts.get(one.n) ?? 0)) / 1000]
+  })
+  return Math.max(0, ...ends)
+}

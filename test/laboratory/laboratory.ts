@@ -1,0 +1,194 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { startConnector } from '../support/connector.ts'
+import { emptyStore, newDatabaseUrl } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { startProduct } from '../support/process.ts'
+import { mulberry32 } from '../support/random.ts'
+import { people } from '../support/teams-user.ts'
+import { startSubscriber } from '../support/webhook-subscriber.ts'
+import { createClients } from './clients.ts'
+import { type Cluster, prepareCluster } from './cluster.ts'
+import { openHistory } from './history.ts'
+import { noteTenant, watchOutside } from './observer.ts'
+import { participants, type RunSettings, templatesFor, wishesOf } from './plan.ts'
+
+/** Everything of a run: the service, and each part of what is outside of it apart. */
+export async function openLaboratory(settings: RunSettings, folder: string) {
+  const history = openHistory(settings.historyFile ?? join(folder, 'history.jsonl'))
+  const tenantDir = join(folder, 'tenant')
+  mkdirSync(tenantDir, { recursive: true })
+  const connector = await startConnector()
+  const subscriber = await startSubscriber()
+  const simulator = await startProduct('simulator/main.ts', {
+    cwd: tenantDir,
+    variables: { DATA_DIR: tenantDir, SIMULATOR_PORT: String(await freePort()), SIMULATOR_DIRECTORY_SECONDS: '0' },
+    up: /^EXCHANGE_URL=/,
+  })
+  const tenantUrls = Object.fromEntries(simulator.printed.map((line) => line.split('=') as [string, string]))
+  const simulatorUrl = tenantUrls['LOGIN_URL'] ?? ''
+  const templatesFile = join(folder, 'templates.json')
+  writeFileSync(templatesFile, JSON.stringify(templatesFor(subscriber.url)))
+  const store = settings.store === 'server' ? { DATABASE_URL: await newDatabaseUrl() } : {}
+  if (settings.store === 'embedded')
+    cpSync(await emptyStore(), join(folder, 'service-0', 'postgres'), { recursive: true })
+  const noLimits = ['WRITES_PER_MINUTE', 'READS_PER_MINUTE', 'TENANT_WRITES_PER_MINUTE'].map((name) => [
+    `RATE_LIMIT_${name}`,
+    '0',
+  ])
+  const cluster = await prepareCluster({ folder, size: settings.replicas, history }, (url) => ({
+    ...{ ...tenantUrls, ...store, ...Object.fromEntries(noLimits), OPEN_REQUESTS_PER_PERSON: '0' },
+    ...{ BASE_URL: url, TEMPLATES_FILE: templatesFile, PLAYGROUND: 'off' },
+    ...{ FOLLOW_UP_FIRST_SECONDS: '3', FOLLOW_UP_EVERY_SECONDS: '3', FOLLOW_UP_STOP_SECONDS: '60' },
+    LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
+  }))
+  const outside = watchOutside(history, connector, subscriber)
+  const world = { url: cluster.url, simulatorUrl, connector, outside, history, seed: settings.seed }
+  const random = mulberry32(settings.seed + 1)
+  return {
+    history,
+    cluster,
+    outside,
+    connector,
+    clients: createClients({ ...world, random }),
+    /** From now on the tenant does this share of what it is asked to create and then drops the line. */
+    async resets(share: number): Promise<void> {
+      for (const [index, operation] of creations.entries()) {
+        const fault = { operation, kind: 'resetAfterCommit', share, seed: settings.seed + index }
+        const headers = { 'content-type': 'application/json' }
+        const body = JSON.stringify(fault)
+        const answer = await fetch(`${simulatorUrl}/control/faults`, { method: 'POST', headers, body })
+        if (!answer.ok) throw new Error(`a fault was refused: ${await answer.text()}`)
+      }
+    },
+    noteTenant: () => noteTenant(history, join(tenantDir, 'simulator.sqlite')),
+    async close() {
+      await cluster.close()
+      await simulator.kill()
+      await connector.close()
+      await subscriber.close()
+    },
+  }
+}
+export type Laboratory = Awaited<ReturnType<typeof openLaboratory>>
+
+const creations = ['graph.groups.upsert', 'sharepoint.site.create', 'exchange.new-mailbox']
+
+/** How long the service lives between two kills, in seconds; each time is drawn from the uniform distribution. */
+const lifetime = { shortest: 0, longest: 4 }
+/** One of so many kills comes while it starts. */
+const startsKilled = 8
+/** More wishes than this are not under way at once: the others wait until some have ended. */
+const mostAtOnce = 64
+
+/** Lives one whole run: every wish to its end, with kills all along, and then the state of everything. */
+export async function live(lab: Laboratory, settings: RunSettings): Promise<void> {
+  const { cluster, clients, outside, history } = lab
+  const random = mulberry32(settings.seed + 2)
+  const wishes = wishesOf(settings)
+  const replicas = Array.from({ length: cluster.size }, (_, replica) => replica)
+  await Promise.all(replicas.map((replica) => cluster.start(replica)))
+  await clients.meet(participants)
+  if (settings.resets > 0) await lab.resets(settings.resets)
+
+  let [begun, ended] = [0, 0]
+  const under: Promise<void>[] = []
+  const drive = async (wish: (typeof wishes)[number], wait: number) => {
+    await setTimeout(wait)
+    try {
+      const requestId = await clients.submit(wish)
+      await Promise.all(wish.deciders.map((person) => clients.decide(wish, requestId, person)))
+      await clients.waitFor(wish, requestId)
+    } catch (error) {
+      history.note({ event: 'refused', n: wish.n, why: error instanceof Error ? error.message : String(error) })
+    }
+    ended += 1
+  }
+  /** Lets people begin with what they want, over a while, as long as not too many are at it. */
+  const begin = (until: number, within: number) => {
+    for (; begun < until && begun - ended < mostAtOnce; begun += 1) {
+      const wish = wishes[begun]
+      if (wish) under.push(drive(wish, random() * within))
+    }
+  }
+  for (let kill = 0; kill < settings.kills; kill += 1) {
+    const lives = lifetime.shortest + random() * (lifetime.longest - lifetime.shortest)
+    begin(Math.ceil(((kill + 1) * wishes.length) / (settings.kills + 1)), lives * 1000)
+    await setTimeout(lives * 1000)
+    await killOne(cluster, Math.floor(random() * cluster.size), random)
+    outside.look()
+  }
+  while (begun < wishes.length) {
+    begin(wishes.length, 500)
+    await setTimeout(200)
+  }
+  await Promise.all(under)
+  await everybodyTold(
+    lab,
+    wishes.map(({ n }) => n),
+  )
+  await noteEnds(lab)
+  lab.noteTenant()
+}
+
+/** Kills one replica and starts it again; now and then once more while it starts. */
+async function killOne(cluster: Cluster, replica: number, random: () => number): Promise<void> {
+  await cluster.kill(replica)
+  if (random() < 1 / startsKilled) {
+    const starting = cluster.start(replica)
+    await Promise.race([starting, setTimeout(200 + random() * 1800)])
+    await cluster.kill(replica)
+    await starting
+  }
+  await cluster.start(replica)
+}
+
+/** Gives cards and webhooks that are still on their way some time; whether they came is the checker's matter. */
+async function everybodyTold({ outside, history }: Laboratory, all: readonly number[]): Promise<void> {
+  const end = Date.now() + 60_000
+  const rejected = () =>
+    new Set(history.events.flatMap((one) => (one.event === 'decided' && one.verdict === 'rejected' ? [one.n] : [])))
+  while (Date.now() < end) {
+    outside.look()
+    const without = rejected()
+    if (all.every((n) => outside.isTold(n) || without.has(n))) break
+    await setTimeout(500)
+  }
+  // What comes twice comes soon after.
+  await setTimeout(3000)
+  outside.look()
+}
+
+interface Ended {
+  readonly requestId: string
+  readonly status: string
+  readonly details: { readonly displayName: string }
+  readonly approvals: readonly { decisions: readonly { by: { id: string }; decision: 'approved' | 'rejected' }[] }[]
+}
+interface Line {
+  readonly at: string
+  readonly action: string
+  readonly actor: { readonly id?: string }
+}
+
+/** Every request that the service knows, as an admin reads them. */
+async function noteEnds({ clients, history }: Laboratory): Promise<void> {
+  const { wishIn } = await import('./plan.ts')
+  for (let cursor = ''; ; ) {
+    const page = await clients.get(
+      people.sam,
+      `/requests/v1/?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+    )
+    for (const { requestId, status, details, approvals } of page['value'] as Ended[]) {
+      const { value } = (await clients.get(people.sam, `/requests/v1/${requestId}/timeline`)) as { value: Line[] }
+      const timeline = value.map(({ at, action, actor }) => ({ at: Date.parse(at), action, by: actor.id ?? 'system' }))
+      const decisions = approvals.flatMap((stage) =>
+        stage.decisions.map(({ by, decision }) => ({ by: by.id, verdict: decision })),
+      )
+      history.note({ event: 'end', n: wishIn(details.displayName) ?? 0, requestId, status, timeline, decisions })
+    }
+    if (typeof page['nextCursor'] !== 'string') return
+    cursor = page['nextCursor']
+  }
+}

@@ -1,0 +1,105 @@
+import { DatabaseSync } from 'node:sqlite'
+import { z } from 'zod'
+import { textOf } from '../support/cards.ts'
+import type { Connector } from '../support/connector.ts'
+import type { startSubscriber } from '../support/webhook-subscriber.ts'
+import type { History } from './history.ts'
+import { wishIn } from './plan.ts'
+
+/** A card that asks for a decision, where it lies. */
+export interface Question {
+  readonly chat: string
+  readonly activityId: string
+}
+
+/** Notes what the chats and the subscriber of webhooks have seen since the last look. */
+export function watchOutside(
+  history: History,
+  connector: Connector,
+  subscriber: Awaited<ReturnType<typeof startSubscriber>>,
+) {
+  const seen = { calls: 0, sent: 0, webhooks: 0 }
+  const questions = new Map<number, Question[]>()
+  const ready = new Set<number>()
+
+  /** Sending and its id come by two lists: the first tells when, the second what lies where. */
+  function look(): void {
+    for (const { method, activity, conversationId: chat, at } of connector.calls.slice(seen.calls)) {
+      seen.calls += 1
+      const text = textOf((activity['attachments'] as { content?: object }[] | undefined)?.[0]?.content as never)
+      const n = wishIn(text)
+      const card = n === undefined ? undefined : cardOf(method, text)
+      if (n === undefined || card === undefined || (card === 'ready' && ready.has(n))) continue
+      if (card !== 'question') ready.add(n)
+      history.note({ event: 'card', at, n, card, chat })
+    }
+    for (const { id, conversationId: chat, card } of connector.sent.slice(seen.sent)) {
+      seen.sent += 1
+      const text = textOf(card ?? {})
+      const n = cardOf('POST', text) === 'question' ? wishIn(text) : undefined
+      if (n !== undefined) questions.set(n, [...(questions.get(n) ?? []), { chat, activityId: id }])
+    }
+    for (const { headers, body } of subscriber.received.slice(seen.webhooks)) {
+      seen.webhooks += 1
+      const { type, requestId } = JSON.parse(body) as { type: string; requestId: string }
+      history.note({ event: 'webhook', id: headers['webhook-id'] ?? '', type, requestId })
+    }
+  }
+  return {
+    look,
+    /** The card that asks this person about this wish, if it has come. */
+    question(n: number, personId: string): Question | undefined {
+      look()
+      return questions.get(n)?.findLast(({ chat }) => chat.endsWith(personId))
+    },
+    /** Whether somebody was told that it is ready. */
+    isTold: (n: number): boolean => ready.has(n),
+  }
+}
+export type Outside = ReturnType<typeof watchOutside>
+
+function cardOf(method: 'POST' | 'PUT', text: string): 'question' | 'followUp' | 'ready' | undefined {
+  if (method === 'PUT') return /All checks passed/.test(text) ? 'ready' : undefined
+  if (/Your decision, please/.test(text)) return 'question'
+  return /Your (site|mailbox|room|equipment) is ready/.test(text) ? 'followUp' : undefined
+}
+
+/** Notes everything in the tenant that bears the name of a wish, read from the simulator's own file. */
+export function noteTenant(history: History, file: string): void {
+  const tenant = new DatabaseSync(file, { readOnly: true })
+  const rows = (sql: string) => tenant.prepare(sql).all() as Record<string, string | number | null>[]
+  try {
+    const found = [
+      ...rows(`select case unified when 1 then 'unifiedGroup' else 'securityGroup' end as what,
+        doc ->> 'displayName' as name, mail_nickname as alias,
+        coalesce(extension ->> 'requestId', substr(unique_name, 1, 36)) as mark from groups`),
+      ...rows(`select 'site' as what, doc ->> 'title' as name, path as alias,
+        (select substr(unique_name, 1, 36) from groups where groups.id = sites.group_id) as mark from sites`),
+      ...rows(`select 'mailbox' as what, doc ->> 'displayName' as name, name as alias,
+        doc ->> '$.mailbox.CustomAttribute15' as mark from mailboxes`),
+    ]
+    // A communication site bears no mark; its address and its title are its request's alone.
+    const ids = new Map(history.events.flatMap((one) => (one.event === 'acknowledged' ? [[one.n, one.requestId]] : [])))
+    for (const { what, name, alias, mark } of found) {
+      const n = wishIn(`${name} ${alias}`)
+      if (n === undefined) continue
+      const requestId = what === 'site' ? (mark ?? ids.get(n)) : mark
+      history.note({
+        event: 'made',
+        n,
+        what: resource.parse(what),
+        name: `${name} (${alias})`,
+        requestId: markOf(requestId),
+      })
+    }
+    const resets = rows(`select operation, count(*) as count from calls where fault = 'resetAfterCommit'
+      group by operation`)
+    for (const { operation, count } of resets)
+      history.note({ event: 'reset', operation: String(operation), count: Number(count) })
+  } finally {
+    tenant.close()
+  }
+}
+
+const resource = z.enum(['unifiedGroup', 'securityGroup', 'site', 'mailbox'])
+const markOf = (mark: unknown): string | null => (typeof mark === 'string' ? mark : null)

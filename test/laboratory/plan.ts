@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import contoso from '../../src/simulator/contoso.json' with { type: 'json' }
+import { mulberry32 } from '../support/random.ts'
+import { labels } from '../support/service.ts'
+import { people } from '../support/teams-user.ts'
+import { type Kind, kinds } from './history.ts'
+
+const count = z.coerce.number().int().min(0)
+const environment = z.object({
+  CRASH_REQUESTS: count.min(1).default(24),
+  CRASH_KILLS: count.default(4),
+  CRASH_SEED: count.optional(),
+  CRASH_STORE: z.enum(['embedded', 'server']).default('embedded'),
+  CRASH_REPLICAS: count.min(1).max(9).default(1),
+  /** The share of creations that the tenant does and drops the line. */
+  CRASH_RESETS: z.coerce.number().min(0).max(0.9).default(0),
+  /** Where the history goes; a folder of the run that is gone after it, unless said. */
+  CRASH_HISTORY: z.string().optional(),
+})
+
+/** What a run is to be: how long, how often killed, over which store. Throws when the environment says nonsense. */
+export function runSettings(variables: Readonly<Record<string, string | undefined>>) {
+  const given = environment.parse(variables)
+  const replicas = given.CRASH_STORE === 'embedded' ? 1 : given.CRASH_REPLICAS
+  return {
+    requests: given.CRASH_REQUESTS,
+    kills: given.CRASH_KILLS,
+    seed: given.CRASH_SEED ?? Date.now() % 1_000_000,
+    store: given.CRASH_STORE,
+    replicas,
+    resets: given.CRASH_RESETS,
+    historyFile: given.CRASH_HISTORY,
+  }
+}
+export type RunSettings = ReturnType<typeof runSettings>
+
+export interface Person {
+  readonly id: string
+  readonly name: string
+}
+/** A wish of a person, and how its clients will behave. */
+export interface Wish {
+  readonly n: number
+  readonly name: string
+  readonly kind: Kind
+  readonly channel: 'rest' | 'chat'
+  readonly approval: boolean
+  readonly templateId: string
+  readonly requester: Person
+  /** Who decides, the first to be asked first; several click at about the same time. */
+  readonly deciders: readonly Person[]
+  readonly decidesBy: 'rest' | 'chat'
+  readonly verdict: 'approved' | 'rejected'
+}
+
+/** Sam is the admin, and Dana and Omar get access to mailboxes; they ask and decide nothing here. */
+const everybody: Person[] = contoso.people.slice(4, 40).map(({ id, displayName }) => ({ id, name: displayName }))
+const pairs = [0, 1, 2, 3, 4, 5].map((pair) => everybody.slice(2 * pair, 2 * pair + 2))
+const requesters = everybody.slice(12)
+export const participants = everybody
+
+export const isSite = (kind: Kind): kind is 'teamSite' | 'communicationSite' => /Site$/.test(kind)
+/** Template ids tell the kind, and whose approval is needed (0: nobody's). */
+const templateId = (kind: Kind, approvers: number): string =>
+  `aaaaaaaa-0000-4000-8000-0000000000${kinds.indexOf(kind)}${approvers}`
+
+/** Templates of every kind, each for every pair of approvers and for none; all of them tell one subscriber of the end. */
+export function templatesFor(webhookUrl: string): object[] {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const events = ['site.provisioned', 'mailbox.provisioned', 'request.rejected', 'request.failed']
+  const allowed = [{ id: labels.internal, name: 'Internal' }]
+  return kinds.flatMap((kind) =>
+    [undefined, ...pairs].map((approvers, index) => ({
+      ...{ id: templateId(kind, index), version: 1, kind, name: `${kind} ${index}`, description: 'Of the laboratory' },
+      ...{ order: 10 + index, webhook: { url: webhookUrl, secret, events } },
+      ...(isSite(kind) && { labels: { allowed, default: labels.internal } }),
+      approval: approvers ? { stages: [{ approvers: approvers.map(({ id }) => ({ user: id })), rule: 'any' }] } : null,
+    })),
+  )
+}
+
+/**
+ * All wishes of a run, the same for the same seed: half by REST, half with approval, half for sites, in every combination
+ * and in an order of chance. One in ten decisions is a rejection; in one of four both approvers click.
+ */
+export function wishesOf({ requests, seed }: RunSettings): Wish[] {
+  const random = mulberry32(seed)
+  const numbers = Array.from({ length: requests }, (_, index) => ({ index, place: random() }))
+  return numbers
+    .sort((one, other) => one.place - other.place)
+    .map(({ index }, order) => {
+      const n = order + 1
+      const kind = kindOf(index >> 2)
+      const approval = (index & 2) > 0
+      const pair = Math.floor(random() * pairs.length)
+      const approvers = pairs[pair] ?? []
+      const deciders = random() < 0.5 ? approvers : approvers.toReversed()
+      return {
+        ...{ n, name: `Lab ${String(n).padStart(4, '0')}`, kind, approval },
+        channel: (index & 1) > 0 ? 'chat' : 'rest',
+        templateId: templateId(kind, approval ? pair + 1 : 0),
+        requester: requesters[n % requesters.length] ?? people.kim,
+        deciders: approval ? deciders.slice(0, random() < 0.25 ? 2 : 1) : [],
+        decidesBy: random() < 0.7 ? 'chat' : 'rest',
+        verdict: random() < 0.1 ? 'rejected' : 'approved',
+      }
+    })
+}
+
+const sites = ['teamSite', 'communicationSite'] as const
+const mailboxes = ['sharedMailbox', 'roomMailbox', 'equipmentMailbox'] as const
+const kindOf = (index: number): Kind =>
+  (index % 2 === 0 ? sites[(index >> 1) % sites.length] : mailboxes[(index >> 1) % mailboxes.length]) ?? 'teamSite'
+
+/** What stands in every trace of a wish: its name, and the address that is made of it. */
+export const wishIn = (text: string): number | undefined => {
+  const digits = /\blab[ -](\d{4})\b/i.exec(text)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
