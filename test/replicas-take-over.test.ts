@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { defineJob, jobRegistry } from '../src/jobs/define-job.ts'
 import { createQueue, type Queue } from '../src/jobs/queue.ts'
@@ -47,6 +47,7 @@ describe('two replicas over one server', () => {
 
   it('one is killed within a job: the other takes it over within 30 s, and the living one’s own job runs once', async () => {
     const other = startChild('worker-process.ts', JSON.stringify(options))
+    onTestFinished(async () => void (await other.kill()))
     await other.lines(1)
     await queue.enqueue('sleeper', { note: 'hang' })
     await other.lines(2)
@@ -64,6 +65,7 @@ describe('two replicas over one server', () => {
 
   it('one is stopped within a job: it is due at once for the other, and counts as no attempt', async () => {
     const other = startChild('worker-process.ts', JSON.stringify(options))
+    onTestFinished(async () => void (await other.kill()))
     await other.lines(1)
     here.length = 0
     let done: () => void = () => undefined
