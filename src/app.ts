@@ -136,9 +136,9 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopWatchdog = startWatchdog(queue, log, clock.now)
   http.open()
   const housekeeping = setInterval(() => {
-    forgetOld(stores, clock.now()).catch((error: unknown) =>
-      log.warn({ err: error }, 'what is old could not be forgotten'),
-    )
+    database
+      .patiently(() => forgetOld(stores, clock.now()))
+      .catch((error: unknown) => log.warn({ err: error }, 'what is old could not be forgotten'))
   }, 3_600_000)
   return {
     url: http.url,
