@@ -28,7 +28,7 @@ inChatWindows('a room and an admin, in a real browser', { PLAYGROUND: 'admin' },
       const returned = await kim.sees('2 things to fix', 'room-form-returned')
       const said = await returned.innerText()
       expect(said).toContain('This address is taken. Try room-zrh-matterhorn-2.')
-      expect(said).toContain('Somebody is chosen in both.')
+      expect(said).toContain('Dana Fox is chosen in both')
       expect(await returned.getByLabel('Room name').inputValue()).toBe('Matterhorn (Zürich, *floor 2*)')
       expect(await returned.getByLabel('Whiteboard').isChecked()).toBe(true)
       await returned.getByLabel('Short name').fill('room-zrh-matterhorn-2')
