@@ -56,14 +56,14 @@ describe('the checker of histories', () => {
   })
 
   it('finds nothing in a rejection, of which nothing was made', () => {
-    const rejected = {
+    const rejected: Parameters<typeof history>[0] = {
       ...{ group: null, security: null, site: null, followUp: null },
       decided: { ...good.decided, verdict: 'rejected' },
       end: {
         ...{ ...good.end, status: 'rejected', timeline: timelineOf('pendingApproval', 'rejected') },
         decisions: [{ by: dana, verdict: 'rejected' }],
       },
-    } as const
+    }
     expect(found(history(rejected))).toEqual([])
   })
 

@@ -6,7 +6,7 @@ import { withProcesses } from './support/processes.ts'
 import { mulberry32 } from './support/random.ts'
 import { until } from './support/until.ts'
 
-type Plan = { kind: journeys.SiteKind; kills: readonly KillPoint[] }
+type Plan = { kind: journeys.JourneyKind; kills: readonly KillPoint[] }
 
 /** `CRASH_POINTS=all` (npm run test:crash) kills at every point there is, each in a journey of its own. */
 const everything = process.env['CRASH_POINTS'] === 'all'
@@ -35,10 +35,23 @@ const hardest: Plan[] = [
       points.followUpArrived,
     ],
   },
+  {
+    kind: 'room',
+    kills: [
+      points.sendOnItsWay,
+      points.approveOnItsWay,
+      atTenant('after the tenant did', { step: 'create-mailbox', operation: 'exchange.new-mailbox' }),
+      atTenant('after the tenant did', { step: 'create-mailbox', operation: 'exchange.set-mailbox' }),
+      atTenant('after the tenant did', { step: 'grant-access', operation: 'exchange.add-mailboxpermission' }),
+      points.followUpArrived,
+    ],
+  },
 ]
+/** A mailbox is looked up in another place, and nothing looks for it in the directory afterwards. */
+const forSitesOnly: readonly KillPoint[] = [points.lookUp, points.look]
 
 function allPlans(): Plan[] {
-  const kinds = ['team', 'communication'] as const
+  const kinds = ['team', 'communication', 'room'] as const
   const calls = kinds.flatMap((kind) =>
     tenantCalls[kind].flatMap((call) => {
       const modes = isWrite(call)
@@ -47,10 +60,14 @@ function allPlans(): Plan[] {
       return modes.map((mode): Plan => ({ kind, kills: [atTenant(mode, call)] }))
     }),
   )
-  const others = kinds.flatMap((kind) => Object.values(points).map((point): Plan => ({ kind, kills: [point] })))
-  const anywhere = Array.from({ length: 10 }, (_, index): Plan => {
+  const others = kinds.flatMap((kind) =>
+    Object.values(points)
+      .filter((point) => kind !== 'room' || !forSitesOnly.includes(point))
+      .map((point): Plan => ({ kind, kills: [point] })),
+  )
+  const anywhere = Array.from({ length: 12 }, (_, index): Plan => {
     const moments = Array.from({ length: 1 + (index % 3) }, () => atMoment(Math.floor(random() * 3000)))
-    return { kind: index % 2 === 0 ? 'team' : 'communication', kills: moments }
+    return { kind: kinds[index % kinds.length] ?? 'team', kills: moments }
   })
   const all = [...calls, ...others, ...anywhere].map((plan) => ({ plan, place: random() }))
   return all.sort((one, other) => one.place - other.place).map(({ plan }) => plan)
@@ -76,7 +93,7 @@ function questionsAfter(kills: readonly KillPoint[]): number[] {
   return Array.from({ length: 1 + doubts.length }, (_, index) => index + 1)
 }
 
-describe('a site outlives kill -9 of the service', () => {
+describe('a site or a room outlives kill -9 of the service', () => {
   console.log(`crash safety: seed ${seed}, ${plans.length} journeys${everything ? '' : ' (CRASH_POINTS=all for all)'}`)
   const world = withProcesses({
     FOLLOW_UP_FIRST_SECONDS: '3',
@@ -113,7 +130,11 @@ describe('a site outlives kill -9 of the service', () => {
     expect(state.answered).toBe(true)
   }
 
-  async function live(name: string, kind: journeys.SiteKind, kills: readonly KillPoint[]): Promise<journeys.Journey> {
+  async function live(
+    name: string,
+    kind: journeys.JourneyKind,
+    kills: readonly KillPoint[],
+  ): Promise<journeys.Journey> {
     const { kim, dana } = world
     if (lived.length === 0) await dana.installs()
     const review = await journeys.fillForm(world, kind, name)
@@ -130,18 +151,21 @@ describe('a site outlives kill -9 of the service', () => {
   async function checkEnd({ name, kind, requestId, cardId }: journeys.Journey, kills: readonly KillPoint[]) {
     const request = await world.get(`/requests/v1/${requestId}`)
     expect(request).toMatchObject({ status: 'succeeded', problem: null })
-    const { url } = request['resource'] as { url: string }
-    const { alias } = request['details'] as { alias: string }
-    expect(await journeys.timelineOf(world, requestId)).toEqual(journeys.wholeTimeline)
-    expect(world.made(requestId, name, alias)).toEqual({
+    const { url = '', address = url } = request['resource'] as { url?: string; address?: string }
+    const { alias } = request['details'] as { alias?: string }
+    expect(await journeys.timelineOf(world, requestId)).toEqual(journeys.wholeTimeline(kind))
+    const ownName = alias ?? address.slice(0, address.indexOf('@'))
+    const site = kind === 'room' ? 0 : 1
+    expect(world.made(requestId, name, ownName)).toEqual({
       unifiedGroups: kind === 'team' ? 1 : 0,
-      securityGroups: 1,
-      sites: 1,
+      securityGroups: site,
+      sites: site,
+      mailboxes: 1 - site,
     })
     const status = world.connector.activity(cardId)
-    expect([journeys.linkOf(status), textOf(status?.card ?? {})]).toEqual([url, expect.stringContaining('Ready')])
+    expect([journeys.linkOf(status), textOf(status?.card ?? {})]).toEqual([address, expect.stringContaining('Ready')])
     const cards = journeys.followUps(world, name)
-    for (const card of cards) expect(journeys.linkOf(card)).toBe(url)
+    for (const card of cards) expect(journeys.linkOf(card)).toBe(address)
     expect(followUpsAfter(kills)).toContain(cards.length)
     expect(questionsAfter(kills)).toContain(journeys.questions(world, name).length)
   }
@@ -156,13 +180,13 @@ describe('a site outlives kill -9 of the service', () => {
       await until(() => journeys.followUps(world, name)[0], `the follow-up card of ${name}`)
   }
 
-  it.each(numbered)('$name, a $kind site, killed $where', { timeout: 90_000 }, async ({ name, kind, kills }) => {
+  it.each(numbered)('$name, a $kind, killed $where', { timeout: 90_000 }, async ({ name, kind, kills }) => {
     const journey = await live(name, kind, kills)
     await ends(journey, kills)
     await checkEnd(journey, kills)
   })
 
-  it.each(['team', 'communication'] as const)('the points cover every call that a %s site needs', async (kind) => {
+  it.each(['team', 'communication', 'room'] as const)('the points cover every call that a %s needs', async (kind) => {
     const before = (await world.calls()).length
     const journey = await live(`Undisturbed ${kind}`, kind, [])
     await ends(journey, [])
@@ -170,7 +194,9 @@ describe('a site outlives kill -9 of the service', () => {
     const { value } = { value: (await world.calls()).slice(before) }
     const own = value.slice(value.findIndex(({ operation }) => operation === tenantCalls[kind][0]?.operation))
     const called = own.filter(({ operation }) =>
-      /^(graph\.groups\.(?!list)|graph\.sites|sharepoint\.(?!site\.exists))/.test(operation),
+      /^(graph\.groups\.(?!list)|graph\.sites|graph\.users\.update|sharepoint\.(?!site\.exists)|exchange\.)/.test(
+        operation,
+      ),
     )
     expect(new Set(tenantCalls[kind].map(({ operation }) => operation))).toEqual(
       new Set(called.map(({ operation }) => operation)),

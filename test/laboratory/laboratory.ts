@@ -12,7 +12,7 @@ import { createClients } from './clients.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
 import { openHistory } from './history.ts'
 import { noteTenant, watchOutside } from './observer.ts'
-import { participants, type RunSettings, templatesFor, wishesOf } from './plan.ts'
+import { participants, type RunSettings, templatesFor, wishesOf, wishIn } from './plan.ts'
 
 /** Everything of a run: the service, and each part of what is outside of it apart. */
 export async function openLaboratory(settings: RunSettings, folder: string) {
@@ -75,8 +75,8 @@ export type Laboratory = Awaited<ReturnType<typeof openLaboratory>>
 
 const creations = ['graph.groups.upsert', 'sharepoint.site.create', 'exchange.new-mailbox']
 
-/** How long the service lives between two kills, in seconds; each time is drawn from the uniform distribution. */
-const lifetime = { shortest: 0, longest: 4 }
+/** The longest that the service lives between two kills, in seconds; how long is a matter of chance each time. */
+const longestLife = 4
 /** One of so many kills comes while it starts. */
 const startsKilled = 8
 /** More wishes than this are not under way at once: the others wait until some have ended. */
@@ -113,7 +113,7 @@ export async function live(lab: Laboratory, settings: RunSettings): Promise<void
     }
   }
   for (let kill = 0; kill < settings.kills; kill += 1) {
-    const lives = lifetime.shortest + random() * (lifetime.longest - lifetime.shortest)
+    const lives = random() * longestLife
     begin(Math.ceil(((kill + 1) * wishes.length) / (settings.kills + 1)), lives * 1000)
     await setTimeout(lives * 1000)
     await killOne(cluster, Math.floor(random() * cluster.size), random)
@@ -174,7 +174,6 @@ interface Line {
 
 /** Every request that the service knows, as an admin reads them. */
 async function noteEnds({ clients, history }: Laboratory): Promise<void> {
-  const { wishIn } = await import('./plan.ts')
   for (let cursor = ''; ; ) {
     const page = await clients.get(
       people.sam,

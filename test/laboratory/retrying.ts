@@ -45,6 +45,8 @@ export async function restAnswer(
   const passing = response.status >= 500 || text.includes('idempotency-key-in-flight')
   const why = `${response.status} ${text.slice(0, 300)}`
   if (!passing) throw new Refusal(why)
-  if (response.status !== 503) history.note({ event: 'troubled', n, why })
+  if (response.status >= 500 && response.status !== 503) history.note({ event: 'troubled', n, why })
+  // Both say when to come again.
+  await setTimeout(Number(response.headers.get('retry-after') ?? 0) * 1000)
   return undefined
 }

@@ -1,5 +1,5 @@
 import type { ConnectorFault } from './connector.ts'
-import type { SiteKind } from './journey.ts'
+import type { JourneyKind } from './journey.ts'
 import type { Processes } from './processes.ts'
 
 /** Whether the moment to kill the service has come; it is asked again and again. */
@@ -17,15 +17,15 @@ export interface KillPoint {
   readonly doubt?: { readonly card: 'question' | 'followUp'; readonly was: 'arrived' | 'lost' | 'perhaps' }
 }
 
-const question = 'Your decision, please'
-const followUp = 'Your site is ready'
+const question = /Your decision, please/
+const followUp = /Your (site|room) is ready/
 
 /** A card's way to or in a chat is where the service dies. */
 function atConnector(
   name: string,
   after: KillPoint['after'],
   how: Pick<ConnectorFault, 'method' | 'how'>,
-  says: string,
+  says: RegExp,
   doubt?: KillPoint['doubt'],
 ): KillPoint {
   const arm: KillPoint['arm'] = async ({ connector }, about) => {
@@ -34,7 +34,7 @@ function atConnector(
       count: 1,
       when: (activity) => {
         const text = JSON.stringify(activity)
-        return text.includes(about) && text.includes(says)
+        return text.includes(about) && says.test(text)
       },
     })
     return () => fault.count === 0
@@ -105,14 +105,8 @@ export const points = {
     },
   },
   sendOnItsWay: atConnector(
-    'before Send was answered',
-    'Send',
-    { method: 'PUT', how: 'hold' },
-    'Waiting for approval',
-    {
-      card: 'question',
-      was: 'perhaps',
-    },
+    ...(['before Send was answered', 'Send', { method: 'PUT', how: 'hold' }, /Waiting for approval/] as const),
+    { card: 'question', was: 'perhaps' },
   ),
   sendAnswered: answered('Send'),
   questionArrived: atConnector(
@@ -133,15 +127,15 @@ export const points = {
     'before Approve was answered',
     'Approve',
     { method: 'PUT', how: 'hold' },
-    'Approved by you',
+    /Approved by you/,
   ),
   approveAnswered: answered('Approve'),
   putOff: {
-    name: 'while the work waits for the site',
+    name: 'while the work waits for the tenant',
     after: 'Approve',
     async arm(world) {
       const before = (await world.calls()).length
-      const waits = ['graph.groups.site', 'sharepoint.web.get']
+      const waits = ['graph.groups.site', 'sharepoint.web.get', 'exchange.new-mailbox']
       return async () => (await world.calls()).slice(before).some(({ operation }) => waits.includes(operation))
     },
   },
@@ -161,7 +155,7 @@ export const points = {
     'inside the update of the status card',
     'Approve',
     { method: 'PUT', how: 'hold' },
-    'Open site',
+    /Open site|@contoso\.example.*All checks passed/,
     { card: 'followUp', was: 'perhaps' },
   ),
   followUpArrived: atConnector(
@@ -180,8 +174,8 @@ export const points = {
   ),
 } as const satisfies Record<string, KillPoint>
 
-/** Every call that the steps of a site make, in order; a test holds it against what is called. */
-export const tenantCalls: { readonly [K in SiteKind]: readonly TenantPoint[] } = {
+/** Every call that the steps of a site or a room make, in order; a test holds it against what is called. */
+export const tenantCalls: { readonly [K in JourneyKind]: readonly TenantPoint[] } = {
   team: [
     { step: 'create-site', operation: 'graph.groups.getByUniqueName' },
     { step: 'create-site', operation: 'graph.groups.upsert' },
@@ -221,5 +215,32 @@ export const tenantCalls: { readonly [K in SiteKind]: readonly TenantPoint[] } =
     { step: 'link-group', operation: 'graph.groups.getByUniqueName', skip: 1 },
     { step: 'link-group', operation: 'graph.groups.update' },
   ],
+  room: [
+    { step: 'create-mailbox', operation: 'exchange.get-mailbox' },
+    { step: 'create-mailbox', operation: 'exchange.get-recipient' },
+    { step: 'create-mailbox', operation: 'exchange.get-mailbox', skip: 1 },
+    { step: 'create-mailbox', operation: 'exchange.get-recipient', skip: 1 },
+    { step: 'create-mailbox', operation: 'exchange.new-mailbox' },
+    { step: 'create-mailbox', operation: 'exchange.set-mailbox' },
+    // Which of the stamp and the settings the second one is depends on how soon Exchange knows the mailbox.
+    { step: 'create-mailbox or apply-settings', operation: 'exchange.set-mailbox', skip: 1 },
+    { step: 'block-sign-in', operation: 'graph.users.update' },
+    { step: 'apply-contact', operation: 'exchange.set-user' },
+    { step: 'apply-place', operation: 'exchange.set-place' },
+    { step: 'apply-place', operation: 'exchange.set-place', skip: 1 },
+    { step: 'apply-booking', operation: 'exchange.set-calendarprocessing' },
+    { step: 'apply-automatic-reply', operation: 'exchange.set-mailboxautoreplyconfiguration' },
+    { step: 'grant-access', operation: 'exchange.get-mailboxpermission' },
+    { step: 'grant-access', operation: 'exchange.add-mailboxpermission' },
+    { step: 'grant-access', operation: 'exchange.get-recipientpermission' },
+    { step: 'grant-access', operation: 'exchange.add-recipientpermission' },
+    { step: 'ready-check', operation: 'exchange.get-user' },
+    { step: 'ready-check', operation: 'exchange.get-place' },
+    { step: 'ready-check', operation: 'exchange.get-calendarprocessing' },
+    { step: 'ready-check', operation: 'exchange.get-mailboxpermission', skip: 1 },
+    { step: 'ready-check', operation: 'exchange.get-recipientpermission', skip: 1 },
+    { step: 'ready-check', operation: 'exchange.get-mailboxautoreplyconfiguration' },
+  ],
 }
-export const isWrite = ({ operation }: TenantPoint): boolean => /\.(upsert|add|update|create)$/.test(operation)
+export const isWrite = ({ operation }: TenantPoint): boolean =>
+  /\.(upsert|add|update|create|(new|set|add)-\w+)$/.test(operation)

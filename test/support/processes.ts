@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, inject } from 'vitest'
+import samples from '../../src/simulator/templates.json' with { type: 'json' }
 import { type Connector, startConnector } from './connector.ts'
 import { emptyStore } from './database.ts'
 import { freePort } from './free-port.ts'
@@ -21,6 +22,7 @@ export interface Made {
   readonly unifiedGroups: number
   readonly securityGroups: number
   readonly sites: number
+  readonly mailboxes: number
 }
 
 export interface Processes {
@@ -104,6 +106,8 @@ async function open(variables: Record<string, string>) {
   })
   const tenantUrls = Object.fromEntries(simulator.printed.map((line) => line.split('=') as [string, string]))
   const tenantUrl = tenantUrls['LOGIN_URL'] ?? ''
+  const templatesFile = join(folder, 'templates.json')
+  writeFileSync(templatesFile, JSON.stringify(templatesWithApproval()))
   let service: ProductProcess | undefined
   let posting: Promise<string> | undefined
 
@@ -124,7 +128,7 @@ async function open(variables: Record<string, string>) {
     async start(change: Record<string, string> = {}) {
       const own = { PORT: String(port), BASE_URL: relay.url, DATA_DIR: dataDir, PLAYGROUND: 'off', LOG_LEVEL: logLevel }
       const limits = { RATE_LIMIT_WRITES_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' }
-      const all = { ...own, ...limits, ...tenantUrls, ...variables, ...change }
+      const all = { ...own, ...limits, TEMPLATES_FILE: templatesFile, ...tenantUrls, ...variables, ...change }
       service = await startProduct('main.ts', { cwd: dataDir, variables: all, up: /^Quartermaster answers/ })
     },
     async kill() {
@@ -173,6 +177,13 @@ async function open(variables: Record<string, string>) {
   }
 }
 
+/** Contoso's templates, and rooms wait for Dana or Omar too: so every journey has the same clicks. */
+function templatesWithApproval(): object[] {
+  const approvers = [{ user: people.dana.id }, { user: people.omar.id }]
+  const approval = { stages: [{ approvers, rule: 'any' }] }
+  return samples.map((template) => (template.kind === 'roomMailbox' ? { ...template, approval } : template))
+}
+
 const logLevel = process.env['TEST_LOG_LEVEL'] ?? 'fatal'
 
 /** Counts by every mark that a duplicate could bear: its key, its name, its address, the request id it carries. */
@@ -194,6 +205,15 @@ export function madeIn(file: string, requestId: string, displayName: string, ali
         requestId,
         `SPO-${alias}`,
         requestId,
+      ),
+      mailboxes: count(
+        `select count(*) as n from mailboxes where doc ->> 'displayName' = ? or name = ?
+         or doc ->> '$.mailbox.CustomAttribute15' = ?
+         or id in (select mailbox_id from mailbox_addresses where address = ?)`,
+        displayName,
+        alias,
+        requestId,
+        `${alias}@contoso.example`,
       ),
       sites: count(`select count(*) as n from sites where doc ->> 'title' = ? or path = ?`, displayName, alias),
     }
