@@ -111,6 +111,7 @@ export async function startReplicas({ count, port, cwd, env, log }: ReplicaOptio
   function revive(replica: number): void {
     running[replica] = undefined
     if (stopping) return
+    proxy.takeBack(urls[replica] ?? '')
     log(`Replica ${replica + 1} has died and is started again.`)
     setTimeout(() => {
       if (stopping) return
@@ -127,6 +128,8 @@ export async function startReplicas({ count, port, cwd, env, log }: ReplicaOptio
   async function restart(replica: number): Promise<void> {
     const url = urls[replica] ?? ''
     await proxy.leaveOut(url)
+    // One that has just died is being started: two of them would want the same port.
+    while (!stopping && running[replica] === undefined) await new Promise((resolve) => setTimeout(resolve, 25))
     const before = running[replica]
     running[replica] = undefined
     await before?.stop()
