@@ -29,7 +29,7 @@ export interface MailboxStepInput {
   readonly access: readonly { readonly person: Person; readonly level: Exclude<AccessLevel, 'None'> }[]
   /** Custom attributes of Exchange, by their number. */
   readonly customAttributes: ReadonlyMap<number, string>
-  /** When work on the request first began: a mailbox from before is somebody else's. */
+  /** When work on the request first began: what is young is looked for more often. */
   readonly startedAt: Date
   readonly progress: MailboxProgress
   readonly signal: AbortSignal
