@@ -21,7 +21,7 @@ import { requestOf } from './support/rest.ts'
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'backup-'))
 const holding = { requests: 2, templates: 1, newestChange: '2026-11-20T09:30:00.000Z' }
 
-describe('a backup of the embedded store', () => {
+describe('a backup of the embedded store', { timeout: 60_000 }, () => {
   let dataDir: string
   let file: string
   const reasons = async (from: string) => {
@@ -100,7 +100,7 @@ describe('a backup of the embedded store', () => {
     ['of something else', () => Buffer.from('a shopping list')],
     ['of something else, packed', () => gzipSync('a shopping list')],
     ['without its end', (bytes: Buffer) => gzipSync(gunzipSync(bytes).subarray(0, -2000))],
-  ])('%s is refused, and the store stays', { timeout: 30_000 }, async (_, damage) => {
+  ])('%s is refused, and the store stays', async (_, damage) => {
     const target = newFolder()
     mkdirSync(join(target, 'postgres'))
     writeFileSync(join(target, 'postgres', 'PG_VERSION'), 'mine')

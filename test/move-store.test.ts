@@ -11,7 +11,7 @@ import { templates, tokenFor } from './support/service.ts'
 import { people, TeamsUser } from './support/teams-user.ts'
 import { until } from './support/until.ts'
 
-describe('from the embedded store into a server', () => {
+describe('from the embedded store into a server', { timeout: 60_000 }, () => {
   let app: App
   let connector: Connector
   let dataDir: string
