@@ -12,7 +12,8 @@ function placesOf(field: MailboxField): string {
   const said = new Map<string, MailboxKind[]>()
   for (const kind of mailboxKinds) {
     const to = destinationsOf(field, kind)
-    const places = typeof to === 'string' ? to : [...new Set(to.map(({ cmdlet, parameter }) => `${cmdlet} ${parameter}`))]
+    const places =
+      typeof to === 'string' ? to : [...new Set(to.map(({ cmdlet, parameter }) => `${cmdlet} ${parameter}`))]
     const words = { request: 'kept on the request', refused: 'refused' }
     const text = typeof places === 'string' ? words[places as keyof typeof words] : shorter(places)
     said.set(text, [...(said.get(text) ?? []), kind])
