@@ -10,6 +10,8 @@ type Plan = { kind: journeys.JourneyKind; kills: readonly KillPoint[] }
 
 /** `CRASH_POINTS=all` (npm run test:crash) kills at every point there is, each in a journey of its own. */
 const everything = process.env['CRASH_POINTS'] === 'all'
+/** How often each of them (1 unless said): `CRASH_ROUNDS=20` takes hours. */
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 1)
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000)
 const random = mulberry32(seed)
 
@@ -73,10 +75,10 @@ function allPlans(): Plan[] {
   return all.sort((one, other) => one.place - other.place).map(({ plan }) => plan)
 }
 
-const plans = everything ? [...hardest, ...allPlans()] : hardest
+const plans = everything ? [...hardest, ...Array.from({ length: rounds }, allPlans).flat()] : hardest
 const numbered = plans.map((plan, index) => ({
   ...plan,
-  name: `Crash ${String(index + 1).padStart(3, '0')}`,
+  name: `Crash ${String(index + 1).padStart(4, '0')}`,
   where: plan.kills.map(({ name }) => name).join('; then '),
 }))
 
