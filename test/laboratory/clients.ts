@@ -104,12 +104,15 @@ export function createClients(world: ClientWorld) {
     return requestId
   }
 
-  /** Decides once the card that asks for it has come. */
+  const isDecided = (n: number) => history.events.some((one) => one.event === 'decided' && one.n === n)
+
+  /** Decides once the card that asks for it has come. Nobody is asked any more when somebody else has decided. */
   async function decide(wish: Wish, requestId: string, person: Person): Promise<void> {
     const { n, verdict, decidesBy } = wish
-    const question = await insist(`the question about ${wish.name}`, random, async () =>
-      world.outside.question(n, person.id),
-    )
+    const question = await insist(`the question about ${wish.name}`, random, async () => {
+      return world.outside.question(n, person.id) ?? (isDecided(n) ? 'decided' : undefined)
+    })
+    if (question === 'decided') return history.note({ event: 'late', n, by: person.id })
     const held = await (decidesBy === 'rest'
       ? decideByRest(wish, requestId, person)
       : decideByChat(wish, requestId, person, question.activityId))

@@ -79,8 +79,8 @@ const creations = ['graph.groups.upsert', 'sharepoint.site.create', 'exchange.ne
 const longestLife = 4
 /** One of so many kills comes while it starts. */
 const startsKilled = 8
-/** More wishes than this are not under way at once: the others wait until some have ended. */
-const mostAtOnce = 64
+/** More wishes than this are not under way at once: the others wait until some have ended. Kills make each of them long. */
+const mostAtOnce = { undisturbed: 64, killed: 200 }
 
 /** Lives one whole run: every wish to its end, with kills all along, and then the state of everything. */
 export async function live(lab: Laboratory, settings: RunSettings): Promise<void> {
@@ -105,9 +105,10 @@ export async function live(lab: Laboratory, settings: RunSettings): Promise<void
     }
     ended += 1
   }
+  const most = settings.kills > 0 ? mostAtOnce.killed : mostAtOnce.undisturbed
   /** Lets people begin with what they want, over a while, as long as not too many are at it. */
   const begin = (until: number, within: number) => {
-    for (; begun < until && begun - ended < mostAtOnce; begun += 1) {
+    for (; begun < until && begun - ended < most; begun += 1) {
       const wish = wishes[begun]
       if (wish) under.push(drive(wish, random() * within))
     }
