@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type Activity,
   CloudAdapter,
@@ -18,6 +19,26 @@ export interface Credentials {
 }
 
 /**
+ * What a call to the connector knows of itself. Until its request has `left` us nothing can have arrived; one that is
+ * `givenUp` before that never leaves.
+ */
+export interface Leaving {
+  left: boolean
+  givenUp: boolean
+}
+export const leaving = new AsyncLocalStorage<Leaving>()
+/** Runs when the token is there and the request goes out. */
+const noteLeaving = {
+  name: 'noteLeaving',
+  sendRequest<Request, Answer>(request: Request, next: (request: Request) => Answer): Answer {
+    const call = leaving.getStore()
+    if (call?.givenUp) throw new Error('the call was given up before it left')
+    if (call) call.left = true
+    return next(request)
+  },
+}
+
+/**
  * The SDK's HTTP client repeats a POST by itself when the answer is lost, which would send a card twice; what is tried
  * again is decided where it is known what the card is. The SDK passes no such option on, so its policy is taken out.
  */
@@ -27,9 +48,11 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
     return {
       async create(serviceUrl, audience) {
         const client = await factory.create(serviceUrl, audience)
-        if (client['client'].pipeline.removePolicy({ name: 'defaultRetryPolicy' }).length === 0) {
+        const { pipeline } = client['client']
+        if (pipeline.removePolicy({ name: 'defaultRetryPolicy' }).length === 0) {
           throw new Error('the connector client has no retry policy to take out; look at its pipeline again')
         }
+        pipeline.addPolicy(noteLeaving, { afterPhase: 'Sign' })
         return client
       },
     }

@@ -4,12 +4,13 @@ import type { CardJson } from '../cards/index.ts'
 import {
   type ChatRefusal,
   type Conversation,
+  ProvisioningError,
   PutOff,
   type SendResult,
   TenantError,
   type UpdateResult,
 } from '../core/index.ts'
-import type { GuardedAdapter } from './adapter.ts'
+import { type GuardedAdapter, type Leaving, leaving } from './adapter.ts'
 import { longestCall } from './chat-pace.ts'
 import type { PacedChats } from './paced-chats.ts'
 import { refusalOfChat, statusOf } from './refused-card.ts'
@@ -73,15 +74,19 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, chats,
      */
     async send(conversation: Conversation, card: CardJson, what: string): Promise<SendResult> {
       let activityId: string | undefined
+      const call: Leaving = { left: false, givenUp: false }
       try {
-        await inChat(conversation, what, async (context) => {
-          activityId = (await context.sendActivity(messageOf(card)))?.id
-        })
+        await leaving.run(call, () =>
+          inChat(conversation, what, async (context) => {
+            activityId = (await context.sendActivity(messageOf(card)))?.id
+          }),
+        )
       } catch (error) {
-        if (error instanceof TenantError || error instanceof PutOff) throw error
-        const refusal = refusalOfChat(error, 'send')
+        if (isOurs(error)) throw error
+        const refusal = refusalOfChat(error)
         if (refusal) return told(refusal, error, conversation)
-        if (statusOf(error) !== undefined || neverLeft(error)) throw retryable(error)
+        if (!call.left || statusOf(error) !== undefined || neverLeft(error)) throw retryable(error)
+        log.warn({ err: error, personId: conversation.personId }, 'whether a card arrived is not known')
         return { state: 'unknown' }
       }
       return activityId ? { state: 'sent', activityId } : { state: 'unknown' }
@@ -96,8 +101,8 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, chats,
         })
         return 'updated'
       } catch (error) {
-        if (error instanceof TenantError || error instanceof PutOff) throw error
-        const refusal = refusalOfChat(error, 'update')
+        if (isOurs(error)) throw error
+        const refusal = refusalOfChat(error)
         if (refusal) return told(refusal, error, conversation)
         if (statusOf(error) === 404) return 'gone'
         throw retryable(error)
@@ -106,10 +111,16 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, chats,
   }
 }
 
-/** A call that is cut off when it takes too long: whether it arrived is not known then. */
+/** What we said ourselves, and no answer of the connector: the store does not answer, the chat is full. */
+const isOurs = (error: unknown): boolean =>
+  error instanceof TenantError || error instanceof PutOff || error instanceof ProvisioningError
+
+/** A call that is cut off when it takes too long: whether it arrived is not known then, unless it has not even left. */
 async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
   const late = new AbortController()
   const timeUp = setTimeout(milliseconds, undefined, { ref: false, signal: late.signal }).then(() => {
+    const own = leaving.getStore()
+    if (own && !own.left) own.givenUp = true
     throw new Error('the connector did not answer in time')
   })
   timeUp.catch(() => undefined)
@@ -135,7 +146,8 @@ function holdOf(error: unknown): number {
 function retryable(error: unknown): TenantError {
   const status = statusOf(error)
   return new TenantError('chat-unavailable', 'The chat does not take cards just now.', {
-    retryable: status === undefined || tryAgain.has(status) || status >= 500,
+    // A bare 403 or 404 is some proxy's on the way, and passes.
+    retryable: status === undefined || tryAgain.has(status) || status === 403 || status === 404 || status >= 500,
     retryAfterSeconds: retryAfterOf(error),
     cause: error,
   })

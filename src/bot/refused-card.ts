@@ -5,20 +5,27 @@ import type { ChatRefusal } from '../core/index.ts'
  * take the next card.
  */
 const notOfTheChat = new Set(['InvalidBotApiHost', 'ForbiddenOperationException'])
+/** Refusals that speak of the chat: it takes no card of ours until the person comes back. */
+const ofTheChat = new Set([
+  'BotNotInConversationRoster',
+  'ConversationBlockedByUser',
+  'BotDisabledByAdmin',
+  'MessageWritesBlocked',
+  'ConversationNotFound',
+])
 
 /**
  * Whether the connector's answer says that a chat does not take our cards (learn.microsoft.com, "Status codes from bot
  * conversational APIs"): 403 when the bot was blocked, taken out or disabled by an admin (`ConversationBlockedByUser`,
  * `BotNotInConversationRoster`, `BotDisabledByAdmin`, `MessageWritesBlocked`), 404 `ConversationNotFound`. Undefined = it
- * says something else. An update may also find the chat and not the card.
+ * says something else, or it is no word of the connector's: something on the way may answer 403 to everything for a while.
  */
-export function refusalOfChat(error: unknown, doing: 'send' | 'update'): ChatRefusal | undefined {
+export function refusalOfChat(error: unknown): ChatRefusal | undefined {
   const status = statusOf(error)
   const code = codeOf(error)
-  if (status === 404 && (doing === 'send' || code === 'ConversationNotFound'))
-    return { state: 'undeliverable', why: code ?? 'ConversationNotFound', closed: true }
-  if (status !== 403) return undefined
-  return { state: 'undeliverable', why: code ?? 'Forbidden', closed: code === undefined || !notOfTheChat.has(code) }
+  if ((status !== 403 && status !== 404) || code === undefined) return undefined
+  if (ofTheChat.has(code)) return { state: 'undeliverable', why: code, closed: true }
+  return notOfTheChat.has(code) ? { state: 'undeliverable', why: code, closed: false } : undefined
 }
 
 /** The status that the connector answered with; undefined when there was no answer. */

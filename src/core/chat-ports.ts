@@ -11,6 +11,8 @@ export interface SentCard {
   readonly conversationId: string
   readonly activityId: string | null
   readonly state: 'sending' | 'sent' | 'unknown'
+  /** When it was last written; the store's to say. */
+  readonly updatedAt?: Date
 }
 export interface SentCards {
   ofRequest(requestId: string): Promise<SentCard[]>

@@ -28,8 +28,8 @@ export async function deliverCard(
   const { conversationId } = conversation
   const before = await ports.sentCards.find(requestId, personId, key)
   if (before && before.state !== 'sending') return
-  // Another job is sending it, and sees to its end: a sending of our own would make this at least our second attempt.
-  if (before && attempt === 1) return
+  // Another job is sending it just now, and sees to its end: of our own sending this would be at least the second attempt.
+  if (before && attempt === 1 && isAtWork(before, ports.clock.now())) return
   const known = before && !isOfWebhook(key) ? await knownCard(ports, requestId, personId) : undefined
   const card: SentCard = { requestId, personId, key, conversationId, activityId: null, state: 'sending' }
   if (known?.activityId) {
@@ -50,6 +50,11 @@ export async function deliverCard(
   if (before) return ports.sentCards.put({ ...card, state: 'unknown' })
   throw new Error(`the answer to card ${key} of ${requestId} was lost`)
 }
+
+/** How long a sending can take, in milliseconds: whoever began it earlier has died, or given it up. */
+const longestSending = 120_000
+const isAtWork = ({ updatedAt }: SentCard, now: Date): boolean =>
+  updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
 
 /** A card that waited while its subject moved on says nothing any more. */
 function stillToTell(request: Request, key: CardKey): boolean {

@@ -7,6 +7,8 @@ export const attemptDelays = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_
 const jitter = 0.2
 /** Nothing but failures for so long, in hours, and the receiver is switched off. */
 const failingHours = 120
+/** And for how long the delivery at hand must have been tried, in hours. */
+const triedHours = 24
 /** The longest that a receiver may ask to be left alone, in seconds. */
 export const longestWaitSeconds = 86_400
 /** Attempts that a delivery remembers: several replays. */
@@ -70,12 +72,17 @@ export interface Aftermath {
   readonly tell?: CardKey
 }
 
+interface Before {
+  readonly delivery: Delivery
+  readonly endpoint: WebhookEndpoint
+}
+
 /**
  * The rules of delivery in one place: the schedule, what the receiver asked for, when it is switched off, and when admins
  * are told. `random` gives 0 to 1.
  */
 export function afterAttempt(
-  before: { delivery: Delivery; endpoint: WebhookEndpoint },
+  before: Before,
   attempt: { at: Date; outcome: AttemptOutcome },
   now: Date,
   random: () => number,
@@ -85,7 +92,7 @@ export function afterAttempt(
   const attempts = before.delivery.attempts + 1
   const record = { at: at.toISOString(), status: outcome.said, milliseconds }
   const history = [...(before.delivery.history ?? []), record].slice(-rememberedAttempts)
-  const endpoint = healthAfter(before.endpoint, outcome, now)
+  const endpoint = healthAfter(before, outcome, now)
   const delay = attemptDelays[attempts - (before.delivery.replays?.at(-1)?.after ?? 0)]
   const goesOn = outcome.ends === undefined && delay !== undefined && endpoint.disabledAt === null
   const seconds = Math.max((delay ?? 0) * (1 - jitter + 2 * jitter * random()), outcome.waitSeconds ?? 0)
@@ -98,14 +105,16 @@ export function afterAttempt(
 }
 
 /** The bot's own subscription is never switched off, and waits for nothing: requests are announced by it. */
-function healthAfter(endpoint: WebhookEndpoint, outcome: AttemptOutcome, now: Date): WebhookEndpoint {
+function healthAfter({ endpoint, delivery }: Before, outcome: AttemptOutcome, now: Date): WebhookEndpoint {
   if (outcome.ends === 'delivered') return { ...endpoint, failingSince: null, waitsUntil: null, toldOf: null }
   const at = now.toISOString()
   const failingSince = endpoint.failingSince ?? at
   const failing = { ...endpoint, failingSince }
   if (endpoint.templateId === null || endpoint.disabledAt !== null) return failing
   if (outcome.gone) return { ...failing, disabledAt: at, reason: 'gone' }
-  if (now.getTime() - Date.parse(failingSince) >= failingHours * 3_600_000)
+  // After a quiet time the first failure is no proof: a delivery has to have been tried for a day.
+  const tried = now.getTime() - Date.parse(delivery.replays?.at(-1)?.at ?? delivery.createdAt)
+  if (tried >= triedHours * 3_600_000 && now.getTime() - Date.parse(failingSince) >= failingHours * 3_600_000)
     return { ...failing, disabledAt: at, reason: 'failing' }
   const { waitSeconds = 0 } = outcome
   const until = Math.max(now.getTime() + waitSeconds * 1000, Date.parse(endpoint.waitsUntil ?? at))

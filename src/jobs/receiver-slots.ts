@@ -36,12 +36,15 @@ const longest = 300_000
 export function createReceiverSlots(limits: SlotLimits, random: () => number) {
   const receivers = new Map<string, Receiver>()
   let failingNow = 0
-  const mostOf = ({ isFailing, isOwn }: Visitor) => (isFailing ? limits.failing : isOwn ? limits.own : limits.each)
+  const mostOf = ({ isFailing, isOwn }: Visitor) => (isOwn ? limits.own : isFailing ? limits.failing : limits.each)
+  const countsAsFailing = ({ isFailing, isOwn }: Visitor) => isFailing && !isOwn
   const isFull = (visitor: Visitor) =>
     (receivers.get(visitor.key)?.active ?? 0) >= mostOf(visitor) ||
-    (visitor.isFailing && failingNow >= limits.allFailing)
+    (countsAsFailing(visitor) && failingNow >= limits.allFailing)
 
-  function take(receiver: Receiver, { key, deliveryId, isFailing }: Visitor): () => void {
+  function take(receiver: Receiver, visitor: Visitor): () => void {
+    const { key, deliveryId } = visitor
+    const isFailing = countsAsFailing(visitor)
     receiver.waiting.delete(deliveryId)
     receiver.active += 1
     failingNow += isFailing ? 1 : 0

@@ -8,6 +8,7 @@ interface Row {
   conversation_id: string
   activity_id: string | null
   state: SentCard['state']
+  updated_at: Date
 }
 
 export function createSentCards(database: Database): SentCards {
@@ -58,4 +59,5 @@ const read = (row: Row): SentCard => ({
   conversationId: row.conversation_id,
   activityId: row.activity_id,
   state: row.state,
+  updatedAt: row.updated_at,
 })
