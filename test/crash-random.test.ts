@@ -8,6 +8,8 @@ import { runSettings } from './laboratory/plan.ts'
 
 const settings = runSettings(process.env)
 const { requests, kills, seed, store, replicas, resets } = settings
+/** Milliseconds: on a busy machine each of them may take so long. */
+const longest = 300_000 + kills * 15_000 + requests * 5000
 const how = resets > 0 ? `, the tenant resets ${resets * 100} % of creations` : ''
 
 describe(`${requests} requests outlive ${kills} kills`, () => {
