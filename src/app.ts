@@ -163,11 +163,17 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
 
 /** What only grows otherwise; each store knows how long it keeps what. */
 async function forgetOld(stores: Stores, at: Date): Promise<void> {
-  await stores.inbox.forgetOld()
-  await stores.tokenBuckets?.forgetFull()
-  await stores.chatPace.forgetOld()
   const { idempotency, drafts, deliveries, templates, botState } = stores
-  for (const store of [idempotency, drafts, deliveries, templates, botState]) await store.forgetOld(at)
+  const all = [
+    () => stores.inbox.forgetOld(),
+    async () => stores.tokenBuckets?.forgetFull(),
+    () => stores.chatPace.forgetOld(),
+    ...[idempotency, drafts, deliveries, templates, botState].map((store) => () => store.forgetOld(at)),
+  ]
+  const failures: unknown[] = []
+  // One after another, and one that fails keeps no other from its turn.
+  for (const forget of all) await forget().catch((error: unknown) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
 }
 
 async function connectTenant(

@@ -3,7 +3,7 @@ import { GuardedAdapter } from '../src/bot/adapter.ts'
 import { type CardSender, createCardSender } from '../src/bot/card-sender.ts'
 import { createPacedChats } from '../src/bot/paced-chats.ts'
 import { cards } from '../src/cards/index.ts'
-import { type Conversation, PutOff } from '../src/core/index.ts'
+import { type Conversation, ProvisioningError, PutOff } from '../src/core/index.ts'
 import { chatPaceInMemory } from '../src/store/chat-pace.ts'
 import { kim, requests, tenantId, viewerOf } from './support/card-requests.ts'
 import { type Connector, startConnector } from './support/connector.ts'
@@ -93,6 +93,35 @@ describe('a chat that does not take a card', () => {
   it.each([400, 413])('POST, %i: this card is never taken, and is given up', async (status) => {
     connector.fail({ method: 'POST', how: status, count: 1 })
     await expect(calls.POST()).rejects.toMatchObject({ retryable: false })
+  })
+
+  it.each([403, 404])(
+    'POST, %i without a word of the connector: something on the way says so, and it passes',
+    async (status) => {
+      connector.fail({ method: 'POST', how: status, count: 1 })
+      await expect(calls.POST()).rejects.toMatchObject({ retryable: true })
+      expect(await calls.POST()).toMatchObject({ state: 'sent' })
+    },
+  )
+
+  it('nor a card for which no token can be had: it has not left, and is tried again', async () => {
+    const nowhere = new GuardedAdapter({ appId: tenantId, password: 'x', tenantId: 'no tenant', type: 'SingleTenant' })
+    const chats = createPacedChats(
+      chatPaceInMemory(() => now),
+      log,
+    )
+    const parts = { adapter: nowhere, allowLoopback: true, assertOutside: () => undefined, chats, log }
+    await expect(createCardSender(parts).send(conversation, card, 'a card')).rejects.toMatchObject({ retryable: true })
+    expect(connector.sent).toEqual([])
+  })
+
+  it('nor one for which the store cannot say whether there is room: the same', async () => {
+    const away = new ProvisioningError('unavailable', 'The store does not answer.')
+    const store = { change: () => Promise.reject(away), forgetOld: () => Promise.resolve() }
+    const adapter = new GuardedAdapter(undefined)
+    const chats = createPacedChats(store, log)
+    const parts = { adapter, allowLoopback: true, assertOutside: () => undefined, chats, log }
+    await expect(createCardSender(parts).send(conversation, card, 'a card')).rejects.toBe(away)
   })
 
   it.each([

@@ -37,7 +37,7 @@ export function watchAvailability(probe: (signal: AbortSignal) => Promise<unknow
     const outOfTime = new Promise<false>((resolve) => patience.addEventListener('abort', () => resolve(false)))
     const asked = probe(patience).then(
       () => true,
-      () => false,
+      isAnswer,
     )
     return Promise.race([asked, outOfTime])
   }
@@ -77,6 +77,12 @@ export function watchAvailability(probe: (signal: AbortSignal) => Promise<unknow
     },
     close: () => closed.abort(),
   }
+}
+
+/** A server that refuses by an SQLSTATE of its own, too many connections say, is there; one that starts or ends is not. */
+function isAnswer(error: unknown): boolean {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25)/.test(code)
 }
 
 const away = () =>
