@@ -35,10 +35,7 @@ export function watchAvailability(probe: (signal: AbortSignal) => Promise<unknow
   async function answers(): Promise<boolean> {
     const patience = AbortSignal.any([AbortSignal.timeout(PROBE_MILLISECONDS), closed.signal])
     const outOfTime = new Promise<false>((resolve) => patience.addEventListener('abort', () => resolve(false)))
-    const asked = probe(patience).then(
-      () => true,
-      isAnswer,
-    )
+    const asked = probe(patience).then(() => true, isAnswer)
     return Promise.race([asked, outOfTime])
   }
 
