@@ -17,7 +17,7 @@ export function createSentCards(database: Database): SentCards {
       const { rows } = await database.query<Row>('SELECT * FROM sent_cards WHERE request_id = $1 ORDER BY updated_at', [
         requestId,
       ])
-      return rows.map(read)
+      return rows.flatMap((row) => read(row) ?? [])
     },
     async find(requestId, personId, key) {
       const { rows } = await database.query<Row>(
@@ -52,12 +52,17 @@ export function createSentCards(database: Database): SentCards {
   }
 }
 
-const read = (row: Row): SentCard => ({
-  requestId: row.request_id,
-  personId: row.person_id,
-  key: cardKey.parse(row.key),
-  conversationId: row.conversation_id,
-  activityId: row.activity_id,
-  state: row.state,
-  updatedAt: row.updated_at,
-})
+/** Undefined for a card that another version of the service sent: it keeps nobody from the cards that this one knows. */
+function read(row: Row): SentCard | undefined {
+  const key = cardKey.safeParse(row.key)
+  if (!key.success) return undefined
+  return {
+    requestId: row.request_id,
+    personId: row.person_id,
+    key: key.data,
+    conversationId: row.conversation_id,
+    activityId: row.activity_id,
+    state: row.state,
+    updatedAt: row.updated_at,
+  }
+}
