@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { textOf } from './support/cards.ts'
 import { templates, withService } from './support/service.ts'
+import { endPatience } from './support/unreadable.ts'
 import { until } from './support/until.ts'
 
 const answered = z.object({ value: z.array(z.object({ id: z.uuid(), job: z.string(), problem: z.string() })) })
@@ -14,7 +15,11 @@ describe('jobs that were given up', () => {
   const giveUp = async (name: string, payload: object) => {
     const known = (await list()).length
     await service.app.queue.enqueue(name, { ...payload, v: 2 })
-    await until(async () => (await list()).length === known + 1 || undefined, `${name} to be given up`)
+    const isGivenUp = async () => {
+      await endPatience(service.app.database, name)
+      return (await list()).length === known + 1 || undefined
+    }
+    await until(isGivenUp, `${name} to be given up`)
   }
   const siteOf = async (displayName: string) =>
     (await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId: templates.openCommunity })).body
@@ -39,7 +44,11 @@ describe('jobs that were given up', () => {
     const before = (await list())[0]?.id
     await service.sam.clicks({ id: shown.id, card: asked.card }, 'Run again')
     // It fails again, so it comes back: as another letter.
-    await until(async () => (await list()).find(({ id }) => id !== before), 'it to be given up again')
+    const isGivenUpAgain = async () => {
+      await endPatience(service.app.database, 'refresh-cards')
+      return (await list()).find(({ id }) => id !== before)
+    }
+    await until(isGivenUpAgain, 'it to be given up again')
     expect(await list()).toHaveLength(1)
     const { body } = await service.rest('sam', 'GET', `/requests/v1/${requestId}/timeline`)
     const lines = z.object({ value: z.array(z.object({ action: z.string(), actor: z.unknown() })) }).parse(body).value
@@ -53,7 +62,11 @@ describe('jobs that were given up', () => {
     await until(async () => (await status()) === 'succeeded' || undefined, 'the site')
     await service.app.queue.enqueue('provision', { requestId, v: 2 })
     const kept = () => service.app.queue.deadLetters.list(10)
-    await until(async () => (await kept()).find(({ job }) => job === 'provision'), 'the job to be given up')
+    const isGivenUp = async () => {
+      await endPatience(service.app.database, 'provision')
+      return (await kept()).find(({ job }) => job === 'provision')
+    }
+    await until(isGivenUp, 'the job to be given up')
     expect(await list()).toEqual(others)
   })
 

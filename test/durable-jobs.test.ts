@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../src/store/database.ts'
 import { startChild } from './support/child.ts'
 import { discardStore, engines, newStoreOptions, withDatabase } from './support/database.ts'
 import { sleeperJob } from './support/sleeper-job.ts'
+import { endPatience } from './support/unreadable.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
 const patience = { timeout: 15_000, interval: 20 }
@@ -152,11 +153,14 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     expect(began).toBeGreaterThanOrEqual(startAfter.getTime())
   })
 
-  it('that cannot be read end in the dead letter queue with the reason, and harm nobody', async () => {
+  it('that cannot be read wait for who can, then end in the dead letter queue with the reason, and harm nobody', async () => {
     await queue.enqueue('errand', { note: 42 })
     await queue.enqueue('errand', { note: 'future', v: 2 })
     await queue.enqueue('errand', { note: 'good' })
     await vi.waitFor(() => expect(ran.map(({ note }) => note)).toEqual(['good']), patience)
+    const unread = { waiting: 2, active: 0, failed: 0 }
+    await vi.waitFor(async () => expect(await errandCounts()).toMatchObject(unread), patience)
+    await endPatience(store.database, 'errand')
     await vi.waitFor(async () => expect(await errandCounts()).toMatchObject({ waiting: 0, failed: 2 }), patience)
     const { rows } = await store.database.query<{ reason: string }>(
       `select source_output ->> 'message' as reason from ${store.database.queueConnection.schema}.job

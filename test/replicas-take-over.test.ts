@@ -63,7 +63,7 @@ describe('two replicas over one server', () => {
     done()
   }, 45_000)
 
-  it('one is stopped within a job: it is due at once for the other, and counts as no attempt', async () => {
+  it('one is stopped within a job: it is due at once for the other, which knows that it was begun and has its time', async () => {
     const other = startChild('worker-process.ts', JSON.stringify(options))
     onTestFinished(async () => void (await other.kill()))
     await other.lines(1)
@@ -75,14 +75,22 @@ describe('two replicas over one server', () => {
     await queue.enqueue('sleeper', { note: 'hang two' })
     await vi.waitFor(() => expect(here).toHaveLength(1), { timeout: 10_000, interval: 20 })
     const began = (await other.lines(2))[1]
+    // At work on it for longer than the stopped one takes to end, and to say what it has to say of its own jobs.
+    working = () => new Promise((resolve) => setTimeout(resolve, 3000))
     process.kill(other.pid, 'SIGTERM')
-    await other.ended
     done()
-    working = async () => undefined
+    await other.ended
     const mine = here[0]?.note
     expect(began).toBe(mine === 'hang one' ? 'began hang two 1' : 'began hang one 1')
     await vi.waitFor(() => expect(here).toHaveLength(2), { timeout: 10_000, interval: 20 })
-    expect(here.map(({ attempt }) => attempt)).toEqual([1, 1])
+    expect(here.map(({ attempt }) => attempt)).toEqual([1, 2])
+    // It has no retries, so that a failure that somebody else said of it would be its end.
+    const counts = async () => (await queue.counts()).find(({ name }) => name === 'sleeper')
+    await vi.waitFor(async () => expect(await counts()).toMatchObject({ waiting: 0, active: 0, failed: 0 }), {
+      timeout: 15_000,
+      interval: 50,
+    })
+    expect(here).toHaveLength(2)
   }, 30_000)
 
   it('a job that outlives its time is ended and tried again', async () => {

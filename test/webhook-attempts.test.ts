@@ -7,6 +7,7 @@ import { readConfig } from '../src/config.ts'
 import type { Delivery } from '../src/core/index.ts'
 import { deliverWebhookJob } from '../src/jobs/deliver-webhook.ts'
 import { createWebhookPoster } from '../src/jobs/post-webhook.ts'
+import { firstAttempt } from './support/job-scope.ts'
 import { secretOf, withWebhooks } from './support/webhook-world.ts'
 
 const secret = secretOf(5)
@@ -32,7 +33,7 @@ describe('a webhook that could never be sent', () => {
       ...{ ownSecret: more.ownSecret ?? secret, log: { warn: () => undefined, error: () => undefined } },
     })
     const payload = { v: 1, deliveryId, attempt: 0 }
-    await job.run({ attempt: 1, lastAttempt: false, signal: AbortSignal.timeout(60_000) }, payload)
+    await job.run(firstAttempt(AbortSignal.timeout(60_000)), payload)
     expect(told).toEqual(['notify-admins'])
     return world.find(deliveryId)
   }

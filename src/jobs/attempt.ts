@@ -1,8 +1,9 @@
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
-import type { Job, JobFailure } from './define-job.ts'
+import type { Job, JobFailure, JobScope } from './define-job.ts'
 import { failureOf, isRetryable, retryAfterSeconds } from './failure.ts'
 import { putOff, putOffMilliseconds } from './put-off.ts'
+import { requestsOf } from './queue-state.ts'
 
 export type ClaimedJob = JobWithMetadata<object>
 
@@ -15,7 +16,15 @@ export async function attempt(
   log: QueueLog,
 ): Promise<JobResult> {
   const { id, retryCount, retryLimit, signal, data } = claimed
-  const scope = { attempt: retryCount + 1, lastAttempt: retryCount >= retryLimit, signal }
+  const putOffs = claimed.sourceRetryCount ?? 0
+  const scope: JobScope = {
+    attempt: Math.max(1, retryCount + 1 - putOffs),
+    lastAttempt: retryCount >= retryLimit,
+    putOffs,
+    signal,
+    log,
+    requestsOf: (name) => requestsOf(store, name),
+  }
   try {
     await store.outside(() => job.run(scope, data))
     return { id, status: 'completed' }
@@ -35,9 +44,16 @@ export async function attempt(
       facts,
       scope.lastAttempt ? 'a job failed its last attempt and is given up' : 'a job failed and is tried again',
     )
-    if (!scope.lastAttempt) await postpone(boss, store, claimed, output, retryAfterSeconds(error))
+    const seconds = retryAfterSeconds(error) || (putOffs > 0 ? backoffSeconds(claimed, scope.attempt) : 0)
+    if (!scope.lastAttempt) await postpone(boss, store, claimed, output, seconds)
     return { id, status: 'failed', output }
   }
+}
+
+/** As pg-boss doubles it, but only for attempts: pg-boss would also double it for each time the job was put off. */
+function backoffSeconds({ retryDelay, retryDelayMax }: ClaimedJob, attempt: number): number {
+  const seconds = Math.max(1, retryDelay) * 2 ** Math.min(15, attempt - 1) * (1 + Math.random())
+  return Math.min(retryDelayMax ?? Number.POSITIVE_INFINITY, seconds)
 }
 
 /** Fails the attempt with a next one not before the time that the other side asked for; pg-boss only knows its backoff. */

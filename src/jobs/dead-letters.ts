@@ -3,6 +3,7 @@ import type { DeadLetter, DeadLetters } from '../core/index.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job } from './define-job.ts'
 import { failureOf } from './failure.ts'
+import { HEARTBEAT_SECONDS } from './reclaim.ts'
 
 /** The queue that a given-up job's copy goes to. The copy is the dead letter: it stays until somebody looks after it. */
 export const DEAD_LETTER = 'dead-letter'
@@ -14,7 +15,8 @@ export function workDeadLetters(
   jobs: ReadonlyMap<string, Job>,
   log: QueueLog,
 ): Promise<string> {
-  const options = { includeMetadata: true, pollingIntervalSeconds: 0.5 } as const
+  const heartbeat = store.engine === 'server' ? { heartbeatRefreshSeconds: HEARTBEAT_SECONDS } : {}
+  const options = { includeMetadata: true, pollingIntervalSeconds: 0.5, ...heartbeat } as const
   return boss.work(DEAD_LETTER, options, async (claimed: JobWithMetadata<object>[]) => {
     for (const { data, sourceName, sourceId, sourceOutput } of claimed) {
       const failure = failureOf(sourceOutput)
@@ -36,7 +38,8 @@ interface Row {
 export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog): DeadLetters {
   const table = `${store.queueConnection.schema}.job`
   const columns = 'id, source_name as job, data as payload, source_output as failure, created_on as at'
-  const letters = `name = '${DEAD_LETTER}' and source_name is not null`
+  // Only those whose job has been told: to take one before that would leave what it was for waiting for ever.
+  const letters = `name = '${DEAD_LETTER}' and source_name is not null and state in ('completed', 'failed')`
   const take = async (letterId: string): Promise<DeadLetter | undefined> => {
     const { rows } = await store.query<Row>(`delete from ${table} where ${letters} and id = $1 returning ${columns}`, [
       letterId,

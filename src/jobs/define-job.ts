@@ -1,12 +1,18 @@
 import { z } from 'zod'
+import type { QueueLog } from './boss.ts'
 
 /** What a handler knows of the attempt it makes. */
 export interface JobScope {
-  /** 1 for the first. */
+  /** 1 for the first. One that a process began and did not end counts; one that was put off does not. */
   readonly attempt: number
   readonly lastAttempt: boolean
+  /** How often the job was put off. */
+  readonly putOffs: number
   /** Aborted when the time is up, the process stops, or another process took the job over. */
   readonly signal: AbortSignal
+  readonly log: QueueLog
+  /** The ids of the requests that jobs of this name wait for, also for their time, or are at work on. */
+  requestsOf(name: string): Promise<string[]>
 }
 
 export interface JobOptions {
@@ -18,6 +24,8 @@ export interface JobOptions {
   readonly expireInSeconds: number
   /** How many of these one process works on at the same time. */
   readonly concurrency: number
+  /** Whether a given-up job is kept until somebody looks after it. */
+  readonly hasDeadLetters: boolean
 }
 
 /** Why a job ended in the dead letter queue. */
@@ -36,10 +44,21 @@ export interface Job<N extends string = string> {
   onDeadLetter(raw: unknown, failure: JobFailure): Promise<void>
 }
 
-/** Thrown for a payload that no attempt will ever be able to read. */
+/** How often, and for how long each time, a payload that does not parse is put off. */
+const UNREADABLE = { times: 30, milliseconds: 60_000 }
+
+/**
+ * Thrown for a payload that does not parse. While replicas are exchanged one by one a newer one may have ordered it, and
+ * will do it: so it is put off for half an hour in all. After that no attempt will ever be able to read it.
+ */
 export class UnreadablePayload extends Error {
   override readonly name = 'UnreadablePayload'
   readonly retryable = false
+  readonly putOffMilliseconds: number | undefined
+  constructor(problem: string, putOffs: number) {
+    super(problem)
+    this.putOffMilliseconds = putOffs < UNREADABLE.times ? UNREADABLE.milliseconds : undefined
+  }
 }
 
 /**
@@ -55,17 +74,18 @@ export function defineJob<const N extends string, S extends z.ZodType>(job: {
   retryDelaySeconds: number
   expireInSeconds: number
   concurrency?: number
+  hasDeadLetters?: boolean
   handle(payload: z.output<S>, scope: JobScope): Promise<void>
   onDeadLetter?(payload: z.output<S>, failure: JobFailure): Promise<void>
 }): Job<N> {
-  const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1 } = job
+  const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1, hasDeadLetters = true } = job
   return {
     name: job.name,
     payload: job.payload,
-    options: { retries, retryDelaySeconds, expireInSeconds, concurrency },
+    options: { retries, retryDelaySeconds, expireInSeconds, concurrency, hasDeadLetters },
     async run(scope, raw) {
       const parsed = job.payload.safeParse(raw)
-      if (!parsed.success) throw new UnreadablePayload(z.prettifyError(parsed.error))
+      if (!parsed.success) throw new UnreadablePayload(z.prettifyError(parsed.error), scope.putOffs)
       await job.handle(parsed.data, scope)
     },
     async onDeadLetter(raw, failure) {

@@ -1,6 +1,6 @@
 import type { QueueStore } from './boss.ts'
 
-/** The shortest time that a job is put off, in milliseconds: until then what its worker reports finds no active attempt. */
+/** The shortest time that a job is put off, in milliseconds, so that it does not come back before what it waits for. */
 const shortest = 500
 
 /**
@@ -13,18 +13,20 @@ export function putOffMilliseconds(error: unknown): number | undefined {
 }
 
 /**
- * Makes an active job due again later as if it had not been claimed: it counts as no attempt, and its worker is free.
- * pg-boss counts a claim by `started_on`, and takes the attempt that it knows of by its `retry_count`.
+ * Makes an active job due again later: it uses up no attempt, and its worker is free. As `started_on` stays, the next claim
+ * counts one more, so that nothing which is still said of this one meets it. How many of the claims were put off is kept in
+ * `source_retry_count`, which pg-boss carries along and itself fills for copies in the dead letter queue only.
  */
 export async function putOff(
   store: QueueStore,
-  { id, retryCount }: { readonly id: string; readonly retryCount: number },
+  { name, id, retryCount }: { readonly name: string; readonly id: string; readonly retryCount: number },
   milliseconds: number,
 ): Promise<void> {
   await store.query(
     `update ${store.queueConnection.schema}.job
-     set state = 'created', started_on = null, heartbeat_on = null, start_after = now() + $3 * interval '1 millisecond'
-     where id = $1 and retry_count = $2 and state = 'active'`,
-    [id, retryCount, Math.ceil(milliseconds)],
+     set state = 'retry', retry_limit = retry_limit + 1, source_retry_count = coalesce(source_retry_count, 0) + 1,
+       heartbeat_on = null, start_after = now() + $4 * interval '1 millisecond'
+     where name = $1 and id = $2 and retry_count = $3 and state = 'active'`,
+    [name, id, retryCount, Math.ceil(milliseconds)],
   )
 }

@@ -33,12 +33,23 @@ export async function countJobs(store: QueueStore, deadLetter: string): Promise<
 export async function readQueueState(store: QueueStore, deadLetter: string): Promise<QueueState> {
   const { schema } = store.queueConnection
   const { rows } = await store.query<QueueState>(
-    `select count(*) filter (where state <= 'active') as waiting,
+    `select count(*) as waiting,
        coalesce(extract(epoch from now() - min(start_after) filter (where state < 'active' and start_after <= now())),
          0)::float8 as "oldestSeconds"
-     from ${schema}.job where ${ours(deadLetter)}`,
+     from ${schema}.job where ${ours(deadLetter)} and state <= 'active'`,
   )
   return rows[0] ?? { waiting: 0, oldestSeconds: 0 }
+}
+
+/** The ids of the requests that jobs of this name wait for, also for their time, or are at work on. */
+export async function requestsOf(store: QueueStore, name: string): Promise<string[]> {
+  const { schema } = store.queueConnection
+  const { rows } = await store.query<{ id: string }>(
+    `select distinct data ->> 'requestId' as id from ${schema}.job
+     where name = $1 and state <= 'active' and data ->> 'requestId' is not null`,
+    [name],
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** When a job of this name was last done; jobs that are done are kept for seven days. */

@@ -106,21 +106,24 @@ async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<s
     retryBackoff: true,
     retryDelayMax: LONGEST_BACKOFF_SECONDS,
     deleteAfterSeconds: 7 * DAY_SECONDS,
+    // What is not done by then nobody will do; pg-boss's own 14 days are no longer than a service may be down.
+    retentionSeconds: 90 * DAY_SECONDS,
     ...(store.engine === 'server' ? { heartbeatSeconds: LAST_RESORT_SECONDS } : {}),
   }
   const deadLetters = { ...common, retryLimit: 8, retryDelay: 5, deleteAfterSeconds: 90 * DAY_SECONDS }
   await boss.createQueue(DEAD_LETTER, deadLetters)
+  // A queue that exists already keeps the options it was made with; those of the code hold.
+  await boss.updateQueue(DEAD_LETTER, deadLetters)
   for (const { name, options } of jobs.values()) {
     const queue = {
       ...common,
       retryLimit: options.retries,
       retryDelay: options.retryDelaySeconds,
       expireInSeconds: options.expireInSeconds,
-      deadLetter: DEAD_LETTER,
     }
-    await boss.createQueue(name, queue)
-    // A queue that exists already keeps the options it was made with; those of the code hold.
-    await boss.updateQueue(name, queue)
+    const deadLetter = options.hasDeadLetters ? DEAD_LETTER : null
+    await boss.createQueue(name, deadLetter === null ? queue : { ...queue, deadLetter })
+    await boss.updateQueue(name, { ...queue, deadLetter })
   }
 }
 

@@ -27,17 +27,21 @@ export async function reclaim(store: QueueStore, boss: PgBoss): Promise<number> 
   return rows.length
 }
 
-/** Gives back what this process is at when it stops: due at once, and as if it had not been claimed. */
+/**
+ * Gives back what this process is at when it stops: due at once, with as many attempts left as before. As `started_on`
+ * stays, the next claim counts one more (pg-boss's `fetchNextJob`): its handler sees that somebody may have begun, and
+ * whatever pg-boss still says of the claim given back finds another `retry_count`.
+ */
 export async function giveBack(
   store: QueueStore,
-  claims: Iterable<{ readonly id: string; readonly retryCount: number }>,
+  claims: Iterable<{ readonly name: string; readonly id: string; readonly retryCount: number }>,
 ): Promise<void> {
-  for (const { id, retryCount } of claims) {
+  for (const { name, id, retryCount } of claims) {
     await store.query(
       `update ${store.queueConnection.schema}.job
-       set state = 'created', started_on = null, heartbeat_on = null, start_after = now()
-       where id = $1 and retry_count = $2 and state = 'active'`,
-      [id, retryCount],
+       set state = 'retry', retry_limit = retry_limit + 1, heartbeat_on = null, start_after = now()
+       where name = $1 and id = $2 and retry_count = $3 and state = 'active'`,
+      [name, id, retryCount],
     )
   }
 }

@@ -11,6 +11,7 @@ import {
 import { deliverWebhookJob } from '../../src/jobs/deliver-webhook.ts'
 import type { PostWebhook, WebhookAnswer, WebhookPost } from '../../src/jobs/post-webhook.ts'
 import { actorOf, type Core, priya, tenantId, withCore } from './core.ts'
+import { firstAttempt } from './job-scope.ts'
 
 export const start = Date.parse('2026-11-20T09:00:00.000Z')
 export const hour = 3_600_000
@@ -127,9 +128,8 @@ export function withWebhooks(): WebhookWorld {
       if (!next) throw new Error('no job waits')
       world.time = Math.max(world.time, next.due - start)
       job ??= newProcess()
-      const scope = { attempt: 1, lastAttempt: false, signal: new AbortController().signal }
       try {
-        await job.run(scope, next.order.payload)
+        await job.run(firstAttempt(), next.order.payload)
       } catch (error) {
         if (!(error instanceof PutOff)) throw error
         orders.push({ ...next, due: start + world.time + Math.max(500, error.putOffMilliseconds) })
