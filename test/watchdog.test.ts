@@ -18,15 +18,17 @@ describe('a request whose job is gone', () => {
     }, 'a turn of the watchdog')
   }
   const jobTable = () => `${service.app.database.queueConnection.schema}.job`
-  /** Jobs of this name vanish in the moment in which they are ordered. */
-  async function losing(name: string, work: () => Promise<void>): Promise<void> {
+  /** Something happens to jobs of this name in the moment in which they are ordered. */
+  async function meddling(name: string, what: string, work: () => Promise<void>): Promise<void> {
     const run = (sql: string) => service.app.database.query(sql)
-    await run(`create or replace function lose() returns trigger language plpgsql as
-      $$ begin if new.name = '${name}' then return null; end if; return new; end $$`)
-    await run(`create trigger lose before insert on ${jobTable()} for each row execute function lose()`)
+    await run(`create or replace function meddle() returns trigger language plpgsql as
+      $$ begin if new.name = '${name}' then ${what}; end if; return new; end $$`)
+    await run(`create trigger meddle before insert on ${jobTable()} for each row execute function meddle()`)
     await work()
-    await run(`drop trigger lose on ${jobTable()}`)
+    await run(`drop trigger meddle on ${jobTable()}`)
   }
+  /** They vanish. */
+  const losing = (name: string, work: () => Promise<void>) => meddling(name, 'return null', work)
   /** As if it had come into its state so long ago. */
   const age = (requestId: string, minutes: number) =>
     service.app.database.query(
@@ -75,6 +77,23 @@ describe('a request whose job is gone', () => {
     expect(await overdue(requestId)).toHaveLength(2)
   })
 
+  it('its job still waits in a long queue: no alarm and no second job', async () => {
+    const told = stuckCards().length
+    let requestId = ''
+    await meddling('provision', `new.start_after := now() + interval '1 hour'`, async () => {
+      requestId = await ask('In line', templates.openCommunity)
+    })
+    await age(requestId, 6)
+    await turnOfWatchdog()
+    expect(await overdue(requestId)).toEqual([])
+    expect(stuckCards()).toHaveLength(told)
+    const { rows } = await service.app.database.query(
+      `update ${jobTable()} set start_after = now() where name = 'provision' and data ->> 'requestId' = $1 returning id`,
+      [requestId],
+    )
+    expect(rows).toHaveLength(1)
+  })
+
   it('an approval that nobody gives: admins are told once, and nothing is done for anybody', async () => {
     const told = stuckCards().length
     const requestId = await ask('Undecided', templates.projectSite, { costCentre: '4711', audience: 'internal' })
@@ -83,6 +102,27 @@ describe('a request whose job is gone', () => {
     await turnOfWatchdog()
     await until(() => stuckCards().length === told + 1 || undefined, 'the admins to be told')
     expect(await overdue(requestId)).toMatchObject([{ data: { status: 'pendingApproval' } }])
+  })
+
+  it('one that cannot be read keeps no other from being seen to, and the watchdog has done its turn', async () => {
+    const lost: string[] = []
+    await losing('provision', async () => {
+      for (const name of ['Unreadable', 'Behind it']) lost.push(await ask(name, templates.openCommunity))
+    })
+    const [unreadable = '', behind = ''] = lost
+    for (const requestId of lost) await age(requestId, 6)
+    const { rows } = await service.app.database.query<{ body: unknown }>(
+      'update requests r set body = $2 from requests o where r.request_id = $1 and o.request_id = $1 returning o.body',
+      [unreadable, '{}'],
+    )
+    await turnOfWatchdog()
+    expect(await overdue(behind)).toMatchObject([{ data: { status: 'queued' } }])
+    await service.app.database.query('update requests set body = $2 where request_id = $1', [
+      unreadable,
+      JSON.stringify(rows[0]?.body),
+    ])
+    await turnOfWatchdog()
+    expect(await overdue(unreadable)).toHaveLength(1)
   })
 
   it('is no news to the health card: the watchdog is alive', async () => {

@@ -42,6 +42,8 @@ export interface OverdueQuery {
   readonly askedBefore: Date
   /** Made, and nobody was told yet. */
   readonly madeBefore: Date
+  /** Ids of requests that are not overdue while they are queued: their job is on its way. */
+  readonly underWay: readonly string[]
   readonly limit: number
 }
 
@@ -58,9 +60,10 @@ export interface RequestStore {
   list(query: RequestQuery): Promise<Request[]>
   /**
    * Requests past the deadline of their state, the oldest first, without those of whose standing the timeline has said
-   * `overdue` since: for an approval ever, for all others within the deadline.
+   * `overdue` since: for an approval ever, for all others within the deadline. Bodies are not read, so that one which
+   * cannot be read hides no other.
    */
-  overdue(query: OverdueQuery): Promise<Request[]>
+  overdue(query: OverdueQuery): Promise<Pick<Request, 'requestId' | 'version'>[]>
   countOpen(tenantId: string, requesterId: string): Promise<number>
   /** How many requests of the tenant are in each state; a state that none is in is left out. */
   countByState(tenantId: string): Promise<Partial<Record<RequestState, number>>>

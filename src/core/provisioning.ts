@@ -142,7 +142,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
         deliverCard(ports, outbox, order, attempt),
       refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
-      watch: () => watch(ports, settings),
+      watch: (underWay: readonly string[]) => watch(ports, settings, underWay),
       giveUp: (requestId: string) => giveUp(ports, settings, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
       meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),

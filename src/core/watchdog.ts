@@ -12,9 +12,14 @@ const mostOfARun = 100
 /**
  * Looks for requests that have been in their state for longer than its deadline, so that none is forgotten whatever
  * became of its job: the job is enqueued anew, once per deadline, and the admins are told once. Each is a line of the
- * request's timeline (`overdue`), which is also how the next run knows.
+ * request's timeline (`overdue`), which is also how the next run knows. A queued request whose job is still under way
+ * (`underWay`: ids) only waits for its turn. Returns the requests that could not be seen to, which keep no other from it.
  */
-export async function watch(ports: Ports, settings: Settings): Promise<void> {
+export async function watch(
+  ports: Ports,
+  settings: Settings,
+  underWay: readonly string[],
+): Promise<{ requestId: string; error: unknown }[]> {
   const now = ports.clock.now().getTime()
   const before = (seconds: number) => new Date(now - seconds * 1000)
   const overdue = await ports.requests.overdue({
@@ -23,13 +28,16 @@ export async function watch(ports: Ports, settings: Settings): Promise<void> {
     provisioningBefore: before(deadlines.provisioning),
     askedBefore: before(deadlines.pendingApproval),
     madeBefore: before(lookedForSeconds),
+    underWay,
     limit: mostOfARun,
   })
+  const failures: { requestId: string; error: unknown }[] = []
   for (const { requestId, version } of overdue) {
     await changeRequest(ports, settings, requestId, (request, at) =>
       request.version === version ? overdueChange(request, settings, at) : undefined,
-    )
+    ).catch((error: unknown) => failures.push({ requestId, error }))
   }
+  return failures
 }
 
 /** Nothing of the request changes but its timeline, so that it stays as old as it is. */

@@ -7,7 +7,7 @@ import type { Queue } from './queue.ts'
 /** How often requests past their deadlines are looked for, in milliseconds. */
 const TURN_MILLISECONDS = 60_000
 
-/** Looks for requests that stand still. The next turn makes up for a failed one, so it is given up soon. */
+/** Looks for requests that stand still. The next turn makes up for a failed one, so it is given up soon and for good. */
 export const watchdogJob = (provisioning: Provisioning) =>
   defineJob({
     name: 'watchdog',
@@ -15,7 +15,11 @@ export const watchdogJob = (provisioning: Provisioning) =>
     retries: 1,
     retryDelaySeconds: 5,
     expireInSeconds: 50,
-    handle: () => provisioning.system.watch(),
+    hasDeadLetters: false,
+    async handle(_, { log, requestsOf }) {
+      for (const { requestId, error } of await provisioning.system.watch(await requestsOf('provision')))
+        log.error({ requestId, error: failureOf(error).message }, 'a request that stands still could not be seen to')
+    },
   })
 
 /**

@@ -81,11 +81,11 @@ export function createRequestStore(database: Database): RequestStore {
       return rows.map(({ body }) => provisioningRequest.parse(body))
     },
 
-    async overdue({ tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, limit }) {
-      const { rows } = await database.query<{ body: unknown }>(overdue, [
-        ...[tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, limit],
+    async overdue({ tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, underWay, limit }) {
+      const { rows } = await database.query<{ request_id: string; version: number }>(overdue, [
+        ...[tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, limit, underWay],
       ])
-      return rows.map(({ body }) => provisioningRequest.parse(body))
+      return rows.map(({ request_id, version }) => ({ requestId: request_id, version }))
     },
 
     async countOpen(tenantId, requesterId) {
@@ -114,14 +114,14 @@ const unannounced = `status = 'succeeded' AND body -> 'followUp' ->> 'state' <> 
 
 /** Each part has an index of its own, and reads only what is open. */
 const overdue = `
-  SELECT body FROM (
-    SELECT body, request_id, number, updated_at, $2::timestamptz AS said_before FROM requests
-      WHERE tenant_id = $1 AND status = 'queued' AND updated_at < $2
-    UNION ALL SELECT body, request_id, number, updated_at, $3::timestamptz FROM requests
+  SELECT request_id, version FROM (
+    SELECT version, request_id, number, updated_at, $2::timestamptz AS said_before FROM requests
+      WHERE tenant_id = $1 AND status = 'queued' AND updated_at < $2 AND request_id <> ALL($7::uuid[])
+    UNION ALL SELECT version, request_id, number, updated_at, $3::timestamptz FROM requests
       WHERE tenant_id = $1 AND status = 'provisioning' AND updated_at < $3
-    UNION ALL SELECT body, request_id, number, submitted_at, '-infinity' FROM requests
+    UNION ALL SELECT version, request_id, number, submitted_at, '-infinity' FROM requests
       WHERE tenant_id = $1 AND status = 'pendingApproval' AND submitted_at < $4
-    UNION ALL SELECT body, request_id, number, updated_at, $5::timestamptz FROM requests
+    UNION ALL SELECT version, request_id, number, updated_at, $5::timestamptz FROM requests
       WHERE tenant_id = $1 AND ${unannounced} AND updated_at < $5
   ) AS late
   WHERE NOT EXISTS (
