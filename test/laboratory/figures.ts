@@ -13,7 +13,7 @@ export function figuresOf(events: readonly HistoryEvent[], seconds: number): str
     `${count('acknowledged')} acknowledged`,
     `${status('succeeded')} succeeded`,
     `${status('rejected')} rejected`,
-    `${count('decided')} decisions (${count('late')} came too late)`,
+    `${count('decided')} decisions (${count('late')} came too late${ownLate(events)})`,
     `${made('unifiedGroup')} Microsoft 365 groups, ${made('securityGroup')} security groups, ${made('site')} sites, ${made('mailbox')} mailboxes`,
     `${count('card', (one) => one.event === 'card' && one.card === 'followUp')} follow-up cards`,
     `${count('webhook')} webhooks`,
@@ -35,4 +35,13 @@ function lastEnd(events: readonly HistoryEvent[]): number {
     return at === undefined ? [] : [(at - Math.max(lastUp, acts.get(one.n) ?? 0)) / 1000]
   })
   return Math.max(0, ...ends)
+}
+
+/** People who were told that they are too late while it is their own decision that holds: their first click was taken. */
+function ownLate(events: readonly HistoryEvent[]): string {
+  const held = new Set(
+    events.flatMap((one) => (one.event === 'end' ? one.decisions.map(({ by }) => `${one.n} ${by}`) : [])),
+  )
+  const own = events.filter((one) => one.event === 'late' && held.has(`${one.n} ${one.by}`)).length
+  return own === 0 ? '' : `, ${own} of them their own`
 }
