@@ -86,6 +86,23 @@ describe('a request whose job the queue has given up', () => {
     await expect(provisioning.admin.replay(admin, letter.letterId)).rejects.toMatchObject({ code: 'not-found' })
   })
 
+  it('is on no list any more once somebody has retried it otherwise', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
+    await giveUp(request)
+    const payload = { v: 1, requestId: request.requestId }
+    const at = new Date(Date.now() - 1000)
+    const letter = { letterId: randomUUID(), job: 'provision', payload, problem: failure.message, at }
+    const unexpected = () => Promise.reject(new Error('nobody looks after it again'))
+    const provisioning = core.with({
+      deadLetters: { list: async () => [letter], find: async () => letter, settle: unexpected, replay: unexpected },
+    })
+    const admin = actorOf(priya, true)
+    await provisioning.retry(admin, request.requestId)
+    expect(await now(request)).toMatchObject({ status: 'queued' })
+    expect(await provisioning.admin.deadLetters(admin)).toEqual([])
+    await expect(provisioning.admin.replay(admin, letter.letterId)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
   it.each(['succeeded', 'cancelled', 'rejected', 'pendingApproval'] as const)('that is %s stays so', async (status) => {
     const request = await stored({ status })
     await giveUp(request)

@@ -81,8 +81,10 @@ async function requestIdOf(ports: Ports, payload: unknown): Promise<string | und
 }
 
 /** Work on a request that has moved on since, because somebody retried or cancelled it, needs nobody any more. */
-const isLookedAfter = ({ job, request }: GivenUpJob): boolean =>
-  job === 'provision' && request !== undefined && !unfinished.includes(request.status)
+const isLookedAfter = ({ job, request, at }: GivenUpJob): boolean =>
+  job === 'provision' &&
+  request !== undefined &&
+  (!unfinished.includes(request.status) || Date.parse(request.queuedAt ?? request.submittedAt) > at.getTime())
 const unfinished: readonly RequestState[] = ['queued', 'provisioning', 'failed']
 
 const notOnTheList = () =>
