@@ -26,7 +26,7 @@ import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
 import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
-import { createStores, type Database, migrate, openDatabase, ownSetting, type Stores } from './store/index.ts'
+import { createStores, type Database, forgetOld, migrate, openDatabase, ownSetting } from './store/index.ts'
 import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
 import { readiness, vitalsOf } from './vitals.ts'
 
@@ -159,21 +159,6 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       await surroundings.simulator?.close()
     },
   }
-}
-
-/** What only grows otherwise; each store knows how long it keeps what. */
-async function forgetOld(stores: Stores, at: Date): Promise<void> {
-  const { idempotency, drafts, deliveries, templates, botState } = stores
-  const all = [
-    () => stores.inbox.forgetOld(),
-    async () => stores.tokenBuckets?.forgetFull(),
-    () => stores.chatPace.forgetOld(),
-    ...[idempotency, drafts, deliveries, templates, botState].map((store) => () => store.forgetOld(at)),
-  ]
-  const failures: unknown[] = []
-  // One after another, and one that fails keeps no other from its turn.
-  for (const forget of all) await forget().catch((error: unknown) => failures.push(error))
-  if (failures.length > 0) throw failures[0]
 }
 
 async function connectTenant(
