@@ -13,7 +13,7 @@ export interface CheckOptions {
   /** For how long after the connector took a card a kill may have kept the service from hearing so. Milliseconds. */
   readonly doubtMilliseconds: number
 }
-const usual: CheckOptions = { terminalSeconds: 60, doubtMilliseconds: 2000 }
+const usual: CheckOptions = { terminalSeconds: 60, doubtMilliseconds: 1000 }
 
 /** Written out a second time, so that the service is not judged by its own table (DESIGN §4). */
 const legal: Readonly<Record<string, readonly string[]>> = {
