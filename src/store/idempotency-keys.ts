@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { IdempotencyKey, IdempotencyStore } from '../core/index.ts'
 import type { Database } from './database.ts'
@@ -7,6 +8,7 @@ const storedAnswer = z.object({ status: z.int(), headers: z.record(z.string(), z
 interface Row {
   readonly fingerprint: string | null
   readonly request_id: string
+  readonly holder: string | null
   readonly lease_until: Date | null
   readonly keep_until: Date
   readonly answer: unknown
@@ -17,6 +19,10 @@ const placesOf = ({ tenantId, personId, route, key }: IdempotencyKey): string[] 
 
 /** Idempotency keys: each claim is one transaction, so of many at once exactly one is the first. */
 export function createIdempotencyKeys(database: Database): IdempotencyStore {
+  // Nobody else is at work over an embedded store: a claim that is not of this process is of one that died.
+  const process = randomUUID()
+  const holderOf = (holder: string): string => `${process} ${holder}`
+  const mayLive = ({ holder }: Row): boolean => database.engine === 'server' || holder?.startsWith(process) === true
   return {
     claim: (key, attempt) =>
       database.transaction(async () => {
@@ -28,7 +34,7 @@ export function createIdempotencyKeys(database: Database): IdempotencyStore {
           ...placesOf(key),
           attempt.fingerprint,
           attempt.requestId,
-          attempt.holder,
+          holderOf(attempt.holder),
           attempt.leaseUntil,
           attempt.keepUntil,
         ]
@@ -47,10 +53,10 @@ export function createIdempotencyKeys(database: Database): IdempotencyStore {
         const same = row.fingerprint === null || row.fingerprint === attempt.fingerprint
         if (!same) return { state: 'reused' }
         if (row.answer !== null) return { state: 'answered', answer: storedAnswer.parse(row.answer) }
-        if (row.lease_until !== null && row.lease_until > attempt.at) return { state: 'in-flight' }
+        if (row.lease_until !== null && row.lease_until > attempt.at && mayLive(row)) return { state: 'in-flight' }
         await database.query(
           `UPDATE idempotency_keys SET fingerprint = $5, holder = $6, lease_until = $7 WHERE ${mine}`,
-          [...placesOf(key), attempt.fingerprint, attempt.holder, attempt.leaseUntil],
+          [...placesOf(key), attempt.fingerprint, holderOf(attempt.holder), attempt.leaseUntil],
         )
         return { state: 'claimed', requestId: row.request_id }
       }),
@@ -64,7 +70,7 @@ export function createIdempotencyKeys(database: Database): IdempotencyStore {
       await database.query(
         `UPDATE idempotency_keys SET lease_until = NULL, fingerprint = CASE WHEN $6 = 'refused' THEN NULL ELSE fingerprint END
          WHERE ${mine} AND holder = $5 AND answer IS NULL`,
-        [...placesOf(key), holder, outcome],
+        [...placesOf(key), holderOf(holder), outcome],
       )
     },
     async forgetOld(at) {

@@ -7,8 +7,8 @@ import { type Kind, kinds } from './history.ts'
 
 const count = z.coerce.number().int().min(0)
 const environment = z.object({
-  CRASH_REQUESTS: count.min(1).default(24),
-  CRASH_KILLS: count.default(4),
+  CRASH_REQUESTS: count.min(1).default(12),
+  CRASH_KILLS: count.default(2),
   CRASH_SEED: count.optional(),
   CRASH_STORE: z.enum(['embedded', 'server']).default('embedded'),
   CRASH_REPLICAS: count.min(1).max(9).default(1),
