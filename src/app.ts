@@ -26,7 +26,15 @@ import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
 import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
-import { createStores, type Database, forgetOld, migrate, openDatabase, ownSetting } from './store/index.ts'
+import {
+  createStores,
+  type Database,
+  forgetOld,
+  migrate,
+  openDatabase,
+  ownSetting,
+  type Stores,
+} from './store/index.ts'
 import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
 import { readiness, vitalsOf } from './vitals.ts'
 
@@ -48,6 +56,8 @@ const STOP_SECONDS = 6
 export interface Substitutes {
   /** Where the Bot connector's keys are. */
   readonly connectorKeysUrl?: string
+  /** How fast chats may be written to, where the connector has no limits. */
+  readonly chatPace?: Stores['chatPace']
 }
 
 /** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
@@ -61,7 +71,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   })
   await migrate(database)
   const queue = await createQueue(database, log)
-  const stores = createStores(database)
+  const stores = { ...createStores(database), ...(substitutes.chatPace && { chatPace: substitutes.chatPace }) }
   const outgoing: typeof fetch = (input, init) => {
     database.assertOutside('an outgoing call')
     return fetch(input, init)

@@ -70,8 +70,13 @@ describe('the log of deliveries', () => {
   })
 
   it('is listed newest first, by state, template and request, page by page', async () => {
-    const requestIds = [await ask('One'), await ask('Two'), await ask('Three')]
-    for (const requestId of requestIds) await ended(requestId)
+    const requestIds: string[] = []
+    // One after another: a delivery is written when its request has ended, whenever it was asked for.
+    for (const name of ['One', 'Two', 'Three']) {
+      const requestId = await ask(name)
+      await ended(requestId)
+      requestIds.push(requestId)
+    }
     const own = `?templateId=${templates.workingGroup}`
     const all = (await list(`${own}&limit=100`)).value
     expect(all.slice(0, 3).map(({ requestId }) => requestId)).toEqual(requestIds.toReversed())

@@ -47,6 +47,12 @@ export interface Service {
   restart(change?: Record<string, string>): Promise<void>
 }
 
+/** The tests' connector has no limits, so nothing has to wait for it; the pace has tests of its own. */
+const anyPace: NonNullable<Substitutes['chatPace']> = {
+  change: async (_, decide) => decide({ sent: [], waiting: [], heldUntil: 0 }, Date.now()).result,
+  forgetOld: async () => undefined,
+}
+
 /**
  * The whole service for the tests of a block: embedded PostgreSQL, simulated Microsoft 365, a connector of its own.
  * The directory shows groups at once and sites are ready at once, unless the variables say otherwise.
@@ -69,10 +75,15 @@ export function withService(
     PLAYGROUND: 'off',
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
     RATE_LIMIT_WRITES_PER_MINUTE: '0',
+    RATE_LIMIT_READS_PER_MINUTE: '0',
+    RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0',
     OPEN_REQUESTS_PER_PERSON: '0',
   }
   const start = async (change: Record<string, string> = {}) => {
-    app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), substitutes())
+    app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), {
+      chatPace: anyPace,
+      ...substitutes(),
+    })
   }
   const user = (name: keyof typeof people) => new TeamsUser(() => known(app).url, known(connector), people[name])
   const users = new Map<string, TeamsUser>()
