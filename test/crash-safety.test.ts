@@ -23,8 +23,6 @@ const hardest: Plan[] = [
       points.sendAnswered,
       points.questionArrived,
       atTenant('after the tenant did', { step: 'create-site', operation: 'graph.groups.upsert' }),
-      points.putOff,
-      atTenant('after the tenant did', { step: 'link-group', operation: 'graph.groups.update' }),
       points.webhookHeld,
     ],
   },
@@ -33,19 +31,14 @@ const hardest: Plan[] = [
     kills: [
       points.questionLost,
       atTenant('after the tenant did', { step: 'create-site', operation: 'sharepoint.site.create' }),
-      atTenant('after the tenant did', { step: 'link-group', operation: 'graph.groups.upsert' }),
       points.followUpArrived,
     ],
   },
   {
     kind: 'room',
     kills: [
-      points.sendOnItsWay,
-      points.approveOnItsWay,
       atTenant('after the tenant did', { step: 'create-mailbox', operation: 'exchange.new-mailbox' }),
-      atTenant('after the tenant did', { step: 'create-mailbox', operation: 'exchange.set-mailbox' }),
       atTenant('after the tenant did', { step: 'grant-access', operation: 'exchange.add-mailboxpermission' }),
-      points.followUpArrived,
     ],
   },
 ]

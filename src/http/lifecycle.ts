@@ -11,7 +11,7 @@ type Phase = 'starting' | 'open' | 'draining'
 /** How long a request that is under way may take when the server drains, in milliseconds; then it is answered for it. */
 const drainMilliseconds = 4000
 /** How long what was answered may take to go out, and what was sent to come in, in milliseconds. */
-const farewellMilliseconds = 500
+const longestFarewell = 500
 
 /** These are answered in every phase: one says that the process lives, the other that it is not ready. */
 const always = ['/healthz', '/readyz']
@@ -58,7 +58,7 @@ export class Lifecycle {
   }
 
   /** Stops listening and lets go of all connections; those with an answer on its way a moment later. */
-  async close(node: NodeServer): Promise<void> {
+  async close(node: NodeServer, farewellMilliseconds = longestFarewell): Promise<void> {
     await this.drain()
     if (!node.listening) return
     const closed = once(node, 'close')

@@ -48,7 +48,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     port,
     open: () => lifecycle.open(),
     drain: () => lifecycle.drain(),
-    close: () => lifecycle.close(node),
+    close: () => lifecycle.close(node, options.farewellMilliseconds),
   }
 }
 

@@ -42,6 +42,8 @@ export interface HttpOptions extends Services {
   readonly log: HttpLog
   /** Listens, and answers 503 until it is opened: whoever looks sees that the service is on its way. */
   readonly starting?: boolean
+  /** How long answers may take to go out when the server closes; half a second unless a test knows better. */
+  readonly farewellMilliseconds?: number
   /** Only tests set another clock than the system's. */
   readonly clock?: Clock
 }

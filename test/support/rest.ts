@@ -123,6 +123,7 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
   const server = await createHttpServer({
     port: 0,
     host: '127.0.0.1',
+    farewellMilliseconds: 10,
     baseUrl,
     provisioning: coreWith(),
     tokens: issuer.options,
