@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { textOf } from './support/cards.ts'
 import { templates, withService } from './support/service.ts'
 import type { TeamsUser } from './support/teams-user.ts'
 import { until } from './support/until.ts'
 
+const line = z.object({ action: z.string(), data: z.record(z.string(), z.unknown()).optional() })
+const timeline = z.object({ value: z.array(line) })
 const metadata = { costCentre: '4711', audience: 'internal' }
 
 describe('a person whose chat does not take our cards', () => {
@@ -19,7 +22,7 @@ describe('a person whose chat does not take our cards', () => {
   /** What the timeline says of people who were not told. */
   const notTold = async (requestId: string) => {
     const { body } = await service.rest('kim', 'GET', `/requests/v1/${requestId}/timeline`)
-    const { value } = body as unknown as { value: { action: string; data?: Record<string, unknown> }[] }
+    const { value } = timeline.parse(body)
     return value.flatMap(({ action, data }) => (action === 'not-told' && data ? [data] : []))
   }
   const settled = () =>

@@ -1,15 +1,9 @@
 import { z } from 'zod'
 import { delivery, deliveryDetails, deliveryView, showDelivery, showDeliveryDetails } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
+import { paging } from './paging.ts'
 
 const params = z.object({ deliveryId: z.uuid().toLowerCase() })
-const limit = z
-  .string()
-  .regex(/^\d{1,3}$/, { error: 'a whole number from 1 to 100' })
-  .transform(Number)
-  .pipe(z.int().min(1).max(100))
-  .default(25)
-
 /** What became of webhooks. A secret is nowhere in it, and what receivers answer is not kept. */
 export const listDeliveries = defineRoute({
   method: 'GET',
@@ -21,8 +15,7 @@ export const listDeliveries = defineRoute({
     status: delivery.shape.status.optional(),
     templateId: z.uuid().toLowerCase().optional(),
     requestId: z.uuid().toLowerCase().optional(),
-    limit,
-    cursor: z.string().min(1).max(200).optional(),
+    ...paging,
   }),
   answers: { 200: z.strictObject({ value: z.array(deliveryView), nextCursor: z.string().optional() }) },
   async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {

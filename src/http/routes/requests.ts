@@ -12,6 +12,7 @@ import {
   viewOf,
 } from '../../core/index.ts'
 import { type ActorRoute, defineRoute } from '../define-route.ts'
+import { paging } from './paging.ts'
 
 const params = z.object({ requestId: z.uuid().toLowerCase() })
 const decisionBody = z.strictObject({ comment: z.string().trim().max(longestComment).optional() }).default({})
@@ -33,13 +34,6 @@ export const readRequest = defineRoute({
   },
 })
 
-const limit = z
-  .string()
-  .regex(/^\d{1,3}$/, { error: 'a whole number from 1 to 100' })
-  .transform(Number)
-  .pipe(z.int().min(1).max(100))
-  .default(25)
-
 export const listRequests = defineRoute({
   method: 'GET',
   path: '/requests/v1',
@@ -49,8 +43,7 @@ export const listRequests = defineRoute({
   query: z.strictObject({
     status: requestState.optional(),
     kind: resourceKind.optional(),
-    limit,
-    cursor: z.string().min(1).max(200).optional(),
+    ...paging,
   }),
   answers: { 200: z.strictObject({ value: z.array(requestView), nextCursor: z.string().optional() }) },
   async handle({ actor, provisioning }, { query: { status, kind, limit, cursor } }) {
