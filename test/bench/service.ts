@@ -14,13 +14,14 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
-/** Starts `node src/main.ts` over this folder. */
-export async function startService(dataDir: string): Promise<RunningService> {
+/** Starts `node src/main.ts` over this folder; `more` are further settings, such as the address of a server. */
+export async function startService(dataDir: string, more: Record<string, string> = {}): Promise<RunningService> {
   const [port, simulatorPort] = [await freePort(), await freePort()]
   const variables = {
     ...{ DATA_DIR: dataDir, PORT: String(port), SIMULATOR_PORT: String(simulatorPort), PLAYGROUND: 'off' },
     ...{ RATE_LIMIT_WRITES_PER_MINUTE: '0', RATE_LIMIT_READS_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' },
     ...{ RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0', LOG_LEVEL: 'error' },
+    ...more,
   }
   const url = `http://127.0.0.1:${port}`
   const begin = performance.now()

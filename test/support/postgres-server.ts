@@ -9,8 +9,11 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
-/** Starts a PostgreSQL server on a free port. What it holds is thrown away when it stops. */
-export async function startPostgres(name: string): Promise<PostgresServer> {
+/**
+ * Starts a PostgreSQL server on a free port. What it holds is thrown away when it stops, so it does not flush unless
+ * `fsync` is on, as it has to be where times count.
+ */
+export async function startPostgres(name: string, fsync: 'on' | 'off' = 'off'): Promise<PostgresServer> {
   const port = await freePort()
   // Directly below the temporary folder: PostgreSQL refuses to run as root, and its own user must reach it.
   const databaseDir = join(tmpdir(), `quartermaster-${name}-${process.pid}`)
@@ -22,8 +25,7 @@ export async function startPostgres(name: string): Promise<PostgresServer> {
     password: 'postgres',
     persistent: false,
     createPostgresUser: userInfo().uid === 0,
-    // What it holds need not survive.
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    postgresFlags: ['-c', `fsync=${fsync}`, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
     onLog: (message) => said.push(String(message)),
     onError: (message) => said.push(String(message)),
   })

@@ -57,9 +57,13 @@ export async function startApart(
   }
 }
 
-/** A PostgreSQL server that is thrown away in the end. */
-export async function startDatabase(cwd: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const options = { cwd, env: process.env, endsBy: 'input' } as const
+/** A PostgreSQL server that is thrown away in the end; without `fsync` it does not flush. */
+export async function startDatabase(
+  cwd: string,
+  { fsync = false }: { fsync?: boolean } = {},
+): Promise<{ url: string; stop(): Promise<void> }> {
+  const env = { ...process.env, POSTGRES_FSYNC: fsync ? 'on' : 'off' }
+  const options = { cwd, env, endsBy: 'input' } as const
   const { printed, stop } = await startApart('support/postgres-process.ts', /^postgres:/, options)
   return { url: printed[0] ?? '', stop }
 }
