@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ProvisioningError } from '../src/core/index.ts'
 import { createIdempotencyKeys } from '../src/store/idempotency-keys.ts'
 import { withDatabase } from './support/database.ts'
@@ -10,8 +10,8 @@ const path = '/collab/v1/spo/'
 
 type Submit = (actor: { id: string }, body: unknown, requestId: string) => Promise<unknown>
 
-/** A server over the real store of keys, and the requestIds that the core was asked to submit. */
-async function started(submit: Submit = async (_, __, requestId) => requestOf({ requestId })) {
+/** A server over the real store of keys, and the requestIds that the core was asked to submit; `renewed`: until when. */
+async function started(submit: Submit = async (_, __, requestId) => requestOf({ requestId }), renewed: Date[] = []) {
   const issuer = await startIssuer()
   const ids: string[] = []
   const submitSite: Submit = async (actor, given, requestId) => {
@@ -20,9 +20,14 @@ async function started(submit: Submit = async (_, __, requestId) => requestOf({ 
   }
   const verb = async (_: unknown, requestId: string) => requestOf({ requestId })
   let ahead = 0
+  const keys = createIdempotencyKeys(store.database)
+  const renew: typeof keys.renew = async (key, holder, leaseUntil) => {
+    await keys.renew(key, holder, leaseUntil)
+    renewed.push(leaseUntil)
+  }
   const options = {
     provisioning: coreWith({ submitSite, approve: verb, cancel: verb }),
-    idempotency: createIdempotencyKeys(store.database),
+    idempotency: { ...keys, renew },
     clock: { now: () => new Date(Date.now() + ahead) },
   }
   const rest = await startRest(issuer, options)
@@ -161,7 +166,7 @@ describe('a first attempt that does not end well', () => {
     expect([answer.status, ids[0], new Set(ids).size]).toEqual([202, answer.body.requestId, 1])
   })
 
-  test('a process that died holds its key for a minute, and the repeat continues the same request', async () => {
+  test('a process that died holds its key for ten seconds, and the repeat continues the same request', async () => {
     let hang = true
     let finish: (value: unknown) => void = () => undefined
     const hanging = new Promise((resolve) => {
@@ -176,7 +181,7 @@ describe('a first attempt that does not end well', () => {
     await expect.poll(() => ids.length).toBe(1)
     hang = false
     expect((await post(key)).status).toBe(409)
-    pass(61)
+    pass(11)
     const answer = await post(key)
     expect([answer.status, answer.body.requestId, ids.length]).toEqual([202, ids[0], 2])
     expect(ids[1]).toBe(ids[0])
@@ -184,6 +189,37 @@ describe('a first attempt that does not end well', () => {
     finish(requestOf({ requestId: ids[0] ?? '', status: 'cancelled' }))
     expect((await dead).status).toBe(202)
     expect((await post(key)).text).toBe(answer.text)
+  })
+})
+
+describe('an attempt that takes long', () => {
+  test('keeps its key while its process lives, for a minute at most, and not for longer than that process', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const renewed: Date[] = []
+    const { post, pass, ids } = await started(() => new Promise(() => undefined), renewed)
+    const key = keyOf()
+    post(key).catch(() => undefined)
+    await expect.poll(() => ids.length).toBe(1)
+    for (const times of [1, 2, 3]) {
+      pass(9)
+      vi.advanceTimersToNextTimer()
+      await expect.poll(() => renewed.length).toBe(times)
+      expect((await post(key)).status).toBe(409)
+    }
+    pass(34)
+    // More than a minute after it came: nobody waits for its answer any more.
+    vi.advanceTimersToNextTimer()
+    expect(vi.getTimerCount()).toBe(0)
+    post(key).catch(() => undefined)
+    await expect.poll(() => ids.length).toBe(2)
+    expect(vi.getTimerCount()).toBe(1)
+    pass(11)
+    // The timers of a process end with it.
+    vi.clearAllTimers()
+    post(key).catch(() => undefined)
+    await expect.poll(() => ids.length).toBe(3)
+    expect(new Set(ids).size).toBe(1)
   })
 })
 

@@ -79,6 +79,8 @@ export interface IdempotencyStore {
   claim(key: IdempotencyKey, attempt: IdempotencyAttempt): Promise<IdempotencyClaim>
   /** Keeps the answer, whoever holds the claim now; the first answer stays when there is one already. */
   complete(key: IdempotencyKey, answer: StoredAnswer): Promise<void>
+  /** Lets the lease run until then, if `holder` still has it and there is no answer. */
+  renew(key: IdempotencyKey, holder: string, leaseUntil: Date): Promise<void>
   /**
    * Ends the lease, if `holder` still has it and there is no answer. `refused`: nothing was done, so the fingerprint goes
    * too and another body may come under this key; `unknown`: only the same body may.

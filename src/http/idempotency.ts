@@ -14,8 +14,15 @@ export type Claimed =
   | { readonly answer: StoredAnswer }
 
 const keptDays = 7
-/** Longer than any answer takes; a repeat after a crash waits this long at most. Seconds. */
-const leaseSeconds = 60
+/**
+ * A repeat after a crash waits this long at most. Seconds. A process that is only slow, or whose clock is behind, may lose
+ * its claim: the repeat continues the same request, so that nothing is done twice.
+ */
+const leaseSeconds = 10
+/** How often an attempt that is still being answered says so. Seconds. */
+const renewSeconds = 3
+/** Longer than any answer takes: an attempt that hangs does not hold its key for ever. Seconds. */
+const heldSeconds = 60
 
 /** The request's Idempotency-Key, or undefined. Throws 400 `idempotency-key-malformed`. */
 export function idempotencyKeyOf(request: IncomingMessage): string | undefined {
@@ -38,6 +45,7 @@ export async function claimKey(
 ): Promise<Claimed> {
   const key = { tenantId: caller.tenantId, personId: caller.id, route: about.route, key: about.key }
   const at = now()
+  const leaseUntil = () => new Date(now() + leaseSeconds * 1000)
   const holder = randomUUID()
   const claim = await store.claim(key, {
     fingerprint: createHash('sha256')
@@ -46,7 +54,7 @@ export async function claimKey(
     requestId: randomUUID(),
     holder,
     at: new Date(at),
-    leaseUntil: new Date(at + leaseSeconds * 1000),
+    leaseUntil: leaseUntil(),
     keepUntil: new Date(at + keptDays * 86_400_000),
   })
   if (claim.state === 'answered') return { answer: claim.answer }
@@ -57,11 +65,27 @@ export async function claimKey(
       headers: { 'Retry-After': '1' },
     })
   }
+  const stopRenewing = every(renewSeconds, () => {
+    if (now() - at > heldSeconds * 1000) stopRenewing()
+    // One that fails is made good by the next one, or the lease ends.
+    else store.renew(key, holder, leaseUntil()).catch(() => undefined)
+  })
   return {
     requestId: claim.requestId,
-    complete: (answer) => store.complete(key, answer),
-    release: (outcome) => store.release(key, holder, outcome),
+    complete(answer) {
+      stopRenewing()
+      return store.complete(key, answer)
+    },
+    release(outcome) {
+      stopRenewing()
+      return store.release(key, holder, outcome)
+    },
   }
+}
+
+function every(seconds: number, act: () => void): () => void {
+  const timer = setInterval(act, seconds * 1000).unref()
+  return () => clearInterval(timer)
 }
 
 /** JSON with sorted keys, so that the order in which a client writes its fields makes no other body. */

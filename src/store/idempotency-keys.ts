@@ -66,6 +66,13 @@ export function createIdempotencyKeys(database: Database): IdempotencyStore {
         JSON.stringify(answer),
       ])
     },
+    async renew(key, holder, leaseUntil) {
+      await database.query(
+        `UPDATE idempotency_keys SET lease_until = $6
+         WHERE ${mine} AND holder = $5 AND lease_until IS NOT NULL AND answer IS NULL`,
+        [...placesOf(key), holderOf(holder), leaseUntil],
+      )
+    },
     async release(key, holder, outcome) {
       await database.query(
         `UPDATE idempotency_keys SET lease_until = NULL, fingerprint = CASE WHEN $6 = 'refused' THEN NULL ELSE fingerprint END
