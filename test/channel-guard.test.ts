@@ -1,6 +1,3 @@
-import { createHmac, randomUUID } from 'node:crypto'
-import { createRequire } from 'node:module'
-import { exportSPKI, importJWK } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { activityOf } from './support/bot-activities.ts'
 import { botAppId, makeConnectorKey } from './support/connector-keys.ts'
@@ -31,46 +28,6 @@ describe('the door of the bot', () => {
       ['garbage', { authorization: 'Bearer a.b.c' }],
       ['a hundred thousand letters', { authorization: `Bearer ${'a'.repeat(5000)}.${'b'.repeat(5000)}.c` }],
     ])('%s', (_, headers) => refused(401, refusals[401], () => post(click(), headers)))
-
-    it.each<[string, Record<string, unknown>]>([
-      ['one that ended', { exp: 1_700_000_000 }],
-      ['one that begins later', { nbf: 4_000_000_000, exp: 4_000_003_600 }],
-      ['one without an end', { exp: undefined }],
-      ['one for another bot', { aud: randomUUID() }],
-      ['one for nobody', { aud: undefined }],
-      ['another issuer', { iss: 'https://api.botframework.com/' }],
-      ['no issuer', { iss: undefined }],
-      ['the connector of another cloud', { iss: 'https://api.botframework.us' }],
-      ['another serviceUrl than the activity’s', { serviceurl: 'https://smba.trafficmanager.net/amer/' }],
-    ])('%s', (_, claims) => refused(401, refusals[401], () => postWith(keys.token(claims))))
-
-    it('another key under the same id', async () => {
-      const other = await makeConnectorKey(['msteams'])
-      await refused(401, refusals[401], () =>
-        postWith(keys.token({}, { key: other, header: { kid: keys.keys.good.kid } })),
-      )
-    })
-
-    it('an unknown key, a key without an id, and one that the token brings along', async () => {
-      const other = await makeConnectorKey(['msteams'])
-      const asked = keys.asked.length
-      const headers = [
-        {},
-        { kid: undefined },
-        { kid: '../../keys' },
-        { jwk: other.jwk },
-        { jku: `${keys.url}/evil`, x5u: `${keys.url}/evil` },
-      ]
-      for (const header of headers)
-        await refused(401, refusals[401], () => postWith(keys.token({}, { key: other, header })))
-      expect(keys.asked.slice(asked).filter((path) => path !== '/keys')).toEqual([])
-    })
-
-    it('a key that is endorsed for no channel, or for another', async () => {
-      const { unendorsed, webchat } = keys.keys
-      for (const key of [unendorsed, webchat])
-        await refused(401, refusals[401], () => postWith(keys.token({}, { key })))
-    })
 
     it('another channel, though its key is endorsed for it', () =>
       refused(403, 'This bot speaks on Teams only.', () =>
@@ -112,18 +69,6 @@ describe('the door of the bot', () => {
             await refused(401, refusals[401], () => postWith(keys.token({ iss, tid: tenantId, ...app })))
     })
 
-    it('F2: tenants of forged tokens are remembered nowhere', async () => {
-      const remembered = issuersOfSdk()
-      const before = remembered.length
-      expect(before).toBeGreaterThan(0)
-      const forged = Array.from({ length: 100 }, () => {
-        const tid = randomUUID()
-        return postWith(keys.token({ tid, iss: `https://login.microsoftonline.com/${tid}/v2.0`, azp: botAppId }))
-      })
-      expect(new Set((await Promise.all(forged)).map(({ status }) => status))).toEqual(new Set([401]))
-      expect(remembered.length).toBe(before)
-    })
-
     it('F3: without a serviceUrl in both the token and the activity there is no turn', async () => {
       await refused(401, refusals[401], () => postWith(keys.token({ serviceurl: undefined })))
       await refused(401, refusals[401], () => postWith(keys.token({ serviceurl: '' })))
@@ -131,25 +76,8 @@ describe('the door of the bot', () => {
         await refused(400, refusals[400], () => postWith(keys.token(), click({ serviceUrl })))
     })
 
-    it('F4: a bad signature, no signature, or another algorithm is 401 in our words, never 500', async () => {
-      const [header = '', payload = '', signature = ''] = (await keys.token()).split('.')
-      const other = (alg: string) =>
-        Buffer.from(JSON.stringify({ alg, typ: 'JWT', kid: keys.keys.good.kid })).toString('base64url')
-      const publicKey = await importJWK(keys.keys.good.jwk, 'RS256')
-      if (publicKey instanceof Uint8Array) throw new Error('an RSA key was expected')
-      const hs256 = createHmac('sha256', await exportSPKI(publicKey)).update(`${other('HS256')}.${payload}`)
-      const tokens = [
-        `${header}.${payload}.${[...signature].reverse().join('')}`,
-        `${header}.${payload}.`,
-        `${other('none')}.${payload}.`,
-        `${other('none')}.${payload}.${signature}`,
-        `${other('HS256')}.${payload}.${hs256.digest('base64url')}`,
-        `${other('RS512')}.${payload}.${signature}`,
-        `${header}.${payload}`,
-      ]
-      for (const token of tokens) await refused(401, refusals[401], () => postWith(token))
-      await refused(400, refusals[400], () => postWith(keys.token(), click({ type: undefined })))
-    })
+    it('F4: an activity that the SDK answers with 500 is 400 in our words', () =>
+      refused(400, refusals[400], () => postWith(keys.token(), click({ type: undefined }))))
 
     it('F5: a bot with an app id hears nobody without a token, on this machine or not', () =>
       refused(401, refusals[401], () => post(activityOf('sam', { type: 'message', text: 'help' }))))
@@ -201,12 +129,3 @@ describe('the door of a bot that cannot have the connector’s keys', () => {
     )
   })
 })
-
-/** The SDK's own list of issuers, which forged tokens made grow (reliability F2). */
-function issuersOfSdk(): readonly string[] {
-  const require = createRequire(import.meta.url)
-  const sdk = require('botframework-connector/lib/auth/tokenValidationParameters.js') as {
-    ToBotFromBotOrEmulatorTokenValidationParameters: { issuer: string[] }
-  }
-  return sdk.ToBotFromBotOrEmulatorTokenValidationParameters.issuer
-}

@@ -63,10 +63,15 @@ const skewSeconds = 300
  * and answers 500 with its own words (F4). The reason is for the log; the message is all that the caller is told.
  */
 export function createGuard({ appId, tenantId, keys }: GuardOptions) {
-  return async (authorization: string | undefined, body: unknown): Promise<Verdict> => {
-    const parsed = incoming.safeParse(cleaned(body))
-    if (appId === undefined) return parsed.success ? judge(parsed.data, {}) : malformed
-    const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization ?? '')?.[1]
+  return async (authorizations: readonly string[], body: unknown): Promise<Verdict> => {
+    if (appId === undefined) {
+      const parsed = incoming.safeParse(cleaned(body))
+      return parsed.success ? judge(parsed.data, {}) : malformed
+    }
+    const [authorization = ''] = authorizations
+    // Of two tokens nobody can say which one something on the way has looked at.
+    if (authorizations.length > 1) return denied('more than one Authorization header')
+    const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization)?.[1]
     if (token === undefined) return denied('no bearer token')
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keys, {
@@ -76,6 +81,7 @@ export function createGuard({ appId, tenantId, keys }: GuardOptions) {
         clockTolerance: skewSeconds,
         requiredClaims: ['exp', 'serviceurl'],
       })
+      const parsed = incoming.safeParse(cleaned(body))
       if (!parsed.success) return malformed
       if (payload['serviceurl'] !== parsed.data.serviceUrl)
         return denied('the serviceurl claim is not that of the activity')

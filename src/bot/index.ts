@@ -35,7 +35,7 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
   return {
     /** `POST /api/messages`, its body read and parsed. Answers 400, 401, 403 or 503 in fixed words before the bot hears anything. */
     async messages(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
-      const verdict = await guard(request.headers.authorization, request.body)
+      const verdict = await guard(request.headersDistinct['authorization'] ?? [], request.body)
       if (!verdict.ok) {
         services.log.warn({ reason: verdict.reason }, 'an activity was refused')
         const { status, message } = verdict

@@ -4,7 +4,8 @@
  */
 export function isConnector(serviceUrl: string | undefined, allowLoopback: boolean): boolean {
   if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return false
-  const { protocol, hostname } = new URL(serviceUrl)
+  const { protocol, hostname, port, username, password } = new URL(serviceUrl)
   if (allowLoopback && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return true
+  if (port !== '' || username !== '' || password !== '') return false
   return protocol === 'https:' && (hostname === 'smba.trafficmanager.net' || hostname.endsWith('.botframework.com'))
 }

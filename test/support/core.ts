@@ -23,6 +23,7 @@ import {
 import { createStores, type Database } from '../../src/store/index.ts'
 import { dana, kim, omar, priya, siteRoot, tenantId } from './card-world.ts'
 import { type EngineName, withDatabase } from './database.ts'
+import { rowCounts } from './rows.ts'
 
 export { dana, kim, omar, priya, tenantId }
 export const approversGroup = '22222222-bbbb-4bbb-8bbb-000000000001'
@@ -140,15 +141,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       if (!(await known().templates.put(tenantId, made, 0))) throw new Error(`template ${made.id} is there already`)
       return made
     },
-    async rows() {
-      const { rows: tables } = await store.database.query<{ name: string }>(
-        `SELECT table_name AS name FROM information_schema.tables
-         WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY 1`,
-      )
-      const counts = tables.map(({ name }) => `(SELECT count(*)::int FROM "${name}") AS "${name}"`)
-      const { rows } = await store.database.query<Record<string, number>>(`SELECT ${counts.join(', ')}`)
-      return rows[0] ?? {}
-    },
+    rows: () => rowCounts(store.database),
     async orderedJobs(requestId) {
       const { rows } = await store.database.query<{ name: string }>(
         `SELECT name FROM ordered_jobs WHERE payload->>'requestId' = $1 ORDER BY name`,

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { clicking } from './bot-activities.ts'
 import { botAppId, connectorUrl, withConnectorKeys } from './connector-keys.ts'
+import { rowCounts } from './rows.ts'
 import { templates, withService } from './service.ts'
 
 export const refusals = {
@@ -30,11 +31,8 @@ export function withGuardedBot() {
   }
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
   const postWith = async (token: string | Promise<string>, body: unknown = click()) => post(body, bearer(await token))
-  /** What a turn leaves behind. */
-  const rows = async () => {
-    const counts = ['inbox', 'conversations', 'drafts', 'bot_state'].map((table) => `(select count(*) from ${table})`)
-    return (await service.app.database.query(`select ${counts.join(' + ')} as n`)).rows[0]
-  }
+  /** How many rows each table has: what a turn leaves behind, and everything else. */
+  const rows = async (): Promise<Record<string, number>> => rowCounts(service.app.database)
   async function refused(
     status: 400 | 401 | 403 | 503,
     message: string,

@@ -1,4 +1,16 @@
+import type { Database } from '../../src/store/index.ts'
 import type { Service } from './service.ts'
+
+/** How many rows each table of ours has; the queue's own tables, which have a schema of their own, are not among them. */
+export async function rowCounts(database: Database): Promise<Record<string, number>> {
+  const { rows: tables } = await database.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables
+     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY 1`,
+  )
+  const counts = tables.map(({ name }) => `(SELECT count(*)::int FROM "${name}") AS "${name}"`)
+  const { rows } = await database.query<Record<string, number>>(`SELECT ${counts.join(', ')}`)
+  return rows[0] ?? {}
+}
 
 /** What the store holds, past all code of ours. */
 export function rowsOf(service: Service) {
