@@ -129,7 +129,7 @@ async function runWithFaults(
   response: ServerResponse,
 ): Promise<void> {
   const at = new Date().toISOString()
-  const { delaySeconds, fault } = parts.faults.strike(operation.name)
+  const { delaySeconds, fault } = await parts.faults.strike(operation.name, call)
   if (delaySeconds > 0) await delay(delaySeconds * 1000, undefined, { signal: parts.closing })
   if (fault && fault.kind !== 'resetAfterCommit' && fault.kind !== 'holdAfterCommit') {
     const reply = refusalOf(fault, service, call)

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { z } from 'zod'
+import type { Call } from './wire.ts'
 
 /**
  * A fault a test or a person asks for. `share` is the part of the calls it hits (0..1), `count` how many it hits at
@@ -30,8 +31,12 @@ export interface Faults {
   add(request: FaultRequest): Fault
   list(): readonly Fault[]
   clear(): void
-  /** What strikes this call: every delay that is due, and at most one fault of another kind. */
-  strike(operation: string): { delaySeconds: number; fault: Fault | undefined }
+  /** What strikes this call: every delay that is due, and at most one fault of another kind. A promise holds the call. */
+  strike(operation: string, call: Call): Strike | Promise<Strike>
+}
+export interface Strike {
+  readonly delaySeconds: number
+  readonly fault: Fault | undefined
 }
 
 /** An empty set of faults. */

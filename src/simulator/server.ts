@@ -4,7 +4,7 @@ import { controlService } from './control.ts'
 import { createDispatcher } from './dispatch.ts'
 import { exchangeService } from './exchange.ts'
 import type { ExchangeSettings } from './exchange-wire.ts'
-import { createFaults } from './faults.ts'
+import { createFaults, type Faults } from './faults.ts'
 import { graphService } from './graph.ts'
 import { loginService } from './login.ts'
 import { pageService } from './pages.ts'
@@ -29,6 +29,8 @@ export interface SimulatorOptions {
   /** What else of Exchange may be told to be otherwise: see {@link ExchangeSettings}. */
   readonly exchange?: Partial<Pick<ExchangeSettings, 'recipientLagSeconds' | 'nameIsObjectId' | 'trusteesShownAs'>>
   readonly directoryExtension?: string
+  /** What goes wrong, where a test decides it for each call; otherwise what `/control/faults` is told. */
+  readonly faults?: Faults
 }
 
 /** A running simulator. All services answer at one root, so every `…Url` is `url`. */
@@ -61,7 +63,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const settings = { url, directorySeconds, siteReadySeconds, exchangeSettleSeconds, directoryExtension }
   const usual = { recipientLagSeconds: 0, nameIsObjectId: false, trusteesShownAs: 'userPrincipalName' } as const
   tokens.issueAt(url)
-  const faults = createFaults()
+  const faults = options.faults ?? createFaults()
   const services: Service[] = [
     loginService(tenant, tokens, url),
     graphService(tenant, tokens, settings),
