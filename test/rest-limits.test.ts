@@ -10,6 +10,7 @@ const answer = { status: 202, headers: { Location: `/requests/v1/${requestId}` }
 const replaying: IdempotencyStore = {
   claim: async () => ({ state: 'answered', answer }),
   complete: async () => undefined,
+  renew: async () => undefined,
   release: async () => undefined,
   forgetOld: async () => undefined,
 }

@@ -19,15 +19,28 @@ import {
 /** The longest comment, in characters. */
 export const longestComment = 500
 
-type Verb = (ports: Ports, settings: Settings, actor: Actor, requestId: string, comment?: string) => Promise<Request>
+/**
+ * `attempt` names the call that asks for it. Whoever got no answer repeats the call, and what was done then is not done, nor
+ * refused, again: the request is given as it is now. The same decision by another call is another decision.
+ */
+type Verb = (
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  comment?: string,
+  attempt?: string,
+) => Promise<Request>
 
 /** Records an approval; the last one that is needed queues the request. */
-export const approve: Verb = (ports, settings, actor, requestId, comment = '') =>
-  change(ports, settings, requestId, (request, at) => decided(request, settings, actor, 'approved', comment, at))
+export const approve: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
+  change(ports, settings, { requestId, attempt }, (request, at) =>
+    decided(request, settings, actor, 'approved', comment, at),
+  )
 
 /** Records a rejection, which ends the request. The comment is required: the requester will read it. */
-export const reject: Verb = (ports, settings, actor, requestId, comment = '') =>
-  change(ports, settings, requestId, (request, at) => {
+export const reject: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
+  change(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.decide', request)
     if (comment.trim() === '' && openStage(request.approvals) && request.status === 'pendingApproval') {
       throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
@@ -38,8 +51,8 @@ export const reject: Verb = (ports, settings, actor, requestId, comment = '') =>
   })
 
 /** Ends a request that has not begun to be made, or has failed. */
-export const cancel: Verb = (ports, settings, actor, requestId, comment = '') =>
-  change(ports, settings, requestId, (request, at) => {
+export const cancel: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
+  change(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.cancel', request)
     if (isTerminal(request.status))
       throw new ProvisioningError(
@@ -66,8 +79,8 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '') =>
  * a ready check that found something wrong, at the steps that put it right. One that has stood still for too long gets
  * its job anew, which is safe if the old one is only slow.
  */
-export const retry: Verb = (ports, settings, actor, requestId, comment = '') =>
-  change(ports, settings, requestId, (request, at) => {
+export const retry: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
+  change(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.retry', request)
     if (attentionOf(request, new Date(at))?.mend === 'retry' && request.status !== 'failed') {
       // Several clicks within a minute are one.
@@ -103,13 +116,25 @@ function waitingAnew(request: Request): Request {
 async function change(
   ports: Ports,
   settings: Settings,
-  requestId: string,
+  { requestId, attempt }: { requestId: string; attempt: string | undefined },
   apply: (request: Request, at: string) => Change,
 ): Promise<Request> {
-  const request = await changeRequest(ports, settings, requestId, apply)
+  const request = await ports.work.transaction(async () => {
+    if (attempt === undefined) return changeRequest(ports, settings, requestId, apply)
+    const before = await ports.requests.lock(requestId)
+    const said = before ? await ports.audit.timeline(requestId) : []
+    if (said.some((line) => line.attempt === attempt)) return before
+    return changeRequest(ports, settings, requestId, (now, at) => ofAttempt(attempt, apply(now, at)))
+  })
   if (!request) throw notFound()
   return request
 }
+
+/** What a person did is known by the call that asked for it. */
+const ofAttempt = (attempt: string, change: Change): Change => ({
+  ...change,
+  audit: change.audit.map((line) => ('id' in line.actor ? { ...line, attempt } : line)),
+})
 
 function decided(
   request: Request,

@@ -15,6 +15,8 @@ export const auditEntry = z.object({
   action: z.string(),
   comment: z.string().optional(),
   data: z.record(z.string(), z.unknown()).optional(),
+  /** The call that asked for it: a repeat of the same call is known by it. Not shown. */
+  attempt: z.uuid().optional(),
 })
 export type AuditEntry = z.output<typeof auditEntry>
 export const system = { kind: 'system' } as const

@@ -72,17 +72,17 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     listOwn: to('request.list', (actor, limit: number) => listOwn(ports, actor, limit)),
     listApprovals: to('approval.list', (actor, limit: number) => listApprovals(ports, actor, limit)),
     timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
-    approve: to('request.decide', (actor, requestId: string, comment?: string) =>
-      approve(ports, settings, actor, requestId, comment),
+    approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string) =>
+      approve(ports, settings, actor, requestId, comment, attempt),
     ),
-    reject: to('request.decide', (actor, requestId: string, comment?: string) =>
-      reject(ports, settings, actor, requestId, comment),
+    reject: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string) =>
+      reject(ports, settings, actor, requestId, comment, attempt),
     ),
-    cancel: to('request.cancel', (actor, requestId: string, comment?: string) =>
-      cancel(ports, settings, actor, requestId, comment),
+    cancel: to('request.cancel', (actor, requestId: string, comment?: string, attempt?: string) =>
+      cancel(ports, settings, actor, requestId, comment, attempt),
     ),
-    retry: to('request.retry', (actor, requestId: string, comment?: string) =>
-      retry(ports, settings, actor, requestId, comment),
+    retry: to('request.retry', (actor, requestId: string, comment?: string, attempt?: string) =>
+      retry(ports, settings, actor, requestId, comment, attempt),
     ),
 
     admin: {

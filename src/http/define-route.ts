@@ -32,7 +32,10 @@ export interface Scope {
   readonly request: Request
   readonly response: Response
   readonly headers: Request['headers']
-  /** The id that a request which comes of this call gets; a repeat under the same Idempotency-Key has the same. */
+  /**
+   * The id that a request which comes of this call gets, and by which a decision is known that it made. A repeat under the
+   * same Idempotency-Key has the same.
+   */
   readonly requestId: string
 }
 /** What a handler may use that acts for somebody. */

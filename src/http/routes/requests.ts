@@ -58,7 +58,7 @@ export const listRequests = defineRoute({
 })
 
 /** A line of the timeline: the request is in the address already. */
-const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true })
+const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
 
 export const readTimeline = defineRoute({
   method: 'GET',
@@ -70,11 +70,17 @@ export const readTimeline = defineRoute({
   answers: { 200: z.strictObject({ value: z.array(timelineEntry) }) },
   async handle({ actor, provisioning }, { params }) {
     const entries = await provisioning.timeline(actor, params.requestId)
-    return { status: 200, body: { value: entries.map(({ requestId: _, tenantId: __, ...entry }) => entry) } }
+    return { status: 200, body: { value: entries.map((entry) => timelineEntry.parse(entry)) } }
   },
 })
 
-type Decide = (provisioning: Provisioning, actor: Actor, requestId: string, comment?: string) => Promise<Request>
+type Decide = (
+  provisioning: Provisioning,
+  actor: Actor,
+  requestId: string,
+  comment: string | undefined,
+  attempt: string,
+) => Promise<Request>
 
 function decisionRoute(verb: string, summary: string, permission: Permission, decide: Decide): ActorRoute {
   return defineRoute({
@@ -87,8 +93,8 @@ function decisionRoute(verb: string, summary: string, permission: Permission, de
     body: decisionBody,
     answers: { 200: requestView },
     idempotent: true,
-    async handle({ actor, provisioning }, { params, body }) {
-      return shown(await decide(provisioning, actor, params.requestId, body.comment))
+    async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
+      return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt))
     },
   })
 }
