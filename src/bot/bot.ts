@@ -14,6 +14,7 @@ import {
   type BotServices,
   type Click,
   clickOf,
+  isAutomatic,
   isForAdmins,
   type Reply,
   type Turn,
@@ -51,6 +52,9 @@ export class Bot {
   }
 
   async #click(context: TurnContext, click: Click): Promise<void> {
+    // What a client sends by itself, when it shows a card, may only read; a decision takes somebody's click.
+    if (isAutomatic(context.activity) && !click.verb.endsWith('.refresh'))
+      throw new ProvisioningError('validation-failed', 'This card does nothing by itself.')
     if (isDialogVerb(click.verb)) return this.#continueDialog(context)
     const action = cardActions.get(click.verb)
     if (!action) throw new ProvisioningError('validation-failed', 'This button is not known any more.')

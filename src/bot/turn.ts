@@ -83,6 +83,10 @@ export function clickOf(activity: Partial<Activity>): Click | undefined {
   return typeof verb === 'string' ? { verb, data } : undefined
 }
 
+/** Whether a client refreshes a card, and nobody has clicked (Bot Framework, "Universal Actions": `trigger`). */
+export const isAutomatic = ({ value }: Partial<Activity>): boolean =>
+  isRecord(value) && value['trigger'] !== undefined && value['trigger'] !== 'manual'
+
 /** The command that a button types for clients that do not type it themselves (card-style §7). */
 export function typedByButton(activity: Partial<Activity>): string | undefined {
   const value: unknown = activity.value

@@ -17,6 +17,8 @@ export const approvalStage = z.object({
   quorum: z.int().optional(),
   approvers: z.array(person),
   decisions: z.array(decision),
+  /** Those of the approvers who were asked only as members of groups: who has left the groups decides no more. */
+  membership: z.object({ groups: z.array(z.string()), people: z.array(z.string()) }).optional(),
 })
 export type ApprovalStage = z.output<typeof approvalStage>
 

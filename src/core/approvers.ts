@@ -18,7 +18,10 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The people that a policy means today. Nobody approves their own request; a stage that nobody is left for goes to the admins. */
+/**
+ * The people that a policy means today. Nobody approves their own request; a stage that nobody is left for goes to the
+ * admins.
+ */
 export async function resolveApprovals(
   ports: Ports,
   settings: Settings,
@@ -26,35 +29,53 @@ export async function resolveApprovals(
   requester: Person,
 ): Promise<ApprovalStage[]> {
   const stages = (policy?.stages ?? []).map(async ({ approvers, rule, quorum }, index) => {
-    const named = await Promise.all(approvers.map((one) => peopleOf(ports, one, requester)))
-    let people = others(named.flat(), requester)
-    if (people.length === 0)
-      people = others((await Promise.all(settings.admins.map((id) => personOrMembers(ports, id)))).flat(), requester)
+    const named = await Promise.all(approvers.map((one) => askedBy(ports, one, requester)))
+    const asked = distinct(named, requester)
+    const { people, membership } = asked.people.length > 0 ? asked : await adminsBut(requester, ports, settings)
     if (people.length === 0)
       throw new ProvisioningError('unavailable', 'Nobody can approve this request at present. Please tell an admin.')
-    return approvalStage.parse({ stage: index + 1, rule, quorum, approvers: people, decisions: [] })
+    const stage = { stage: index + 1, rule, quorum, approvers: people, decisions: [] }
+    return approvalStage.parse({ ...stage, ...(membership.people.length > 0 && { membership }) })
   })
   return Promise.all(stages)
 }
 
-async function peopleOf(
+/** The people that one line of a policy means, and the group that they are members of. */
+interface Asked {
+  readonly people: readonly Person[]
+  readonly group?: string
+}
+
+async function askedBy(
   ports: Ports,
   approver: ApprovalPolicy['stages'][number]['approvers'][number],
   requester: Person,
-): Promise<Person[]> {
-  if ('group' in approver) return ports.directory.membersOf(approver.group)
+): Promise<Asked> {
+  if ('group' in approver) return { people: await ports.directory.membersOf(approver.group), group: approver.group }
   const found =
     'user' in approver ? await ports.directory.person(approver.user) : await ports.directory.manager(requester.id)
-  return found ? [found] : []
+  return { people: found ? [found] : [] }
 }
 
 /** An id of the settings names a person or a group. */
-export async function personOrMembers(ports: Ports, id: string): Promise<Person[]> {
+export const personOrMembers = async (ports: Ports, id: string): Promise<Person[]> => [
+  ...(await askedById(ports, id)).people,
+]
+
+async function askedById(ports: Ports, id: string): Promise<Asked> {
   const found = await ports.directory.person(id)
-  return found ? [found] : ports.directory.membersOf(id)
+  return found ? { people: [found] } : { people: await ports.directory.membersOf(id), group: id }
 }
 
-function others(people: readonly Person[], requester: Person): Person[] {
-  const byId = new Map(people.filter(({ id }) => id !== requester.id).map((one) => [one.id, one]))
-  return [...byId.values()]
+const adminsBut = async (requester: Person, ports: Ports, { admins }: Settings) =>
+  distinct(await Promise.all(admins.map((id) => askedById(ports, id))), requester)
+
+/** Everybody but the requester once, and who of them is asked only as a member of groups. */
+function distinct(asked: readonly Asked[], requester: Person) {
+  const byId = new Map(asked.flatMap(({ people }) => people).map((one) => [one.id, one]))
+  byId.delete(requester.id)
+  const named = new Set(asked.flatMap(({ people, group }) => (group === undefined ? people.map(({ id }) => id) : [])))
+  const groups = [...new Set(asked.flatMap(({ group }) => group ?? []))]
+  const people = [...byId.values()]
+  return { people, membership: { groups, people: people.map(({ id }) => id).filter((id) => !named.has(id)) } }
 }

@@ -6,7 +6,7 @@ import { listTemplates, putTemplate, readTemplate, usableTemplates } from './cat
 import type { Conversation, Outbox } from './chat-ports.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
 import { readDeadLetters, replayDeadLetter } from './dead-letters.ts'
-import { approve, cancel, reject, retry } from './decision.ts'
+import { cancel, retry } from './decision.ts'
 import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
 import {
@@ -22,6 +22,7 @@ import {
 import { ProvisioningError } from './errors.ts'
 import type { CardKey } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
+import { approve, reject } from './membership.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'

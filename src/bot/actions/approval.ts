@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
-import { type ErrorCode, ProvisioningError, type Request, waitingFor } from '../../core/index.ts'
+import { type ErrorCode, type Person, ProvisioningError, type Request, waitingFor } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { comment, requestId } from './click-data.ts'
@@ -45,7 +45,15 @@ async function decided(turn: Turn, requestId: string, decide: () => Promise<Requ
   } catch (error) {
     const late = error instanceof ProvisioningError && lateCodes.includes(error.code)
     const request = late ? await turn.provisioning.read(turn.actor, requestId) : undefined
-    if (!request?.approvals.some(({ approvers }) => approvers.some(({ id }) => id === turn.actor.id))) throw error
+    const isActor = ({ id }: Person): boolean => id === turn.actor.id
+    if (!request?.approvals.some(({ approvers }) => approvers.some(isActor))) throw error
+    // Who is asked and refused all the same has left the group that was asked: the card would ask them once more.
+    if (
+      error instanceof ProvisioningError &&
+      error.code === 'not-an-approver' &&
+      waitingFor(request.approvals).some(isActor)
+    )
+      throw error
     return { card: cards.approvalNow(request, turn.viewer) }
   }
 }

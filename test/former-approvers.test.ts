@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { viewOf } from '../src/core/index.ts'
+import { actorOf, approversGroup, dana, kim, omar, priya, withCore } from './support/core.ts'
+import { refusal } from './support/refusal.ts'
+
+describe('somebody who was asked as a member of a group', () => {
+  const core = withCore()
+  const group = core.world.groups
+  const asked = async (...approvers: object[]) => {
+    const { id } = await core.template({ approval: { stages: [{ approvers }] } })
+    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+  }
+  const left = async (work: () => Promise<void>) => {
+    const members = group.get(approversGroup) ?? []
+    group.set(
+      approversGroup,
+      members.filter(({ id }) => id !== dana.id),
+    )
+    try {
+      await work()
+    } finally {
+      group.set(approversGroup, members)
+    }
+  }
+
+  it('decides while they are a member', async () => {
+    const { requestId } = await asked({ group: approversGroup })
+    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+  })
+
+  it('decides nothing when they have left it: refused, and nothing is written; the others decide on', async () => {
+    const { requestId } = await asked({ group: approversGroup })
+    await left(async () => {
+      const before = await core.rows()
+      for (const verb of ['approve', 'reject'] as const) {
+        const { code, message } = await refusal(() => core.provisioning[verb](actorOf(dana), requestId, 'Mine.'))
+        expect([code, message]).toEqual(['not-an-approver', 'You are not an approver of this request any more.'])
+      }
+      expect(await core.rows()).toEqual(before)
+      expect((await core.provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+    })
+  })
+
+  it('decides on when the policy names them, or another group of theirs, beside it', async () => {
+    const other = randomUUID()
+    group.set(other, [dana])
+    const named = await asked({ group: approversGroup }, { user: dana.id })
+    const twice = await asked({ group: approversGroup }, { group: other })
+    await left(async () => {
+      for (const { requestId } of [named, twice])
+        expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+    })
+    group.delete(other)
+  })
+
+  it('decides nothing as an admin of yesterday, where a stage went to the admins', async () => {
+    const admins = randomUUID()
+    group.set(admins, [omar])
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
+    const provisioning = core.with({}, { admins: [admins, priya.id] })
+    const { requestId, approvals } = await provisioning.submitSite(actorOf(kim), { displayName: 'Late', templateId })
+    expect(approvals[0]?.approvers.map(({ id }) => id)).toEqual([omar.id, priya.id])
+    group.delete(admins)
+    expect((await refusal(() => provisioning.approve(actorOf(omar), requestId))).code).toBe('not-an-approver')
+    expect((await provisioning.approve(actorOf(priya), requestId)).status).toBe('queued')
+  })
+
+  it('decides nothing while the directory does not say', async () => {
+    const { requestId } = await asked({ group: approversGroup })
+    core.world.up = false
+    expect((await refusal(() => core.provisioning.approve(actorOf(dana), requestId))).code).toBe('unavailable')
+    core.world.up = true
+    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+  })
+
+  it('is shown without their groups', async () => {
+    const request = await asked({ group: approversGroup })
+    expect(request.approvals[0]?.membership?.groups).toEqual([approversGroup])
+    expect(JSON.stringify(viewOf(request))).not.toContain(approversGroup)
+  })
+})
