@@ -77,7 +77,9 @@ describe('replicas', () => {
 
   it('count together, by the clock of their store', async () => {
     const replicas = await Promise.all([1, 2, 3].map(() => openDatabase(store.options)))
-    const limits = replicas.map((one) => createLimits(options, Date.now, createTokenBuckets(one)))
+    const limits = replicas.map((one) =>
+      createLimits(options, Date.now, { buckets: createTokenBuckets(one), warn: () => undefined }),
+    )
     const caller = { tenantId: 'contoso', id: 'kim' }
     const taken = await Promise.allSettled(
       Array.from({ length: 30 }, async (_, index) => limits[index % 3]?.take('write', caller)),
@@ -95,10 +97,28 @@ describe('replicas', () => {
   it.each([
     ['is away', away],
     ['does not answer', silent],
-  ])('count alone while the store %s', async (_, draw) => {
-    const limits = createLimits(options, Date.now, { draw, forgetFull: async () => undefined })
+  ])('count alone while the store %s, and say so', async (_, draw) => {
+    const said: string[] = []
+    const warn = (__: object, message: string) => void said.push(message)
+    const buckets = { draw, forgetFull: async () => undefined }
+    const limits = createLimits(options, Date.now, { buckets, warn })
     const caller = { tenantId: 'contoso', id: 'kim' }
     expect(await limits.take('read', caller)).toMatchObject({ RateLimit: '"reads";r=0;t=60' })
     await expect(limits.take('read', caller)).rejects.toMatchObject({ code: 'rate-limited' })
+    expect(said).toEqual(['limits of use could not be counted with the other processes; this one counts alone'])
+  })
+
+  it('say once a minute that they count alone, and of how many requests', async () => {
+    let at = start
+    const said: unknown[] = []
+    const warn = (fields: object) => void said.push(fields)
+    const buckets = { draw: away, forgetFull: async () => undefined }
+    const limits = createLimits({ ...options, readsPerMinute: 0, writeBurst: 100 }, () => at, { buckets, warn })
+    const write = () => limits.take('write', { tenantId: 'contoso', id: 'kim' })
+    for (const seconds of [0, 1, 58, 1]) {
+      at += seconds * 1000
+      await write()
+    }
+    expect(said).toMatchObject([{ requests: 1, err: new Error('away') }, { requests: 3 }])
   })
 })

@@ -28,14 +28,23 @@ export interface Limits {
 
 /** How long a request waits to be counted by all replicas together, in milliseconds; then this process counts alone. */
 const sharedPatience = 1000
+/** Counting alone is told of once in so many milliseconds: it goes on for as long as the store is away. */
+const toldEvery = 60_000
+
+/** The shared buckets, and who is told when a request could not be counted there. */
+export interface SharedBuckets {
+  readonly buckets: TokenBuckets
+  readonly warn: (fields: object, message: string) => void
+}
 
 /**
  * Limits of use as token buckets: the shared ones where there are any, else those of this process. `now` is in
- * milliseconds. Shared ones that do not answer refuse nobody: what the request itself needs of the store decides.
+ * milliseconds. While shared ones do not answer, this process's own hold: nobody is refused for that, and nobody gets more
+ * than the limit from one process.
  */
-export function createLimits(options: LimitOptions, now: () => number, shared?: TokenBuckets): Limits {
+export function createLimits(options: LimitOptions, now: () => number, shared?: SharedBuckets): Limits {
   const own = createOwnBuckets(now)
-  const draw = shared === undefined ? own.draw : orElse(shared.draw, own.draw)
+  const draw = shared === undefined ? own.draw : orElse(shared.buckets.draw, own.draw, seldom(shared.warn, now))
   return {
     async take(kind, { tenantId, id }) {
       const limits = limitsOf(options, kind, tenantId, id)
@@ -65,17 +74,32 @@ function limitsOf(options: LimitOptions, kind: 'read' | 'write', tenantId: strin
 type Draw = TokenBuckets['draw']
 
 /** Counts alone when the shared count fails or takes too long. */
-function orElse(shared: Draw, own: Draw): Draw {
+function orElse(shared: Draw, own: Draw, tell: (why: unknown) => void): Draw {
   return async (rules) => {
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, sharedPatience, undefined)
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer in ${sharedPatience} ms`)), sharedPatience)
     })
     try {
-      return (await Promise.race([shared(rules).catch(() => undefined), late])) ?? (await own(rules))
+      return await Promise.race([shared(rules), late])
+    } catch (error) {
+      tell(error)
+      return own(rules)
     } finally {
       clearTimeout(timer)
     }
+  }
+}
+
+function seldom(warn: SharedBuckets['warn'], now: () => number): (why: unknown) => void {
+  let told = Number.NEGATIVE_INFINITY
+  let requests = 0
+  return (why) => {
+    requests += 1
+    if (now() - told < toldEvery) return
+    warn({ err: why, requests }, 'limits of use could not be counted with the other processes; this one counts alone')
+    told = now()
+    requests = 0
   }
 }
 

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server as NodeServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import restify, { type Request, type Response } from 'restify'
 import { createAuthenticate, type Identity } from './authenticate.ts'
+import { answerBrokenRequests } from './broken-requests.ts'
 import type { Route } from './define-route.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLimits } from './limits.ts'
@@ -30,7 +31,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     log: silent as restify.ServerOptions['log'],
   })
   const node: NodeServer = server.server
-  Object.assign(node, patience)
+  Object.assign(node, patience, options.patience)
+  answerBrokenRequests(node, options.log)
   // restify takes over "Connection: Upgrade" and then answers nothing; HTTP/2-minded clients send it with ordinary calls.
   node.removeAllListeners('upgrade')
   const lifecycle = new Lifecycle(options.starting ? 'starting' : 'open')
@@ -53,12 +55,13 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 }
 
 function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
-  const { clock, provisioning, webhookSecret, messages, health } = options
+  const { clock, provisioning, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
   const now = clock ? () => clock.now().getTime() : Date.now
+  const shared = buckets && { buckets, warn: log.warn.bind(log) }
   return {
     services: { provisioning, webhookSecret, messages, health: lifecycle.healthWith(health) },
     authenticate: createAuthenticate(options.tokens, options.baseUrl, now),
-    limits: createLimits(options.limits, now, options.tokenBuckets),
+    limits: createLimits(options.limits, now, shared),
     idempotency: options.idempotency,
     now,
   }
