@@ -41,9 +41,14 @@ describe('a body that cannot be read', () => {
     expect((await rest.call('POST', path, { body })).status).toBe(422)
   })
 
-  test('the duplicate key is named', async () => {
-    const { body } = await (await started()).call('POST', path, { body: '{"alias":"a","alias":"b"}' })
-    expect(body.detail).toContain('"alias"')
+  test.each([
+    ['{"alias":"a","alias":"b"}', '#/alias', '"alias"'],
+    ['{"owners":[{"a":[1,2]},{"b/c":1,"x":{},"b/c":2}]}', '#/owners/1/b~1c', '"b/c"'],
+    [`{"a":[1,{"b":${'['.repeat(9)}${']'.repeat(9)}}]}`, '#/a/1/b/0/0/0/0/0/0/0', 'deeper than 10 levels'],
+  ])('%s names the place: %s', async (text, pointer, words) => {
+    const { body } = await (await started()).call('POST', path, { body: text })
+    expect([body.errors.length, body.errors[0].pointer]).toEqual([1, pointer])
+    expect(body.detail).toContain(words)
   })
 
   test.each([

@@ -38,28 +38,48 @@ function parse(text: string): unknown {
   }
 }
 
-const tokens = /"(?:[^"\\]+|\\.)*"|[{}[\]]/g
+const tokens = /"(?:[^"\\]+|\\.)*"|[{}[\],]/g
 const colon = /\s*:/y
+
+/** An object or array that is open, with the keys seen in it and the key or index that stands next. */
+interface Level {
+  readonly keys: Set<string> | undefined
+  at: string | number
+}
 
 /** Walks the brackets and keys of text that is known to be JSON, for JSON.parse tells of neither depth nor duplicates. */
 function inspect(text: string, deepest: number): void {
-  const open: (Set<string> | undefined)[] = []
+  const open: Level[] = []
+  const path = () => open.map(({ at }) => at)
   for (const match of text.matchAll(tokens)) {
     const [token] = match
+    const level = open.at(-1)
     if (token === '{' || token === '[') {
-      open.push(token === '{' ? new Set() : undefined)
-      if (open.length > deepest) throw new HttpError('too-deep', `The body nests deeper than ${deepest} levels.`)
+      if (open.length === deepest) throw tooDeep(path(), deepest)
+      open.push(token === '{' ? { keys: new Set(), at: '' } : { keys: undefined, at: 0 })
     } else if (token === '}' || token === ']') open.pop()
-    else {
+    else if (token === ',') {
+      if (typeof level?.at === 'number') level.at += 1
+    } else if (level?.keys) {
       colon.lastIndex = match.index + token.length
-      if (colon.test(text)) noteKey(open.at(-1), String(JSON.parse(token)))
+      if (!colon.test(text)) continue
+      level.at = String(JSON.parse(token))
+      if (level.keys.has(level.at)) throw duplicateKey(path(), level.at)
+      level.keys.add(level.at)
     }
   }
 }
 
-function noteKey(keys: Set<string> | undefined, key: string): void {
-  if (keys?.has(key)) throw new HttpError('duplicate-key', `The body has the key ${shown(key)} twice in one object.`)
-  keys?.add(key)
+function tooDeep(path: readonly PropertyKey[], deepest: number): HttpError {
+  const detail = `The body nests deeper than ${deepest} levels.`
+  return new HttpError('too-deep', detail, { faults: [{ pointer: pointerOf(path), code: 'too-deep', detail }] })
+}
+
+function duplicateKey(path: readonly PropertyKey[], key: string): HttpError {
+  const detail = `The body has the key ${shown(key)} twice in one object.`
+  return new HttpError('duplicate-key', detail, {
+    faults: [{ pointer: pointerOf(path), code: 'duplicate-key', detail }],
+  })
 }
 
 const shown = (key: string): string => JSON.stringify(key.length > 64 ? `${key.slice(0, 64).toWellFormed()}…` : key)

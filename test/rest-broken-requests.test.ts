@@ -1,0 +1,113 @@
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { problemBody } from '../src/http/index.ts'
+import { coreWith, requestOf, startIssuer, startRest } from './support/rest.ts'
+
+/** Both halves of a raw answer. */
+function read(answer: string): { status: number; headers: string; body: unknown } {
+  const [head = '', body = ''] = answer.split('\r\n\r\n', 2)
+  return { status: Number(head.split(' ')[1]), headers: head.toLowerCase(), body: JSON.parse(body || 'null') }
+}
+const ok = /^HTTP\/1.1 200 /
+const healthy = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+
+describe('what is no request', () => {
+  test.each([
+    ['words', 'hello\r\n\r\n', 400, 'malformed-request'],
+    ['a method that nobody knows', 'FETCH / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed-request'],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nHost\r\n\r\n', 400, 'malformed-request'],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n', 400, 'malformed-request'],
+    [
+      'a length that is no number',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n',
+      400,
+      'malformed-request',
+    ],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
+      400,
+      'malformed-request',
+    ],
+    [
+      'a length and chunks',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'malformed-request',
+    ],
+    ['headers without end', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(40_000)}\r\n\r\n`, 431, 'headers-too-large'],
+    ['the hello of TLS', Buffer.from('160301020001000200', 'hex'), 400, 'malformed-request'],
+  ])('%s: a problem, and the process lives on', async (_, text, status, code) => {
+    const rest = await startRest(await startIssuer())
+    const answer = read(await rest.raw(text))
+    expect([answer.status, problemBody.parse(answer.body)]).toEqual([status, expect.objectContaining({ status, code })])
+    expect(answer.headers).toContain('content-type: application/problem+json')
+    expect(answer.headers).toContain('connection: close')
+    expect(await rest.raw(healthy)).toMatch(ok)
+  })
+
+  test('an expectation that nobody knows is none', async () => {
+    const issuer = await startIssuer()
+    const rest = await startRest(issuer, { provisioning: coreWith({ submitSite: async () => requestOf() }) })
+    const body = JSON.stringify({ displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' })
+    const head = `POST /collab/v1/spo HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: more\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+    expect(await rest.raw(`${head}\r\n${body}`)).toMatch(/HTTP\/1.1 401 /)
+    const answer = await rest.raw(`${head}Authorization: Bearer ${await issuer.token()}\r\n\r\n${body}`)
+    expect(answer).toMatch(/HTTP\/1.1 202 /)
+  })
+})
+
+describe('who sends too slowly', () => {
+  const patience = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 }
+  /** Sends the beginning, then a byte every 20 ms for as long as it may; gives what came back. */
+  const drip = (port: number, beginning: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect(port, '127.0.0.1')
+      let answer = ''
+      socket.on('data', (chunk) => {
+        answer += String(chunk)
+      })
+      socket.on('error', () => undefined)
+      socket.write(beginning)
+      const dripping = setInterval(() => socket.write('a'), 20)
+      socket.on('close', () => {
+        clearInterval(dripping)
+        resolve(answer)
+      })
+    })
+
+  test('two hundred of them, on headers and on bodies, are cut off; others are served meanwhile', async () => {
+    const issuer = await startIssuer()
+    const rest = await startRest(issuer, { patience })
+    const head = `POST /collab/v1/spo HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await issuer.token()}\r\n`
+    const body = `${head}Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"displayName":"`
+    const activity =
+      'POST /api/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const slow = Array.from({ length: 200 }, (_, index) =>
+      drip(rest.server.port, ['GET /healthz HTTP/1.1\r\nHost: x\r\nX-A: ', body, 'G', activity][index % 4] ?? ''),
+    )
+    let others = 0
+    let cut = false
+    const all = Promise.all(slow).finally(() => {
+      cut = true
+    })
+    while (!cut) {
+      expect((await rest.call('GET', '/healthz')).status).toBe(200)
+      others += 1
+    }
+    const answers = await all
+    expect(others).toBeGreaterThan(5)
+    for (const answer of answers) {
+      const { status, body } = read(answer)
+      expect([400, 408]).toContain(status)
+      expect(problemBody.safeParse(body).success).toBe(true)
+    }
+    expect(answers.filter((answer) => answer.includes('request-timeout')).length).toBeGreaterThanOrEqual(100)
+  })
+
+  test('garbage behind a request on the same connection gets one answer, and the connection ends', async () => {
+    const rest = await startRest(await startIssuer(), { patience })
+    const answer = await rest.raw('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGARBAGE / HTTP/1.1\r\n\r\n')
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400'])
+  })
+})
