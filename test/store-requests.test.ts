@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { provisioningRequest, type Request, type RequestForSite, type RequestState } from '../src/core/index.ts'
+import {
+  provisioningRequest,
+  type Request,
+  type RequestForSite,
+  type RequestState,
+  requestStates,
+} from '../src/core/index.ts'
 import { createStores, type Stores } from '../src/store/index.ts'
 import { requestOf } from './support/card-requests.ts'
 import { at, dana, kim, omar, priya, stageOf } from './support/card-world.ts'
@@ -138,13 +144,14 @@ describe.each(engines)('stored requests, %s', (engine) => {
     expect(await list({ status: ['queued', 'failed'] })).toEqual(expected('queued', 'failed').reverse())
     expect(await list({ status: [] })).toEqual([])
     expect(await list({ oldestFirst: true, limit: 2 })).toEqual(expected(...states).slice(0, 2))
-    expect(await stores.requests.countByState(tenantId)).toEqual({
+    expect(await stores.requests.countByState(tenantId, requestStates)).toEqual({
       queued: 2,
       succeeded: 1,
       failed: 1,
       provisioning: 1,
     })
-    expect(await stores.requests.countByState(randomUUID())).toEqual({})
+    expect(await stores.requests.countByState(tenantId, ['failed', 'expired'])).toEqual({ failed: 1 })
+    expect(await stores.requests.countByState(randomUUID(), requestStates)).toEqual({})
   })
 
   it('that are made are listed until somebody was told, by an index of their own', async () => {

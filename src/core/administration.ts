@@ -2,7 +2,7 @@ import { type Actor, authorize } from './access.ts'
 import { type Attention, attentionOf, sinceOf } from './attention.ts'
 import { readDeadLetters } from './dead-letters.ts'
 import type { Ports } from './ports.ts'
-import type { Request, RequestState } from './request.ts'
+import { openStates, type Request, type RequestState } from './request.ts'
 import type { OwnHealth, ServiceHealth } from './tenant-ports.ts'
 
 /** A request in the admins' list: since when it waits, and why it needs somebody, if it does. */
@@ -24,7 +24,7 @@ const mostOfEach = 50
 export async function readQueue(ports: Ports, actor: Actor): Promise<Queue> {
   authorize(actor, 'queue.read')
   const { tenantId } = actor
-  const count = await ports.requests.countByState(tenantId)
+  const count = await ports.requests.countByState(tenantId, openStates)
   const of = (states: readonly RequestState[]) =>
     ports.requests.list({ tenantId, status: states, limit: mostOfEach, oldestFirst: true })
   const open = await Promise.all([

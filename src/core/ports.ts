@@ -65,8 +65,11 @@ export interface RequestStore {
    */
   overdue(query: OverdueQuery): Promise<Pick<Request, 'requestId' | 'version'>[]>
   countOpen(tenantId: string, requesterId: string): Promise<number>
-  /** How many requests of the tenant are in each state; a state that none is in is left out. */
-  countByState(tenantId: string): Promise<Partial<Record<RequestState, number>>>
+  /**
+   * How many requests of the tenant are in each of these states; a state that none is in is left out. As long as the count
+   * is: ask for those that do not pile up.
+   */
+  countByState(tenantId: string, states: readonly RequestState[]): Promise<Partial<Record<RequestState, number>>>
 }
 
 export interface TemplateStore {

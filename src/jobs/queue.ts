@@ -157,8 +157,10 @@ async function work(scope: {
 
 async function wakeForDue(boss: PgBoss, store: QueueStore, workers: ReadonlyMap<string, string[]>): Promise<void> {
   const { schema } = store.queueConnection
+  // In the words of pg-boss's index of what waits: a week of jobs that are done stands in the same table.
   const { rows } = await store.query<{ name: string }>(
-    `select distinct name from ${schema}.job where state < 'active' and start_after <= now() and name = any($1)`,
+    `select distinct name from ${schema}.job
+     where state < 'active' and not blocked and start_after <= now() and name = any($1)`,
     [[...workers.keys()]],
   )
   for (const { name } of rows) for (const id of workers.get(name) ?? []) boss.notifyWorker(id)

@@ -96,10 +96,10 @@ export function createRequestStore(database: Database): RequestStore {
       return rows[0]?.open ?? 0
     },
 
-    async countByState(tenantId) {
+    async countByState(tenantId, states) {
       const { rows } = await database.query<{ status: RequestState; count: number }>(
-        'SELECT status, count(*)::int AS count FROM requests WHERE tenant_id = $1 GROUP BY status',
-        [tenantId],
+        'SELECT status, count(*)::int AS count FROM requests WHERE tenant_id = $1 AND status = ANY($2) GROUP BY status',
+        [tenantId, states],
       )
       return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
     },
@@ -138,10 +138,13 @@ function conditions(query: RequestQuery): { where: string; values: unknown[] } {
     clauses.push(clause(`$${values.length}`))
   }
   add((place) => `requester_id = ${place}`, query.requesterId)
+  // Said in the words of the index, which holds only these: nobody waits for any other.
+  if (query.approverId !== undefined) clauses.push(`status = 'pendingApproval'`)
   add((place) => `waiting_for @> ARRAY[${place}]::uuid[]`, query.approverId)
   // One state alone is asked for as such: then the index gives the order too.
-  if (typeof query.status === 'string') add((place) => `status = ${place}`, query.status)
-  else add((place) => `status = ANY(${place})`, query.status)
+  const states = typeof query.status === 'string' ? [query.status] : query.status
+  if (states?.length === 1) add((place) => `status = ${place}`, states[0])
+  else add((place) => `status = ANY(${place})`, states)
   if (query.unannounced) clauses.push(unannounced)
   add((place) => `kind = ${place}`, query.kind)
   add((place) => `number < ${place}`, query.before)

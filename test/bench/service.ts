@@ -59,12 +59,16 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** A person's token of the simulated tenant for the sites API. */
-export async function tokenOf({ url, simulatorUrl }: RunningService, userId: string): Promise<string> {
+/** A person's token of the simulated tenant, for the sites API unless it is for mailboxes. */
+export async function tokenOf(
+  { url, simulatorUrl }: Pick<RunningService, 'url' | 'simulatorUrl'>,
+  userId: string,
+  api: 'collab' | 'mail' = 'collab',
+): Promise<string> {
   const answer = await fetch(`${simulatorUrl}/control/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ userId, scope: `${url}/collab/App.ReadWrite.All` }),
+    body: JSON.stringify({ userId, scope: `${url}/${api}/App.ReadWrite.All` }),
   })
   const { access_token } = (await answer.json()) as { access_token: string }
   return access_token

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { openStates } from '../src/core/index.ts'
+import { jobRegistry } from '../src/jobs/define-job.ts'
+import { createQueue } from '../src/jobs/queue.ts'
+import { createStores, forgetOld, type Stores } from '../src/store/index.ts'
+import { fillHistory, newest } from './bench/history.ts'
+import { requestOf, stepsUntil } from './support/card-requests.ts'
+import { engines, withDatabase } from './support/database.ts'
+import { explain, type QueryPlan, recording, type Statement } from './support/query-plans.ts'
+import { sleeperJob } from './support/sleeper-job.ts'
+import { people, contosoTenant as tenantId } from './support/teams-user.ts'
+import { until } from './support/until.ts'
+
+const stored = 5_000
+const [kim, dana] = [people.kim.id, people.dana.id]
+const limit = 26
+const long = new Date(Date.now() - 60_000)
+const silent = { info() {}, warn() {}, error() {} }
+
+/** Requests as the bench fills them in, and thousands of rows in each table beside them that only grows. */
+const others = [
+  `INSERT INTO deliveries (delivery_id, request_id, status, updated_at, body)
+   SELECT gen_random_uuid(), gen_random_uuid(), 'delivered', now() - n * interval '10 minutes',
+     jsonb_build_object('tenantId', '${tenantId}', 'createdAt', '2026-01-01T00:00:00.000Z', 'body', repeat('x', 300))
+   FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO drafts SELECT gen_random_uuid(), '${tenantId}', gen_random_uuid(), 1, now() - n * interval '5 minutes',
+     jsonb_build_object('step', 'submitted', 'values', repeat('x', 300)) FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO inbox SELECT 'msteams', 'chat', 'activity ' || n, '{}', now() - n * interval '20 seconds'
+   FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO idempotency_keys (tenant_id, person_id, route, key, request_id, keep_until)
+   SELECT '${tenantId}', 'somebody', 'POST', 'key ' || n, gen_random_uuid(), now() + n * interval '1 minute'
+   FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO sent_cards SELECT gen_random_uuid(), gen_random_uuid(), 'status', 'chat', 'activity', 'sent'
+   FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO reservations SELECT '${tenantId}', 'name ' || n, gen_random_uuid() FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO token_buckets SELECT 'key ' || n, 1, now(), now() + n * interval '1 minute'
+   FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO chat_pace SELECT 'chat ' || n, '{}', now() - n * interval '1 second' FROM generate_series(1, ${stored}) AS n`,
+]
+
+const request = requestOf({ requester: { id: kim, displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' } })
+const sample = (status: typeof request.status, kind: 'site' | 'room' = 'site') => ({
+  request: { ...request, ...(kind === 'room' && { kind: 'communicationSite' as const }), status, steps: stepsUntil(2) },
+  timeline: [{ action: 'submitted' }, { action: status }],
+})
+const told = { followUp: { state: 'announced' as const } }
+const made = (kind?: 'room') => {
+  const one = sample('succeeded', kind)
+  return { ...one, request: { ...one.request, ...told } }
+}
+
+describe.each(engines)('however many requests there are, %s', (engine) => {
+  const store = withDatabase(engine)
+  let stores: Stores
+  let statements: Statement[]
+  beforeAll(async () => {
+    const samples = { pending: sample('pendingApproval'), rejected: sample('rejected'), failed: sample('failed') }
+    const finished = { room: made('room'), workingGroup: made(), projectSite: made() }
+    await fillHistory(store.database, { ...samples, ...finished }, stored)
+    for (const sql of others) await store.database.query(sql)
+    await store.database.query('ANALYZE')
+    const recorded = recording(store.database)
+    stores = createStores(recorded.database)
+    statements = recorded.statements
+  }, 120_000)
+
+  /** How each statement is done that this work runs. */
+  const plansOf = async (work: () => Promise<unknown>): Promise<QueryPlan[]> => {
+    statements.splice(0)
+    await store.database
+      .transaction(async () => {
+        await work()
+        throw new Error('only to see which statements it runs')
+      })
+      .catch(() => undefined)
+    const plans: QueryPlan[] = []
+    for (const statement of statements) plans.push(await explain(store.database, statement))
+    expect(plans.length).toBeGreaterThan(0)
+    return plans
+  }
+  const list = (query: object) => () => stores.requests.list({ tenantId, limit, ...query })
+  const overdue = {
+    ...{ tenantId, queuedBefore: long, provisioningBefore: long, askedBefore: long, madeBefore: long },
+    ...{ underWay: [], limit: 100 },
+  }
+  const card = { requestId: randomUUID(), personId: kim, key: 'status', conversationId: 'chat' } as const
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['one request', () => stores.requests.find(randomUUID())],
+    ['one request by its number', () => stores.requests.findByNumber(tenantId, newest - 1000)],
+    ['its timeline', () => stores.audit.timeline(randomUUID())],
+    ['own requests', list({ requesterId: kim })],
+    ['own requests, a page far behind', list({ requesterId: kim, before: newest - stored + 500 })],
+    ['own requests in one state', list({ requesterId: kim, status: 'rejected' })],
+    ['all requests', list({})],
+    ['all requests, a page far behind', list({ before: newest - stored + 50 })],
+    ['all in one state', list({ status: 'failed' })],
+    ['all in a state that none is in', list({ status: 'expired' })],
+    ['all of one kind', list({ kind: 'communicationSite' })],
+    ['all of a kind that nobody asked for', list({ kind: 'equipmentMailbox' })],
+    ['all of one kind in one state', list({ kind: 'communicationSite', status: 'rejected' })],
+    ['the oldest that have failed', list({ status: ['failed'], oldestFirst: true })],
+    ['the oldest under way', list({ status: ['queued', 'provisioning'], oldestFirst: true })],
+    ['what nobody was told of', list({ status: 'succeeded', unannounced: true, oldestFirst: true })],
+    ['what waits for a person', list({ approverId: dana, status: 'pendingApproval' })],
+    ['what waits for a person who is not asked', list({ approverId: kim, status: 'pendingApproval' })],
+    ['how many a person has open', () => stores.requests.countOpen(tenantId, kim)],
+    ['how many are open', () => stores.requests.countByState(tenantId, openStates)],
+    ['what is overdue', () => stores.requests.overdue(overdue)],
+    ['who holds a name', () => stores.reservations.holder(tenantId, 'Name 7')],
+    ['keeping and releasing a name', () => stores.reservations.release(randomUUID())],
+    ['the cards of a request', () => stores.sentCards.ofRequest(randomUUID())],
+    ['one card', () => stores.sentCards.find(card.requestId, card.personId, card.key)],
+    ['a draft', () => stores.drafts.find(randomUUID())],
+    ['deliveries of the log', () => stores.deliveries.list({ tenantId, limit })],
+    ['deliveries of one request', () => stores.deliveries.list({ tenantId, requestId: randomUUID(), limit })],
+    ['a chat', () => stores.conversations.ofPerson(tenantId, kim)],
+    ['housekeeping with nothing to forget', () => forgetOld(stores, new Date())],
+  ])('%s is found by an index, without reading much else', async (_, work) => {
+    for (const { scanned, rowsRead } of await plansOf(work)) {
+      // Templates and bot state are as many as there are templates and chats.
+      expect(scanned.filter((table) => !['templates', 'bot_state', 'conversations'].includes(table))).toEqual([])
+      expect(rowsRead).toBeLessThan(300)
+    }
+  })
+
+  it('what is due in the queue is found without reading what is done', async () => {
+    const recorded = recording(store.database)
+    const queue = await createQueue(recorded.database, silent)
+    await queue.start(jobRegistry(sleeperJob(async () => undefined)))
+    const { schema } = store.database.queueConnection
+    await store.database.query(
+      `INSERT INTO ${schema}.job (name, state, data, completed_on, policy)
+       SELECT 'sleeper', 'completed', '{}', now(), 'standard' FROM generate_series(1, ${stored})`,
+    )
+    await store.database.query(`ANALYZE ${schema}.job`)
+    const look = await until(
+      () => recorded.statements.findLast(({ sql }) => /select distinct name/.test(sql)),
+      'a look',
+    )
+    await queue.stop(1)
+    const { scanned, rowsRead } = await explain(store.database, look)
+    expect(scanned).toEqual([])
+    expect(rowsRead).toBeLessThan(100)
+  })
+})
