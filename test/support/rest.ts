@@ -18,8 +18,12 @@ const v1Issuer = `https://sts.windows.net/${tenantId}/`
 
 type Key = Awaited<ReturnType<typeof generateKeyPair>> & { readonly kid: string }
 
+/** When what a test has started ends: with the test, unless it is for all tests of a block. */
+export type AtEnd = (close: () => unknown) => void
+const withTheTest: AtEnd = (close) => onTestFinished(async () => void (await close()))
+
 /** A token issuer of our own: its keys over HTTP, and tokens as good or as bad as a test wants them. */
-export async function startIssuer() {
+export async function startIssuer(atEnd: AtEnd = withTheTest) {
   const makeKey = async (kid: string): Promise<Key> => ({ ...(await generateKeyPair('RS256')), kid })
   const first = await makeKey('first')
   let published: readonly Key[] = [first]
@@ -37,7 +41,7 @@ export async function startIssuer() {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => {
+  atEnd(() => {
     server.close()
     server.closeAllConnections()
   })
@@ -117,7 +121,7 @@ export interface LogLine {
 }
 
 /** A server on a port of its own until the test ends, with the log that it writes. */
-export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = {}) {
+export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = {}, atEnd: AtEnd = withTheTest) {
   const lines: LogLine[] = []
   const note = (level: string) => (fields: object, message: string) => void lines.push({ ...fields, level, message })
   const server = await createHttpServer({
@@ -137,7 +141,7 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
     log: { info: note('info'), warn: note('warn'), error: note('error') },
     ...options,
   })
-  onTestFinished(() => server.close())
+  atEnd(() => server.close())
   const token = await issuer.token()
   return {
     server,

@@ -48,7 +48,7 @@ export interface Service {
 }
 
 /** The tests' connector has no limits, so nothing has to wait for it; the pace has tests of its own. */
-const anyPace: NonNullable<Substitutes['chatPace']> = {
+export const anyPace: NonNullable<Substitutes['chatPace']> = {
   change: async (_, decide) => decide({ sent: [], waiting: [], heldUntil: 0 }, Date.now()).result,
   forgetOld: async () => undefined,
 }
