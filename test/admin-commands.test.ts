@@ -87,6 +87,24 @@ describe('an admin', () => {
       expect(await stateOf(requestId)).toBe('cancelled')
     })
 
+    it('at once where something is made and was not told of: it is looked for, and nothing has to be confirmed', async () => {
+      const { types } = startBot(world)
+      const { requestId, reference } = await requested(world, 'Not told of', { approval: false })
+      const request = await world.stores.requests.find(requestId)
+      if (!request) throw new Error('the request is gone')
+      const made = { ...request, status: 'succeeded' as const, finishedAt: '2026-11-20T08:00:00.000Z' }
+      await world.stores.requests.update({ ...made, version: request.version + 1 })
+      expect(textOf(await types('sam', 'admin stuck'))).toContain('Not told of')
+      const before = jobsOf(requestId).length
+      expect(textOf(await types('sam', `admin retry ${reference}`))).toContain(reference)
+      const ordered = jobsOf(requestId).slice(before)
+      expect(ordered.map(({ name }) => name)).toContain('follow-up')
+      expect((await timelineOf(requestId)).at(-1)).toMatchObject({ by: 'Sam Roy', action: 'restarted' })
+      const announced = { state: 'announced' as const, by: 'poll' as const }
+      const now = await world.stores.requests.find(requestId)
+      if (now) await world.stores.requests.update({ ...now, version: now.version + 1, followUp: announced })
+    })
+
     it('takes the number as people type it, and starts one that stands still anew', async () => {
       const { types, clicks } = startBot(world)
       const { requestId, number } = await requested(world, 'Nobody begins', { approval: false })

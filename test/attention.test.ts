@@ -45,7 +45,7 @@ const needs = {
   queued: { why: 'notStarted', mend: 'retry' },
   provisioning: { why: 'standsStill', mend: 'retry' },
   failed: { why: 'failed', mend: 'retry' },
-  succeeded: { why: 'notFound', mend: 'none' },
+  succeeded: { why: 'notFound', mend: 'look' },
 } as const
 
 describe('a request needs somebody', () => {
@@ -96,27 +96,52 @@ describe('an admin', () => {
     await stored('succeeded', { followUp: { state: 'announced', by: 'poll' } })
     for (const ended of ['rejected', 'cancelled', 'expired'] as const) await stored(ended)
     await stored('failed', { tenantId: randomUUID() })
-    const { counts, entries } = await later(3600).admin.queue(admin)
-    expect(counts).toEqual({ waiting: 1, creating: 2, failed: 1 })
+    const { counts, open, entries } = await later(3600).admin.queue(admin)
+    expect([counts, open]).toEqual([{ waiting: 1, creating: 2, failed: 1 }, 5])
     const ids = (list: typeof entries) => list.map(({ request }) => request.requestId)
     expect(ids(entries)).toEqual([unfound, failed, old, waiting, fresh])
     expect(entries.map(({ attention }) => attention?.why)).toEqual([
       ...['notFound', 'failed', 'standsStill', undefined, undefined],
     ])
     expect(entries.map(({ since }) => since)).toEqual([at(20), at(50), at(100), at(10), at(3500)])
-    expect(ids((await later(3600).admin.stuck(admin)) as typeof entries)).toEqual([unfound, failed, old])
+    const stuck = await later(3600).admin.stuck(admin)
+    expect([ids(stuck.entries), stuck.count]).toEqual([[unfound, failed, old], 3])
   })
 
   it('sees the oldest fifty of a state, and how many there are', async () => {
     const first = await stored('failed')
     for (let more = 0; more < 54; more += 1) await stored('failed', { updatedAt: at(more + 1) })
-    const { counts, entries } = await later(3600).admin.queue(admin)
-    expect([counts.failed, entries.length, entries[0]?.request.requestId]).toEqual([55, 50, first])
+    for (let more = 0; more < 52; more += 1) await stored('succeeded', { finishedAt: at(more + 100) })
+    const { counts, open, entries } = await later(3600).admin.queue(admin)
+    expect([counts.failed, open, entries.length, entries[0]?.request.requestId]).toEqual([55, 107, 100, first])
+    const stuck = await later(3600).admin.stuck(admin)
+    expect([stuck.count, stuck.entries.length]).toEqual([107, 100])
+  })
+
+  it('counts as stuck what the deadline of its state has passed, to the second, whatever was written since', async () => {
+    await stored('succeeded', { finishedAt: at(0), updatedAt: at(290) })
+    await stored('queued', { queuedAt: at(0), updatedAt: at(290) })
+    await stored('pendingApproval', { submittedAt: at(0), approvals: [] })
+    const counted = async (seconds: number) => {
+      const { count, entries } = await later(seconds).admin.stuck(admin)
+      expect(count).toBe(entries.length)
+      return count
+    }
+    expect([await counted(299), await counted(300), await counted(4 * 86_400)]).toEqual([0, 2, 2])
+  })
+
+  it('sees what needs somebody however many others are open', async () => {
+    for (let more = 0; more < 54; more += 1) await stored('provisioning', { updatedAt: at(3000) })
+    const old = await stored('provisioning', { updatedAt: at(100) })
+    const { open, entries } = await later(3600).admin.queue(admin)
+    expect([open, entries.length, entries[0]?.request.requestId]).toEqual([55, 51, old])
+    expect(await later(3600).admin.stuck(admin)).toMatchObject({ count: 1, entries: [{ request: { requestId: old } }] })
   })
 
   it('sees nothing where nothing is open', async () => {
-    expect(await later(0).admin.queue(admin)).toEqual({ counts: { waiting: 0, creating: 0, failed: 0 }, entries: [] })
-    expect(await later(0).admin.stuck(admin)).toEqual([])
+    const counts = { waiting: 0, creating: 0, failed: 0 }
+    expect(await later(0).admin.queue(admin)).toEqual({ counts, open: 0, entries: [] })
+    expect(await later(0).admin.stuck(admin)).toEqual({ count: 0, entries: [] })
   })
 
   it.each([
@@ -162,6 +187,17 @@ describe('an admin', () => {
       expect(said).toMatchObject({ action: 'restarted', actor: { id: priya.id }, comment: 'The job is gone' })
       await core.with({ tenant: tenantWith() }).system.provision(requestId, { lastAttempt: false, signal })
       expect((await core.provisioning.read(admin, requestId)).status).toBe('succeeded')
+    })
+
+    it('that is made and was not told of: it is looked for at once, and the timeline says so', async () => {
+      const requestId = await stored('succeeded', { finishedAt: at(0) })
+      const early = await refusal(() => later(deadlines.succeeded - 1).retry(admin, requestId))
+      expect([early.code, await jobsOf(requestId)]).toEqual(['illegal-transition', []])
+      for (const _ of [1, 2]) await later(deadlines.succeeded).retry(admin, requestId)
+      const looks = (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
+      expect(looks.map(({ startAfter }) => Number(startAfter) <= start + 300_000)).toEqual([true])
+      const [said] = await core.ports.audit.timeline(requestId)
+      expect(said).toMatchObject({ action: 'restarted', actor: { id: priya.id } })
     })
 
     it('however often, and two jobs at once make it once', async () => {

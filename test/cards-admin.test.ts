@@ -30,7 +30,7 @@ describe('the queue of the admins', () => {
   it('shows what needs somebody before what is under way, each leading to its status', () => {
     const words = textOf(cards.adminQueue(queue, asSam))
     expect(words).toMatch(/Needs a look[\s\S]*REQ-1029[\s\S]*Under way[\s\S]*REQ-1041/)
-    expect(words).toContain('1 more')
+    expect(words).toContain('5 more')
     expect(words).toContain('Waits for Dana Fox or Omar Haddad')
     expect(words).toContain('3 days')
     expect(typedBy(cards.adminQueue(queue, asSam))).toEqual([
@@ -46,7 +46,7 @@ describe('the queue of the admins', () => {
   })
 
   it('says so when nothing is open', () => {
-    const empty = { counts: { waiting: 0, creating: 0, failed: 0 }, entries: [] }
+    const empty = { counts: { waiting: 0, creating: 0, failed: 0 }, open: 0, entries: [] }
     expect(textOf(cards.adminQueue(empty, asSam))).toContain('Nothing is open just now.')
     expect(typedBy(cards.adminQueue(empty, asSam))).toEqual(['admin queue'])
   })
@@ -54,16 +54,19 @@ describe('the queue of the admins', () => {
 
 describe('what is stuck', () => {
   it('comes with what mends it', () => {
-    const card = cards.adminStuck(stuckEntries, asSam)
+    const card = cards.adminStuck({ count: 60, entries: stuckEntries }, asSam)
     expect(typedBy(card)).toEqual(
-      expect.arrayContaining(['admin cancel REQ-1031', 'admin retry REQ-1029', 'admin retry REQ-1038']),
+      expect.arrayContaining([
+        ...['admin cancel REQ-1031', 'admin retry REQ-1029', 'admin retry REQ-1036', 'admin retry REQ-1038'],
+      ]),
     )
+    expect(textOf(card)).toMatch(/60 things are stuck[\s\S]*56 more/)
     expect(textOf(card)).toContain('I keep looking for it.')
     expect(textOf(card)).toContain('Exchange refused Add-MailboxPermission (ServerBusyException)')
   })
 
   it('is told as nothing when there is nothing', () => {
-    expect(textOf(cards.adminStuck([], asSam))).toContain('Nothing is stuck')
+    expect(textOf(cards.adminStuck({ count: 0, entries: [] }, asSam))).toContain('Nothing is stuck')
   })
 })
 

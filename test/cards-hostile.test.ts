@@ -148,8 +148,8 @@ function everyMailboxCard(text: string): CardJson[] {
       asAdmin,
     ),
     cards.ready(of(mailboxes.sharedReady), asKim),
-    cards.adminQueue({ counts: { waiting: 0, creating: 0, failed: 1 }, entries: [entry] }, asAdmin),
-    cards.adminStuck([entry], asAdmin),
+    cards.adminQueue({ counts: { waiting: 0, creating: 0, failed: 1 }, open: 1, entries: [entry] }, asAdmin),
+    cards.adminStuck({ count: 1, entries: [entry] }, asAdmin),
     cards.adminConfirm({ verb: 'admin.retry', request: failed }, asAdmin),
     cards.adminConfirm({ verb: 'admin.cancel', request: failed, comment: text }, asAdmin),
     cards.adminHealth(

@@ -21,7 +21,8 @@ export function createOutbox(
     const isAdmin = seesAsAdmin(id, request, key)
     const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin }
     const attention = key.startsWith('stuck:') ? attentionOf(request, viewer.now) : undefined
-    if (attention) return cards.adminStuck([{ request, since: attention.since, attention }], viewer)
+    if (attention)
+      return cards.adminStuck({ count: 1, entries: [{ request, since: attention.since, attention }] }, viewer)
     if (key === 'outcome:succeeded') return cards.ready(request, viewer)
     const ofWebhook = webhookNotices.find(({ prefix }) => key.startsWith(prefix))
     if (ofWebhook) {

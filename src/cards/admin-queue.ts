@@ -7,6 +7,7 @@ import {
   type QueueEntry,
   type Request,
   referenceOf,
+  type Stuck,
   waitingFor,
 } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
@@ -52,7 +53,7 @@ export const adminStuckCard = defineCard({
     count: z.int(),
     heading: z.enum(['one', 'many']),
     older: z.int(),
-    requests: z.array(row.extend({ mend: z.enum(['retry', 'cancel', 'none']) })).min(1),
+    requests: z.array(row.extend({ mend: z.enum(['retry', 'cancel', 'look']) })).min(1),
   }),
 })
 
@@ -61,7 +62,7 @@ const mostRows = 6
 
 /** All that is open in the tenant: how much, and the first of it, what needs somebody before all else. */
 export function adminQueueView(
-  { counts, entries }: Queue,
+  { counts, open, entries }: Queue,
   viewer: Viewer,
 ): Parameters<typeof adminQueueCard.render>[0] {
   const shown = entries.slice(0, mostRows)
@@ -76,26 +77,23 @@ export function adminQueueView(
     hasUnderWay: underWay.length > 0,
     underWay,
     isEmpty: entries.length === 0,
-    older: entries.length - shown.length,
+    older: open - shown.length,
     retry: failed && counts.failed < 2 ? referenceOf(failed.request) : '',
     severalFailed: counts.failed > 1,
   }
 }
 
 /** What is past the deadline of its state, each with what would mend it. There must be one. */
-export function adminStuckView(
-  entries: readonly QueueEntry[],
-  viewer: Viewer,
-): Parameters<typeof adminStuckCard.render>[0] {
+export function adminStuckView({ count, entries }: Stuck, viewer: Viewer): Parameters<typeof adminStuckCard.render>[0] {
   const shown = entries.slice(0, mostRows)
   return {
     at: time(viewer),
-    count: entries.length,
-    heading: entries.length === 1 ? 'one' : 'many',
-    older: entries.length - shown.length,
+    count,
+    heading: count === 1 ? 'one' : 'many',
+    older: count - shown.length,
     requests: shown.map((entry) => ({
       ...rowOf(entry, viewer, longest.text),
-      mend: entry.attention?.mend ?? 'none',
+      mend: entry.attention?.mend ?? 'look',
     })),
   }
 }

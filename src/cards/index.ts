@@ -5,8 +5,8 @@ import {
   isForMailbox,
   type Plan,
   type Queue,
-  type QueueEntry,
   type Request,
+  type Stuck,
   waitingFor,
 } from '../core/index.ts'
 import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
@@ -99,10 +99,10 @@ export const cards = {
   notice: (notice: Notice, viewer: Viewer): CardJson => noticeCard.render(noticeView(notice, viewer)),
   adminQueue: (queue: Queue, viewer: Viewer): CardJson => adminQueueCard.render(adminQueueView(queue, viewer)),
   /** What is stuck, and what mends it; a friendly notice when nothing is. */
-  adminStuck: (entries: readonly QueueEntry[], viewer: Viewer): CardJson =>
-    entries.length === 0
+  adminStuck: (stuck: Stuck, viewer: Viewer): CardJson =>
+    stuck.entries.length === 0
       ? cards.notice({ code: 'nothingStuck' }, viewer)
-      : adminStuckCard.render(adminStuckView(entries, viewer)),
+      : adminStuckCard.render(adminStuckView(stuck, viewer)),
   adminHealth: (report: HealthReport, viewer: Viewer): CardJson =>
     adminHealthCard.render(adminHealthView(report, viewer)),
   /** What was given up; a friendly notice when nothing is. */

@@ -19,7 +19,7 @@ export interface Attention {
   readonly why: 'failed' | 'waitsFor' | 'notStarted' | 'standsStill' | 'notFound'
   /** Since when, ISO 8601. */
   readonly since: string
-  readonly mend: 'retry' | 'cancel' | 'none'
+  readonly mend: 'retry' | 'cancel' | 'look'
 }
 
 /** Whether a request is past the deadline of its state, and why; undefined when all is as it should be. */
@@ -37,7 +37,7 @@ export function attentionOf(request: Request, now: Date): Attention | undefined 
     case 'provisioning':
       return { why: 'standsStill', since, mend: 'retry' }
     default:
-      return { why: 'notFound', since, mend: 'none' }
+      return { why: 'notFound', since, mend: 'look' }
   }
 }
 

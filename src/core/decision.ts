@@ -1,10 +1,19 @@
 import { type Actor, authorize, notFound } from './access.ts'
 import { alreadyDecided, decide, openStage } from './approval.ts'
 import { attentionOf } from './attention.ts'
-import { askApprovers, type Change, changeRequest, entry, jobsOfQueued, tellAdmins, tellRequester } from './change.ts'
+import {
+  askApprovers,
+  type Change,
+  changeRequest,
+  entry,
+  followUpLook,
+  jobsOfQueued,
+  tellAdmins,
+  tellRequester,
+} from './change.ts'
 import { checkSteps } from './check.ts'
 import { ProvisioningError } from './errors.ts'
-import { jobId } from './events.ts'
+import { type JobOrder, jobId } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import {
   isForMailbox,
@@ -76,18 +85,15 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '', at
 
 /**
  * Lets an admin go on with a request that stopped. A failed one is queued again and continues at the step that failed; of
- * a ready check that found something wrong, at the steps that put it right. One that has stood still for too long gets
- * its job anew, which is safe if the old one is only slow.
+ * a ready check that found something wrong, at the steps that put it right. One that has stood still for too long, or is
+ * made and was not told of, gets its job anew, which is safe if the old one is only slow.
  */
 export const retry: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
   change(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.retry', request)
-    if (attentionOf(request, new Date(at))?.mend === 'retry' && request.status !== 'failed') {
-      // Several clicks within a minute are one.
-      const id = jobId('restart', requestId, at.slice(0, 16))
-      const job = { name: 'provision', payload: { v: 1, requestId }, id } as const
+    const job = isRetryable(request, new Date(at)) ? jobAnew(request, settings, at) : undefined
+    if (job)
       return { request, audit: [entry({ ...request, updatedAt: at }, actor, 'restarted', { comment })], jobs: [job] }
-    }
     // Also a request that waits for approval may become queued, but not by this.
     if (request.status !== 'failed')
       throw new ProvisioningError(
@@ -102,6 +108,22 @@ export const retry: Verb = (ports, settings, actor, requestId, comment = '', att
     const next = { ...transition(waitingAnew(request), 'queued', at), steps, checks: [], problem: null, followUp }
     return { request: next, audit: [entry(next, actor, 'queued', { comment })], jobs: jobsOfQueued(next, settings) }
   })
+
+/** Whether an admin can let a request go on: it failed, stands still, or is made and nobody was told. */
+export function isRetryable(request: Request, now: Date): boolean {
+  const mend = attentionOf(request, now)?.mend
+  return request.status === 'failed' || mend === 'retry' || mend === 'look'
+}
+
+/** What should be under way, once more: the work, or a look whether it is there. None for one that failed. */
+function jobAnew(request: Request, settings: Settings, at: string): JobOrder | undefined {
+  const { requestId, status } = request
+  // Several clicks within a minute are one.
+  const id = jobId('restart', requestId, at.slice(0, 16))
+  if (status === 'queued' || status === 'provisioning') return { name: 'provision', payload: { v: 1, requestId }, id }
+  const look = status === 'succeeded' ? followUpLook(request, 0, settings) : undefined
+  return look && { ...look, id }
+}
 
 /** Without its first start: a step that has waited too long may wait anew. */
 const begunAnew = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })

@@ -1,6 +1,6 @@
 /** The core's only door: rooms import from here and nowhere else in `core/`. */
 export * from './access.ts'
-export type { HealthReport, Queue, QueueEntry } from './administration.ts'
+export type { HealthReport, Queue, QueueEntry, Stuck } from './administration.ts'
 export * from './approval.ts'
 export { type Attention, attentionOf, deadlines } from './attention.ts'
 export { seedTemplates } from './catalogue.ts'
@@ -9,7 +9,7 @@ export type * from './chat-ports.ts'
 export * from './check.ts'
 export { countryCode } from './country.ts'
 export type { GivenUpJob } from './dead-letters.ts'
-export { longestComment } from './decision.ts'
+export { isRetryable, longestComment } from './decision.ts'
 export {
   type DeliveryFilter,
   deliveryDetails,

@@ -30,6 +30,8 @@ export interface RequestQuery {
   readonly oldestFirst?: boolean
   /** Only what was made and of which nobody was told yet. */
   readonly unannounced?: boolean
+  /** Only what somebody should look at: it has stood in its state, as `sinceOf` counts, since then or longer. */
+  readonly stoodSince?: Date
   /** Requests with a smaller number than this: newest first, so this is "after". */
   readonly before?: number
 }
@@ -58,6 +60,8 @@ export interface RequestStore {
   /** Writes the next version; throws when somebody else wrote first. */
   update(request: Request): Promise<void>
   list(query: RequestQuery): Promise<Request[]>
+  /** How many there are of them. As long as the count is: ask for those that do not pile up. */
+  count(query: Omit<RequestQuery, 'limit'>): Promise<number>
   /**
    * Requests past the deadline of their state, the oldest first, without those of whose standing the timeline has said
    * `overdue` since: for an approval ever, for all others within the deadline. Bodies are not read, so that one which

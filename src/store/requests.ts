@@ -81,6 +81,15 @@ export function createRequestStore(database: Database): RequestStore {
       return rows.map(({ body }) => provisioningRequest.parse(body))
     },
 
+    async count(query) {
+      const { where, values } = conditions(query)
+      const { rows } = await database.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM requests WHERE ${where}`,
+        values,
+      )
+      return rows[0]?.count ?? 0
+    },
+
     async overdue({ tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, underWay, limit }) {
       const { rows } = await database.query<{ request_id: string; version: number }>(overdue, [
         ...[tenantId, queuedBefore, provisioningBefore, askedBefore, madeBefore, limit, underWay],
@@ -129,7 +138,14 @@ const overdue = `
     WHERE request_id = late.request_id AND action = 'overdue' AND at >= greatest(late.updated_at, late.said_before))
   ORDER BY number LIMIT $6`
 
-function conditions(query: RequestQuery): { where: string; values: unknown[] } {
+/** As core's `sinceOf` counts. What waits for nobody's decision is not looked for. */
+const stood = `(status <> 'pendingApproval' OR waiting_for <> '{}') AND CASE status
+  WHEN 'pendingApproval' THEN submitted_at
+  WHEN 'queued' THEN coalesce((body ->> 'queuedAt')::timestamptz, submitted_at)
+  WHEN 'succeeded' THEN coalesce((body ->> 'finishedAt')::timestamptz, updated_at)
+  ELSE updated_at END`
+
+function conditions(query: Omit<RequestQuery, 'limit'>): { where: string; values: unknown[] } {
   const values: unknown[] = [query.tenantId]
   const clauses = ['tenant_id = $1']
   const add = (clause: (place: string) => string, value: unknown) => {
@@ -146,6 +162,7 @@ function conditions(query: RequestQuery): { where: string; values: unknown[] } {
   if (states?.length === 1) add((place) => `status = ${place}`, states[0])
   else add((place) => `status = ANY(${place})`, states)
   if (query.unannounced) clauses.push(unannounced)
+  add((place) => `${stood} <= ${place}`, query.stoodSince)
   add((place) => `kind = ${place}`, query.kind)
   add((place) => `number < ${place}`, query.before)
   return { where: clauses.join(' AND '), values }

@@ -38,7 +38,7 @@ const entries: readonly QueueEntry[] = [
   entryOf({ ...requests.secondStage, number: 1042, submittedAt: later }, later),
   entryOf({ ...requests.queued, number: 1044, queuedAt: later }, later),
 ]
-export const queue: Queue = { counts: { waiting: 7, creating: 2, failed: 1 }, entries }
+export const queue: Queue = { counts: { waiting: 7, creating: 2, failed: 1 }, open: 11, entries }
 
 const health = (more: Partial<HealthReport['own']> = {}, exchange?: string, deadLetters = 0): HealthReport => ({
   own: {
@@ -77,10 +77,10 @@ export const adminSamples: readonly Sample[] = [
   sample(
     'empty',
     adminQueueCard,
-    adminQueueView({ counts: { waiting: 0, creating: 0, failed: 0 }, entries: [] }, asSam),
+    adminQueueView({ counts: { waiting: 0, creating: 0, failed: 0 }, open: 0, entries: [] }, asSam),
   ),
-  sample('', adminStuckCard, adminStuckView(stuckEntries, asSam)),
-  sample('one', adminStuckCard, adminStuckView(stuckEntries.slice(1, 2), asSam)),
+  sample('', adminStuckCard, adminStuckView({ count: 4, entries: stuckEntries }, asSam)),
+  sample('one', adminStuckCard, adminStuckView({ count: 1, entries: stuckEntries.slice(1, 2) }, asSam)),
   sample('', adminHealthCard, adminHealthView(health(), asSam)),
   sample(
     'troubles',

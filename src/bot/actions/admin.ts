@@ -1,21 +1,10 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
-import {
-  attentionOf,
-  type ErrorCode,
-  ProvisioningError,
-  type Request,
-  type RequestState,
-  transitions,
-} from '../../core/index.ts'
+import { type ErrorCode, ProvisioningError, type Request, type RequestState, transitions } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Turn } from '../turn.ts'
 import { comment, letterId, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
-
-/** Whether an admin can let a request go on: it failed, or stands still. The core decides once more. */
-export const isRetryable = (request: Request, now: Date): boolean =>
-  request.status === 'failed' || attentionOf(request, now)?.mend === 'retry'
 
 /** Whether a request can still be ended. The core decides once more. */
 export function isCancellable({ status }: Request): boolean {
@@ -29,7 +18,9 @@ export const retryAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({ requestId }),
   handle: (turn, { requestId }) =>
-    statusAfter(turn, requestId, ['queued', 'provisioning'], () => turn.provisioning.retry(turn.actor, requestId)),
+    statusAfter(turn, requestId, ['queued', 'provisioning', 'succeeded'], () =>
+      turn.provisioning.retry(turn.actor, requestId),
+    ),
 })
 
 /** Ends somebody's request; without a comment, which the requester will read, the card comes back asking for one. */

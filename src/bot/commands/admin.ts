@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
 import {
+  isRetryable,
   isTerminal,
   longestComment,
   ProvisioningError,
@@ -8,7 +9,7 @@ import {
   referenceOf,
   referencePattern,
 } from '../../core/index.ts'
-import { isCancellable, isRetryable } from '../actions/admin.ts'
+import { isCancellable } from '../actions/admin.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
@@ -105,6 +106,11 @@ export async function confirmCancel(turn: Turn, request: Request, comment = ''):
 
 async function confirmRetry(turn: Turn, request: Request): Promise<Reply> {
   if (!isRetryable(request, turn.viewer.now)) return notice(turn, { code: 'cannotRetry', ...about(request) })
+  if (request.status === 'succeeded') {
+    // A look changes nothing, so that nothing has to be confirmed.
+    await turn.provisioning.retry(turn.actor, request.requestId)
+    return statusOf(turn, request.requestId)
+  }
   return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
 }
 
@@ -112,10 +118,8 @@ async function showQueue({ provisioning, actor, viewer }: Turn): Promise<Reply> 
   return { card: cards.adminQueue(await provisioning.admin.queue(actor), viewer) }
 }
 
-async function showStuck(turn: Turn): Promise<Reply> {
-  const { provisioning, actor, viewer } = turn
-  const entries = await provisioning.admin.stuck(actor)
-  return entries.length === 0 ? notice(turn, { code: 'nothingStuck' }) : { card: cards.adminStuck(entries, viewer) }
+async function showStuck({ provisioning, actor, viewer }: Turn): Promise<Reply> {
+  return { card: cards.adminStuck(await provisioning.admin.stuck(actor), viewer) }
 }
 
 async function showJobs({ provisioning, actor, viewer }: Turn): Promise<Reply> {
