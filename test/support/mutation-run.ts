@@ -1,0 +1,209 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { inject } from 'vitest'
+import { problemBody } from '../../src/http/index.ts'
+import { type JsonObject, type Mutation, mutateField } from './mutations.ts'
+import { mutateAddress, mutateHeader, mutateWhole } from './mutations-whole.ts'
+import { mulberry32 } from './random.ts'
+import { seed } from './seed.ts'
+
+/** How many mutations each endpoint gets; the long run (`npm run test:mutations`) asks for 5,000. */
+export const rounds = Number(process.env['MUTATIONS'] ?? 150)
+export const isLongRun = rounds >= 1000
+/** How many are under way at a time: one, since all of it runs in one process, and each answer is timed. */
+const lanes = 1
+/** The longest that an answer may take, in milliseconds (issue 5); only the long run insists. */
+export const longestAnswer = 500
+
+export interface WireAnswer {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+}
+/** One thing that can be written to, and what it takes. */
+export interface Endpoint {
+  /** The method and path of its route, and the verb, if it is a card's. */
+  readonly name: string
+  /** A good body, another one each time; undefined for a route that takes none. */
+  good(count: number): JsonObject | undefined | Promise<JsonObject>
+  /** Sends a body, and the address and headers, if something else than usual. */
+  send(
+    mutation: Mutation,
+    change: { path?: (path: string) => string; headers?: Record<string, string> },
+  ): Promise<WireAnswer>
+  /** What is wrong with an answer that is no 5xx, if anything; problems are judged by `run`. */
+  judge?(answer: WireAnswer): string | undefined
+  /** Where in what is sent the good body stands; a JSON pointer. */
+  readonly at?: string
+  /** How many mutations it gets, where that differs. */
+  readonly rounds?: number
+  /** Further places that a refusal may name in place of this one, since one rule speaks of both. */
+  tied?(pointer: string): readonly string[]
+  /** Answers that need not be problems, such as a card's. */
+  readonly otherRefusals?: true
+}
+
+/** A status and content type that a route has answered with. */
+export interface SeenAnswer {
+  readonly route: string
+  readonly status: number
+  /** Without its parameters; empty when there was no body. */
+  readonly type: string
+}
+const seen = new Map<string, SeenAnswer>()
+
+/** Every status and content type that came in this file's tests. */
+export const seenAnswers = (): readonly SeenAnswer[] => [...seen.values()]
+
+/** Writes them as JSON into `SEEN_ANSWERS`, a folder, or else into that of this run; gives the file. */
+export function writeSeenAnswers(name: string): string {
+  const folder = process.env['SEEN_ANSWERS'] ?? join(inject('runFolder'), 'seen-answers')
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `${name}.json`)
+  const sorted = seenAnswers().toSorted((one, other) => (key(one) < key(other) ? -1 : 1))
+  writeFileSync(file, `${JSON.stringify(sorted, null, 1)}\n`)
+  return file
+}
+const key = ({ route, status, type }: SeenAnswer) => `${route} ${status} ${type}`
+
+function note(route: string, { status, type }: WireAnswer): void {
+  const answer = { route, status, type: type.split(';')[0] ?? '' }
+  seen.set(key(answer), answer)
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: lanes * 2 })
+
+/** One call with exactly this path and these headers: fetch would put both in order first. */
+export async function wire(
+  url: string,
+  call: { method: string; path: string; headers: Record<string, string>; body?: string | Buffer },
+): Promise<WireAnswer> {
+  const { hostname, port } = new URL(url)
+  const { method, path, body } = call
+  const headers = { ...call.headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) }
+  const answer = await new Promise<WireAnswer>((resolve, reject) => {
+    const sent = request({ agent, hostname, port, method, path, headers }, (response) => {
+      text(response).then(
+        (read) =>
+          resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text: read }),
+        reject,
+      )
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+  return answer
+}
+
+/** What came of an endpoint's mutations. */
+export interface Figures {
+  readonly name: string
+  sent: number
+  accepted: number
+  /** Refusals for what stands in one field, and those of them that name it. */
+  ofField: number
+  named: number
+  readonly milliseconds: number[]
+  readonly statuses: Map<number, number>
+  readonly failures: string[]
+  readonly unnamed: string[]
+}
+
+/** Sends so many mutations of its good bodies to an endpoint: four of five of one field. */
+export async function run(endpoint: Endpoint): Promise<Figures> {
+  const { name } = endpoint
+  const random = mulberry32(seed ^ [...name].reduce((sum, one) => Math.imul(sum, 31) + one.charCodeAt(0), 7))
+  const figures: Figures = {
+    ...{ name, sent: 0, accepted: 0, ofField: 0, named: 0, milliseconds: [], statuses: new Map() },
+    ...{ failures: [], unnamed: [] },
+  }
+  const lane = async () => {
+    while (figures.sent < (endpoint.rounds ?? rounds)) {
+      figures.sent += 1
+      await one(endpoint, figures, figures.sent, random)
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return figures
+}
+
+async function one(endpoint: Endpoint, figures: Figures, count: number, random: () => number): Promise<void> {
+  const good = await endpoint.good(count)
+  const dice = random()
+  const isChanged = good !== undefined && dice < 0.9
+  const mutation: Mutation = !isChanged
+    ? { what: 'its address or a header', pointers: [], body: good ? JSON.stringify(good) : '' }
+    : dice < 0.8
+      ? mutateField(good, random)
+      : mutateWhole(good, random)
+  const inAddress = random() < 0.5
+  const path = inAddress ? (usual: string) => mutateAddress(usual, random) : undefined
+  const change = isChanged ? {} : path ? { path } : { headers: mutateHeader(random) }
+  const about = `${mutation.what}${change.headers ? ` ${JSON.stringify(change.headers)}` : ''}`
+  const began = performance.now()
+  const answer = await endpoint.send(mutation, change).catch((error: unknown) => error)
+  const whole = `${figures.name}: ${about}: ${String(mutation.body).slice(0, 600)}`
+  if (answer instanceof Error) return void figures.failures.push(`${answer.message} from ${whole}`)
+  const { status, text } = answer as WireAnswer
+  figures.milliseconds.push(performance.now() - began)
+  figures.statuses.set(status, (figures.statuses.get(status) ?? 0) + 1)
+  note(inAddress && change.path ? `${figures.name} *` : figures.name, answer as WireAnswer)
+  const fault = faultOf(endpoint, answer as WireAnswer)
+  if (fault) return void figures.failures.push(`${fault}: ${status} ${text.slice(0, 600)} from ${whole}`)
+  if (status < 400) figures.accepted += 1
+  else countNamed(endpoint, figures, mutation, answer as WireAnswer, whole)
+}
+
+/** Refusals that are no matter of one field: of the state of things, of what was done before, of the size of it all. */
+const stateCodes = ['already-decided', 'already-ended', 'illegal-transition', 'stale-version', 'body-too-large']
+
+function countNamed(
+  endpoint: Endpoint,
+  figures: Figures,
+  { pointers }: Mutation,
+  { text, status }: WireAnswer,
+  whole: string,
+): void {
+  if (pointers.length === 0 || ![400, 409, 413, 422].includes(status)) return
+  const problem = problemBody.safeParse(safelyParsed(text)).data
+  if (problem === undefined || stateCodes.includes(problem.code)) return
+  figures.ofField += 1
+  const { at = '' } = endpoint
+  const wanted = [...pointers, ...pointers.flatMap((one) => endpoint.tied?.(one) ?? [])].map((one) => at + one)
+  const told = problem.errors?.map(({ pointer }) => pointer.slice(1)) ?? []
+  if (told.some((one) => wanted.some((place) => one === place || (place !== '' && one.startsWith(`${place}/`)))))
+    figures.named += 1
+  else figures.unnamed.push(`${told.join(' ') || problem.code} in place of ${pointers.join(' or ')}: ${whole}`)
+}
+
+function faultOf(endpoint: Endpoint, answer: WireAnswer): string | undefined {
+  const { status, type, text } = answer
+  if (status >= 500) return 'a failure of ours'
+  if (/\bat .+:\d+:\d+|node_modules|\/src\/|select .+ from|eyJ[\w-]{20}/i.test(text)) return 'tells of our inside'
+  if (status < 400 || endpoint.otherRefusals) return endpoint.judge?.(answer)
+  if (!type.startsWith('application/problem+json')) return 'no problem'
+  const problem = problemBody.safeParse(safelyParsed(text)).data
+  if (problem?.status !== status) return 'no problem of its form'
+  return problem.type === `urn:quartermaster:problem:${problem.code}` ? undefined : 'a problem of another type'
+}
+
+export function safelyParsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** One line of figures. */
+export function told(figures: Figures): string {
+  const { name, sent, accepted, ofField, named, milliseconds, statuses } = figures
+  const sorted = milliseconds.toSorted((one, other) => one - other)
+  const at = (share: number) => (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(1)
+  const counts = [...statuses].sort(([one], [other]) => one - other).map(([status, count]) => `${status}×${count}`)
+  const pointers =
+    ofField === 0 ? '' : `, field named in ${named} of ${ofField} (${((100 * named) / ofField).toFixed(2)} %)`
+  return `${name}: ${sent} sent, ${accepted} accepted (${counts.join(' ')})${pointers}; p50 ${at(0.5)} p99 ${at(0.99)} worst ${at(1)} ms`
+}
