@@ -1,0 +1,198 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import strings from '../cards/strings/en.json' with { type: 'json' }
+import { cardActions } from '../src/bot/actions/index.ts'
+import { commands } from '../src/bot/index.ts'
+import type { Verb } from '../src/cards/verbs.ts'
+import { type ErrorCode, type Permission, type Request, referenceOf, requestStates } from '../src/core/index.ts'
+import { type Chatter, chatting } from './support/access-chat.ts'
+import { type Act, everybody, isMember, mayBy, outcomeOf } from './support/access-roles.ts'
+import { secret, withAccessWorld } from './support/access-world.ts'
+
+const { notice } = strings
+const chatters = everybody.filter((who): who is Chatter => who !== 'application')
+/** What the one who is refused reads. */
+const refusals = {
+  forbidden: notice.notAllowed.what,
+  'self-approval': notice.selfApproval.what,
+  'not-an-approver': notice.notApprover.what,
+} satisfies Partial<Record<ErrorCode, string>>
+const said = (code: ErrorCode): string => {
+  if (code === 'forbidden' || code === 'self-approval' || code === 'not-an-approver') return refusals[code]
+  throw new Error(`nobody is refused with ${code} by who they are`)
+}
+const names = new RegExp(`${secret}|Kim|Dana|Omar|Priya`)
+
+/** What a verb needs, said a second time, and what it is about: a request, a draft, a template, or a job. */
+type Row =
+  | { readonly needs: Permission; readonly act: Act }
+  | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' }
+/** One row for each verb: a new one that is missing here does not compile. */
+const verbTable: Readonly<Record<Verb, Row>> = {
+  'request.choose': { needs: 'request.create', about: 'template' },
+  'request.review': { needs: 'request.create', about: 'draft' },
+  'request.submit': { needs: 'request.create', about: 'draft' },
+  'request.edit': { needs: 'request.create', about: 'draft' },
+  'request.cancel': { needs: 'request.cancel', act: 'cancel' },
+  'request.refresh': { needs: 'request.read', act: 'read' },
+  'approval.approve': { needs: 'request.decide', act: 'approve' },
+  'approval.reject': { needs: 'request.decide', act: 'reject' },
+  'approval.refresh': { needs: 'request.read', act: 'read' },
+  'admin.retry': { needs: 'request.retry', act: 'retry' },
+  'admin.cancel': { needs: 'queue.read', act: 'cancel' },
+  'admin.examine': { needs: 'deadLetter.read', about: 'letter' },
+  'admin.replay': { needs: 'deadLetter.replay', about: 'letter' },
+}
+const verbs = Object.entries(verbTable).flatMap(([verb, row]) => chatters.map((who) => ({ verb, row, who })))
+
+/** What a command needs, and what it does to the request whose number follows it. */
+interface CommandRow {
+  readonly needs: Permission
+  readonly act?: Act
+}
+const anyone: CommandRow = { needs: 'request.create' }
+const commandTable: Readonly<Record<string, CommandRow>> = {
+  ...{ new: anyone, 'new site': anyone, 'new room': anyone, 'new shared mailbox': anyone, 'new equipment': anyone },
+  ...{ 'new mailbox': anyone, help: anyone },
+  'my requests': { needs: 'request.list' },
+  approvals: { needs: 'approval.list' },
+  status: { needs: 'request.read', act: 'read' },
+  cancel: { needs: 'request.cancel', act: 'cancel' },
+  'admin queue': { needs: 'queue.read' },
+  'admin stuck': { needs: 'queue.read' },
+  'admin health': { needs: 'health.read' },
+  'admin jobs': { needs: 'deadLetter.read' },
+  // These show a card that asks first; its click does it.
+  'admin retry': { needs: 'queue.read', act: 'read' },
+  'admin cancel': { needs: 'queue.read', act: 'read' },
+  'admin status': { needs: 'queue.read', act: 'read' },
+}
+const typed = Object.entries(commandTable).flatMap(([words, row]) => chatters.map((who) => ({ words, row, who })))
+
+describe('every verb of a card and every command, for everybody', () => {
+  const world = withAccessWorld()
+  const { clicks, says, nothing } = chatting(world)
+  const unchanged = async (before: object, about: string) => expect(await world.rows(), about).toEqual(before)
+
+  // From then on the chats are known, so that a refusal writes nothing at all.
+  beforeAll(async () => {
+    for (const who of chatters) await says(who, 'help')
+  })
+
+  /** Whoever is nobody here reads no more than that, or is not let in at all. */
+  function readsAsNobody(who: Chatter, { status, text }: { status: number; text: string }) {
+    expect(status).toBe(who === 'foreign' ? 403 : 200)
+    expect(text).toContain(who === 'foreign' ? 'This bot serves another organisation.' : notice.notAllowed.what)
+    expect(text).not.toMatch(names)
+  }
+
+  it('has its row', () => {
+    expect(Object.keys(verbTable).sort()).toEqual([...cardActions.keys()].sort())
+    expect(Object.keys(commandTable).sort()).toEqual(commands.map(({ words }) => words).sort())
+    // What is for admins is for whom the table says so: everybody else may at least ask about their own.
+    for (const { words, forAdmins } of commands)
+      expect(mayBy('requester', commandTable[words]?.needs ?? 'queue.read'), words).toBe(!forAdmins)
+  })
+
+  const ofRequests = verbs.flatMap(({ verb, row, who }) => ('act' in row ? [{ verb, row, who }] : []))
+  it.each(ofRequests)('$verb, $who: as the access table says, in every state', async ({ verb, row, who }) => {
+    for (const state of requestStates) {
+      const request = await world.request(state)
+      const before = await world.rows()
+      const expected = outcomeOf(who, row.needs, row.act, state)
+      const data = { requestId: request.requestId, version: 1, comment: 'So.' }
+      const answer = await clicks(who, verb, data)
+      const about = `${state}: ${answer.text}`
+      const after = await world.find(request.requestId)
+      if (expected.kind === 'done') {
+        expect([after?.status, after?.version], about).toEqual([expected.status, row.act === 'read' ? 1 : 2])
+        expect(answer.text, about).toContain(secret)
+        continue
+      }
+      expect(after, about).toEqual(request)
+      await unchanged(before, about)
+      if (expected.kind === 'nobody') readsAsNobody(who, answer)
+      if (expected.kind === 'hidden') expect(answer.text).toContain(notice.notFound.what)
+      if (expected.kind === 'hidden' || (expected.kind === 'refused' && expected.unread)) {
+        expect(await clicks(who, verb, { ...data, requestId: nothing() })).toEqual(answer)
+        expect(answer.text).not.toMatch(names)
+      }
+      // Who is asked later on is shown where it stands, as is everybody whose click comes too late.
+      if (expected.kind === 'refused' && who !== 'later') expect(answer.text, about).toContain(said(expected.code))
+    }
+  })
+
+  const others = verbs.flatMap(({ verb, row, who }) => ('about' in row ? [{ verb, row, who }] : []))
+  it.each(others)('$verb, $who: what is somebody else’s is not there', async ({ verb, row, who }) => {
+    const draft = await world.draft()
+    const letterId = world.letter(await world.request('failed'))
+    const { hidden } = world.doors.templates
+    const data = { draft, template: { templateId: hidden.id }, letter: { letterId } }[row.about]
+    const before = await world.rows()
+    const answer = await clicks(who, verb, data)
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (row.about === 'letter') {
+      const isRefused = answer.text.includes(notice.notAllowed.what)
+      expect(isRefused, answer.text).toBe(!mayBy(who, row.needs))
+      if (!isRefused) return
+    } else if (who === 'requester') {
+      expect(answer.text).toContain(secret)
+      return
+    } else expect(answer.text).toContain(row.about === 'draft' ? notice.notFound.what : notice.templateGone.what)
+    expect(answer.text).not.toMatch(names)
+    await unchanged(before, answer.text)
+  })
+
+  it.each(typed)('$words, $who: as the access table says', async ({ words, row, who }) => {
+    const request = await world.request('queued')
+    const reference = row.act === undefined ? '' : ` ${referenceOf(request)}`
+    const before = await world.rows()
+    const answer = await says(who, `${words}${reference}`)
+    const after = await world.find(request.requestId)
+    if (!isMember(who)) {
+      readsAsNobody(who, answer)
+      return unchanged(before, answer.text)
+    }
+    const isForAdmins = words.startsWith('admin')
+    if (isForAdmins && !mayBy(who, row.needs)) {
+      expect(answer.text).toContain(notice.notAdmin.what)
+      expect(answer.text).not.toMatch(names)
+      return unchanged(before, answer.text)
+    }
+    // What an admin cancels for somebody else asks why first.
+    const asksFirst = words === 'cancel' && who === 'admin'
+    if (row.act === undefined || asksFirst) {
+      expect(after).toEqual(request)
+      if (!mayBy(who, 'request.read')) expect(answer.text).not.toContain(secret)
+      return
+    }
+    const expected = outcomeOf(who, row.needs, row.act, 'queued')
+    expect(after?.status, answer.text).toBe(expected.kind === 'done' ? expected.status : 'queued')
+    if (expected.kind === 'done') return
+    if (expected.kind === 'hidden') await hides(who, words, request, answer.text)
+    if (expected.kind === 'refused') expect(answer.text).toContain(said(expected.code))
+    await unchanged(before, answer.text)
+  })
+
+  async function hides(who: Chatter, words: string, { number }: Request, text: string) {
+    expect(text).toContain(notice.notFound.what)
+    expect(text).not.toMatch(names)
+    expect((await says(who, `${words} REQ-${number + 100_000}`)).text).toBe(text)
+  }
+
+  it.each(['groupChat', 'channel'])('in a %s nobody is shown or may do anything', async (where) => {
+    const request = await world.request('pendingApproval')
+    const before = await world.rows()
+    const data = { requestId: request.requestId, version: 1, comment: 'So.' }
+    for (const who of ['requester', 'approver', 'admin'] as const) {
+      for (const verb of Object.keys(verbTable)) {
+        const { text } = await clicks(who, verb, data, where)
+        expect(text).toContain(notice.notPersonal.what)
+        expect(text).not.toMatch(names)
+      }
+      for (const words of Object.keys(commandTable))
+        expect((await says(who, `${words} ${referenceOf(request)}`, where)).text).not.toMatch(names)
+    }
+    expect(await world.find(request.requestId)).toEqual(request)
+    await unchanged(before, where)
+  })
+})
