@@ -146,7 +146,8 @@ function decidedOnce({ asked, events, ends }: Story): string[] {
 
 /** A card is sent again only where a kill may have kept the connector's answer from the service (decision 6). */
 function toldOnce({ events, ends }: Story, { kills, options }: World): string[] {
-  const isDoubtful = ({ at }: Of<'card'>) => kills.some((kill) => kill >= at && kill <= at + options.doubtMilliseconds)
+  const isDoubtful = ({ at, unheard }: Of<'card'>) =>
+    unheard === true || kills.some((kill) => kill >= at && kill <= at + options.doubtMilliseconds)
   const cards = only(events, 'card')
   const sent = Map.groupBy(
     cards.filter(({ card }) => card !== 'ready'),

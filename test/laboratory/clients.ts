@@ -10,6 +10,8 @@ import { insist, longestAnswer, Refusal, restAnswer } from './retrying.ts'
 
 export interface ClientWorld {
   readonly url: string
+  /** The service's public address, whose tokens it takes, if that is not where clients reach it. */
+  readonly audience?: string
   readonly simulatorUrl: string
   readonly connector: Connector
   readonly outside: Outside
@@ -18,14 +20,17 @@ export interface ClientWorld {
   readonly random: () => number
 }
 
+/** What happens before a click that matters, each time it is made. */
+type Before = (() => Promise<void>) | undefined
+
 /** The people of a run with what they use: a client of the REST API, and Teams. */
 export function createClients(world: ClientWorld) {
-  const { url, history, random, seed } = world
+  const { url, history, random, seed, audience = url } = world
   const tokens = new Map<string, Promise<string>>()
   const users = new Map<string, TeamsUser>()
   const tokenOf = (person: Person, area: 'collab' | 'mail') => {
     const key = `${area} ${person.id}`
-    const token = tokens.get(key) ?? tokenFor(world.simulatorUrl, person.id, `${url}/${area}/App.ReadWrite.All`)
+    const token = tokens.get(key) ?? tokenFor(world.simulatorUrl, person.id, `${audience}/${area}/App.ReadWrite.All`)
     tokens.set(key, token)
     return token
   }
@@ -83,11 +88,12 @@ export function createClients(world: ClientWorld) {
     })
   }
 
-  async function submitByChat(wish: Wish): Promise<string> {
+  async function submitByChat(wish: Wish, before: Before): Promise<string> {
     const cardId = `card-${wish.n}`
     const reviewed = await review(wish, cardId)
     const send = clicker(wish.requester, cardId, 'request.submit', reviewed)
     await insist(`the sending of ${wish.name}`, random, async (tries) => {
+      await before?.()
       const { card } = await send(tries)
       if (dataOf(card, 'request.review')) throw new Refusal(`the form came back: ${textOf(card ?? {}).slice(0, 300)}`)
       return card && textOf(card).includes(wish.name) && !dataOf(card, 'request.submit') ? card : undefined
@@ -95,11 +101,11 @@ export function createClients(world: ClientWorld) {
     return reviewed.requestId
   }
 
-  /** Asks for it, until the service says that it has it. */
-  async function submit(wish: Wish): Promise<string> {
+  /** Asks for it, until the service says that it has it. `before` comes before each click on Send. */
+  async function submit(wish: Wish, before?: Before): Promise<string> {
     const { n, channel, kind, approval, requester } = wish
     history.note({ event: 'asked', n, channel, kind, approval, by: requester.id })
-    const requestId = await (channel === 'rest' ? submitByRest(wish) : submitByChat(wish))
+    const requestId = await (channel === 'rest' ? submitByRest(wish) : submitByChat(wish, before))
     history.note({ event: 'acknowledged', n, requestId })
     return requestId
   }
@@ -107,7 +113,7 @@ export function createClients(world: ClientWorld) {
   const isDecided = (n: number) => history.events.some((one) => one.event === 'decided' && one.n === n)
 
   /** Decides once the card that asks for it has come. Nobody is asked any more when somebody else has decided. */
-  async function decide(wish: Wish, requestId: string, person: Person): Promise<void> {
+  async function decide(wish: Wish, requestId: string, person: Person, before?: Before): Promise<void> {
     const { n, verdict, decidesBy } = wish
     const question = await insist(`the question about ${wish.name}`, random, async () => {
       return world.outside.question(n, person.id) ?? (isDecided(n) ? 'decided' : undefined)
@@ -115,7 +121,7 @@ export function createClients(world: ClientWorld) {
     if (question === 'decided') return history.note({ event: 'late', n, by: person.id })
     const held = await (decidesBy === 'rest'
       ? decideByRest(wish, requestId, person)
-      : decideByChat(wish, requestId, person, question.activityId))
+      : decideByChat(wish, requestId, person, question.activityId, before))
     if (held) history.note({ event: 'decided', n, requestId, by: person.id, verdict })
     else history.note({ event: 'late', n, by: person.id })
   }
@@ -130,10 +136,17 @@ export function createClients(world: ClientWorld) {
     })
   }
 
-  async function decideByChat(wish: Wish, requestId: string, person: Person, activityId: string): Promise<boolean> {
+  async function decideByChat(
+    wish: Wish,
+    requestId: string,
+    person: Person,
+    activityId: string,
+    before: Before,
+  ): Promise<boolean> {
     const verb = wish.verdict === 'approved' ? 'approval.approve' : 'approval.reject'
     const click = clicker(person, activityId, verb, { requestId, comment: 'Of the laboratory.' })
     return insist(`${verb} in chat`, random, async (tries) => {
+      await before?.()
       const told = textOf((await click(tries)).card ?? {})
       if (/(Approved|Rejected) by you/.test(told)) return true
       return /(Approved|Rejected) by /.test(told) ? false : undefined
@@ -181,7 +194,7 @@ function bodyOf(wish: Wish): object {
 
 function inputsOf(wish: Wish): Record<string, string> {
   const common = { displayName: wish.name, reason: 'Of the laboratory.' }
-  if (isSite(wish.kind)) return { ...common, owners: people.dana.id }
+  if (isSite(wish.kind)) return { ...common, owners: people.dana.id, ...wish.inputs }
   const access = { 'permissions.FullAccess': people.dana.id, 'permissions.SendAs': people.omar.id }
-  return { ...common, name: mailName(wish), ...access }
+  return { ...common, name: mailName(wish), ...access, ...wish.inputs }
 }

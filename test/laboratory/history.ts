@@ -30,8 +30,14 @@ export const historyEvent = z.discriminatedUnion('event', [
   z.object({ event: z.literal('refused'), at, n, why: z.string() }),
   /** An answer that clients take for a passing trouble and repeat. */
   z.object({ event: z.literal('troubled'), at, n, why: z.string() }),
-  /** The connector took a card. `ready` is a status card, brought up to date, that says so. */
-  z.object({ event: z.literal('card'), at, n, card: z.enum(['question', 'followUp', 'ready']), chat: z.string() }),
+  /**
+   * The connector took a card. `ready` is a status card, brought up to date, that says so. `unheard`: the connector was
+   * told to keep its answer.
+   */
+  z.object({
+    event: z.literal('card'),
+    ...{ at, n, card: z.enum(['question', 'followUp', 'ready']), chat: z.string(), unheard: z.boolean().optional() },
+  }),
   z.object({ event: z.literal('webhook'), at, id: z.string(), type: z.string(), requestId }),
   /** A request as the service holds it in the end, its timeline and its decisions. */
   z.object({

@@ -174,7 +174,7 @@ interface Line {
 }
 
 /** Every request that the service knows, as an admin reads them. */
-async function noteEnds({ clients, history }: Laboratory): Promise<void> {
+export async function noteEnds({ clients, history }: Pick<Laboratory, 'clients' | 'history'>): Promise<void> {
   for (let cursor = ''; ; ) {
     const page = await clients.get(
       people.sam,

@@ -24,14 +24,16 @@ export function watchOutside(
 
   /** Sending and its id come by two lists: the first tells when, the second what lies where. */
   function look(): void {
-    for (const { method, activity, conversationId: chat, at } of connector.calls.slice(seen.calls)) {
+    for (const { method, activity, conversationId: chat, at, misbehaviour } of connector.calls.slice(seen.calls)) {
       seen.calls += 1
+      const arrived = misbehaviour === undefined || misbehaviour.how === 'hold' || misbehaviour.how === 'reset'
+      if (!arrived) continue
       const text = textOf((activity['attachments'] as { content?: object }[] | undefined)?.[0]?.content as never)
       const n = wishIn(text)
       const card = n === undefined ? undefined : cardOf(method, text)
       if (n === undefined || card === undefined || (card === 'ready' && ready.has(n))) continue
       if (card !== 'question') ready.add(n)
-      history.note({ event: 'card', at, n, card, chat })
+      history.note({ event: 'card', at, n, card, chat, ...(misbehaviour && { unheard: true }) })
     }
     for (const { id, conversationId: chat, card } of connector.sent.slice(seen.sent)) {
       seen.sent += 1

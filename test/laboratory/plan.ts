@@ -51,6 +51,8 @@ export interface Wish {
   readonly deciders: readonly Person[]
   readonly decidesBy: 'rest' | 'chat'
   readonly verdict: 'approved' | 'rejected'
+  /** What they fill in beside the name. */
+  readonly inputs?: Readonly<Record<string, string>>
 }
 
 /** Sam is the admin, and Dana and Omar get access to mailboxes; they ask and decide nothing here. */

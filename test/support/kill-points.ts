@@ -1,185 +1,157 @@
-import type { ConnectorFault } from './connector.ts'
 import type { JourneyKind } from './journey.ts'
-import type { Processes } from './processes.ts'
 
-/** Whether the moment to kill the service has come; it is asked again and again. */
-export type Come = (state: { answered: boolean }) => boolean | Promise<boolean>
-/** A moment at which the service is killed. */
+/** What a journey is at when a kill is aimed at it. Later parts come after earlier ones. */
+export const parts = ['Send', 'Approve', 'work', 'end'] as const
+export type Part = (typeof parts)[number]
+
+/** One call to the tenant, in the step that it belongs to. `nth` (from 1) says which of several within the step. */
+export interface TenantCall {
+  readonly step: string
+  readonly operation: string
+  readonly nth?: number
+}
+/** Before the tenant got the call; after it did what it was asked; or before, and the dead process's call comes late. */
+export type TenantMode = 'before' | 'after' | 'late'
+
+/** A card's way to or in a chat: the call of the connector, and what becomes of it. */
+export interface CardCall {
+  readonly method: 'POST' | 'PUT'
+  /** `hold`: it arrived and its sender does not hear so; `lose`: it never arrived. */
+  readonly how: 'hold' | 'lose'
+  readonly says: RegExp
+}
+
+/** Where the service is when it dies, as the outside can tell. */
+export type Place =
+  | { readonly at: 'tenant'; readonly mode: TenantMode; readonly call: TenantCall }
+  /** While Send asks whether the address is free. */
+  | { readonly at: 'lookUp' }
+  /** Inside the look into the directory, with the webhook switched off. */
+  | { readonly at: 'look' }
+  | { readonly at: 'card'; readonly card: CardCall }
+  /** The click's answer has just come. */
+  | { readonly at: 'answered' }
+  /** Between two jobs: the tenant is not ready and the work was put off. */
+  | { readonly at: 'putOff' }
+  /** `hold`: the webhook does not get through; `deafen`: it does, and its sender does not hear so. */
+  | { readonly at: 'webhook'; readonly mode: 'hold' | 'deafen' }
+
+/** A moment of a journey at which the service is killed. */
 export interface KillPoint {
+  readonly kind: JourneyKind
+  readonly part: Part
   readonly name: string
-  /** The click that leads to it. */
-  readonly after: 'Send' | 'Approve'
-  /** Prepares the world around the service, for the journey of this name. */
-  readonly arm: (world: Processes, name: string) => Promise<Come>
-  /** What the service runs with until it is killed. */
-  readonly variables?: Record<string, string>
-  /** A card whose sending the kill interrupts: it `arrived` unheard, was `lost`, or is sent at about this moment. */
-  readonly doubt?: { readonly card: 'question' | 'followUp'; readonly was: 'arrived' | 'lost' | 'perhaps' }
+  readonly place: Place
 }
 
 const question = /Your decision, please/
 const followUp = /Your (site|room) is ready/
-
-/** A card's way to or in a chat is where the service dies. */
-function atConnector(
-  name: string,
-  after: KillPoint['after'],
-  how: Pick<ConnectorFault, 'method' | 'how'>,
-  says: RegExp,
-  doubt?: KillPoint['doubt'],
-): KillPoint {
-  const arm: KillPoint['arm'] = async ({ connector }, about) => {
-    const fault = connector.fail({
-      ...how,
-      count: 1,
-      when: (activity) => {
-        const text = JSON.stringify(activity)
-        return text.includes(about) && says.test(text)
-      },
-    })
-    return () => fault.count === 0
-  }
-  return { name, after, arm, ...(doubt && { doubt }) }
-}
-
-/** One call to the tenant; `skip` says which of several with the same name. */
-export interface TenantPoint {
-  readonly step: string
-  readonly operation: string
-  readonly skip?: number
-}
-const modes = {
-  'before the tenant got': { kind: 'delay', seconds: 600 },
-  'after the tenant did': { kind: 'holdAfterCommit' },
-  'and late comes': { kind: 'delay', seconds: 4 },
-} as const
-
-export function atTenant(mode: keyof typeof modes, { step, operation, skip = 0 }: TenantPoint): KillPoint {
-  return {
-    name: `in ${step}, ${mode} ${operation}${skip > 0 ? ` (number ${skip + 1})` : ''}`,
-    after: 'Approve',
-    async arm(world) {
-      const { id } = await world.fault({ operation, skip, ...modes[mode] })
-      return async () => (await world.struck(id)) > 0
-    },
-  }
-}
-
-function atRelay(name: string, mode: 'hold' | 'deafen'): KillPoint {
-  return {
-    name,
-    after: 'Approve',
-    async arm({ relay }) {
-      relay.set(mode)
-      return () => relay.met() > 0
-    },
-    ...(mode === 'deafen' && { doubt: { card: 'followUp', was: 'perhaps' } }),
-  }
-}
-
-const answered = (after: KillPoint['after']): KillPoint => ({
-  name: `right after ${after} was answered`,
-  after,
-  arm: async () => (state) => state.answered,
-  ...(after === 'Send' && { doubt: { card: 'question', was: 'perhaps' } }),
+const card = (method: CardCall['method'], how: CardCall['how'], says: RegExp): Place => ({
+  at: 'card',
+  card: { method, how, says },
 })
 
-/** Somewhere within so many milliseconds from the click. */
-export const atMoment = (milliseconds: number): KillPoint => ({
-  name: `${milliseconds} ms after Approve`,
-  after: 'Approve',
-  async arm() {
-    const moment = Date.now() + milliseconds
-    return () => Date.now() >= moment
+/** The points beside the tenant's calls. A mailbox is looked up elsewhere, and nobody looks for it in the directory. */
+const others: readonly (Omit<KillPoint, 'kind'> & { readonly sitesOnly?: true })[] = [
+  { part: 'Send', name: 'while Send looks the address up', place: { at: 'lookUp' }, sitesOnly: true },
+  { part: 'Send', name: 'before Send was answered', place: card('PUT', 'hold', /Waiting for approval/) },
+  { part: 'Send', name: 'right after Send was answered', place: { at: 'answered' } },
+  {
+    part: 'Send',
+    name: 'inside the sending of the approval card, which arrived',
+    place: card('POST', 'hold', question),
   },
-  doubt: { card: 'followUp', was: 'perhaps' },
-})
-
-export const points = {
-  lookUp: {
-    name: 'while Send looks the address up',
-    after: 'Send',
-    async arm(world) {
-      const { id } = await world.fault({ operation: 'graph.groups.list', kind: 'delay', seconds: 600 })
-      return async () => (await world.struck(id)) > 0
-    },
+  {
+    part: 'Send',
+    name: 'inside the sending of the approval card, which was lost',
+    place: card('POST', 'lose', question),
   },
-  sendOnItsWay: atConnector(
-    ...(['before Send was answered', 'Send', { method: 'PUT', how: 'hold' }, /Waiting for approval/] as const),
-    { card: 'question', was: 'perhaps' },
-  ),
-  sendAnswered: answered('Send'),
-  questionArrived: atConnector(
-    'inside the sending of the approval card, which arrived',
-    'Send',
-    { method: 'POST', how: 'hold' },
-    question,
-    { card: 'question', was: 'arrived' },
-  ),
-  questionLost: atConnector(
-    'inside the sending of the approval card, which was lost',
-    'Send',
-    { method: 'POST', how: 'lose' },
-    question,
-    { card: 'question', was: 'lost' },
-  ),
-  approveOnItsWay: atConnector(
-    'before Approve was answered',
-    'Approve',
-    { method: 'PUT', how: 'hold' },
-    /Approved by you/,
-  ),
-  approveAnswered: answered('Approve'),
-  putOff: {
-    name: 'while the work waits for the tenant',
-    after: 'Approve',
-    async arm(world) {
-      const before = (await world.calls()).length
-      const waits = ['graph.groups.site', 'sharepoint.web.get', 'exchange.new-mailbox']
-      return async () => (await world.calls()).slice(before).some(({ operation }) => waits.includes(operation))
-    },
+  { part: 'Approve', name: 'before Approve was answered', place: card('PUT', 'hold', /Approved by you/) },
+  { part: 'Approve', name: 'right after Approve was answered', place: { at: 'answered' } },
+  { part: 'work', name: 'while the work waits for the tenant', place: { at: 'putOff' } },
+  {
+    part: 'end',
+    name: 'between the last step and the delivery of the webhook',
+    place: { at: 'webhook', mode: 'hold' },
   },
-  webhookHeld: atRelay('between the last step and the delivery of the webhook', 'hold'),
-  webhookDeaf: atRelay('after the webhook was received and before its sender knows', 'deafen'),
-  look: {
+  {
+    part: 'end',
+    name: 'after the webhook was received and before its sender knows',
+    place: { at: 'webhook', mode: 'deafen' },
+  },
+  {
+    part: 'end',
     name: 'inside the look into the directory, with the webhook switched off',
-    after: 'Approve',
-    variables: { FOLLOW_UP_WEBHOOK: 'off' },
-    async arm(world) {
-      const { id } = await world.fault({ operation: 'graph.groups.list', kind: 'delay', seconds: 600 })
-      return async () => (await world.struck(id)) > 0
-    },
+    place: { at: 'look' },
+    sitesOnly: true,
   },
-  // The follow-up card is on its way at the same moment.
-  statusUpdate: atConnector(
-    'inside the update of the status card',
-    'Approve',
-    { method: 'PUT', how: 'hold' },
-    /Open site|@contoso\.example.*All checks passed/,
-    { card: 'followUp', was: 'perhaps' },
-  ),
-  followUpArrived: atConnector(
+  {
+    part: 'end',
+    name: 'inside the update of the status card',
+    place: card('PUT', 'hold', /Open site|@contoso\.example.*All checks passed/),
+  },
+  {
+    part: 'end',
+    name: 'inside the sending of the follow-up card, which arrived',
+    place: card('POST', 'hold', followUp),
+  },
+  {
+    part: 'end',
+    name: 'inside the sending of the follow-up card, which was lost',
+    place: card('POST', 'lose', followUp),
+  },
+]
+
+const isWrite = ({ operation }: TenantCall): boolean =>
+  /\.(upsert|add|update|create|(new|set|add)-\w+)$/.test(operation)
+const words: { readonly [M in TenantMode]: string } = {
+  before: 'before the tenant got',
+  after: 'after the tenant did',
+  late: 'and late comes',
+}
+
+function atTenant(kind: JourneyKind, call: TenantCall): KillPoint[] {
+  const modes: readonly TenantMode[] = isWrite(call) ? ['before', 'after', 'late'] : ['before']
+  const number = call.nth === undefined ? '' : ` (number ${call.nth})`
+  return modes.map((mode) => ({
+    kind,
+    part: 'work',
+    name: `in ${call.step}, ${words[mode]} ${call.operation}${number}`,
+    place: { at: 'tenant', mode, call },
+  }))
+}
+
+/** Every point at which a journey of this kind is killed, those of the work in the order in which they come. */
+export const pointsOf = (kind: JourneyKind): KillPoint[] => [
+  ...tenantCalls[kind].flatMap((call) => atTenant(kind, call)),
+  ...others.filter(({ sitesOnly }) => !(sitesOnly && kind === 'room')).map((point) => ({ ...point, kind })),
+]
+
+/** The hardest to survive, for every run. */
+export const hardest: { readonly [K in JourneyKind]: readonly string[] } = {
+  team: [
+    'right after Send was answered',
+    'inside the sending of the approval card, which arrived',
+    'in create-site, after the tenant did graph.groups.upsert',
+    'between the last step and the delivery of the webhook',
+  ],
+  communication: [
+    'inside the sending of the approval card, which was lost',
+    'in create-site, after the tenant did sharepoint.site.create',
     'inside the sending of the follow-up card, which arrived',
-    'Approve',
-    { method: 'POST', how: 'hold' },
-    followUp,
-    { card: 'followUp', was: 'arrived' },
-  ),
-  followUpLost: atConnector(
-    'inside the sending of the follow-up card, which was lost',
-    'Approve',
-    { method: 'POST', how: 'lose' },
-    followUp,
-    { card: 'followUp', was: 'lost' },
-  ),
-} as const satisfies Record<string, KillPoint>
+  ],
+  room: [
+    'in create-mailbox, after the tenant did exchange.new-mailbox',
+    'in grant-access, after the tenant did exchange.add-mailboxpermission',
+  ],
+}
 
 /** Every call that the steps of a site or a room make, in order; a test holds it against what is called. */
-export const tenantCalls: { readonly [K in JourneyKind]: readonly TenantPoint[] } = {
+export const tenantCalls: { readonly [K in JourneyKind]: readonly TenantCall[] } = {
   team: [
     { step: 'create-site', operation: 'graph.groups.getByUniqueName' },
     { step: 'create-site', operation: 'graph.groups.upsert' },
-    { step: 'create-site', operation: 'graph.groups.getByUniqueName', skip: 1 },
+    { step: 'create-site', operation: 'graph.groups.getByUniqueName', nth: 2 },
     { step: 'wait-for-site', operation: 'graph.groups.site' },
     { step: 'wait-for-site', operation: 'sharepoint.web.get' },
     { step: 'add-owners', operation: 'graph.groups.members.list' },
@@ -188,46 +160,47 @@ export const tenantCalls: { readonly [K in JourneyKind]: readonly TenantPoint[] 
     { step: 'add-owners', operation: 'graph.groups.owners.add' },
     { step: 'apply-label', operation: 'sharepoint.tenant.site.get' },
     { step: 'apply-label', operation: 'sharepoint.tenant.site.update' },
-    { step: 'ready-check', operation: 'sharepoint.web.get', skip: 1 },
-    { step: 'ready-check', operation: 'graph.groups.owners.list', skip: 1 },
-    { step: 'ready-check', operation: 'sharepoint.tenant.site.get', skip: 1 },
-    { step: 'link-group', operation: 'graph.groups.getByUniqueName', skip: 2 },
-    { step: 'link-group', operation: 'graph.groups.upsert', skip: 1 },
-    { step: 'link-group', operation: 'graph.groups.getByUniqueName', skip: 3 },
+    { step: 'ready-check', operation: 'sharepoint.web.get' },
+    { step: 'ready-check', operation: 'graph.groups.owners.list' },
+    { step: 'ready-check', operation: 'sharepoint.tenant.site.get' },
+    { step: 'link-group', operation: 'graph.groups.getByUniqueName' },
+    { step: 'link-group', operation: 'graph.groups.upsert' },
+    { step: 'link-group', operation: 'graph.groups.getByUniqueName', nth: 2 },
     { step: 'link-group', operation: 'graph.groups.update' },
   ],
   communication: [
     { step: 'create-site', operation: 'sharepoint.site.status' },
     { step: 'create-site', operation: 'sharepoint.site.create' },
-    { step: 'wait-for-site', operation: 'sharepoint.site.status', skip: 1 },
+    { step: 'wait-for-site', operation: 'sharepoint.site.status' },
     { step: 'wait-for-site', operation: 'sharepoint.web.get' },
     { step: 'wait-for-site', operation: 'graph.sites.getByPath' },
     { step: 'add-owners', operation: 'sharepoint.owners.list' },
     { step: 'add-owners', operation: 'sharepoint.owners.add' },
     { step: 'apply-label', operation: 'sharepoint.tenant.site.get' },
     { step: 'apply-label', operation: 'sharepoint.tenant.site.update' },
-    { step: 'ready-check', operation: 'sharepoint.web.get', skip: 1 },
-    { step: 'ready-check', operation: 'sharepoint.tenant.site.get', skip: 1 },
-    { step: 'ready-check', operation: 'sharepoint.owners.list', skip: 1 },
-    { step: 'ready-check', operation: 'sharepoint.tenant.site.get', skip: 2 },
+    { step: 'ready-check', operation: 'sharepoint.web.get' },
+    { step: 'ready-check', operation: 'sharepoint.tenant.site.get' },
+    { step: 'ready-check', operation: 'sharepoint.owners.list' },
+    { step: 'ready-check', operation: 'sharepoint.tenant.site.get', nth: 2 },
     { step: 'link-group', operation: 'graph.groups.getByUniqueName' },
     { step: 'link-group', operation: 'graph.groups.upsert' },
-    { step: 'link-group', operation: 'graph.groups.getByUniqueName', skip: 1 },
+    { step: 'link-group', operation: 'graph.groups.getByUniqueName', nth: 2 },
     { step: 'link-group', operation: 'graph.groups.update' },
   ],
   room: [
     { step: 'create-mailbox', operation: 'exchange.get-mailbox' },
     { step: 'create-mailbox', operation: 'exchange.get-recipient' },
-    { step: 'create-mailbox', operation: 'exchange.get-mailbox', skip: 1 },
-    { step: 'create-mailbox', operation: 'exchange.get-recipient', skip: 1 },
+    { step: 'create-mailbox', operation: 'exchange.get-mailbox', nth: 2 },
+    { step: 'create-mailbox', operation: 'exchange.get-recipient', nth: 2 },
     { step: 'create-mailbox', operation: 'exchange.new-mailbox' },
     { step: 'create-mailbox', operation: 'exchange.set-mailbox' },
-    // Which of the stamp and the settings the second one is depends on how soon Exchange knows the mailbox.
-    { step: 'create-mailbox or apply-settings', operation: 'exchange.set-mailbox', skip: 1 },
+    // The first one finds that Exchange does not know the mailbox yet; this one stamps it.
+    { step: 'create-mailbox', operation: 'exchange.set-mailbox', nth: 2 },
     { step: 'block-sign-in', operation: 'graph.users.update' },
+    { step: 'apply-settings', operation: 'exchange.set-mailbox' },
     { step: 'apply-contact', operation: 'exchange.set-user' },
     { step: 'apply-place', operation: 'exchange.set-place' },
-    { step: 'apply-place', operation: 'exchange.set-place', skip: 1 },
+    { step: 'apply-place', operation: 'exchange.set-place', nth: 2 },
     { step: 'apply-booking', operation: 'exchange.set-calendarprocessing' },
     { step: 'apply-automatic-reply', operation: 'exchange.set-mailboxautoreplyconfiguration' },
     { step: 'grant-access', operation: 'exchange.get-mailboxpermission' },
@@ -237,10 +210,8 @@ export const tenantCalls: { readonly [K in JourneyKind]: readonly TenantPoint[] 
     { step: 'ready-check', operation: 'exchange.get-user' },
     { step: 'ready-check', operation: 'exchange.get-place' },
     { step: 'ready-check', operation: 'exchange.get-calendarprocessing' },
-    { step: 'ready-check', operation: 'exchange.get-mailboxpermission', skip: 1 },
-    { step: 'ready-check', operation: 'exchange.get-recipientpermission', skip: 1 },
+    { step: 'ready-check', operation: 'exchange.get-mailboxpermission' },
+    { step: 'ready-check', operation: 'exchange.get-recipientpermission' },
     { step: 'ready-check', operation: 'exchange.get-mailboxautoreplyconfiguration' },
   ],
 }
-export const isWrite = ({ operation }: TenantPoint): boolean =>
-  /\.(upsert|add|update|create|(new|set|add)-\w+)$/.test(operation)

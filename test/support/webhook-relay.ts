@@ -4,24 +4,28 @@ import { buffer } from 'node:stream/consumers'
 
 /** What becomes of the next webhook: `hold` keeps it from the service, `deafen` hands it over and keeps the answer. */
 export type RelayMode = 'pass' | 'hold' | 'deafen'
+/** Decides over one webhook by its body; `met` is told when it is held, or when its answer is kept. */
+export type RelayChoice = (body: string) => { readonly mode: RelayMode; met?(): void }
 
 /**
  * Stands before the service as its public address, and hands webhooks on, so that a test can stop one on its way. What
  * is held is held until the line breaks.
  */
 export async function startWebhookRelay(target: () => string) {
-  let mode: RelayMode = 'pass'
+  let choose: RelayChoice = () => ({ mode: 'pass' })
   let met = 0
   const server = createServer((request, response) => {
     relay(request, response).catch(() => response.destroy())
   })
   const relay = async (...[request, response]: Parameters<Parameters<typeof createServer>[1] & object>) => {
     const body = await buffer(request)
-    if (mode === 'hold') {
+    const choice = choose(body.toString('utf8'))
+    const meets = () => {
       met += 1
-      return
+      choice.met?.()
     }
-    const deaf = mode === 'deafen'
+    if (choice.mode === 'hold') return meets()
+    const deaf = choice.mode === 'deafen'
     const headers = new Headers()
     for (const name of ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature']) {
       const value = request.headers[name]
@@ -29,10 +33,7 @@ export async function startWebhookRelay(target: () => string) {
     }
     const answer = await fetch(`${target()}${request.url}`, { method: request.method ?? 'GET', headers, body })
     await answer.body?.cancel()
-    if (deaf) {
-      met += 1
-      return
-    }
+    if (deaf) return meets()
     response.writeHead(answer.status)
     response.end()
   }
@@ -41,8 +42,8 @@ export async function startWebhookRelay(target: () => string) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     /** How many webhooks met something else than `pass` since the mode was set. */
     met: () => met,
-    set(next: RelayMode) {
-      mode = next
+    set(next: RelayMode | RelayChoice) {
+      choose = typeof next === 'string' ? () => ({ mode: next }) : next
       met = 0
     },
     async close() {

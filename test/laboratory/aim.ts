@@ -1,0 +1,204 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Fault, Faults, Strike } from '../../src/simulator/faults.ts'
+import type { Call } from '../../src/simulator/wire.ts'
+import type { JourneyKind } from '../support/journey.ts'
+import type { CardCall, KillPoint, Part } from '../support/kill-points.ts'
+import type { RelayChoice } from '../support/webhook-relay.ts'
+import { type Wish, wishIn } from './plan.ts'
+
+/** One wish on its way, and the kills that are aimed at it. */
+export interface Journey {
+  readonly wish: Wish
+  readonly kind: JourneyKind
+  /** What it is still to meet. */
+  armed: readonly KillPoint[]
+  /** What it has met. */
+  readonly met: KillPoint[]
+  requestId: string | undefined
+  /** The click that is being made, and the last one that was answered in this life of the service. */
+  clicking: Part | undefined
+  answered: { readonly click: Part; readonly at: number } | undefined
+  /** Its last call to the tenant in this life, and every operation that it ever called. */
+  lastCall: { readonly operation: string; readonly at: number } | undefined
+  readonly operations: Set<string>
+  /** How often each step has made each call in this life. */
+  readonly counts: Map<string, number>
+}
+
+/** A journey that stands at its point, until the service is killed. */
+export interface Hold {
+  readonly journey: Journey
+  readonly point: KillPoint
+  readonly since: number
+  /** What becomes of the call once its caller is dead. */
+  readonly end?: () => void
+}
+export interface AimSources {
+  /** The step that the request is at, as the service says; undefined when it does not answer. */
+  readonly stepOf: (requestId: string) => Promise<string | undefined>
+  /** What the tenant calls the thing with this id: a name or an address in which its wish stands. */
+  readonly nameOf: (id: string) => string | undefined
+  readonly random: () => number
+}
+
+/** A step that has looked whether the tenant is ready ends with this call, and is put off. */
+const looksWhetherReady: { readonly [K in JourneyKind]: string } = {
+  team: 'graph.groups.site',
+  communication: 'sharepoint.site.status',
+  room: 'exchange.set-mailbox',
+}
+/** After so many milliseconds without a further call the work was put off. */
+const silence = 250
+/** Longer holds are none: the caller has given up (10 s for what it reads). Milliseconds. */
+const longestHold = 9000
+/** A click counts as just answered for so many milliseconds. */
+const justNow = 100
+/** A dead process's call comes within so many milliseconds after its death: before, while and after the next one starts. */
+const late = 4000
+
+const nothing: Strike = { delaySeconds: 0, fault: undefined }
+const fault = (kind: Fault['kind']): Strike => ({
+  delaySeconds: 0,
+  fault: { id: 0, operation: '*', kind, share: 1, struck: 1 },
+})
+
+/** Stands between the service and everything outside, and holds each journey at the points that are aimed at it. */
+export function createAim({ stepOf, nameOf, random }: AimSources) {
+  const journeys = new Map<number, Journey>()
+  const byRequest = new Map<string, Journey>()
+  let holds: Hold[] = []
+  let life = 0
+  let only: (point: KillPoint) => boolean = () => true
+
+  const isHeld = (journey: Journey) => holds.some((one) => one.journey === journey)
+  const armedOf = (journey: Journey) => (isHeld(journey) ? [] : journey.armed.filter(only))
+  const hold = (journey: Journey, point: KillPoint, end?: () => void) => {
+    holds.push({ journey, point, since: Date.now(), ...(end && { end }) })
+  }
+
+  function journeyOf(text: string): Journey | undefined {
+    const n = wishIn(text)
+    if (n !== undefined) return journeys.get(n)
+    for (const [id] of text.matchAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g)) {
+      const known = byRequest.get(id) ?? journeys.get(wishIn(nameOf(id) ?? '') ?? 0)
+      if (known) return known
+    }
+    return undefined
+  }
+
+  /** The point at which this call of the journey is, if a kill is aimed there. */
+  async function pointAt(journey: Journey, operation: string, text: string): Promise<KillPoint | undefined> {
+    const armed = armedOf(journey)
+    if (operation === 'graph.groups.list') {
+      const looks = text.includes('mailNickname') ? journey.clicking === 'Send' && 'lookUp' : 'look'
+      return armed.find(({ place }) => place.at === looks)
+    }
+    const isHere = ({ place }: KillPoint) => place.at === 'tenant' && place.call.operation === operation
+    if (!journey.requestId || !armed.some(isHere)) return undefined
+    const now = life
+    const step = await stepOf(journey.requestId)
+    if (now !== life || step === undefined) return undefined
+    const nth = (journey.counts.get(`${step} ${operation}`) ?? 0) + 1
+    journey.counts.set(`${step} ${operation}`, nth)
+    const isIt = ({ place }: KillPoint) =>
+      place.at === 'tenant' && place.call.step === step && (place.call.nth ?? nth) === nth
+    return armedOf(journey).find((point) => isHere(point) && isIt(point))
+  }
+
+  async function strike(operation: string, call: Call): Promise<Strike> {
+    const text = `${call.path} ${[...call.query.values()].join(' ')} ${JSON.stringify(call.body ?? '')}`
+    const journey = journeyOf(text)
+    if (!journey) return nothing
+    journey.operations.add(operation)
+    journey.lastCall = { operation, at: Date.now() }
+    const point = await pointAt(journey, operation, text)
+    if (!point) return nothing
+    const mode = point.place.at === 'tenant' ? point.place.mode : 'before'
+    if (mode === 'after') {
+      hold(journey, point)
+      return fault('holdAfterCommit')
+    }
+    const { promise, resolve } = Promise.withResolvers<Strike>()
+    const comesLate = () => void setTimeout(random() * late).then(() => resolve(nothing))
+    hold(journey, point, mode === 'late' ? comesLate : () => resolve(fault('failBeforeCommit')))
+    return promise
+  }
+
+  function isWaiting({ kind, lastCall, armed }: Journey, now: number): boolean {
+    if (!lastCall || !armed.filter(only).some(({ place }) => place.at === 'putOff')) return false
+    return lastCall.operation === looksWhetherReady[kind] && now - lastCall.at >= silence
+  }
+
+  return {
+    journeys,
+    /** From now on what the tenant is asked about this request is known to be its journey's. */
+    learn(journey: Journey, requestId: string): void {
+      journey.requestId = requestId
+      byRequest.set(requestId, journey)
+    },
+    /** From now on only such points are aimed at. */
+    aimAt(which: (point: KillPoint) => boolean): void {
+      only = which
+    },
+    faults: { add: () => fault('delay').fault as Fault, list: () => [], clear: () => undefined, strike } as Faults,
+
+    /** Whether a kill is aimed at this card on its way; the journey stands there from now on. */
+    meetsCard({ method, how }: Pick<CardCall, 'method' | 'how'>, activity: object): boolean {
+      const text = JSON.stringify(activity)
+      const journey = journeyOf(text)
+      const point =
+        journey &&
+        armedOf(journey).find(({ place }) => {
+          return (
+            place.at === 'card' && place.card.method === method && place.card.how === how && place.card.says.test(text)
+          )
+        })
+      if (journey && point) hold(journey, point)
+      return point !== undefined
+    },
+    meetsWebhook: ((body) => {
+      const journey = journeyOf(body)
+      const point = journey && armedOf(journey).find(({ place }) => place.at === 'webhook')
+      if (!journey || point?.place.at !== 'webhook') return { mode: 'pass' }
+      const { mode } = point.place
+      return { mode, met: () => hold(journey, point) }
+    }) as RelayChoice,
+
+    holds: (): readonly Hold[] => holds,
+    /** Since when the work of journeys waits for which that is aimed at. */
+    waiting: (now: number): number[] =>
+      [...journeys.values()].flatMap((one) => (isWaiting(one, now) && one.lastCall ? [one.lastCall.at] : [])),
+
+    /** Which points a kill hits that comes now. */
+    hitsAt(now: number): { readonly journey: Journey; readonly point: KillPoint }[] {
+      const held = holds.filter(({ since }) => now - since < longestHold)
+      const between = [...journeys.values()].flatMap((journey) => {
+        const { answered } = journey
+        const isOver = answered !== undefined && now - answered.at <= justNow
+        const point = journey.armed.filter(only).find(({ place, part }) => {
+          if (place.at === 'answered') return isOver && answered.click === part
+          return place.at === 'putOff' && isWaiting(journey, now)
+        })
+        return point && !isHeld(journey) ? [{ journey, point }] : []
+      })
+      return [...held, ...between]
+    },
+    /** The service is dead: what it had under way ends or comes late, and its next life begins. */
+    killed(hits: readonly { readonly journey: Journey; readonly point: KillPoint }[]): void {
+      const ended = holds
+      holds = []
+      life += 1
+      for (const { journey, point } of hits) {
+        journey.armed = journey.armed.filter((one) => one !== point)
+        journey.met.push(point)
+      }
+      for (const { end } of ended) end?.()
+      for (const journey of journeys.values()) {
+        journey.counts.clear()
+        journey.lastCall = undefined
+        journey.answered = undefined
+      }
+    },
+  }
+}
+export type Aim = ReturnType<typeof createAim>
