@@ -221,12 +221,12 @@ function credentialsOf(config: Environment, { tenantId }: Surroundings) {
 }
 
 function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppClients }: Surroundings) {
+  const authority = `${loginUrl}/${tenantId}`
   return {
-    issuers: [`${loginUrl}/${tenantId}/v2.0`, `https://sts.windows.net/${tenantId}/`],
-    jwksUrl: `${loginUrl}/${tenantId}/discovery/v2.0/keys`,
-    tenantId,
-    collabAudiences: [...collabAudiences],
-    mailAudiences: [...mailAudiences],
+    authority,
+    ...{ tenantId, issuers: [`${authority}/v2.0`, `https://sts.windows.net/${tenantId}/`] },
+    jwksUrl: `${authority}/discovery/v2.0/keys`,
+    ...{ collabAudiences: [...collabAudiences], mailAudiences: [...mailAudiences] },
     mailAppClients: [...mailAppClients],
   }
 }

@@ -79,12 +79,13 @@ describe('a request line that is no address', () => {
 })
 
 describe('the routes', () => {
-  const route = { summary: '', permission: 'public', audience: null, answers: { 204: null } } as const
+  const about = { tag: 'Service', summary: '', permission: 'public', audience: null } as const
+  const route = { ...about, answers: { 204: { says: '', body: null } }, refusals: [], examples: {} } as const
   const handle = async () => ({ status: 204 }) as const
 
   test('two that answer to the same call are refused at start', () => {
-    const one = definePublicRoute({ ...route, method: 'GET', path: '/a/:id', handle })
-    const other = definePublicRoute({ ...route, method: 'GET', path: '/a/:name', handle })
+    const one = definePublicRoute({ ...route, id: 'one', method: 'GET', path: '/a/:id', handle })
+    const other = definePublicRoute({ ...route, id: 'other', method: 'GET', path: '/a/:name', handle })
     expect(() => routeRegistry(one, other)).toThrow('two routes answer to GET /a/:name')
   })
 

@@ -6,7 +6,7 @@ import { coreWith, requestOf, startIssuer, startRest } from './support/rest.ts'
 const body = { displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' }
 const { requestId, tenantId } = requestOf()
 const accepted = JSON.stringify({ requestId, tenantId, approvalRequired: false, status: 'queued' })
-const answer = { status: 202, headers: { Location: `/requests/v1/${requestId}` }, body: accepted }
+const answer = { status: 202, headers: { Location: `/requests/v1/${requestId}`, 'Retry-After': '20' }, body: accepted }
 const replaying: IdempotencyStore = {
   claim: async () => ({ state: 'answered', answer }),
   complete: async () => undefined,

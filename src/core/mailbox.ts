@@ -22,7 +22,7 @@ const permissions = z
       if (ids.indexOf(id.toLowerCase()) < index)
         context.addIssue({ code: 'custom', message: 'this person is named twice', path: [id] })
   })
-  .transform((people) => Object.fromEntries(Object.entries(people).map(([id, level]) => [id.toLowerCase(), level])))
+  .overwrite((people) => Object.fromEntries(Object.entries(people).map(([id, level]) => [id.toLowerCase(), level])))
 
 /**
  * The body of `POST {base_url}/mail/v1/mailboxes/` (API document, "Mailbox creation request"), all 32 fields. Limits are
@@ -36,51 +36,57 @@ export const mailboxRequest = z.strictObject({
     .max(64)
     .refine((name) => name === '' || localPart.test(name), {
       error: 'Use a to z, 0 to 9, dots, hyphens and underscores, beginning and ending with a letter or digit.',
-    }),
-  displayName: z.string().trim().min(1).max(256),
-  /** Left out: the default template of the kind that the properties imply. */
-  templateId: z.string().min(1).max(64).optional(),
-  permissions: permissions.default({}),
-  metadata: metadata.default({}),
+    })
+    .describe('Unique name; it becomes the address before the @'),
+  displayName: z.string().trim().min(1).max(256).describe('What people see'),
+  templateId: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('Left out: the default template of the kind that the other fields imply'),
+  permissions: permissions.default({}).describe('Who may do what: user ids and their access level'),
+  metadata: metadata.default({}).describe('Answers to the questions of the template, and free keys'),
   /** MB, for every kind; seats of a room are `metadata.seats`. */
-  capacity: z.int().min(1).max(102_400).optional(),
-  state: text(128),
-  streetAddress: text(1024),
-  officeLocation: text(128),
-  companyName: text(64),
-  postalCode: text(40),
-  city: text(128),
-  country: text(128),
-  businessPhones: z.array(z.string().trim().min(1).max(64)).max(20).optional(),
-  phone: text(64),
-  department: text(64),
-  primaryOwner: personId.optional(),
-  secondaryOwner: personId.optional(),
-  automaticReply: text(32_000),
-  isAllowAutomaticReplyOverride: z.boolean().optional(),
+  capacity: z.int().min(1).max(102_400).optional().describe('Storage, in MB'),
+  state: text(128).describe('State or province'),
+  streetAddress: text(1024).describe('Street and number'),
+  officeLocation: text(128).describe('Where in the building the room is'),
+  companyName: text(64).describe('Company'),
+  postalCode: text(40).describe('Postal code'),
+  city: text(128).describe('City'),
+  country: text(128).describe('Country, by its English name or its ISO 3166-1 code'),
+  businessPhones: z.array(z.string().trim().min(1).max(64)).max(20).optional().describe('Business phone numbers'),
+  phone: text(64).describe('Primary phone number'),
+  department: text(64).describe('Department'),
+  primaryOwner: personId.optional().describe('User id of the primary owner'),
+  secondaryOwner: personId.optional().describe('User id of the secondary owner'),
+  automaticReply: text(32_000).describe('What is answered to every message; empty switches it off'),
+  isAllowAutomaticReplyOverride: z.boolean().optional().describe('Whether users may change the automatic reply'),
   domain: z
     .string()
     .trim()
     .toLowerCase()
     .refine((name) => name === '' || domain.test(name), { error: 'Give a domain such as example.com.' })
-    .optional(),
-  audioDeviceName: text(128),
-  displayDeviceName: text(128),
-  videoDeviceName: text(128),
-  tags: z.array(z.string().trim().min(1).max(64)).max(20).optional(),
-  isWheelChairAccessible: z.boolean().optional(),
+    .optional()
+    .describe('A domain of the organisation; else its default'),
+  audioDeviceName: text(128).describe('Audio device of the room or equipment'),
+  displayDeviceName: text(128).describe('Display of the room or equipment'),
+  videoDeviceName: text(128).describe('Video device of the room or equipment'),
+  tags: z.array(z.string().trim().min(1).max(64)).max(20).optional().describe('Tags to find it by'),
+  isWheelChairAccessible: z.boolean().optional().describe('Whether a wheelchair gets in'),
   roomMailboxMetadata: z
     .strictObject({
       hasConferencePhone: z.boolean().optional(),
       hasWhiteboard: z.boolean().optional(),
       hasVideoConferencing: z.boolean().optional(),
     })
-    .optional(),
-  hideFromGAL: z.boolean().optional(),
-  notes: text(1024),
-  reason: text(1024),
-  autoMapping: z.boolean().optional(),
-  /** An additional address; a local part alone gets the mailbox's own domain. */
+    .optional()
+    .describe('What the room has'),
+  hideFromGAL: z.boolean().optional().describe('Whether the global address list leaves it out'),
+  notes: text(1024).describe('Notes on its use'),
+  reason: text(1024).describe('Why it is asked for; approvers read it'),
+  autoMapping: z.boolean().optional().describe('Whether Outlook opens it by itself for those with full access'),
   alias: z
     .string()
     .trim()
@@ -89,7 +95,8 @@ export const mailboxRequest = z.strictObject({
       error:
         'Give one address such as help@example.com, with at most 64 letters, digits, dots, hyphens or underscores before the @.',
     })
-    .optional(),
+    .optional()
+    .describe('An additional address; a name alone gets the domain of the mailbox'),
 })
 export type MailboxRequest = z.output<typeof mailboxRequest>
 export type MailboxField = keyof typeof mailboxRequest.shape

@@ -9,9 +9,9 @@ const aliasCharacters = /^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$/
  * An empty alias is accepted and means "derived from the name".
  */
 export const siteRequest = z.strictObject({
-  displayName: z.string().trim().min(1).max(256),
-  description: z.string().max(1024).default(''),
-  templateId: z.string().min(1).max(64),
+  displayName: z.string().trim().min(1).max(256).describe('Name of the site'),
+  description: z.string().max(1024).default('').describe('What the site is for'),
+  templateId: z.string().min(1).max(64).describe('Decides team site or communication site, questions and approval'),
   alias: z
     .string()
     .trim()
@@ -19,10 +19,15 @@ export const siteRequest = z.strictObject({
     .refine((alias) => alias === '' || aliasCharacters.test(alias), {
       error: 'Use letters, digits, hyphens and underscores, beginning and ending with a letter or digit.',
     })
-    .default(''),
-  owners: z.array(z.uuid().toLowerCase()).max(19).default([]),
-  metadata: metadata.default({}),
-  labelId: z.string().max(64).default(''),
+    .default('')
+    .describe('The last part of its address; empty: made of the name'),
+  owners: z
+    .array(z.uuid().toLowerCase())
+    .max(19)
+    .default([])
+    .describe('User ids; the requester is always an owner too'),
+  metadata: metadata.default({}).describe('Answers to the questions of the template, and free keys'),
+  labelId: z.string().max(64).default('').describe('Sensitivity label; empty: the default of the template'),
 })
 export type SiteRequest = z.output<typeof siteRequest>
 

@@ -5,6 +5,8 @@ import { createSigningKeys, KeysUnreachable } from './signing-keys.ts'
 
 /** Whose tokens are taken. An audience is an App ID URI or a client id of ours; issuers are compared whole. */
 export interface TokenOptions {
+  /** `{login}/{tenant}`: where callers sign in, for the API document. */
+  readonly authority: string
   readonly issuers: readonly string[]
   readonly jwksUrl: string
   readonly tenantId: string

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { HttpError, type HttpErrorCode, problemOf } from './problem.ts'
+import { HttpError, problemOf } from './problem.ts'
+import type { HttpErrorCode } from './problem-codes.ts'
 import type { HttpLog } from './services.ts'
 
 /** What Node calls the ways in which a request is none (`node:http`, "Event: 'clientError'"), and what we answer. */

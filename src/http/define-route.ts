@@ -3,28 +3,24 @@ import type { Request, Response } from 'restify'
 import { z } from 'zod'
 import { type Actor, faultsOf, type Permission, type Provisioning, refuseFields } from '../core/index.ts'
 import type { Audience } from './authenticate.ts'
+import type { RequestHeader } from './headers.ts'
 import { HttpError } from './problem.ts'
+import type { ProblemCode } from './problem-codes.ts'
+import type { Answer, AnswerOf, Answers, answered, Example, ExampleOf } from './route-answers.ts'
 import type { Services } from './services.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT'
-
-/** What each success answers, by status; null = no body. Errors are the same everywhere: `problemBody`. */
-export type Answers = Readonly<Record<number, z.ZodType | null>>
-/** What a handler gives back. `body` is checked against the route's schema by tests, not while serving. */
-export interface Answer {
-  readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: unknown
-}
-type AnswerOf<A extends Answers> = {
-  [S in keyof A & number]: {
-    readonly status: S
-    readonly headers?: Readonly<Record<string, string>>
-  } & (A[S] extends z.ZodType ? { readonly body: z.input<A[S]> } : { readonly body?: undefined })
-}[keyof A & number]
-
-/** Given back by a handler that has written the answer itself. */
-export const answered = Symbol('answered')
+/** What a route is about: the chapters of the API document, in its order. */
+export const tags = {
+  Sites: 'Ask for SharePoint sites.',
+  Mailboxes: 'Ask for shared, equipment and room mailboxes.',
+  Requests: 'Follow what was asked for, and decide it.',
+  Templates: 'What can be asked for, and under which policies.',
+  Webhooks: 'What was sent to subscribers, and what they get.',
+  Administration: 'Work that was given up.',
+  Service: 'How the service does, its description, and the address of its bot.',
+} as const
+export type Tag = keyof typeof tags
 
 /** What a public handler may use. */
 export interface Scope {
@@ -58,11 +54,18 @@ export interface CheckedByCore {
 /** For a body that core judges as a whole: the handler gets the JSON as it came. `schema` is what it documents. */
 export const checkedByCore = (schema: z.ZodType): CheckedByCore => ({ documents: schema })
 
-/** `raw`: the bytes themselves, for a signature over them. A schema that takes `undefined` allows an empty body. */
-export type BodySpec = z.ZodType | 'raw' | CheckedByCore
+/** A body whose bytes the handler gets, for a signature over them. */
+export interface SignedBody {
+  readonly signed: z.ZodType
+}
+/** For a body that is signed: the handler gets its bytes. `schema` is what it documents. */
+export const signedBody = (schema: z.ZodType): SignedBody => ({ signed: schema })
+
+/** A schema that takes `undefined` allows an empty body. */
+export type BodySpec = z.ZodType | SignedBody | CheckedByCore
 type Parsed<S, Raw> = S extends z.ZodType
   ? z.output<S>
-  : S extends 'raw'
+  : S extends SignedBody
     ? Raw
     : S extends CheckedByCore
       ? unknown
@@ -73,15 +76,29 @@ interface Input<P, Q, B> {
   readonly body: Parsed<B, Buffer>
 }
 
-interface Common<P, Q, B, A extends Answers> {
+/** What a body may hold, whoever reads it. */
+type BodyIn<B> = B extends z.ZodType ? z.input<B> : B extends undefined ? undefined : Readonly<Record<string, unknown>>
+
+/** What a route takes in. */
+interface Taken<P, Q, B> {
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+}
+interface Common<P, Q, B, A extends Answers> extends Taken<P, Q, B> {
+  /** What clients that are made of the API document call it (`operationId`). */
+  readonly id: string
+  readonly tag: Tag
   readonly method: Method
   /** As restify reads it, without the slash at the end; both forms are served. */
   readonly path: string
   readonly summary: string
-  readonly params?: P
-  readonly query?: Q
-  readonly body?: B
+  /** The headers that it reads, beside those that come with how it is served (Idempotency-Key, If-None-Match). */
+  readonly headers?: readonly RequestHeader[]
   readonly answers: A
+  readonly examples: Readonly<Record<string, ExampleOf<NoInfer<P>, NoInfer<Q>, BodyIn<NoInfer<B>>, NoInfer<A>>>>
+  /** The codes of the problems that its own work can end in; those of how it is served come to them. */
+  readonly refusals: readonly ProblemCode[]
   /** Takes an Idempotency-Key. */
   readonly idempotent?: true
   /** Media other than JSON is answered, or nobody reads the answer: Accept is not looked at. */
@@ -98,11 +115,15 @@ interface ActorSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
 interface PublicSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
   readonly permission: 'public'
   readonly audience: null
+  /** What the handler itself asks for in place of an access token. */
+  readonly credential?: 'signature' | 'connector'
   handle(scope: Scope, input: Input<P, Q, B>): Promise<AnswerOf<NoInfer<A>> | typeof answered>
 }
 
 type AnySchema = z.ZodType | undefined
-interface Described extends Common<AnySchema, AnySchema, BodySpec | undefined, Answers> {}
+interface Described extends Omit<Common<AnySchema, AnySchema, BodySpec | undefined, Answers>, 'examples'> {
+  readonly examples: Readonly<Record<string, Example>>
+}
 export interface ActorRoute extends Described {
   readonly permission: Permission
   readonly audience: Audience
@@ -112,6 +133,7 @@ export interface ActorRoute extends Described {
 export interface PublicRoute extends Described {
   readonly permission: 'public'
   readonly audience: null
+  readonly credential?: 'signature' | 'connector'
   prepare(raw: RawInput): (scope: Scope) => Promise<Answer | typeof answered>
 }
 export type Route = ActorRoute | PublicRoute
@@ -125,6 +147,7 @@ export function defineRoute<
 >(spec: ActorSpec<P, Q, B, A>): ActorRoute {
   return {
     ...spec,
+    examples: plain(spec.examples),
     prepare(raw) {
       const input = parseInput(spec, raw)
       return (scope) => spec.handle(scope, input)
@@ -141,6 +164,7 @@ export function definePublicRoute<
 >(spec: PublicSpec<P, Q, B, A>): PublicRoute {
   return {
     ...spec,
+    examples: plain(spec.examples),
     prepare(raw) {
       const input = parseInput(spec, raw)
       return (scope) => spec.handle(scope, input)
@@ -148,22 +172,26 @@ export function definePublicRoute<
   }
 }
 
-/** All routes of a server. Throws at start when two answer to the same call, or one claims a status that HTTP has not. */
+/** Examples without the types that their route's schemas gave them, which have done their work by then. */
+const plain = (examples: object) => examples as Readonly<Record<string, Example>>
+
+/** All routes of a server. Throws at start when two answer to the same call or id, or one claims a status that HTTP has not. */
 export function routeRegistry(...routes: readonly Route[]): readonly Route[] {
   const known = new Set<string>()
-  for (const { method, path, answers } of routes) {
+  for (const { id, method, path, answers } of routes) {
     const call = `${method} ${path.replace(/:[^/]+/g, ':')}`
     if (known.has(call)) throw new Error(`two routes answer to ${method} ${path}`)
     if (!path.startsWith('/') || path.endsWith('/'))
       throw new Error(`${path} must begin with a slash and not end with one`)
     const unknown = Object.keys(answers).find((status) => !(status in STATUS_CODES))
     if (unknown !== undefined) throw new Error(`${method} ${path} claims the status ${unknown}`)
-    known.add(call)
+    if (known.has(id)) throw new Error(`two routes are called ${id}`)
+    known.add(call).add(id)
   }
   return routes
 }
 
-function parseInput<P, Q, B>(spec: Common<P, Q, B, Answers>, raw: RawInput): Input<P, Q, B> {
+function parseInput<P, Q, B>(spec: Taken<P, Q, B>, raw: RawInput): Input<P, Q, B> {
   const params = spec.params instanceof z.ZodType ? parseParams(spec.params, raw.params) : undefined
   const query = spec.query instanceof z.ZodType ? parseFields(spec.query, raw.query) : undefined
   const body = parseBody(spec.body, raw.body)
@@ -176,8 +204,10 @@ function parseParams(schema: z.ZodType, params: unknown): unknown {
   return parsed.data
 }
 
+const isSigned = (spec: unknown): boolean => typeof spec === 'object' && spec !== null && 'signed' in spec
+
 function parseBody(spec: unknown, body: unknown): unknown {
-  if (spec === undefined || spec === 'raw') return body
+  if (spec === undefined || isSigned(spec)) return body
   const schema = spec instanceof z.ZodType ? spec : undefined
   if (body === undefined && !schema?.safeParse(undefined).success)
     throw new HttpError('malformed-json', 'The body is empty; a JSON object is expected.')

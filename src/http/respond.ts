@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'restify'
-import type { Answer } from './define-route.ts'
 import { type Problem, problemOf } from './problem.ts'
+import type { Answer } from './route-answers.ts'
 import type { HttpLog } from './services.ts'
 
 /** One request and its answer, and the id by which both are found in the log. */
@@ -31,10 +31,10 @@ function closesConnection({ complete, headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || announced > readToTheEnd
 }
 
-export const outgoing = ({ status, headers = {}, body }: Answer): Outgoing => ({
+export const outgoing = ({ status, headers = {}, body, mediaType }: Answer): Outgoing => ({
   status,
   headers,
-  body: body === undefined ? '' : JSON.stringify(body),
+  body: body === undefined ? '' : mediaType === undefined ? JSON.stringify(body) : String(body),
 })
 
 /** Writes an answer past restify's formatters, so that what goes out is what is tested and kept. */

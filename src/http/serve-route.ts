@@ -1,12 +1,13 @@
 import { access, authorize, type IdempotencyStore, type Permission } from '../core/index.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
-import { type ActorRoute, answered, type PublicRoute, type RawInput, type Route, type Scope } from './define-route.ts'
+import type { ActorRoute, PublicRoute, RawInput, Route, Scope } from './define-route.ts'
 import { claimKey, idempotencyKeyOf } from './idempotency.ts'
 import type { Limits } from './limits.ts'
 import { parseJson } from './parse-json.ts'
 import { HttpError, problemOf } from './problem.ts'
 import { largestBody, readBody } from './read-body.ts'
 import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send } from './respond.ts'
+import { answered } from './route-answers.ts'
 import type { Services } from './services.ts'
 
 /** All that serving a route takes. */
@@ -37,7 +38,7 @@ export async function serveRoute(door: Door, route: Route, exchange: Exchange): 
 async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): Promise<void> {
   const call = route.prepare(await rawInput(route, exchange))
   const answer = await call(scopeOf(door, exchange, exchange.traceId))
-  if (answer !== answered) send(exchange, outgoing(answer))
+  if (answer !== answered) send(exchange, outgoing(answer), answer.mediaType)
 }
 
 async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, caller: Identity): Promise<void> {
@@ -109,7 +110,7 @@ async function rawInput(route: Route, { request, response }: Exchange): Promise<
   const params: unknown = request.params
   if (route.body === undefined) return { params, query, body: undefined }
   const bytes = await readBody(request, response, route.largest?.bytes ?? largestBody.api)
-  if (route.body === 'raw') return { params, query, body: bytes ?? Buffer.alloc(0) }
+  if ('signed' in route.body) return { params, query, body: bytes ?? Buffer.alloc(0) }
   const rules = { depth: route.largest?.depth ?? apiDepth, storableText: route.permission !== 'public' }
   return { params, query, body: bytes === undefined ? undefined : parseJson(bytes, rules) }
 }

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { requestView } from '../../src/core/index.ts'
 import { problemBody } from '../../src/http/index.ts'
+import { contractFault } from './contract.ts'
 import type { Service } from './service.ts'
 import { people } from './teams-user.ts'
 
@@ -57,7 +58,9 @@ export function caller(service: Service) {
       })
       const text = await response.text()
       const { status } = response
-      return { status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) }
+      const answer = { status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) }
+      expect(contractFault({ method, path, body }, answer)).toBeUndefined()
+      return answer
     },
     /** The answer as a problem; fails when it is none. */
     problem({ status, headers, body, text }: RestAnswer): z.output<typeof problemBody> {

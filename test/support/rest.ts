@@ -5,7 +5,8 @@ import { type AddressInfo, connect } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { expect, onTestFinished } from 'vitest'
 import { type IdempotencyStore, type Provisioning, provisioningRequest, type Request } from '../../src/core/index.ts'
-import { createHttpServer, type HttpOptions, problemBody, routes } from '../../src/http/index.ts'
+import { createHttpServer, type HttpOptions, problemBody } from '../../src/http/index.ts'
+import { contractFault } from './contract.ts'
 
 export const tenantId = '0a1b2c3d-1111-4111-8111-000000000001'
 export const personId = '11111111-aaaa-4aaa-8aaa-000000000001'
@@ -72,6 +73,7 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
         .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: key.kid, ...header })
         .sign(key.privateKey),
     options: {
+      authority: issuer.replace('/v2.0', ''),
       issuers: [issuer, v1Issuer],
       jwksUrl: `http://127.0.0.1:${port}/keys`,
       tenantId,
@@ -147,7 +149,11 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
     server,
     lines,
     /** One call, signed in unless `authorization` says otherwise; its answer is held against the contract. */
-    async call(method: string, path: string, { body, headers = {} }: CallOptions = {}): Promise<RestAnswer> {
+    async call(
+      method: string,
+      path: string,
+      { body, headers = {}, invented = false }: CallOptions = {},
+    ): Promise<RestAnswer> {
       const response = await fetch(`${server.url}${path}`, {
         method,
         headers: { authorization: `Bearer ${token}`, ...(body !== undefined && json), ...headers },
@@ -157,6 +163,7 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
       const text = await response.text()
       const answer = { status: response.status, headers: response.headers, text, body: text ? parsed(text) : undefined }
       if (method !== 'HEAD') conforms(method, path, answer)
+      if (!invented) expect(contractFault({ method, path, body }, answer)).toBeUndefined()
       return answer
     },
     /** Bytes as they are, on a connection of their own; gives all that comes back until the server ends it. */
@@ -166,6 +173,8 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
 export interface CallOptions {
   readonly body?: unknown
   readonly headers?: Record<string, string>
+  /** The core of this test does what no core does, so the API document knows nothing of it. */
+  readonly invented?: boolean
 }
 export interface RestAnswer {
   readonly status: number
@@ -189,7 +198,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Every answer: a declared status with a body of its schema, or a problem that tells nothing of our inside. */
+/** Every answer: it tells nothing of our inside, and has an id; a problem has the same. */
 function conforms(method: string, path: string, { status, headers, text, body }: RestAnswer): void {
   const about = `${method} ${path} answered ${status} ${text}`
   expect(headers.get('x-request-id'), about).toMatch(/^[0-9a-f-]{36}$/)
@@ -200,19 +209,8 @@ function conforms(method: string, path: string, { status, headers, text, body }:
     const problem = problemBody.parse(body)
     expect(problem.status, about).toBe(status)
     expect(problem.traceId, about).toBe(headers.get('x-request-id'))
-    return
   }
-  const route = routes.find((one) => one.method === method && pattern(one.path).test(path))
-  const schema = route?.answers[status]
-  if (status === 304) {
-    expect(text, about).toBe('')
-    return
-  }
-  expect(schema, `${about}, which its route does not declare`).toBeDefined()
-  if (schema === null) expect(text, about).toBe('')
-  else expect(schema?.safeParse(body).error, about).toBeUndefined()
 }
-const pattern = (path: string): RegExp => new RegExp(`^${path.replace(/:[^/]+/g, '[^/]+')}/?(\\?.*)?$`)
 
 async function exchange(port: number, text: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1')

@@ -9,6 +9,13 @@ export const accepted = z.strictObject({
   status: requestState,
 })
 
+/** The answer that both resources have. */
+export const accepting = {
+  says: 'Accepted: queued, or waiting for approval. Look at `Location` after `Retry-After`, then every ten seconds.',
+  body: accepted,
+  headers: ['Location', 'Retry-After'],
+} as const
+
 /** The answer to a request that was accepted: where it can be read, and when the first look at it makes sense (seconds). */
 export function acceptance({ requestId, tenantId, status, approvals }: Request, { settings }: Provisioning) {
   return {

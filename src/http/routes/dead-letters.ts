@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { referenceOf } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
 
-const deadLetter = z.strictObject({
+export const deadLetter = z.strictObject({
   id: z.uuid(),
   job: z.string(),
   problem: z.string(),
@@ -12,12 +12,16 @@ const deadLetter = z.strictObject({
 })
 
 export const listDeadLetters = defineRoute({
+  id: 'listDeadLetters',
+  tag: 'Administration',
   method: 'GET',
   path: '/admin/v1/dead-letters',
   summary: 'List jobs that were given up and that nobody has looked after, the newest first',
   permission: 'deadLetter.read',
   audience: 'any',
-  answers: { 200: z.strictObject({ value: z.array(deadLetter) }) },
+  answers: { 200: { says: 'The list.', body: z.strictObject({ value: z.array(deadLetter) }) } },
+  refusals: [],
+  examples: {},
   async handle({ actor, provisioning }) {
     const given = await provisioning.admin.deadLetters(actor)
     const value = given.map(({ letterId, job, problem, at, request }) => ({
@@ -30,13 +34,17 @@ export const listDeadLetters = defineRoute({
 })
 
 export const replayDeadLetter = defineRoute({
+  id: 'replayDeadLetter',
+  tag: 'Administration',
   method: 'POST',
   path: '/admin/v1/dead-letters/:letterId/replay',
   summary: 'Run a given-up job again',
   permission: 'deadLetter.replay',
   audience: 'any',
   params: z.object({ letterId: z.uuid().toLowerCase() }),
-  answers: { 204: null },
+  answers: { 204: { says: 'It will be run again.', body: null } },
+  refusals: ['not-found'],
+  examples: {},
   idempotent: true,
   async handle({ actor, provisioning }, { params }) {
     await provisioning.admin.replay(actor, params.letterId)

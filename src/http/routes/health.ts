@@ -1,27 +1,41 @@
 import { z } from 'zod'
 import { definePublicRoute } from '../define-route.ts'
 
-const healthBody = z.strictObject({ status: z.enum(['ok', 'unavailable']), checks: z.record(z.string(), z.string()) })
+export const healthBody = z.strictObject({
+  status: z.enum(['ok', 'unavailable']),
+  checks: z.record(z.string(), z.string()),
+})
 
 /** Liveness: the process answers. */
 export const live = definePublicRoute({
+  id: 'readLiveness',
+  tag: 'Service',
   method: 'GET',
   path: '/healthz',
   summary: 'Whether the process is alive',
   permission: 'public',
   audience: null,
-  answers: { 200: healthBody },
+  answers: { 200: { says: 'It is.', body: healthBody } },
+  refusals: [],
+  examples: {},
   handle: async () => ({ status: 200, body: { status: 'ok' as const, checks: {} } }),
 })
 
 /** Readiness: all that the service needs answers. A load balancer sends no calls here while it does not. */
 export const ready = definePublicRoute({
+  id: 'readReadiness',
+  tag: 'Service',
   method: 'GET',
   path: '/readyz',
   summary: 'Whether the service can do its work',
   permission: 'public',
   audience: null,
-  answers: { 200: healthBody, 503: healthBody },
+  answers: {
+    200: { says: 'It can.', body: healthBody },
+    503: { says: 'It cannot just now; `checks` says why.', body: healthBody, headers: ['Retry-After'] },
+  },
+  refusals: [],
+  examples: {},
   async handle({ services }) {
     const { ok, checks } = await services.health.ready()
     if (ok) return { status: 200, body: { status: 'ok' as const, checks } }

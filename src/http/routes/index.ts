@@ -1,18 +1,11 @@
 import { routeRegistry } from '../define-route.ts'
 import { listDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './decisions.ts'
 import { listDeliveries, readDelivery, replayDelivery } from './deliveries.ts'
 import { live, ready } from './health.ts'
 import { createMailbox } from './mailboxes.ts'
 import { receiveActivity } from './messages.ts'
-import {
-  approveRequest,
-  cancelRequest,
-  listRequests,
-  readRequest,
-  readTimeline,
-  rejectRequest,
-  retryRequest,
-} from './requests.ts'
+import { listRequests, readRequest, readTimeline } from './requests.ts'
 import { createSite } from './sites.ts'
 import { listTemplates, readTemplate, writeTemplate } from './templates.ts'
 import { receiveWebhook } from './webhooks.ts'

@@ -1,19 +1,34 @@
 import { z } from 'zod'
-import { answered, definePublicRoute } from '../define-route.ts'
+import { definePublicRoute } from '../define-route.ts'
 import { largestBody } from '../read-body.ts'
+import { answered } from '../route-answers.ts'
+
+/** What the bot's guard says to what it does not let in. */
+const refusal = z.strictObject({ error: z.strictObject({ code: z.string(), message: z.string() }) })
 
 /**
  * The Bot Framework's endpoint. Whether the activity comes from the channel is checked by the bot's own guard, before any
  * handler. Cards nest deeper than our API's bodies do.
  */
 export const receiveActivity = definePublicRoute({
+  id: 'receiveActivity',
+  tag: 'Service',
   method: 'POST',
   path: '/api/messages',
   summary: 'Receive an activity from the Bot Framework',
   permission: 'public',
   audience: null,
+  credential: 'connector',
   body: z.looseObject({}),
-  answers: { 200: null },
+  answers: {
+    200: { says: 'Heard. An invoke gets its answer as the body.', body: z.looseObject({}).optional() },
+    400: { says: 'This is no activity, or one that nobody answers.', body: refusal.optional() },
+    401: { says: 'The token is missing or not valid.', body: refusal },
+    403: { says: 'Another channel, organisation or connector.', body: refusal },
+    503: { says: 'The token cannot be checked just now.', body: refusal, headers: ['Retry-After'] },
+  },
+  refusals: [],
+  examples: {},
   anyAccept: true,
   largest: { bytes: largestBody.messages, depth: 64 },
   async handle({ services, request, response }, { body }) {

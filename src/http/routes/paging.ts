@@ -10,3 +10,7 @@ export const paging = {
     .default(25),
   cursor: z.string().min(1).max(200).optional(),
 }
+
+/** A page of a list; `nextCursor` is there when there are more. */
+export const listOf = <S extends z.ZodType>(entry: S) =>
+  z.strictObject({ value: z.array(entry), nextCursor: z.string().optional() })

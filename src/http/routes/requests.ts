@@ -1,40 +1,29 @@
 import { z } from 'zod'
-import {
-  type Actor,
-  auditEntry,
-  longestComment,
-  type Permission,
-  type Provisioning,
-  type Request,
-  requestState,
-  requestView,
-  resourceKind,
-  viewOf,
-} from '../../core/index.ts'
-import { type ActorRoute, defineRoute } from '../define-route.ts'
-import { paging } from './paging.ts'
-
-const params = z.object({ requestId: z.uuid().toLowerCase() })
-const decisionBody = z.strictObject({ comment: z.string().trim().max(longestComment).optional() }).default({})
-
-/** The version counts every change of a request, and all that is shown comes from the request. */
-const shown = (request: Request) =>
-  ({ status: 200, headers: { ETag: `"${request.version}"` }, body: viewOf(request) }) as const
+import { auditEntry, requestState, requestView, resourceKind, viewOf } from '../../core/index.ts'
+import { defineRoute } from '../define-route.ts'
+import { listOf, paging } from './paging.ts'
+import { ofOneRequest, showing, shown } from './shown-request.ts'
 
 export const readRequest = defineRoute({
+  id: 'readRequest',
+  tag: 'Requests',
   method: 'GET',
   path: '/requests/v1/:requestId',
   summary: 'Read a request',
   permission: 'request.read',
   audience: 'any',
-  params,
-  answers: { 200: requestView },
+  params: ofOneRequest,
+  answers: { 200: showing },
+  refusals: ['not-found'],
+  examples: {},
   async handle({ actor, provisioning }, { params }) {
     return shown(await provisioning.read(actor, params.requestId))
   },
 })
 
 export const listRequests = defineRoute({
+  id: 'listRequests',
+  tag: 'Requests',
   method: 'GET',
   path: '/requests/v1',
   summary: 'List own requests, newest first; an admin sees all',
@@ -45,7 +34,9 @@ export const listRequests = defineRoute({
     kind: resourceKind.optional(),
     ...paging,
   }),
-  answers: { 200: z.strictObject({ value: z.array(requestView), nextCursor: z.string().optional() }) },
+  answers: { 200: { says: 'A page of the list.', body: listOf(requestView) } },
+  refusals: [],
+  examples: {},
   async handle({ actor, provisioning }, { query: { status, kind, limit, cursor } }) {
     const { requests, nextCursor } = await provisioning.list(actor, {
       limit,
@@ -61,53 +52,21 @@ export const listRequests = defineRoute({
 const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
 
 export const readTimeline = defineRoute({
+  id: 'readTimeline',
+  tag: 'Requests',
   method: 'GET',
   path: '/requests/v1/:requestId/timeline',
   summary: 'Who did what, when, with which comment',
   permission: 'request.read',
   audience: 'any',
-  params,
-  answers: { 200: z.strictObject({ value: z.array(timelineEntry) }) },
+  params: ofOneRequest,
+  answers: {
+    200: { says: 'The timeline, the oldest entry first.', body: z.strictObject({ value: z.array(timelineEntry) }) },
+  },
+  refusals: ['not-found'],
+  examples: {},
   async handle({ actor, provisioning }, { params }) {
     const entries = await provisioning.timeline(actor, params.requestId)
     return { status: 200, body: { value: entries.map((entry) => timelineEntry.parse(entry)) } }
   },
 })
-
-type Decide = (
-  provisioning: Provisioning,
-  actor: Actor,
-  requestId: string,
-  comment: string | undefined,
-  attempt: string,
-) => Promise<Request>
-
-function decisionRoute(verb: string, summary: string, permission: Permission, decide: Decide): ActorRoute {
-  return defineRoute({
-    method: 'POST',
-    path: `/requests/v1/:requestId/${verb}`,
-    summary,
-    permission,
-    audience: 'any',
-    params,
-    body: decisionBody,
-    answers: { 200: requestView },
-    idempotent: true,
-    async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
-      return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt))
-    },
-  })
-}
-
-export const approveRequest = decisionRoute('approve', 'Approve a request', 'request.decide', (to, ...call) =>
-  to.approve(...call),
-)
-export const rejectRequest = decisionRoute('reject', 'Reject a request, saying why', 'request.decide', (to, ...call) =>
-  to.reject(...call),
-)
-export const cancelRequest = decisionRoute('cancel', 'Cancel a request', 'request.cancel', (to, ...call) =>
-  to.cancel(...call),
-)
-export const retryRequest = decisionRoute('retry', 'Continue a failed request', 'request.retry', (to, ...call) =>
-  to.retry(...call),
-)

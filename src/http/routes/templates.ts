@@ -16,9 +16,9 @@ import { HttpError } from '../problem.ts'
 const params = z.object({ templateId: z.uuid().toLowerCase() })
 
 /** A template as an admin sees it: whole, but for the webhook's secret, which is write-only. */
-const templateForAdmins = template.extend({ webhook: webhookSubscription.omit({ secret: true }).nullable() })
+export const templateForAdmins = template.extend({ webhook: webhookSubscription.omit({ secret: true }).nullable() })
 /** What is written: id and version come from the address and If-Match, and a secret left out stays as it is. */
-const templateToWrite = template
+export const templateToWrite = template
   .partial({ id: true, version: true })
   .extend({ webhook: webhookSubscription.partial({ secret: true }).nullable().default(null) })
 const shownTemplate = z.union([templateForAdmins, templateForUsers])
@@ -28,12 +28,18 @@ const show = (actor: Actor, one: Template): z.input<typeof shownTemplate> =>
 const etagOf = (one: Template) => ({ ETag: `"${one.version}"` })
 
 export const listTemplates = defineRoute({
+  id: 'listTemplates',
+  tag: 'Templates',
   method: 'GET',
   path: '/templates/v1',
   summary: 'List the templates that the caller may use',
   permission: 'template.read',
   audience: 'any',
-  answers: { 200: z.strictObject({ value: z.array(shownTemplate) }) },
+  answers: {
+    200: { says: 'The list. An admin sees the policies too.', body: z.strictObject({ value: z.array(shownTemplate) }) },
+  },
+  refusals: [],
+  examples: {},
   async handle({ actor, provisioning }) {
     const templates = await provisioning.templates.list(actor)
     return { status: 200, body: { value: templates.map((one) => show(actor, one)) } }
@@ -41,13 +47,17 @@ export const listTemplates = defineRoute({
 })
 
 export const readTemplate = defineRoute({
+  id: 'readTemplate',
+  tag: 'Templates',
   method: 'GET',
   path: '/templates/v1/:templateId',
   summary: 'Read a template',
   permission: 'template.read',
   audience: 'any',
   params,
-  answers: { 200: shownTemplate },
+  answers: { 200: { says: 'The template. An admin sees its policies too.', body: shownTemplate, headers: ['ETag'] } },
+  refusals: ['not-found'],
+  examples: {},
   async handle({ actor, provisioning }, { params }) {
     const found = await provisioning.templates.read(actor, params.templateId)
     return { status: 200, headers: etagOf(found), body: show(actor, found) }
@@ -55,14 +65,22 @@ export const readTemplate = defineRoute({
 })
 
 export const writeTemplate = defineRoute({
+  id: 'writeTemplate',
+  tag: 'Templates',
   method: 'PUT',
   path: '/templates/v1/:templateId',
   summary: 'Write a template that has been read (If-Match) or is new (If-None-Match: *)',
   permission: 'template.write',
   audience: 'any',
   params,
+  headers: ['If-Match', 'If-None-Match'],
   body: templateToWrite,
-  answers: { 200: templateForAdmins, 201: templateForAdmins },
+  answers: {
+    200: { says: 'Written.', body: templateForAdmins, headers: ['ETag'] },
+    201: { says: 'Made.', body: templateForAdmins, headers: ['ETag', 'Location'] },
+  },
+  refusals: ['precondition-required', 'stale-version', 'not-found'],
+  examples: {},
   async handle({ actor, provisioning, headers }, { params: { templateId }, body }) {
     const expected = await expectedVersion(provisioning, actor, templateId, headers)
     const written = await provisioning.templates.put(actor, templateId, body, expected)

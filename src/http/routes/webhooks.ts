@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
 import { faultsOf, refuseFields, webhookBody } from '../../core/index.ts'
-import { definePublicRoute } from '../define-route.ts'
+import { definePublicRoute, signedBody } from '../define-route.ts'
 import { parseJson } from '../parse-json.ts'
 import { HttpError } from '../problem.ts'
 
@@ -10,13 +10,19 @@ const provisioned = z.object({ type: z.enum(['site.provisioned', 'mailbox.provis
 
 /** Our own webhooks, which the bot listens to like any other subscriber. Types that it does not know are fine. */
 export const receiveWebhook = definePublicRoute({
+  id: 'receiveWebhook',
+  tag: 'Webhooks',
   method: 'POST',
   path: '/webhooks/provisioning',
   summary: 'Receive a signed provisioning webhook',
   permission: 'public',
   audience: null,
-  body: 'raw',
-  answers: { 204: null },
+  credential: 'signature',
+  headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  body: signedBody(webhookBody),
+  answers: { 204: { says: 'Taken. Types that are not known are taken too.', body: null } },
+  refusals: ['invalid-signature', 'unavailable'],
+  examples: {},
   anyAccept: true,
   async handle({ services, headers }, { body }) {
     verify(services.webhookSecret, body, headers)

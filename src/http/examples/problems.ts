@@ -1,0 +1,82 @@
+import type { ProblemBody } from '../problem.ts'
+import { type ProblemCode, problemCodes, problemTitles, problemTypeOf } from '../problem-codes.ts'
+
+type Said = readonly [instance: string, detail: string, errors?: ProblemBody['errors']]
+
+const request = '/requests/v1/6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
+const approve = `${request}/approve`
+const template = '/templates/v1/5a7c9e1b-3d5f-4a7c-9e1b-3d5f7a9c1e55'
+const sites = '/collab/v1/spo'
+
+/** What each code is answered with: where, in which words, naming which fields. A test has the service say it. */
+const said: Readonly<Record<ProblemCode, Said>> = {
+  'validation-failed': [
+    sites,
+    'displayName is required.',
+    [{ pointer: '#/displayName', code: 'required', detail: 'displayName is required.' }],
+  ],
+  'comment-required': [
+    `${request}/reject`,
+    'Please say why you reject it. The requester will read it.',
+    [{ pointer: '#/comment', code: 'required', detail: 'A rejection needs a comment.' }],
+  ],
+  'name-taken': [sites, 'The address apollo is taken.'],
+  'not-found': [request, 'There is no such request, or you may not see it.'],
+  forbidden: [`${request}/retry`, 'You may not do this. An admin can.'],
+  'self-approval': [approve, 'You asked for this yourself, so somebody else has to decide.'],
+  'not-an-approver': [approve, 'You are not an approver of REQ-1042.'],
+  'already-decided': [approve, 'Dana Fox has already decided.'],
+  'already-ended': [`${request}/cancel`, 'REQ-1042 has already ended: it is cancelled.'],
+  'illegal-transition': [
+    `${request}/retry`,
+    'REQ-1042 is pendingApproval; only a failed request, or one that stands still, can be tried again.',
+  ],
+  'stale-version': [template, 'The template has another version by now. Read it again.'],
+  'too-many-open-requests': [
+    sites,
+    'You have 1 open requests, which is the most at a time. Wait for one to finish, or cancel one.',
+  ],
+  unavailable: [sites, 'The directory does not answer just now. Please try again in a minute.'],
+  'malformed-request': [sites, 'The body ended before it was whole.'],
+  'malformed-json': [sites, 'The body is not JSON.'],
+  'duplicate-key': [sites, 'The body has the key "alias" twice in one object.'],
+  'too-deep': [sites, 'The body nests deeper than 10 levels.'],
+  'idempotency-key-malformed': [sites, 'Idempotency-Key is one header of 1 to 255 printable characters.'],
+  unauthenticated: [sites, 'Send an access token as Authorization: Bearer.'],
+  'invalid-token': [sites, 'The access token is not valid for this API.'],
+  'invalid-signature': ['/webhooks/provisioning', 'The webhook is not signed by us, or too long ago.'],
+  'insufficient-scope': [sites, 'Application permissions are not supported here: sign in on behalf of a person.'],
+  'no-such-address': ['/requests/v1/1042', 'There is nothing at this address.'],
+  'method-not-allowed': [sites, 'GET is not a method of this address.'],
+  'not-acceptable': [sites, 'This API answers application/json.'],
+  'request-timeout': ['', 'The request did not come in time.'],
+  'idempotency-key-in-flight': [sites, 'The first request with this Idempotency-Key is still running.'],
+  'body-too-large': [sites, 'The body may have at most 64 KiB.'],
+  'unsupported-media-type': [sites, 'Send the body as application/json in UTF-8.'],
+  'idempotency-key-reused': [sites, 'This Idempotency-Key was used for another request. Take a new one.'],
+  'precondition-required': [
+    template,
+    'Send the ETag that you have read as If-Match, or If-None-Match: * for a new template.',
+  ],
+  'rate-limited': [sites, 'That is more than 60 writes a minute. Wait 1 s.'],
+  'headers-too-large': ['', 'The headers are too large.'],
+  internal: [
+    sites,
+    'Something went wrong on our side. Please tell an admin this id: 0b6a2f5e-6b0f-4a54-9d3e-3a5f1f0c2d11',
+  ],
+  'keys-unreachable': [sites, 'Tokens cannot be checked just now.'],
+  starting: [sites, 'The service is starting. Please try again in a moment.'],
+  draining: [sites, 'The service is restarting. Please try again in a moment.'],
+}
+
+const exampleOf = (code: ProblemCode, [instance, detail, errors]: Said): ProblemBody => {
+  const { status } = problemCodes[code]
+  const title = problemTitles[status] ?? ''
+  const traceId = '0b6a2f5e-6b0f-4a54-9d3e-3a5f1f0c2d11'
+  return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...(errors && { errors }) }
+}
+
+/** A problem with each code, as the service answers it. */
+export const problemExamples: ReadonlyMap<ProblemCode, ProblemBody> = new Map(
+  (Object.keys(problemCodes) as ProblemCode[]).map((code) => [code, exampleOf(code, said[code])]),
+)

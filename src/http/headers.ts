@@ -1,0 +1,89 @@
+/** A header of requests or answers, as the API document tells of it. `format` is JSON Schema's. */
+interface Header {
+  readonly description: string
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly example: string | number
+  /** Whether a call without it is refused. */
+  readonly required?: true
+}
+const text = (description: string, example: string, more: Readonly<Record<string, unknown>> = {}): Header => ({
+  description,
+  schema: { type: 'string', ...more },
+  example,
+})
+
+const needed = (...header: Parameters<typeof text>): Header => ({ ...text(...header), required: true })
+
+/** The headers of requests that change what a call does, apart from Authorization. */
+export const requestHeaders = {
+  'Idempotency-Key': text(
+    'Makes a repeat harmless (draft-ietf-httpapi-idempotency-key-header): the same key with the same body gives the first ' +
+      'answer again, with another body it is refused. Kept seven days for each caller and address.',
+    '3b1f8a52-6a54-4f0e-8a34-0f5a0c1d9e77',
+    { minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' },
+  ),
+  'If-Match': text(
+    'The ETag that was read: the write counts only if nobody else has changed it (RFC 9110 §13.1.1).',
+    '"3"',
+  ),
+  'If-None-Match': text(
+    'With an ETag, of a read: 304 when nothing has changed. `*`, of a write: only if there is none yet (RFC 9110 §13.1.2).',
+    '"3"',
+  ),
+  'webhook-id': needed(
+    'The id of the message; the same in every attempt (Standard Webhooks).',
+    'c9a1d7b4-2f3e-4a5b-8c6d-7e8f9a0b1c2d',
+  ),
+  'webhook-timestamp': needed('When it was signed, in seconds since 1970.', '1772442000', { pattern: '^\\d+$' }),
+  'webhook-signature': needed(
+    '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64; several are separated by spaces.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+} as const satisfies Readonly<Record<string, Header>>
+export type RequestHeader = keyof typeof requestHeaders
+
+/** The headers of answers. */
+export const answerHeaders = {
+  'X-Request-Id': text('The id of this call, under which it is in the log.', '0b6a2f5e-6b0f-4a54-9d3e-3a5f1f0c2d11', {
+    format: 'uuid',
+  }),
+  'X-Content-Type-Options': text('Always `nosniff`.', 'nosniff', { const: 'nosniff' }),
+  'Cache-Control': text('`no-store`, but for what is the same for everybody.', 'no-store'),
+  Location: text('Where to read what was made.', '/requests/v1/6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11', {
+    format: 'uri-reference',
+  }),
+  'Retry-After': {
+    description: 'How long to wait before the next call about this, in seconds (RFC 9110 §10.2.3).',
+    schema: { type: 'integer', minimum: 0 },
+    example: 20,
+  },
+  ETag: text('The version of what was read, for If-Match and If-None-Match (RFC 9110 §8.8.3).', '"3"'),
+  'RateLimit-Policy': text(
+    'The limits of use: `q` calls in `w` seconds each (draft-ietf-httpapi-ratelimit-headers).',
+    '"writes";q=10;w=10, "tenant-writes";q=600;w=60',
+  ),
+  RateLimit: text(
+    'What is left of them: `r` calls, all again in `t` seconds.',
+    '"writes";r=9;t=1, "tenant-writes";r=599;t=1',
+  ),
+  'Idempotency-Replayed': text('`true`: the answer of the first call under this key.', 'true', { const: 'true' }),
+  'WWW-Authenticate': text(
+    'What is wrong with the token, and which scope is needed (RFC 6750 §3).',
+    'Bearer realm="quartermaster", error="invalid_token"',
+  ),
+  Allow: text('The methods of this address (RFC 9110 §10.2.1).', 'GET, HEAD'),
+  Accept: text('What the body may be instead (RFC 9110 §12.5.1).', 'application/json'),
+  'Accept-Encoding': text('Which content coding is taken: none (RFC 9110 §12.5.3).', 'identity'),
+  'Content-Security-Policy': text(
+    'What the page may load: its own files only.',
+    "default-src 'none'; script-src 'self'",
+  ),
+} as const satisfies Readonly<Record<string, Header>>
+export type AnswerHeader = keyof typeof answerHeaders
+
+/** What every answer carries. */
+export const headersOfAll = [
+  'X-Request-Id',
+  'X-Content-Type-Options',
+  'Cache-Control',
+] as const satisfies AnswerHeader[]

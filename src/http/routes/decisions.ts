@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { type Actor, longestComment, type Permission, type Provisioning, type Request } from '../../core/index.ts'
+import { type ActorRoute, defineRoute } from '../define-route.ts'
+import type { ProblemCode } from '../problem-codes.ts'
+import { ofOneRequest, showing, shown } from './shown-request.ts'
+
+const decisionBody = z
+  .strictObject({ comment: z.string().trim().max(longestComment).optional().describe('Why; the requester reads it') })
+  .default({})
+
+type Decide = (
+  provisioning: Provisioning,
+  actor: Actor,
+  requestId: string,
+  comment: string | undefined,
+  attempt: string,
+) => Promise<Request>
+
+interface DecisionSpec {
+  readonly verb: 'approve' | 'reject' | 'cancel' | 'retry'
+  readonly summary: string
+  readonly permission: Permission
+  readonly refusals: readonly ProblemCode[]
+  readonly decide: Decide
+}
+
+function decisionRoute({ verb, summary, permission, refusals, decide }: DecisionSpec): ActorRoute {
+  return defineRoute({
+    id: `${verb}Request`,
+    tag: 'Requests',
+    method: 'POST',
+    path: `/requests/v1/:requestId/${verb}`,
+    summary,
+    permission,
+    audience: 'any',
+    params: ofOneRequest,
+    body: decisionBody,
+    answers: { 200: showing },
+    refusals: ['not-found', ...refusals],
+    examples: {},
+    idempotent: true,
+    async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
+      return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt))
+    },
+  })
+}
+
+const tooLate = ['self-approval', 'not-an-approver', 'already-decided', 'already-ended'] as const
+
+export const approveRequest = decisionRoute({
+  verb: 'approve',
+  summary: 'Approve a request',
+  permission: 'request.decide',
+  refusals: tooLate,
+  decide: (to, ...call) => to.approve(...call),
+})
+export const rejectRequest = decisionRoute({
+  verb: 'reject',
+  summary: 'Reject a request, saying why',
+  permission: 'request.decide',
+  refusals: [...tooLate, 'comment-required'],
+  decide: (to, ...call) => to.reject(...call),
+})
+export const cancelRequest = decisionRoute({
+  verb: 'cancel',
+  summary: 'Cancel a request',
+  permission: 'request.cancel',
+  refusals: ['already-ended', 'illegal-transition'],
+  decide: (to, ...call) => to.cancel(...call),
+})
+export const retryRequest = decisionRoute({
+  verb: 'retry',
+  summary: 'Continue a failed request',
+  permission: 'request.retry',
+  refusals: ['illegal-transition'],
+  decide: (to, ...call) => to.retry(...call),
+})
