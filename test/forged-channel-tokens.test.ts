@@ -186,7 +186,7 @@ describe('a forged token of the channel', () => {
     expect(await rows()).toEqual(before)
     expect(remembered.length).toBe(issuers)
     expect(growth(start, end, 2000)).toEqual([])
-  })
+  }, 120_000)
 })
 
 /** A call with a header line for each token: fetch would join them into one. */

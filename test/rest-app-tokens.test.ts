@@ -1,52 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import {
-  appClientId,
-  baseUrl,
-  coreWith,
-  type Issuer,
-  personId,
-  requestOf,
-  startIssuer,
-  startRest,
-  tenantId,
-} from './support/rest.ts'
+import { appClientId, baseUrl, type Issuer, personId, startIssuer, startRest, tenantId } from './support/rest.ts'
+import { type Call, callNames, granted, startTokenDoor } from './support/token-door.ts'
 
 const mail = 'api://contoso/mail'
 const collab = 'api://contoso/collab'
 const role = 'App.ReadWrite.All'
 /** Claims of an application that acts for itself, as Entra ID gives them. */
 const app = { aud: mail, scp: undefined, idtyp: 'app', roles: [role], azp: appClientId }
-
-/** The API's addresses, each with a call that the fake core answers. */
-const calls = {
-  mailbox: ['POST', '/mail/v1/mailboxes/', { name: 'info', displayName: 'Info' }],
-  site: ['POST', '/collab/v1/spo/', { displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' }],
-  requests: ['GET', '/requests/v1/', undefined],
-  templates: ['GET', '/templates/v1/', undefined],
-} as const
-type Call = keyof typeof calls
-
-async function started() {
-  const issuer = await startIssuer()
-  const actors: unknown[] = []
-  const provisioning = coreWith({
-    actor: async (identity: { tenantId: string; id: string }) => {
-      actors.push(identity)
-      return { ...identity, displayName: 'Caller', userPrincipalName: '', isAdmin: false }
-    },
-    submitMailbox: async () => requestOf(),
-    submitSite: async () => requestOf(),
-    list: async () => ({ requests: [] }),
-    templates: { list: async () => [] },
-  })
-  const rest = await startRest(issuer, { provisioning })
-  const call = async (name: Call, token: string) => {
-    const [method, path, body] = calls[name]
-    return rest.call(method, path, { body, headers: { authorization: `Bearer ${token}` } })
-  }
-  return { issuer, actors, call }
-}
-const granted = { mailbox: 202, site: 202, requests: 200, templates: 200 } as const
 
 /** What each token may do at each address: an answer, or the status of the refusal. */
 const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<Call, 'yes' | 401 | 403>]> = {
@@ -123,14 +83,14 @@ const matrix: Record<string, readonly [claims: Record<string, unknown>, Record<C
   'a person, for sites': [{ aud: collab }, { mailbox: 401, site: 'yes', requests: 'yes', templates: 'yes' }],
 }
 const cases = Object.entries(matrix).flatMap(([who, [claims, expected]]) =>
-  (Object.keys(calls) as Call[]).map((name) => ({ who, name, claims, expected: expected[name] })),
+  callNames.map((name) => ({ who, name, claims, expected: expected[name] })),
 )
 const tokenOf = (issuer: Issuer, claims: Record<string, unknown>) =>
   issuer.token({ ...claims, ...(claims['iss'] === 'v1' && { iss: issuer.v1Issuer }) })
 
 describe('a token is judged by its audience and what it carries, together', () => {
   test.each(cases)('$who asks for $name: $expected', async ({ name, claims, expected }) => {
-    const { issuer, actors, call } = await started()
+    const { issuer, actors, call } = await startTokenDoor()
     const answer = await call(name, await tokenOf(issuer, claims))
     const status = expected === 'yes' ? granted[name] : expected
     expect(answer.status).toBe(status)
@@ -140,7 +100,7 @@ describe('a token is judged by its audience and what it carries, together', () =
   })
 
   test('an application is who its token says, with its client id; a person is never one', async () => {
-    const { issuer, actors, call } = await started()
+    const { issuer, actors, call } = await startTokenDoor()
     await call('mailbox', await issuer.token({ ...app, azp: appClientId.toUpperCase() }))
     await call('mailbox', await issuer.token({ aud: mail, azp: appClientId }))
     expect(actors).toStrictEqual([
@@ -150,7 +110,7 @@ describe('a token is judged by its audience and what it carries, together', () =
   })
 
   test('an application that is not listed is told where it would have to be, and the scope of the API', async () => {
-    const { issuer, call } = await started()
+    const { issuer, call } = await startTokenDoor()
     const answer = await call('requests', await issuer.token({ ...app, azp: personId }))
     expect(answer.body.detail).toContain('MAIL_APP_CLIENTS')
     expect(answer.body.detail).not.toContain(appClientId)
@@ -160,7 +120,7 @@ describe('a token is judged by its audience and what it carries, together', () =
   })
 
   test('an application with a site token is told that a person must sign in', async () => {
-    const { issuer, call } = await started()
+    const { issuer, call } = await startTokenDoor()
     const answer = await call('requests', await issuer.token({ ...app, aud: collab }))
     expect(answer.body.detail).toContain('Application permissions are not supported here')
   })

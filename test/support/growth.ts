@@ -35,13 +35,17 @@ export function growth(start: Held, end: Held, calls: number): string[] {
 /** How many calls are under way in `repeatedly`. */
 const atOnce = 16
 
-/** Does something so many times, a few at once, so that no connection is opened for each. */
+/**
+ * Does something so many times, a few at once, so that no connection is opened for each. What fails once is done again: a
+ * connection may be closed as idle in the moment in which it is used.
+ */
 export async function repeatedly(times: number, work: (round: number) => Promise<void>): Promise<void> {
   let next = 0
   const worker = async () => {
     while (next < times) {
       next += 1
-      await work(next)
+      const round = next
+      await work(round).catch(() => work(round))
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
