@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
-import { type Logger, pino } from 'pino'
 import { z } from 'zod'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
-import type { Environment } from './config.ts'
+import { type Environment, secretsOf } from './config.ts'
 import {
   createProvisioning,
   type Jobs,
@@ -25,6 +24,7 @@ import { provisionJob } from './jobs/provision.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
 import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
+import { createLog, type Logger } from './log.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
 import {
   createStores,
@@ -63,7 +63,7 @@ export interface Substitutes {
 /** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
 export async function createApp(config: Environment, substitutes: Substitutes = {}): Promise<App> {
   const surroundings = await findSurroundings(config)
-  const log = pino({ level: config.LOG_LEVEL ?? (surroundings.local ? 'warn' : 'info') }, pino.destination(2))
+  const log = createLog(config.LOG_LEVEL ?? (surroundings.local ? 'warn' : 'info'), secretsOf(config))
   const database = await openDatabase({
     dataDir: surroundings.dataDir,
     ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),

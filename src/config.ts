@@ -78,6 +78,12 @@ export type Environment = z.output<typeof environment>
 /** Every name there is, as `.env.example` lists them. */
 export const settingNames = Object.keys(environment.shape)
 
+/** The values of settings that nobody may read, in the log or anywhere. */
+export function secretsOf({ MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, DATABASE_URL }: Environment): string[] {
+  // The password of an address is masked by its place there; drivers tell of it nowhere else.
+  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, DATABASE_URL].filter((one) => one !== undefined)
+}
+
 /** What production cannot do without; local mode has a default for each. */
 const neededInProduction = [
   'MICROSOFT_APP_ID',

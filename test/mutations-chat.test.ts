@@ -6,7 +6,6 @@ import {
   type Endpoint,
   type Figures,
   isLongRun,
-  longestAnswer,
   rounds,
   run,
   safelyParsed,
@@ -50,7 +49,7 @@ function judge(figures: Figures): void {
   console.info(told(figures))
   expect(figures.failures).toEqual([])
   expect(unhandled).toEqual([])
-  if (isLongRun) expect(Math.max(...figures.milliseconds)).toBeLessThanOrEqual(longestAnswer)
+  if (isLongRun) expect(figures.slow).toEqual([])
 }
 
 const json = { 'content-type': 'application/json' }
@@ -122,6 +121,7 @@ describe('mutations of the data of each card verb', () => {
     'admin.cancel': ofRequest('admin', sam, { comment }),
     'admin.examine': { who: sam, data: async () => ({ letterId: randomUUID() }) },
     'admin.replay': { who: sam, data: async () => ({ letterId: randomUUID() }) },
+    'admin.dismiss': { who: sam, data: async () => ({ letterId: randomUUID() }) },
   }
 
   it('reach every verb', () => {

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../src/http/index.ts'
 import { goodTemplate, ids, mailbox, secret, site, tiedInTemplate, webhook } from './support/mutable-bodies.ts'
-import { type Endpoint, isLongRun, longestAnswer, run, told, wire, writeSeenAnswers } from './support/mutation-run.ts'
+import { type Endpoint, isLongRun, run, told, wire, writeSeenAnswers } from './support/mutation-run.ts'
 import type { JsonObject } from './support/mutations.ts'
 import { caller } from './support/rest-caller.ts'
 import { templates, tokenFor, withService } from './support/service.ts'
@@ -102,6 +102,12 @@ describe('mutations of what is written by REST', () => {
       tied: tiedInTemplate,
     },
     signedIn(
+      'POST /admin/v1/dead-letters/:letterId/dismiss',
+      'sam collab',
+      () => `/admin/v1/dead-letters/${randomUUID()}/dismiss`,
+      () => undefined,
+    ),
+    signedIn(
       'POST /admin/v1/dead-letters/:letterId/replay',
       'sam collab',
       () => `/admin/v1/dead-letters/${randomUUID()}/replay`,
@@ -145,7 +151,7 @@ describe('mutations of what is written by REST', () => {
         const share = figures.named / figures.ofField
         expect(share, figures.unnamed.slice(0, 10).join('\n')).toBeGreaterThanOrEqual(0.99)
       }
-      if (isLongRun) expect(Math.max(...figures.milliseconds)).toBeLessThanOrEqual(longestAnswer)
+      if (isLongRun) expect(figures.slow).toEqual([])
     },
     3_600_000,
   )

@@ -22,6 +22,11 @@ export interface WireAnswer {
   readonly type: string
   readonly text: string
 }
+/** What is other than usual beside the body. */
+interface Change {
+  readonly path?: (path: string) => string
+  readonly headers?: Record<string, string>
+}
 /** One thing that can be written to, and what it takes. */
 export interface Endpoint {
   /** The method and path of its route, and the verb, if it is a card's. */
@@ -29,10 +34,7 @@ export interface Endpoint {
   /** A good body, another one each time; undefined for a route that takes none. */
   good(count: number): JsonObject | undefined | Promise<JsonObject>
   /** Sends a body, and the address and headers, if something else than usual. */
-  send(
-    mutation: Mutation,
-    change: { path?: (path: string) => string; headers?: Record<string, string> },
-  ): Promise<WireAnswer>
+  send(mutation: Mutation, change: Change): Promise<WireAnswer>
   /** What is wrong with an answer that is no 5xx, if anything; problems are judged by `run`. */
   judge?(answer: WireAnswer): string | undefined
   /** Where in what is sent the good body stands; a JSON pointer. */
@@ -107,6 +109,8 @@ export interface Figures {
   named: number
   readonly milliseconds: number[]
   readonly statuses: Map<number, number>
+  /** Those that took longer than they may, each time that they were sent. */
+  readonly slow: string[]
   readonly failures: string[]
   readonly unnamed: string[]
 }
@@ -117,7 +121,7 @@ export async function run(endpoint: Endpoint): Promise<Figures> {
   const random = mulberry32(seed ^ [...name].reduce((sum, one) => Math.imul(sum, 31) + one.charCodeAt(0), 7))
   const figures: Figures = {
     ...{ name, sent: 0, accepted: 0, ofField: 0, named: 0, milliseconds: [], statuses: new Map() },
-    ...{ failures: [], unnamed: [] },
+    ...{ failures: [], unnamed: [], slow: [] },
   }
   const lane = async () => {
     while (figures.sent < (endpoint.rounds ?? rounds)) {
@@ -140,20 +144,33 @@ async function one(endpoint: Endpoint, figures: Figures, count: number, random: 
       : mutateWhole(good, random)
   const inAddress = random() < 0.5
   const path = inAddress ? (usual: string) => mutateAddress(usual, random) : undefined
-  const change = isChanged ? {} : path ? { path } : { headers: mutateHeader(random) }
+  const change: Change = isChanged ? {} : path ? { path } : { headers: mutateHeader(random) }
   const about = `${mutation.what}${change.headers ? ` ${JSON.stringify(change.headers)}` : ''}`
   const began = performance.now()
   const answer = await endpoint.send(mutation, change).catch((error: unknown) => error)
   const whole = `${figures.name}: ${about}: ${String(mutation.body).slice(0, 600)}`
   if (answer instanceof Error) return void figures.failures.push(`${answer.message} from ${whole}`)
   const { status, text } = answer as WireAnswer
-  figures.milliseconds.push(performance.now() - began)
+  const milliseconds = performance.now() - began
+  figures.milliseconds.push(milliseconds)
+  if (milliseconds > longestAnswer && (await isSlowAgain(endpoint, mutation, change)))
+    figures.slow.push(`${Math.round(milliseconds)} ms and more: ${whole}`)
   figures.statuses.set(status, (figures.statuses.get(status) ?? 0) + 1)
   note(inAddress && change.path ? `${figures.name} *` : figures.name, answer as WireAnswer)
   const fault = faultOf(endpoint, answer as WireAnswer)
   if (fault) return void figures.failures.push(`${fault}: ${status} ${text.slice(0, 600)} from ${whole}`)
   if (status < 400) figures.accepted += 1
   else countNamed(endpoint, figures, mutation, answer as WireAnswer, whole)
+}
+
+/** A pause of the machine passes; what a body itself makes slow is slow again. */
+async function isSlowAgain(endpoint: Endpoint, mutation: Mutation, change: Change): Promise<boolean> {
+  for (let again = 0; again < 3; again += 1) {
+    const began = performance.now()
+    await endpoint.send(mutation, change)
+    if (performance.now() - began <= longestAnswer) return false
+  }
+  return true
 }
 
 /** Refusals that are no matter of one field: of the state of things, of what was done before, of the size of it all. */

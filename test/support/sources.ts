@@ -51,6 +51,7 @@ const composition = new Set([
   'playground-process',
   'playground-loopback',
   'config',
+  'log',
   'backup',
   'restore',
   'move-store',
@@ -66,7 +67,7 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^pg-boss/, rooms: ['jobs'] },
   { vendor: /^jose/, rooms: ['http', 'bot', 'simulator'] },
   { vendor: /^standardwebhooks/, rooms: ['jobs', 'http'] },
-  { vendor: /^pino/, rooms: ['app'] },
+  { vendor: /^pino/, rooms: ['log'] },
   { vendor: /^fastest-levenshtein/, rooms: ['bot'] },
   { vendor: /^zod/, rooms: ['*'] },
 ]
