@@ -41,6 +41,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.cancel': { needs: 'queue.read', act: 'cancel' },
   'admin.examine': { needs: 'deadLetter.read', about: 'letter' },
   'admin.replay': { needs: 'deadLetter.replay', about: 'letter' },
+  'admin.dismiss': { needs: 'deadLetter.dismiss', about: 'letter' },
 }
 const verbs = Object.entries(verbTable).flatMap(([verb, row]) => chatters.map((who) => ({ verb, row, who })))
 

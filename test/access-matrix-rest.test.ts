@@ -67,6 +67,10 @@ describe('every route, for everybody', () => {
       }),
     },
     'GET /admin/v1/dead-letters': list('deadLetter.read', '/admin/v1/dead-letters'),
+    'POST /admin/v1/dead-letters/:letterId/dismiss': {
+      ...{ needs: 'deadLetter.dismiss', success: 204 },
+      send: async () => ({ path: `/admin/v1/dead-letters/${world.letter(await about())}/dismiss` }),
+    },
     'POST /admin/v1/dead-letters/:letterId/replay': {
       ...{ needs: 'deadLetter.replay', success: 204 },
       send: async () => ({ path: `/admin/v1/dead-letters/${world.letter(await about())}/replay` }),

@@ -157,7 +157,10 @@ function everyMailboxCard(text: string): CardJson[] {
       asAdmin,
     ),
     cards.adminJobs(
-      [{ letterId: requests.ready.requestId, job: 'notify', problem: text, at: new Date(0), request: failed }],
+      {
+        total: 1,
+        jobs: [{ letterId: requests.ready.requestId, job: 'notify', problem: text, at: new Date(0), request: failed }],
+      },
       asAdmin,
     ),
   ]

@@ -38,7 +38,7 @@ describe('jobs that were given up', () => {
     for (const said of ['One job was given up', 'Bring cards up to date', `${reference} · Letters`, 'at v'])
       expect(words).toContain(said)
     expect(textOf((await service.sam.says('admin health')).card)).toContain('Jobs that were given up: 1')
-    const asked = await service.sam.clicks(shown, 'Run again')
+    const asked = await service.sam.clicks(shown, 'Run again or dismiss')
     expect(textOf(asked.card ?? {})).toContain('Run it again?')
     expect(await list()).toHaveLength(1)
     const before = (await list())[0]?.id
@@ -61,13 +61,40 @@ describe('jobs that were given up', () => {
     const status = async () => (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body['status']
     await until(async () => (await status()) === 'succeeded' || undefined, 'the site')
     await service.app.queue.enqueue('provision', { requestId, v: 2 })
-    const kept = () => service.app.queue.deadLetters.list(10)
+    const kept = () => service.app.queue.deadLetters.list()
     const isGivenUp = async () => {
       await endPatience(service.app.database, 'provision')
       return (await kept()).find(({ job }) => job === 'provision')
     }
     await until(isGivenUp, 'the job to be given up')
     expect(await list()).toEqual(others)
+  })
+
+  it('are dismissed one by one, by a click or by REST, which the timeline tells; the list can be emptied', async () => {
+    const { requestId } = await siteOf('Dismissed')
+    await giveUp('refresh-cards', { requestId, version: 1, cards: 'all' })
+    await giveUp('refresh-cards', { requestId, version: 2, cards: 'all' })
+    await giveUp('catch-up', { personId: randomUUID() })
+    const before = await list()
+    const shown = await service.sam.says('admin jobs')
+    expect(textOf(shown.card)).toContain(`${before.length} jobs were given up`)
+    const asked = await service.sam.clicks(shown, 'Run again or dismiss')
+    const left = await service.sam.clicks({ id: shown.id, card: asked.card }, 'Dismiss')
+    expect(textOf(left.card ?? {})).toContain(`${before.length - 1} jobs were given up`)
+    const [first, ...others] = await list()
+    const dismiss = (id = '') => service.rest('sam', 'POST', `/admin/v1/dead-letters/${id}/dismiss`)
+    expect((await service.rest('kim', 'POST', `/admin/v1/dead-letters/${first?.id}/dismiss`)).status).toBe(403)
+    const answers = await Promise.all([1, 2, 3].map(() => dismiss(first?.id)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([204, 404, 404])
+    const kept = others.pop()
+    for (const { id } of others) expect((await dismiss(id)).status).toBe(204)
+    const { body } = await service.rest('sam', 'GET', `/requests/v1/${requestId}/timeline`)
+    const lines = z.object({ value: z.array(z.object({ action: z.string(), actor: z.unknown() })) }).parse(body).value
+    const dismissed = lines.filter(({ action }) => action === 'dismissed')
+    expect(dismissed).toHaveLength(2)
+    expect(dismissed[0]).toMatchObject({ actor: { displayName: 'Sam Roy' } })
+    expect((await list()).map(({ id }) => id)).toEqual([kept?.id])
+    expect(textOf((await service.sam.says('admin health')).card)).toContain('Jobs that were given up: 1')
   })
 
   it('are shown to admins only, and one that is not there is 404', async () => {

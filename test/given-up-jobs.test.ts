@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { provisioningRequest, type Request, type RequestForSite } from '../src/core/index.ts'
+import {
+  type DeadLetter,
+  type GivenUpJob,
+  provisioningRequest,
+  type Request,
+  type RequestForSite,
+} from '../src/core/index.ts'
 import { provisionJob } from '../src/jobs/provision.ts'
 import { requestOf, stepsUntil } from './support/card-requests.ts'
 import { actorOf, kim, priya, tenantId, tenantWith, withCore } from './support/core.ts'
@@ -77,7 +83,8 @@ describe('a request whose job the queue has given up', () => {
       },
     })
     const admin = actorOf(priya, true)
-    expect(await provisioning.admin.deadLetters(admin)).toMatchObject([{ job: 'provision', problem: failure.message }])
+    const page = await provisioning.admin.deadLetters(admin, { limit: 5 })
+    expect(page).toMatchObject({ total: 1, jobs: [{ job: 'provision', problem: failure.message }] })
     await provisioning.admin.replay(admin, letter.letterId)
     expect(letters).toEqual([])
     expect(await now(request)).toMatchObject({ status: 'queued' })
@@ -99,8 +106,40 @@ describe('a request whose job the queue has given up', () => {
     const admin = actorOf(priya, true)
     await provisioning.retry(admin, request.requestId)
     expect(await now(request)).toMatchObject({ status: 'queued' })
-    expect(await provisioning.admin.deadLetters(admin)).toEqual([])
+    expect(await provisioning.admin.deadLetters(admin, { limit: 5 })).toEqual({ total: 0, jobs: [] })
     await expect(provisioning.admin.replay(admin, letter.letterId)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it('is one of many: each is on one page, the newest first, and all are counted', async () => {
+    const went = await stored({ status: 'succeeded' })
+    const letters: DeadLetter[] = Array.from({ length: 130 }, (_, index) => {
+      // Three at each moment, so that a page ends among them; every tenth is of a request that has gone on.
+      const at = new Date(Date.UTC(2026, 10, 20) + Math.floor(index / 3) * 1000)
+      const [job, payload] = index % 10 === 0 ? ['provision', { v: 1, requestId: went.requestId }] : ['catch-up', {}]
+      return { letterId: randomUUID(), job: String(job), payload, problem: `number ${index}`, at }
+    })
+    const provisioning = core.with({
+      deadLetters: {
+        ...core.ports.deadLetters,
+        list: async () => letters,
+        find: async (id) => letters.find(({ letterId }) => letterId === id),
+      },
+    })
+    const admin = actorOf(priya, true)
+    const seen: GivenUpJob[] = []
+    let cursor: string | undefined
+    do {
+      const page = await provisioning.admin.deadLetters(admin, { limit: 25, ...(cursor && { cursor }) })
+      expect(page.total).toBe(117)
+      seen.push(...page.jobs)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    expect(new Set(seen.map(({ letterId }) => letterId)).size).toBe(117)
+    expect(seen).toHaveLength(117)
+    const times = seen.map(({ at }) => at.getTime())
+    expect(times).toEqual([...times].sort((one, other) => other - one))
+    const refused = provisioning.admin.deadLetters(admin, { limit: 25, cursor: 'x' })
+    await expect(refused).rejects.toMatchObject({ faults: [{ pointer: '/cursor' }] })
   })
 
   it.each(['succeeded', 'cancelled', 'rejected', 'pendingApproval'] as const)('that is %s stays so', async (status) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type GivenUpJob, referenceOf } from '../core/index.ts'
+import { type GivenUpJob, type GivenUpJobs, referenceOf } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { strings } from './strings.ts'
 import { cut, longest, moment, time, type Viewer } from './words.ts'
@@ -34,26 +34,26 @@ export const adminJobsCard = defineCard({
 })
 
 /** More would not fit beside their reasons. */
-const mostRows = 5
+export const mostJobs = 5
 
 /** What was given up, why, and the button that runs it again. There must be one. */
 export function adminJobsView(
-  given: readonly GivenUpJob[],
+  { total, jobs }: GivenUpJobs,
   viewer: Viewer,
 ): Parameters<typeof adminJobsCard.render>[0] {
-  const shown = given.slice(0, mostRows)
+  const shown = jobs.slice(0, mostJobs)
   return {
     at: time(viewer),
-    heading: given.length === 1 ? 'one' : 'many',
-    count: given.length,
+    heading: total === 1 ? 'one' : 'many',
+    count: total,
     asks: false,
     letterId: '',
     jobs: shown.map((job) => rowOf(job, viewer)),
-    older: given.length - shown.length,
+    older: total - shown.length,
   }
 }
 
-/** Asks once more before one of them is run again. */
+/** Asks once more before one of them is run again, or dismissed. */
 export function adminReplayView(given: GivenUpJob, viewer: Viewer): Parameters<typeof adminJobsCard.render>[0] {
   const row = rowOf(given, viewer)
   return { at: time(viewer), heading: 'confirm', count: 1, asks: true, letterId: row.letterId, jobs: [row], older: 0 }

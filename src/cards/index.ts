@@ -1,6 +1,7 @@
 import {
   type Draft,
   type GivenUpJob,
+  type GivenUpJobs,
   type HealthReport,
   isForMailbox,
   type Plan,
@@ -37,6 +38,7 @@ import { strings } from './strings.ts'
 import type { Viewer } from './words.ts'
 
 export type { Confirmation } from './admin-confirm.ts'
+export { mostJobs } from './admin-jobs.ts'
 export { formInputIds, peopleInputIds } from './form.ts'
 export type { HelpFor, TemplateChoice } from './help.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb } from './notice.ts'
@@ -106,11 +108,11 @@ export const cards = {
   adminHealth: (report: HealthReport, viewer: Viewer): CardJson =>
     adminHealthCard.render(adminHealthView(report, viewer)),
   /** What was given up; a friendly notice when nothing is. */
-  adminJobs: (given: readonly GivenUpJob[], viewer: Viewer): CardJson =>
-    given.length === 0
+  adminJobs: (given: GivenUpJobs, viewer: Viewer): CardJson =>
+    given.jobs.length === 0
       ? cards.notice({ code: 'nothingGivenUp' }, viewer)
       : adminJobsCard.render(adminJobsView(given, viewer)),
-  /** Asks an admin before a given-up job is run again. */
+  /** Asks an admin before a given-up job is run again, or dismissed. */
   adminReplay: (given: GivenUpJob, viewer: Viewer): CardJson => adminJobsCard.render(adminReplayView(given, viewer)),
   /** Asks an admin before a request is tried again or cancelled. */
   adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>

@@ -15,6 +15,7 @@ export const verbs = [
   'admin.retry',
   'admin.cancel',
   'admin.examine',
+  'admin.dismiss',
   'admin.replay',
 ] as const
 export type Verb = (typeof verbs)[number]

@@ -27,6 +27,7 @@ export const access = {
   'health.read': ['admin'],
   'deadLetter.read': ['admin'],
   'deadLetter.replay': ['admin'],
+  'deadLetter.dismiss': ['admin'],
   'request.read': ['requester', 'approver', 'admin'],
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],

@@ -1,6 +1,6 @@
 import { type Actor, authorize } from './access.ts'
 import { type Attention, attentionOf, deadlines, sinceOf } from './attention.ts'
-import { readDeadLetters } from './dead-letters.ts'
+import { countDeadLetters } from './dead-letters.ts'
 import type { Ports, RequestQuery } from './ports.ts'
 import { openStates, type Request } from './request.ts'
 import type { OwnHealth, ServiceHealth } from './tenant-ports.ts'
@@ -98,7 +98,7 @@ export async function readHealth(ports: Ports, actor: Actor): Promise<HealthRepo
   const [own, services, letters] = await Promise.all([
     ports.vitals.own(),
     ports.tenant.health(),
-    readDeadLetters(ports).catch(() => []),
+    countDeadLetters(ports).catch(() => 0),
   ])
-  return { own, deadLetters: letters.length, services, at: ports.clock.now() }
+  return { own, deadLetters: letters, services, at: ports.clock.now() }
 }

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import type { Actor } from './access.ts'
 import { entry } from './change.ts'
 import { retry } from './decision.ts'
-import { ProvisioningError } from './errors.ts'
+import { ProvisioningError, refuseFields } from './errors.ts'
 import { type JobName, jobPayloads } from './events.ts'
-import type { DeadLetter, Ports, Settings } from './ports.ts'
+import type { DeadLetter, DeadLetterHead, Ports, Settings } from './ports.ts'
 import type { Request, RequestState } from './request.ts'
+import { fault } from './validation.ts'
 
 /** A job that was given up, with the request that it was for, if there is one. */
 export interface GivenUpJob {
@@ -17,17 +18,61 @@ export interface GivenUpJob {
   readonly request: Request | undefined
 }
 
-/** The most that is read: who has more has a trouble that the newest show. */
-const most = 100
-
-/** What was given up and needs somebody, the newest first. */
-export async function readDeadLetters(ports: Ports): Promise<readonly GivenUpJob[]> {
-  const letters = await ports.deadLetters.list(most)
-  const jobs = await Promise.all(letters.map((letter) => givenUpJob(ports, letter)))
-  return jobs.filter((job) => !isLookedAfter(job))
+/** A part of what was given up, and how much there is in all. */
+export interface GivenUpJobs {
+  readonly total: number
+  readonly jobs: readonly GivenUpJob[]
+  readonly nextCursor?: string
 }
 
-async function readDeadLetter(ports: Ports, letterId: string): Promise<GivenUpJob> {
+/** What was given up and needs somebody, the newest first. Throws `invalid-request` for a cursor that is none. */
+export async function readDeadLetters(
+  ports: Ports,
+  { limit, cursor }: { limit: number; cursor?: string },
+): Promise<GivenUpJobs> {
+  const letters = await openLetters(ports)
+  const after = cursor === undefined ? undefined : decodeCursor(cursor)
+  const left = after ? letters.filter((letter) => byAge(after, letter) < 0) : letters
+  const page = left.slice(0, limit)
+  const found = await Promise.all(page.map(({ letterId }) => ports.deadLetters.find(letterId)))
+  const here = found.filter((letter) => letter !== undefined)
+  const jobs = await Promise.all(here.map((letter) => givenUpJob(ports, letter)))
+  const last = page.at(-1)
+  return { total: letters.length, jobs, ...(left.length > limit && last && { nextCursor: encodeCursor(last) }) }
+}
+
+/** How many jobs were given up and need somebody. */
+export const countDeadLetters = async (ports: Ports): Promise<number> => (await openLetters(ports)).length
+
+/** Without those that need nobody any more; the newest first. */
+async function openLetters(ports: Ports): Promise<DeadLetterHead[]> {
+  const letters = await ports.deadLetters.list()
+  const ofWork = letters.flatMap(({ job, payload }) => (job === 'provision' ? [subjectOf(payload).requestId] : []))
+  const ids = ofWork.filter((id) => id !== undefined)
+  const requests = ids.length === 0 ? [] : await ports.requests.standing(ids)
+  const standing = new Map(requests.map((request) => [request.requestId, request]))
+  return letters
+    .filter(({ job, payload, at }) => {
+      return !isLookedAfter({ job, at, request: standing.get(subjectOf(payload).requestId ?? '') })
+    })
+    .sort(byAge)
+}
+
+type Place = Pick<DeadLetterHead, 'at' | 'letterId'>
+const byAge = (one: Place, other: Place): number =>
+  other.at.getTime() - one.at.getTime() || one.letterId.localeCompare(other.letterId)
+
+const encodeCursor = ({ at, letterId }: Place): string =>
+  Buffer.from(`v1:${at.getTime()}:${letterId}`).toString('base64url')
+
+function decodeCursor(cursor: string): Place {
+  const [, at, letterId] = /^v1:(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (at !== undefined && letterId !== undefined) return { at: new Date(Number(at)), letterId }
+  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+}
+
+/** One job that was given up. Throws `not-found` when nobody has to look after it any more. */
+export async function readDeadLetter(ports: Ports, letterId: string): Promise<GivenUpJob> {
   const letter = await ports.deadLetters.find(letterId)
   const job = letter && (await givenUpJob(ports, letter))
   if (!job || isLookedAfter(job)) throw notOnTheList()
@@ -47,7 +92,8 @@ export async function replayDeadLetter(
   await ports.work.transaction(async () => {
     const { job, request, problem } = await readDeadLetter(ports, letterId)
     if (job === 'provision' && request?.status === 'failed') {
-      if (!(await ports.deadLetters.settle(letterId))) throw notOnTheList()
+      const why = 'its request is tried again'
+      if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
       await retry(ports, settings, actor, request.requestId)
       return
     }
@@ -55,6 +101,17 @@ export async function replayDeadLetter(
     if (!request) return
     const at = ports.clock.now().toISOString()
     await ports.audit.append([entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })])
+  })
+}
+
+/** Takes a given-up job off the list without running it; the request's timeline, or else the log, says who did so. */
+export async function dismissDeadLetter(ports: Ports, actor: Actor, letterId: string): Promise<void> {
+  await ports.work.transaction(async () => {
+    const { job, request, problem } = await readDeadLetter(ports, letterId)
+    if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
+    if (!request) return
+    const at = ports.clock.now().toISOString()
+    await ports.audit.append([entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })])
   })
 }
 
@@ -74,17 +131,20 @@ const subject = z.object({
   deliveryId: z.uuid().optional().catch(undefined),
 })
 
+const subjectOf = (payload: unknown): z.output<typeof subject> => subject.safeParse(payload).data ?? {}
+
 async function requestIdOf(ports: Ports, payload: unknown): Promise<string | undefined> {
-  const { requestId, deliveryId } = subject.safeParse(payload).data ?? {}
+  const { requestId, deliveryId } = subjectOf(payload)
   if (requestId !== undefined || deliveryId === undefined) return requestId
   return (await ports.deliveries.find(deliveryId))?.requestId
 }
 
 /** Work on a request that has moved on since, because somebody retried or cancelled it, needs nobody any more. */
-const isLookedAfter = ({ job, request, at }: GivenUpJob): boolean =>
+const isLookedAfter = ({ job, request, at }: { job: string; at: Date; request: Standing | undefined }): boolean =>
   job === 'provision' &&
   request !== undefined &&
   (!unfinished.includes(request.status) || Date.parse(request.queuedAt ?? request.submittedAt) > at.getTime())
+type Standing = Pick<Request, 'status' | 'submittedAt' | 'queuedAt'>
 const unfinished: readonly RequestState[] = ['queued', 'provisioning', 'failed']
 
 const notOnTheList = () =>

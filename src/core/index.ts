@@ -8,7 +8,7 @@ export { lookTimes } from './change.ts'
 export type * from './chat-ports.ts'
 export * from './check.ts'
 export { countryCode } from './country.ts'
-export type { GivenUpJob } from './dead-letters.ts'
+export type { GivenUpJob, GivenUpJobs } from './dead-letters.ts'
 export { isRetryable, longestComment } from './decision.ts'
 export {
   type DeliveryFilter,

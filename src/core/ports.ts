@@ -60,6 +60,8 @@ export interface RequestStore {
   /** Writes the next version; throws when somebody else wrote first. */
   update(request: Request): Promise<void>
   list(query: RequestQuery): Promise<Request[]>
+  /** Where these stand, those of them that there are, without reading them whole. */
+  standing(requestIds: readonly string[]): Promise<Pick<Request, 'requestId' | 'status' | 'submittedAt' | 'queuedAt'>[]>
   /** How many there are of them. As long as the count is: ask for those that do not pile up. */
   count(query: Omit<RequestQuery, 'limit'>): Promise<number>
   /**
@@ -138,22 +140,24 @@ export interface Jobs {
 }
 
 /** A job that was given up, and that nobody has looked after yet. */
-export interface DeadLetter {
+export interface DeadLetterHead {
   readonly letterId: string
   /** The job's name, and its payload as it was; a job that is not known any more may be among them. */
   readonly job: string
   readonly payload: unknown
+  readonly at: Date
+}
+export interface DeadLetter extends DeadLetterHead {
   /** Why its last attempt failed: an error's message, for admins. */
   readonly problem: string
-  readonly at: Date
 }
 /** What the queue has given up, filled by the queue. Inside a transaction changes come to be with it. */
 export interface DeadLetters {
-  /** The newest first. */
-  list(limit: number): Promise<DeadLetter[]>
+  /** All of them, in any order. */
+  list(): Promise<DeadLetterHead[]>
   find(letterId: string): Promise<DeadLetter | undefined>
-  /** Takes it off the list; false when it is not on it any more. */
-  settle(letterId: string): Promise<boolean>
+  /** Takes it off the list; false when it is not on it any more. The log says who did, and why. */
+  settle(letterId: string, about: { readonly personId: string; readonly why: string }): Promise<boolean>
   /** Enqueues its job anew and takes it off the list; false when it is not on it any more. */
   replay(letterId: string): Promise<boolean>
 }

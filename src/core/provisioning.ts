@@ -5,7 +5,7 @@ import { asking } from './approvers.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
 import type { Conversation, Outbox } from './chat-ports.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
-import { readDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { cancel, retry } from './decision.ts'
 import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
@@ -90,7 +90,9 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       queue: to('queue.read', (actor) => readQueue(ports, actor)),
       stuck: to('queue.read', (actor) => readStuck(ports, actor)),
       health: to('health.read', (actor) => readHealth(ports, actor)),
-      deadLetters: to('deadLetter.read', () => readDeadLetters(ports)),
+      deadLetters: to('deadLetter.read', (_, page: { limit: number; cursor?: string }) => readDeadLetters(ports, page)),
+      deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),
+      dismiss: to('deadLetter.dismiss', (actor, letterId: string) => dismissDeadLetter(ports, actor, letterId)),
       replay: to('deadLetter.replay', (actor, letterId: string) => replayDeadLetter(ports, settings, actor, letterId)),
     },
 

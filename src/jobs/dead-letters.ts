@@ -1,5 +1,5 @@
 import type { JobWithMetadata, PgBoss } from 'pg-boss'
-import type { DeadLetter, DeadLetters } from '../core/index.ts'
+import type { DeadLetter, DeadLetterHead, DeadLetters } from '../core/index.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job } from './define-job.ts'
 import { failureOf } from './failure.ts'
@@ -47,12 +47,11 @@ export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog
     return rows.map(letterOf)[0]
   }
   return {
-    async list(limit) {
-      const { rows } = await store.query<Row>(
-        `select ${columns} from ${table} where ${letters} order by created_on desc, id limit $1`,
-        [limit],
+    async list() {
+      const { rows } = await store.query<Omit<Row, 'failure'>>(
+        `select id, source_name as job, data as payload, created_on as at from ${table} where ${letters}`,
       )
-      return rows.map(letterOf)
+      return rows.map(headOf)
     },
     async find(letterId) {
       const { rows } = await store.query<Row>(`select ${columns} from ${table} where ${letters} and id = $1`, [
@@ -60,7 +59,11 @@ export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog
       ])
       return rows.map(letterOf)[0]
     },
-    settle: async (letterId) => (await take(letterId)) !== undefined,
+    async settle(letterId, about) {
+      const letter = await take(letterId)
+      if (letter) log.info({ job: letter.job, letterId, ...about }, 'a job that was given up is off the list')
+      return letter !== undefined
+    },
     replay: (letterId) =>
       store.transaction(async () => {
         const letter = await take(letterId)
@@ -72,10 +75,5 @@ export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog
   }
 }
 
-const letterOf = ({ id, job, payload, failure, at }: Row): DeadLetter => ({
-  letterId: id,
-  job,
-  payload,
-  problem: failureOf(failure).message,
-  at,
-})
+const headOf = ({ id, ...head }: Omit<Row, 'failure'>): DeadLetterHead => ({ letterId: id, ...head })
+const letterOf = ({ failure, ...head }: Row): DeadLetter => ({ ...headOf(head), problem: failureOf(failure).message })

@@ -81,6 +81,22 @@ export function createRequestStore(database: Database): RequestStore {
       return rows.map(({ body }) => provisioningRequest.parse(body))
     },
 
+    async standing(requestIds) {
+      const { rows } = await database.query<{
+        request_id: string
+        status: RequestState
+        at: Date
+        queued: string | null
+      }>(
+        `SELECT request_id, status, submitted_at AS at, body ->> 'queuedAt' AS queued FROM requests
+         WHERE request_id = ANY($1)`,
+        [requestIds],
+      )
+      return rows.map(({ request_id: requestId, status, at, queued: queuedAt }) => {
+        return { requestId, status, submittedAt: at.toISOString(), queuedAt }
+      })
+    },
+
     async count(query) {
       const { where, values } = conditions(query)
       const { rows } = await database.query<{ count: number }>(

@@ -85,6 +85,7 @@ export function withAccessWorld() {
           ...noDeadLetters,
           list: async () => letters,
           find: async (id) => letters.find(({ letterId }) => letterId === id),
+          settle: async () => true,
           replay: async () => true,
         },
       },

@@ -94,7 +94,7 @@ export const adminSamples: readonly Sample[] = [
       asSam,
     ),
   ),
-  sample('', adminJobsCard, adminJobsView(givenUpJobs, asSam)),
+  sample('', adminJobsCard, adminJobsView({ total: 3, jobs: givenUpJobs }, asSam)),
   sample('confirm', adminJobsCard, adminReplayView(givenUp({}), asSam)),
   sample('retry', adminConfirmCard, adminConfirmView({ verb: 'admin.retry', request: mailboxes.refused }, asSam)),
   sample('cancel', adminConfirmCard, adminConfirmView({ verb: 'admin.cancel', request: requests.waiting }, asSam)),

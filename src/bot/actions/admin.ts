@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
+import { cards, mostJobs } from '../../cards/index.ts'
 import { type ErrorCode, ProvisioningError, type Request, type RequestState, transitions } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Turn } from '../turn.ts'
@@ -43,9 +43,19 @@ export const examineAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({ letterId }),
   async handle({ provisioning, actor, viewer }, { letterId }) {
-    const given = await provisioning.admin.deadLetters(actor)
-    const one = given.find((job) => job.letterId === letterId)
-    return { card: one ? cards.adminReplay(one, viewer) : cards.adminJobs(given, viewer) }
+    const one = await provisioning.admin.deadLetter(actor, letterId).catch(unlessGone)
+    return one ? { card: cards.adminReplay(one, viewer) } : jobsLeft({ provisioning, actor, viewer })
+  },
+})
+
+/** Takes a given-up job off the list; the card becomes the list of those that are left. */
+export const dismissAsAdmin = defineCardAction({
+  verb: 'admin.dismiss',
+  forAdmins: true,
+  data: z.object({ letterId }),
+  async handle(turn, { letterId }) {
+    await turn.provisioning.admin.dismiss(turn.actor, letterId).catch(unlessGone)
+    return jobsLeft(turn)
   },
 })
 
@@ -54,14 +64,20 @@ export const replayAsAdmin = defineCardAction({
   verb: 'admin.replay',
   forAdmins: true,
   data: z.object({ letterId }),
-  async handle({ provisioning, actor, viewer }, { letterId }) {
+  async handle(turn, { letterId }) {
     // Somebody else, or an earlier click, may have run it: then the list says so by not having it.
-    await provisioning.admin.replay(actor, letterId).catch(unlessGone)
-    return { card: cards.adminJobs(await provisioning.admin.deadLetters(actor), viewer) }
+    await turn.provisioning.admin.replay(turn.actor, letterId).catch(unlessGone)
+    return jobsLeft(turn)
   },
 })
 
-function unlessGone(error: unknown): void {
+/** The list of what was given up, as the chat shows it. */
+export async function jobsLeft({ provisioning, actor, viewer }: Pick<Turn, 'provisioning' | 'actor' | 'viewer'>) {
+  const given = await provisioning.admin.deadLetters(actor, { limit: mostJobs })
+  return { card: cards.adminJobs(given, viewer) }
+}
+
+function unlessGone(error: unknown): undefined {
   if (!(error instanceof ProvisioningError && error.code === 'not-found')) throw error
 }
 

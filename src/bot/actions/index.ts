@@ -1,5 +1,5 @@
 import { cardActionRegistry } from '../define-card-action.ts'
-import { cancelAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
+import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { cancelRequest, chooseTemplate, editRequest, refreshRequest, reviewRequest, submitRequest } from './request.ts'
 
@@ -17,5 +17,6 @@ export const cardActions = cardActionRegistry(
   retryAsAdmin,
   cancelAsAdmin,
   examineAsAdmin,
+  dismissAsAdmin,
   replayAsAdmin,
 )

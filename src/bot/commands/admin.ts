@@ -9,7 +9,7 @@ import {
   referenceOf,
   referencePattern,
 } from '../../core/index.ts'
-import { isCancellable } from '../actions/admin.ts'
+import { isCancellable, jobsLeft } from '../actions/admin.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
@@ -57,8 +57,8 @@ export const adminJobsCommand = defineCommand({
   words: 'admin jobs',
   forAdmins: true,
   argument: anything,
-  handle: showJobs,
-  otherwise: showJobs,
+  handle: jobsLeft,
+  otherwise: jobsLeft,
 })
 
 /** `admin retry REQ-1042`: asks first; the click does it. */
@@ -120,10 +120,6 @@ async function showQueue({ provisioning, actor, viewer }: Turn): Promise<Reply> 
 
 async function showStuck({ provisioning, actor, viewer }: Turn): Promise<Reply> {
   return { card: cards.adminStuck(await provisioning.admin.stuck(actor), viewer) }
-}
-
-async function showJobs({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  return { card: cards.adminJobs(await provisioning.admin.deadLetters(actor), viewer) }
 }
 
 async function showHealth({ provisioning, actor, viewer }: Turn): Promise<Reply> {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { referenceOf } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
+import { listOf, paging } from './paging.ts'
 
 export const deadLetter = z.strictObject({
   id: z.uuid(),
@@ -19,17 +20,38 @@ export const listDeadLetters = defineRoute({
   summary: 'List jobs that were given up and that nobody has looked after, the newest first',
   permission: 'deadLetter.read',
   audience: 'any',
-  answers: { 200: { says: 'The list.', body: z.strictObject({ value: z.array(deadLetter) }) } },
+  query: z.strictObject(paging),
+  answers: { 200: { says: 'A page of the list.', body: listOf(deadLetter) } },
   refusals: [],
   examples: {},
-  async handle({ actor, provisioning }) {
-    const given = await provisioning.admin.deadLetters(actor)
-    const value = given.map(({ letterId, job, problem, at, request }) => ({
+  async handle({ actor, provisioning }, { query: { limit, cursor } }) {
+    const page = { limit, ...(cursor !== undefined && { cursor }) }
+    const { jobs, nextCursor } = await provisioning.admin.deadLetters(actor, page)
+    const value = jobs.map(({ letterId, job, problem, at, request }) => ({
       id: letterId,
       ...{ job, problem, at: at.toISOString() },
       ...(request && { requestId: request.requestId, reference: referenceOf(request) }),
     }))
-    return { status: 200, body: { value } }
+    return { status: 200, body: { value, ...(nextCursor && { nextCursor }) } }
+  },
+})
+
+export const dismissDeadLetter = defineRoute({
+  id: 'dismissDeadLetter',
+  tag: 'Administration',
+  method: 'POST',
+  path: '/admin/v1/dead-letters/:letterId/dismiss',
+  summary: 'Take a given-up job off the list without running it',
+  permission: 'deadLetter.dismiss',
+  audience: 'any',
+  params: z.object({ letterId: z.uuid().toLowerCase() }),
+  answers: { 204: { says: 'It is off the list.', body: null } },
+  refusals: ['not-found'],
+  examples: {},
+  idempotent: true,
+  async handle({ actor, provisioning }, { params }) {
+    await provisioning.admin.dismiss(actor, params.letterId)
+    return { status: 204 }
   },
 })
 

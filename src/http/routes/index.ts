@@ -1,5 +1,5 @@
 import { routeRegistry } from '../define-route.ts'
-import { listDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import { dismissDeadLetter, listDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './decisions.ts'
 import { listDeliveries, readDelivery, replayDelivery } from './deliveries.ts'
 import { live, ready } from './health.ts'
@@ -26,6 +26,7 @@ export const routes = routeRegistry(
   writeTemplate,
   listDeadLetters,
   replayDeadLetter,
+  dismissDeadLetter,
   listDeliveries,
   readDelivery,
   replayDelivery,
