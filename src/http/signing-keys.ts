@@ -52,13 +52,15 @@ export function createSigningKeys({ url, fetch, now }: SigningKeysOptions): Sign
       })
     return pending
   }
-  const triedWithin = (milliseconds: number): boolean => now() - triedAt < milliseconds
+  // A clock that was set back must not keep a new key out until it is right again.
+  const isOlder = (at: number, milliseconds: number): boolean => now() - at >= milliseconds || now() < at
+  const triedWithin = (milliseconds: number): boolean => !isOlder(triedAt, milliseconds)
 
   const keyOf: JWTVerifyGetKey = async (header, token) => {
     if (!keys && (pending || !triedWithin(firstKeysMilliseconds))) await load()
     if (!keys) throw new KeysUnreachable(failure)
     // Not awaited: the old keys serve meanwhile, and load() settles whatever happens.
-    if (now() - fetchedAt > refreshAfterMilliseconds && !triedWithin(unknownKeyMilliseconds)) void load()
+    if (isOlder(fetchedAt, refreshAfterMilliseconds) && !triedWithin(unknownKeyMilliseconds)) void load()
     try {
       return await keys(header, token)
     } catch (error) {
