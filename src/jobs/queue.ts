@@ -146,8 +146,9 @@ async function work(scope: {
         claims.add(one)
         results.push(await attempt(boss, store, job, one, log).finally(() => claims.delete(one)))
       }
-      // There may be more: without this a worker waits out its polling interval after each job.
-      for (const id of workers) boss.notifyWorker(id)
+      // There may be more: without this a worker waits out its polling interval after each job. Of a new one all are told.
+      const self = workers[index]
+      if (self !== undefined) boss.notifyWorker(self)
       return results
     })
     workers.push(worker)

@@ -3,50 +3,104 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { measureAccepts } from './accepts.ts'
 import { quantile, table } from './figures.ts'
-import { type RunningService, startService } from './service.ts'
+import { completionPart, ms, perSecondOf, ratio, readsPart } from './parts.ts'
+import { openPlaces } from './places.ts'
+import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
+import { startService } from './service.ts'
 import { measureTurns } from './turns.ts'
 
 const starts = 3
 
-/** `npm run bench`: figures of this machine, each beside a bare floor measured in the same run. */
-async function main(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
-  let service: RunningService | undefined
-  try {
-    const { empty, existing, dataDir } = await measureStarts(folder)
-    service = await startService(dataDir)
-    const { ours, echo } = await measureTurns(service)
-    const accepts = await measureAccepts(service, folder)
-    print([
-      ['turn `help`, p50', ms(ours.p50), ms(echo.p50), ratio(ours.p50, echo.p50), 'bare botbuilder echo'],
-      ['turn `help`, p95', ms(ours.p95), ms(echo.p95), ratio(ours.p95, echo.p95), 'bare botbuilder echo'],
-      ...accepts.map(({ callers, accepts, inserts }) => [
-        `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}`,
-        rate(accepts),
-        rate(inserts),
-        ratio(accepts, inserts),
-        'bare INSERT, same kind of store',
-      ]),
-      ['start to ready, empty store', ms(empty), '', '', ''],
-      ['start to ready, existing store', ms(existing), '', '', ''],
-    ])
-  } finally {
-    await service?.stop()
-    rmSync(folder, { recursive: true, force: true })
+/** What can be measured, by the word that asks for it. */
+const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> = {
+  starts: startsPart,
+  turns: turnsPart,
+  accepts: acceptsPart,
+  completion: (folder) => inPlaces(folder, completionPart),
+  reads: (folder) => inPlaces(folder, readsPart),
+}
+
+/**
+ * `npm run bench`: figures of this machine, each beside a floor or a limit, and into `docs/performance.md`;
+ * `npm run bench -- reads turns` measures only these parts and leaves the others as they are.
+ */
+async function main(wanted: readonly string[]): Promise<void> {
+  const unknown = wanted.filter((name) => !(name in parts))
+  if (unknown.length > 0) throw new Error(`There is no part ${unknown.join(', ')}: ${Object.keys(parts).join(', ')}.`)
+  console.log(`${machine()}. All parts take some ten minutes, 8 GB of disk and a machine that does nothing else.`)
+  const rows: Row[] = []
+  for (const [name, measure] of Object.entries(parts)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue
+    const folder = mkdtempSync(join(tmpdir(), 'quartermaster-bench-'))
+    const begin = performance.now()
+    try {
+      const report = await measure(folder)
+      writeReport(name, report)
+      rows.push(...report.rows)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+    console.log(`${name}: took ${((performance.now() - begin) / 1000).toFixed(0)} s`)
   }
+  console.log(table(head, rows))
+}
+
+async function inPlaces(
+  folder: string,
+  measure: (places: ReturnType<typeof openPlaces>) => Promise<PartReport>,
+): Promise<PartReport> {
+  const places = openPlaces(folder)
+  return measure(places).finally(() => places.close())
+}
+
+async function turnsPart(folder: string): Promise<PartReport> {
+  const service = await startService(folder)
+  const { ours, echo } = await measureTurns(service).finally(() => service.stop())
+  const row = (name: 'p50' | 'p95'): Row => {
+    const [mine, floor] = [ours[name], echo[name]]
+    return [`turn \`help\`, ${name}`, ms(mine), ms(floor), ratio(mine, floor), 'bare botbuilder echo']
+  }
+  const series = [
+    { name: 'Quartermaster', values: [ours.p50, ours.p95] },
+    { name: 'bare botbuilder echo', values: [echo.p50, echo.p95] },
+  ]
+  const panels = [{ title: 'turn `help`', x: ['p50', 'p95'], series }]
+  const chart = { title: 'A turn in chat', unit: 'milliseconds', kind: 'bars', columns: 1, panels } as const
+  const alt = 'Milliseconds of a turn, p50 and p95, beside a bare botbuilder bot that echoes'
+  return { rows: [row('p50'), row('p95')], charts: { turns: { chart, alt } } }
+}
+
+async function acceptsPart(folder: string): Promise<PartReport> {
+  const service = await startService(folder)
+  const accepts = await measureAccepts(service, folder).finally(() => service.stop())
+  const rows = accepts.map(({ callers, accepts, inserts }): Row => {
+    const figure = `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}`
+    const what = 'bare INSERT, same kind of store'
+    return [figure, perSecondOf(accepts), perSecondOf(inserts), ratio(accepts, inserts), what]
+  })
+  const series = [
+    { name: 'Quartermaster', values: accepts.map(({ accepts }) => accepts) },
+    { name: 'floor', values: accepts.map(({ inserts }) => inserts) },
+  ]
+  const panels = [{ title: 'by callers', x: accepts.map(({ callers }) => String(callers)), series }]
+  const chart = { title: 'Accepted requests', unit: 'for each second', kind: 'bars', columns: 1, panels } as const
+  return { rows, charts: { accepts: { chart, alt: 'Accepted requests for each second beside the floor' } } }
 }
 
 /** The middle of three starts over an empty folder, and of three over one that is there. */
-async function measureStarts(folder: string): Promise<{ empty: number; existing: number; dataDir: string }> {
+async function startsPart(folder: string): Promise<PartReport> {
   const [empty, existing]: [number[], number[]] = [[], []]
-  let dataDir = folder
   for (let count = 0; count < starts; count += 1) {
-    dataDir = join(folder, `service-${count}`)
+    const dataDir = join(folder, `service-${count}`)
     mkdirSync(dataDir)
     empty.push(await startAndStop(dataDir))
     existing.push(await startAndStop(dataDir))
   }
-  return { empty: quantile(empty, 0.5), existing: quantile(existing, 0.5), dataDir }
+  const rows: Row[] = [
+    ['start to ready, empty store', ms(quantile(empty, 0.5)), '', '', ''],
+    ['start to ready, existing store', ms(quantile(existing, 0.5)), '', '', ''],
+  ]
+  return { rows, charts: {} }
 }
 
 async function startAndStop(dataDir: string): Promise<number> {
@@ -55,13 +109,4 @@ async function startAndStop(dataDir: string): Promise<number> {
   return service.milliseconds
 }
 
-const ms = (value: number): string => `${value.toFixed(value < 100 ? 2 : 0)} ms`
-const rate = (value: number): string => `${value.toFixed(0)}/s`
-const ratio = (value: number, floor: number): string => `${(value / floor).toFixed(2)}×`
-
-function print(rows: readonly (readonly string[])[]): void {
-  console.log(`Node ${process.version}, ${process.platform} ${process.arch}`)
-  console.log(table(['figure', 'ours', 'floor', 'ratio', 'what the floor is'], rows))
-}
-
-await main()
+await main(process.argv.slice(2))

@@ -1,0 +1,209 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Webhook } from 'standardwebhooks'
+import { jobId, provisioningRequest, type Request, webhookOf } from '../../src/core/index.ts'
+import { createQueue } from '../../src/jobs/queue.ts'
+import { createStores, openDatabase } from '../../src/store/index.ts'
+import { type Connector, startConnector } from '../support/connector.ts'
+import { startProduct } from '../support/process.ts'
+import { until } from '../support/until.ts'
+import { type Place, variablesOf } from './places.ts'
+import { makeSamples, readSamples } from './samples.ts'
+import { startService } from './service.ts'
+
+/** Completions for each second. */
+const rate = 10
+/** `startMilliseconds`: until the service is surely up, since looks that are due before come all at once. */
+const usual = { count: 300, warmUp: 30, startMilliseconds: 12_000 }
+const secret = `whsec_${randomBytes(32).toString('base64')}`
+const silent = { info() {}, warn() {}, error() {} }
+/** While these run nothing else is to happen: the looks and the webhooks of the product's own accord come later. */
+const quiet = { WEBHOOK_SECRET: secret, FOLLOW_UP_FIRST_SECONDS: '86400' }
+
+/** Milliseconds from each completion event until the connector had the follow-up card. */
+export interface CompletionTimes {
+  /** From just before the webhook is posted to us. */
+  readonly webhook: readonly number[]
+  /** From the directory's answer that has the group. */
+  readonly look: readonly number[]
+}
+
+/**
+ * Sites that are made and of which nobody was told yet, each of a person of their own; then the event comes for one after
+ * another, by webhook or because a look finds the group. The connector and the directory are in this process, so one clock
+ * tells both ends.
+ */
+export async function measureCompletion(place: Place, options: Partial<typeof usual> = {}): Promise<CompletionTimes> {
+  const { count, warmUp, startMilliseconds } = { ...usual, ...options }
+  const tenantDir = join(place.dataDir, 'tenant')
+  mkdirSync(tenantDir, { recursive: true })
+  const connector = await startConnector(0, () => performance.now())
+  const directory = await startDirectory()
+  const simulator = await startProduct('simulator/main.ts', {
+    ...{ cwd: tenantDir, up: /^EXCHANGE_URL=/ },
+    variables: { DATA_DIR: tenantDir, SIMULATOR_PORT: '0', SIMULATOR_DIRECTORY_SECONDS: '0' },
+  })
+  const tenant = Object.fromEntries(simulator.printed.map((line) => line.split('=') as [string, string]))
+  try {
+    const made = await madeSite(place, tenant)
+    const variables = { ...variablesOf(place), ...tenant, DIRECTORY_URL: directory.url, ...quiet }
+    const all = { place, variables, connector, directory, startMilliseconds }
+    const webhook = await byWebhook(all, await seed(place, made, warmUp + count, connector.url))
+    const look = await byLook(all, await seed(place, made, warmUp + count, connector.url))
+    if (connector.unexpected.length + directory.unexpected.length > 0)
+      throw new Error(`nobody expected ${[...connector.unexpected, ...directory.unexpected].join(', ')}`)
+    return { webhook: webhook.slice(warmUp), look: look.slice(warmUp) }
+  } finally {
+    await simulator.kill()
+    await connector.close()
+    directory.close()
+  }
+}
+
+interface Parts {
+  readonly place: Place
+  readonly variables: Record<string, string>
+  readonly connector: Connector
+  readonly directory: Directory
+  readonly startMilliseconds: number
+}
+
+/** Posts to the bot's own subscription, as the delivery job does. */
+async function byWebhook({ place, variables, connector }: Parts, requests: readonly Request[]): Promise<number[]> {
+  const service = await startService(place.dataDir, variables)
+  try {
+    const events = new Map<string, number>()
+    const answers: Promise<void>[] = []
+    for (const request of requests) {
+      const body = JSON.stringify(webhookOf(request))
+      const [id, at] = [randomUUID(), new Date()]
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'webhook-signature': new Webhook(secret).sign(id, at, body),
+      }
+      events.set(request.requestId, performance.now())
+      answers.push(post(`${service.url}/webhooks/provisioning`, headers, body))
+      await setTimeout(pause())
+    }
+    await Promise.all(answers)
+    return await arrivals(connector, requests, events)
+  } finally {
+    await service.stop()
+  }
+}
+
+async function post(url: string, headers: Record<string, string>, body: string): Promise<void> {
+  const answer = await fetch(url, { method: 'POST', headers, body })
+  await answer.arrayBuffer()
+  if (answer.status !== 204) throw new Error(`the webhook was answered ${answer.status}`)
+}
+
+/** Orders one look for each, at the same rate; the directory then has the group. */
+async function byLook(parts: Parts, requests: readonly Request[]): Promise<number[]> {
+  const { place, variables, connector, directory, startMilliseconds } = parts
+  const database = await openDatabase(place)
+  const queue = await createQueue(database, silent)
+  let due = Date.now() + startMilliseconds
+  for (const { requestId } of requests) {
+    due += pause()
+    const options = { id: jobId('bench look', requestId), startAfter: new Date(due) }
+    await queue.enqueue('follow-up', { requestId, look: 0 }, options)
+  }
+  await queue.stop(1)
+  await database.close()
+  const service = await startService(place.dataDir, variables)
+  try {
+    return await arrivals(connector, requests, directory.answered)
+  } finally {
+    await service.stop()
+  }
+}
+
+/** Between two events, in milliseconds: around the distance of the rate, so that nothing falls into step. */
+const pause = (): number => (1000 / rate) * (0.5 + Math.random())
+
+/** Waits until each requester has exactly one card, and tells how long after its event it came. */
+async function arrivals(
+  connector: Connector,
+  requests: readonly Request[],
+  events: ReadonlyMap<string, number>,
+): Promise<number[]> {
+  const chats = new Map(requests.map(({ requestId, requester }) => [chatOf(requester.id), requestId]))
+  const cards = () =>
+    connector.calls.filter(({ method, conversationId }) => method === 'POST' && chats.has(conversationId))
+  await until(() => cards().length >= requests.length || undefined, 'a follow-up card for each', 30 + requests.length)
+  const sent = cards()
+  if (new Set(sent.map(({ conversationId }) => conversationId)).size !== sent.length)
+    throw new Error('a card came twice')
+  return sent.map(({ conversationId, at }) => at - (events.get(chats.get(conversationId) ?? '') ?? Number.NaN))
+}
+
+const chatOf = (personId: string): string => `bench-${personId}`
+
+/** A site that the product itself has made, and announced. */
+async function madeSite(place: Place, tenant: Record<string, string>): Promise<Request> {
+  const service = await startService(place.dataDir, { ...variablesOf(place), ...tenant })
+  const simulatorUrl = tenant['LOGIN_URL'] ?? ''
+  const ids = await makeSamples({ ...service, simulatorUrl }).finally(() => service.stop())
+  return (await readSamples(place, ids)).workingGroup.request
+}
+
+/** Stores so many like it, of which nobody was told yet, and the chats of those who asked. */
+async function seed(place: Place, made: Request, count: number, serviceUrl: string): Promise<Request[]> {
+  const database = await openDatabase(place)
+  const { requests, conversations } = createStores(database)
+  const stored: Request[] = []
+  for (let index = 0; index < count; index += 1) {
+    const requester = { ...made.requester, id: randomUUID() }
+    const number = await requests.nextNumber(made.tenantId)
+    const own = { requestId: randomUUID(), number, requester, followUp: { state: 'waiting' } }
+    const request = provisioningRequest.parse({ ...made, ...own })
+    await requests.insert(request)
+    const { tenantId } = request
+    const reference = {
+      ...{ channelId: 'msteams', serviceUrl, locale: 'en-GB', bot: { id: '28:bot', name: 'Quartermaster' } },
+      user: { id: `29:${requester.id}`, name: requester.displayName, aadObjectId: requester.id },
+      conversation: { id: chatOf(requester.id), conversationType: 'personal', tenantId },
+    }
+    const chat = { conversationId: chatOf(requester.id), reference, locale: 'en-GB', timeZone: 'Europe/Zurich' }
+    await conversations.put({ tenantId, personId: requester.id, ...chat })
+    stored.push(request)
+  }
+  await database.close()
+  return stored
+}
+
+/** The organisation's directory, as far as looks ask it: it has a group for every request, and notes when it said so. */
+async function startDirectory() {
+  const answered = new Map<string, number>()
+  const unexpected: string[] = []
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://directory')
+    const requestId = /^svc_group\/requestId eq '([0-9a-f-]{36})'$/.exec(url.searchParams.get('$filter') ?? '')?.[1]
+    response.setHeader('content-type', 'application/json')
+    if (url.pathname !== '/v1.0/groups' || requestId === undefined) {
+      unexpected.push(`${request.method} ${request.url}`)
+      response.statusCode = 404
+      response.end('{}')
+      return
+    }
+    const group = { id: randomUUID(), displayName: 'SPO-bench', svc_group: { requestId } }
+    answered.set(requestId, performance.now())
+    response.end(JSON.stringify({ value: [group] }))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  return { url: `http://127.0.0.1:${port}`, answered, unexpected, close }
+}
+type Directory = Awaited<ReturnType<typeof startDirectory>>

@@ -1,0 +1,107 @@
+import { measureCompletion } from './completion.ts'
+import { quantile } from './figures.ts'
+import type { Engine, Places } from './places.ts'
+import { measureReads, readNames } from './reads.ts'
+import type { PartReport, Row } from './report.ts'
+
+/** How much is measured: all of it, or as little as shows that it works. */
+export interface Scale {
+  readonly reads: { readonly engine: Engine; readonly sizes: readonly number[]; readonly rounds: number }[]
+  readonly completion: { readonly engine: Engine; readonly options: Parameters<typeof measureCompletion>[1] }[]
+}
+export const whole: Scale = {
+  reads: [
+    { engine: 'server', sizes: [1_000, 10_000, 100_000, 1_000_000], rounds: 250 },
+    { engine: 'embedded', sizes: [1_000, 10_000, 100_000], rounds: 150 },
+  ],
+  completion: [
+    { engine: 'embedded', options: {} },
+    { engine: 'server', options: {} },
+  ],
+}
+
+const nameOf = { server: 'PostgreSQL server', embedded: 'embedded store' } as const
+const flat = 1.3
+const limits = [
+  { share: 0.5, milliseconds: 50 },
+  { share: 0.99, milliseconds: 250 },
+] as const
+
+/** Reads of stores of several sizes: the ratio is that of the largest to the smallest. */
+export async function readsPart(places: Places, runs: Scale['reads'] = whole.reads): Promise<PartReport> {
+  const rows: Row[] = []
+  const charts: Record<string, PartReport['charts'][string]> = {}
+  for (const run of runs) {
+    const { engine, sizes } = run
+    const times = await measureReads(places, run)
+    const [smallest = 0, largest = 0] = [sizes.at(0), sizes.at(-1)]
+    const of = (name: (typeof readNames)[number], share: number, size: number): number =>
+      quantile(times.get(name)?.get(size) ?? [], share)
+    for (const name of readNames) {
+      const pair = (size: number) => `${ms(of(name, 0.5, size))}, ${ms(of(name, 0.95, size))}`
+      const ratioOf = (share: number) => ratio(of(name, share, largest), of(name, share, smallest))
+      const what = `${count(smallest)} stored, p50 and p95; at most ${flat}×`
+      const figure = `${name}, ${count(largest)} stored, ${nameOf[engine]}`
+      rows.push([figure, pair(largest), pair(smallest), `${ratioOf(0.5)}, ${ratioOf(0.95)}`, what])
+    }
+    const panels = readNames.map((name) => ({
+      title: name,
+      x: sizes.map(count),
+      series: [
+        { name: 'p50', values: sizes.map((size) => of(name, 0.5, size)) },
+        { name: 'p95', values: sizes.map((size) => of(name, 0.95, size)) },
+      ],
+    }))
+    const title = `Reads by stored requests, ${nameOf[engine]}`
+    charts[`reads-${engine}`] = {
+      chart: { title, unit: 'milliseconds', kind: 'lines', columns: 3, panels },
+      alt: `Milliseconds of each kind of read at ${sizes.map(count).join(', ')} stored requests: p50 and p95`,
+    }
+  }
+  return { rows, charts }
+}
+
+/** From the completion event until the connector has the card, by webhook and by a look, over either kind of store. */
+export async function completionPart(
+  places: Places,
+  runs: Scale['completion'] = whole.completion,
+): Promise<PartReport> {
+  const rows: Row[] = []
+  const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
+  const shares = Array.from({ length: 101 }, (_, percent) => percent / 100)
+  for (const { engine, options } of runs) {
+    const times = await measureCompletion(await places.place(engine), options)
+    for (const [by, values] of [
+      ['webhook', times.webhook],
+      ['look', times.look],
+    ] as const) {
+      for (const { share, milliseconds } of limits) {
+        const ours = quantile(values, share)
+        const figure = `${by} to card, p${share * 100}, ${nameOf[engine]}`
+        const limit = `${milliseconds} ms`
+        rows.push([figure, ms(ours), limit, ratio(ours, milliseconds), `the limit; ${values.length} completions`])
+      }
+    }
+    panels.push({
+      title: nameOf[engine],
+      x: shares.map((share) => ((share * 100) % 25 === 0 ? `p${share * 100}` : '')),
+      series: [
+        { name: 'after the webhook', values: shares.map((share) => quantile(times.webhook, share)) },
+        { name: "after the directory's answer", values: shares.map((share) => quantile(times.look, share)) },
+      ],
+      limits: limits.map(({ share, milliseconds }) => ({
+        place: share * 100,
+        value: milliseconds,
+        label: `limit of p${share * 100}`,
+      })),
+    })
+  }
+  const chart = { title: 'From completion to card', unit: 'milliseconds', kind: 'lines', columns: 2, panels } as const
+  const alt = 'Milliseconds from the completion event until the connector had the card, by percentile, with the limits'
+  return { rows, charts: { completion: { chart, alt } } }
+}
+
+const count = (size: number): string => size.toLocaleString('en')
+export const ms = (value: number): string => `${value.toFixed(value < 100 ? 2 : 0)} ms`
+export const perSecondOf = (value: number): string => `${value.toFixed(0)}/s`
+export const ratio = (value: number, floor: number): string => `${(value / floor).toFixed(2)}×`
