@@ -207,6 +207,14 @@ describe('an address that may not be gone to is refused when connecting', () => 
     expect(answer).toMatchObject({ problem: 'refused' })
   })
 
+  it.each(['printer.local', 'metadata.google.internal', 'kubernetes.default.svc', 'hooks', 'xn--bcher-kva.example'])(
+    'a name of one’s own network: %s',
+    async (name) => {
+      const post = poster({ allowCidrs: [], resolveHost: async () => ['169.254.169.254'] })
+      expect(await post(`https://${name}/`)).toMatchObject({ problem: 'refused' })
+    },
+  )
+
   it('a name that changes between check and connect: it is asked once, and what was judged is connected to', async () => {
     const { port, met } = await receiver(answerWith(204))
     const replies = [['127.0.0.1'], ['127.0.0.2'], ['10.0.0.1']]

@@ -27,6 +27,8 @@ describe('a template is not saved', () => {
     ['one public and one private address', ['93.184.216.34', '10.0.0.1']],
     ['the metadata of a cloud', ['169.254.169.254']],
     ['IPv4 behind a translator', ['64:ff9b::7f00:1']],
+    ['a link-local address with its zone', ['fe80::1%eth0']],
+    ['something that is no address', ['localhost']],
   ])('with a webhook to a name with %s', async (_, addresses) => {
     const { faults } = await refusal(() => save(url, async () => addresses))
     expect(named(faults)).toEqual(['/webhook/url invalid'])
