@@ -201,6 +201,15 @@ describe('the checker of histories', () => {
     expect(found(events).join('\n')).toContain(violation)
   })
 
+  it('takes a card for unheard whose answer the connector kept, however long before a kill', () => {
+    const sent = { ...good.followUp, at: good.killedAgain.at - 8000 }
+    const again = { ...good.followUp, at: good.lastUp.at + 1000 }
+    expect(found(history({ followUp: { ...sent, unheard: true } }, again))).toEqual([])
+    expect(found(history({ followUp: sent }, again))).toEqual([
+      '1: told once: 2 × followUp in kim, of which 1 were heard before the last',
+    ])
+  })
+
   it('takes a card for unheard that was sent right before a kill', () => {
     const sent = { ...good.followUp, at: good.killedAgain.at - 100 }
     expect(found(history({ followUp: sent }, { ...sent, at: second(33) }))).toEqual([])

@@ -40,7 +40,8 @@ describe('a site or a room outlives kill -9 of the service', () => {
     const began = Date.now()
     outcome = await liveAimed(world, scores, began + longest)
     const seconds = Math.round((Date.now() - began) / 1000)
-    const { journeys, kills, elsewhere } = outcome
+    const { journeys, elsewhere } = outcome
+    const kills = world.history.events.filter(({ event }) => event === 'killed').length
     const hits = `${journeys.length} journeys, ${kills} SIGKILLs hit ${scores.hits()} aimed points`
     console.info(`aimed kills: ${seconds} s, ${hits} and ${elsewhere} journeys elsewhere`)
     if (everything) console.info(scores.table().join('\n'))

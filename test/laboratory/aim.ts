@@ -18,6 +18,8 @@ export interface Journey {
   /** The click that is being made, and the last one that was answered in this life of the service. */
   clicking: Part | undefined
   answered: { readonly click: Part; readonly at: number } | undefined
+  /** When it was approved; 0 before. Milliseconds. */
+  approvedAt: number
   /** Its last call to the tenant in this life, and every operation that it ever called. */
   lastCall: { readonly operation: string; readonly at: number } | undefined
   readonly operations: Set<string>

@@ -17,6 +17,8 @@ export interface Cluster {
   readonly size: number
   /** Begins to start one. Settles when it says that it answers; at once when it is killed before. */
   start(replica: number): Promise<void>
+  /** Asks one to stop (SIGTERM), and waits until it has. */
+  stop(replica: number): Promise<void>
   /** Ends one as a power cut would. */
   kill(replica: number): Promise<void>
   close(): Promise<void>
@@ -36,7 +38,9 @@ export async function prepareCluster(
     async start(replica) {
       const dataDir = join(folder, `service-${replica}`)
       mkdirSync(dataDir, { recursive: true })
-      const own = { PORT: String(ports[replica]), DATA_DIR: dataDir, PATH: process.env['PATH'] }
+      // Nothing of how it works, but a third of what a start costs, once a process that ended in order has filled it.
+      const cache = { NODE_COMPILE_CACHE: join(folder, 'compile-cache') }
+      const own = { PORT: String(ports[replica]), DATA_DIR: dataDir, PATH: process.env['PATH'], ...cache }
       const env = { ...own, ...variables(balancer.url) }
       const child = spawn(process.execPath, [entry], { cwd: dataDir, env, stdio: ['ignore', 'pipe', 'pipe'] })
       children.set(replica, child)
@@ -52,6 +56,13 @@ export async function prepareCluster(
       const isUp = await Promise.race([up, once(child, 'close').then(() => false)])
       if (isUp) history.note({ event: 'up', replica })
       else if (child.signalCode !== 'SIGKILL') throw new Error(`the service ended by itself: ${complaints}`)
+    },
+    async stop(replica) {
+      const child = children.get(replica)
+      if (child?.exitCode !== null) return
+      const closed = once(child, 'close')
+      child.kill('SIGTERM')
+      await closed
     },
     async kill(replica) {
       const child = children.get(replica)

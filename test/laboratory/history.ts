@@ -16,6 +16,8 @@ const verdict = z.enum(['approved', 'rejected'])
 export const historyEvent = z.discriminatedUnion('event', [
   z.object({ event: z.literal('up'), at, replica: z.int() }),
   z.object({ event: z.literal('killed'), at, replica: z.int() }),
+  /** The kill that follows comes while the wish is at this point, which it was aimed at. */
+  z.object({ event: z.literal('hit'), at, n, point: z.string() }),
   z.object({
     event: z.literal('asked'),
     ...{ at, n, channel: z.enum(['rest', 'chat']), kind: z.enum(kinds), approval: z.boolean(), by: z.string() },
