@@ -130,9 +130,27 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
     faults.push('MICROSOFT_APP_PASSWORD is needed when MODE=production, unless MICROSOFT_APP_TYPE=UserAssignedMSI.')
   if (given['DATABASE_URL'] === undefined && given['DATA_DIR'] === undefined)
     faults.push('DATABASE_URL, or DATA_DIR for the embedded store, is needed when MODE=production.')
+  faults.push(...sharedRegistrations(given))
   const baseUrl = given['BASE_URL']
   if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
     faults.push('BASE_URL must be a public https address when MODE=production.')
+  return faults
+}
+
+/**
+ * Registrations that would have to be apart (docs/app-registrations.md): a token that anybody gets for an API must be none
+ * for the bot, and the bot's secret none to the tenant.
+ */
+function sharedRegistrations(given: Record<string, string | undefined>): string[] {
+  const own = ['MICROSOFT_APP_ID', 'CLIENT_ID'] as const
+  const [bot, access] = own.map((name) => given[name]?.toLowerCase())
+  const same = bot !== undefined && bot === access
+  const faults = same ? ['CLIENT_ID must be another registration than MICROSOFT_APP_ID, the bot’s.'] : []
+  for (const name of ['COLLAB_AUDIENCE', 'MAIL_AUDIENCE', 'MAIL_APP_CLIENTS']) {
+    const named = (given[name] ?? '').toLowerCase()
+    const clash = own.filter((one) => given[one] !== undefined && named.includes(given[one].toLowerCase()))
+    faults.push(...clash.map((one) => `${name} must not name ${one}: give the APIs a registration of their own.`))
+  }
   return faults
 }
 

@@ -120,6 +120,20 @@ describe('the configuration', () => {
     },
   )
 
+  it.each<[Record<string, string>, RegExp]>([
+    [{ CLIENT_ID: production.MICROSOFT_APP_ID.toUpperCase() }, /CLIENT_ID must be another registration/],
+    [{ COLLAB_AUDIENCE: production.MICROSOFT_APP_ID }, /COLLAB_AUDIENCE must not name MICROSOFT_APP_ID/],
+    [
+      { MAIL_AUDIENCE: `api://x, api://botid-${production.MICROSOFT_APP_ID}` },
+      /MAIL_AUDIENCE must not name MICROSOFT_/,
+    ],
+    [{ COLLAB_AUDIENCE: `api://${production.CLIENT_ID}` }, /COLLAB_AUDIENCE must not name CLIENT_ID/],
+    [{ MAIL_APP_CLIENTS: production.CLIENT_ID }, /MAIL_APP_CLIENTS must not name CLIENT_ID/],
+    [{ MAIL_APP_CLIENTS: production.MICROSOFT_APP_ID }, /MAIL_APP_CLIENTS must not name MICROSOFT_APP_ID/],
+  ])('wants registrations apart in production: %o', (change, fault) => {
+    expect(faultsOf({ ...production, ...change })).toEqual([expect.stringMatching(fault)])
+  })
+
   it('wants https in production', () => {
     expect(faultsOf({ ...production, BASE_URL: 'http://quartermaster.contoso.example' }).join()).toContain('https')
   })
