@@ -1,10 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ProvisioningError } from '../core/index.ts'
 
-/** How long the store may take to answer a question that asks for nothing, in milliseconds. */
-const PROBE_MILLISECONDS = 1200
-/** How often an absent store is asked whether it is back, in milliseconds. */
-const PROBE_AGAIN_MILLISECONDS = 1000
+/** How long those who wait for a doubtful store are kept waiting, in milliseconds; then it counts as away. */
+const DOUBT_MILLISECONDS = 1200
+/**
+ * How long a question is listened for, in milliseconds: a store that is only slow, or far away, is there when it answers.
+ * A new connection alone takes several round trips.
+ */
+const PROBE_MILLISECONDS = 8000
+/** How often an absent store is asked whether it is back, in milliseconds; it may be asked anew before it has answered. */
+const PROBE_AGAIN_MILLISECONDS = 1500
 
 /** Whether the store is there. Whoever needs several answers of a store that is away waits for one time-out, not for each. */
 export interface Availability {
@@ -40,20 +45,28 @@ export function watchAvailability(probe: (signal: AbortSignal) => Promise<unknow
   }
 
   async function findOut(): Promise<void> {
-    if (await answers()) {
+    const answer = answers()
+    const inTime = await Promise.race([answer, wait(DOUBT_MILLISECONDS, false, { ref: false })])
+    if (inTime) {
       state = 'there'
       return
     }
     state = 'away'
     for (const reject of waiting) reject(away())
     waiting.clear()
-    awaitReturn().catch(() => undefined)
+    awaitReturn(answer).catch(() => undefined)
   }
 
-  async function awaitReturn(): Promise<void> {
-    do await wait(PROBE_AGAIN_MILLISECONDS, undefined, { ref: false, signal: closed.signal })
-    while (!(await answers()))
-    state = 'there'
+  /** Ends with the first answer, to whichever question: one that is under way may be lost when the store comes back. */
+  async function awaitReturn(first: Promise<boolean>): Promise<void> {
+    const listen = (answer: Promise<boolean>) =>
+      void answer.then((is) => {
+        if (is) state = 'there'
+      })
+    for (let answer = first; state === 'away'; answer = answers()) {
+      listen(answer)
+      await wait(PROBE_AGAIN_MILLISECONDS, undefined, { ref: false, signal: closed.signal })
+    }
   }
 
   return {

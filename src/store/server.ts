@@ -39,7 +39,9 @@ export async function openServer(
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
     ...(options.schema === undefined ? {} : { options: `-c search_path=${options.schema}` }),
   })
-  const availability = watchAvailability((signal) => askServer(server, signal))
+  // Who watches says how long is listened for.
+  const patient = { ...server, connectionTimeoutMillis: 0, query_timeout: 0 }
+  const availability = watchAvailability((signal) => askServer(patient, signal))
   pool.on('error', (error) => {
     options.log?.(`An idle connection to the store was lost: ${error.message}`)
     availability.suspect()
