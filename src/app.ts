@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
-import { type Environment, secretsOf } from './config.ts'
+import { type Environment, limitsOf, secretsOf } from './config.ts'
 import {
   createProvisioning,
   type Jobs,
@@ -29,11 +29,11 @@ import { certificateFromPem, connectMicrosoft365, localCertificate } from './mic
 import {
   createStores,
   type Database,
-  forgetOld,
   migrate,
   openDatabase,
   ownSetting,
   type Stores,
+  startHousekeeping,
 } from './store/index.ts'
 import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
 import { readiness, vitalsOf } from './vitals.ts'
@@ -120,6 +120,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     messages: bot.messages,
     health: { ready: () => readiness(database, queue) },
     limits: limitsOf(config),
+    trustedProxies: config.TRUSTED_PROXIES,
     tokenBuckets: stores.tokenBuckets,
     log,
     starting: true,
@@ -145,11 +146,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   )
   const stopWatchdog = startWatchdog(queue, log, clock.now)
   http.open()
-  const housekeeping = setInterval(() => {
-    database
-      .patiently(() => forgetOld(stores, clock.now()))
-      .catch((error: unknown) => log.warn({ err: error }, 'what is old could not be forgotten'))
-  }, 3_600_000)
+  const stopHousekeeping = startHousekeeping({ database, stores, now: clock.now, warn: log.warn.bind(log) })
   return {
     url: http.url,
     surroundings,
@@ -157,7 +154,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     database,
     queue,
     async close() {
-      clearInterval(housekeeping)
+      stopHousekeeping()
       stopWatchdog()
       const began = performance.now()
       await http.drain()
@@ -230,13 +227,6 @@ function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppC
     mailAppClients: [...mailAppClients],
   }
 }
-
-const limitsOf = (config: Environment) => ({
-  writesPerMinute: config.RATE_LIMIT_WRITES_PER_MINUTE,
-  writeBurst: config.RATE_LIMIT_WRITE_BURST,
-  readsPerMinute: config.RATE_LIMIT_READS_PER_MINUTE,
-  tenantWritesPerMinute: config.RATE_LIMIT_TENANT_WRITES_PER_MINUTE,
-})
 
 /** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
 async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Surroundings): Promise<void> {

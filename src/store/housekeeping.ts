@@ -1,4 +1,41 @@
+import type { Database } from './database.ts'
 import type { Stores } from './index.ts'
+
+/** When the first turn comes after a start, in milliseconds, and how much later at most: a restart of all is not a storm. */
+const FIRST_MILLISECONDS = 60_000
+const JITTER_MILLISECONDS = 30_000
+const HOUR_MILLISECONDS = 3_600_000
+
+interface Housekeeping {
+  readonly database: Database
+  readonly stores: Stores
+  readonly now: () => Date
+  readonly warn: (fields: object, message: string) => void
+}
+
+/** Forgets what is old a minute after the start and then every hour, in one of all processes. Returns what ends it. */
+export function startHousekeeping({ database, stores, now, warn }: Housekeeping): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const turn = () => {
+    timer = setTimeout(turn, HOUR_MILLISECONDS)
+    database
+      .patiently(async () => {
+        if (await isOurTurn(database)) await forgetOld(stores, now())
+      })
+      .catch((error: unknown) => warn({ err: error }, 'what is old could not be forgotten'))
+  }
+  timer = setTimeout(turn, FIRST_MILLISECONDS + Math.random() * JITTER_MILLISECONDS)
+  return () => clearTimeout(timer)
+}
+
+/** True for the first that asks within an hour, by the clock of the store. */
+export async function isOurTurn(database: Database): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `INSERT INTO settings (name, value) VALUES ('housekeeping', floor(extract(epoch FROM now()) / 3600)::text)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE settings.value <> excluded.value`,
+  )
+  return rowCount === 1
+}
 
 /** What only grows otherwise; each store knows how long it keeps what. */
 export async function forgetOld(stores: Stores, at: Date): Promise<void> {

@@ -16,7 +16,7 @@ import { createTokenBuckets } from './token-buckets.ts'
 import { createWebhookEndpointStore } from './webhook-endpoints.ts'
 
 export { type Database, openDatabase } from './database.ts'
-export { forgetOld } from './housekeeping.ts'
+export { forgetOld, isOurTurn, startHousekeeping } from './housekeeping.ts'
 export { migrate } from './migrate.ts'
 export { ownSetting } from './settings.ts'
 

@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createStores, isOurTurn, openDatabase, startHousekeeping } from '../src/store/index.ts'
+import { withDatabase } from './support/database.ts'
+
+describe('housekeeping', () => {
+  const store = withDatabase('server')
+  afterEach(() => void vi.useRealTimers())
+  const nextHour = () =>
+    store.database.query(`UPDATE settings SET value = (value::int - 1)::text WHERE name = 'housekeeping'`)
+  const left = async () => (await store.database.query('SELECT 1 FROM idempotency_keys')).rowCount
+  const writeOld = async () => {
+    const key = { tenantId: crypto.randomUUID(), personId: crypto.randomUUID(), route: 'POST /x', key: 'old' }
+    const [requestId, holder] = [crypto.randomUUID(), crypto.randomUUID()]
+    const [at, keepUntil] = [new Date(Date.now() - 8 * 86_400_000), new Date(Date.now() - 86_400_000)]
+    const attempt = { fingerprint: 'a', requestId, holder, at, leaseUntil: at, keepUntil }
+    await createStores(store.database).idempotency.claim(key, attempt)
+  }
+
+  it('is the turn of one of many processes, once an hour', async () => {
+    const replicas = await Promise.all([1, 2, 3].map(() => openDatabase(store.options)))
+    const turns = () => Promise.all([...replicas, ...replicas].map(isOurTurn))
+    for (const _ of ['this hour', 'the next one']) {
+      expect((await turns()).filter((ours) => ours)).toHaveLength(1)
+      await nextHour()
+    }
+    await Promise.all(replicas.map((one) => one.close()))
+  })
+
+  it('comes soon after the start, and every hour from then on, until it is ended', async () => {
+    await nextHour()
+    await writeOld()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const warned: unknown[] = []
+    const warn = (fields: object) => void warned.push(fields)
+    const { database } = store
+    const stop = startHousekeeping({ database, stores: createStores(database), now: () => new Date(), warn })
+    vi.advanceTimersByTime(59_000)
+    expect(await left()).toBe(1)
+    vi.advanceTimersByTime(31_000)
+    await expect.poll(left).toBe(0)
+    await writeOld()
+    await nextHour()
+    vi.advanceTimersByTime(3_600_000)
+    await expect.poll(left).toBe(0)
+    expect(warned).toEqual([])
+    stop()
+    await writeOld()
+    await nextHour()
+    vi.advanceTimersByTime(7_200_000)
+    expect(await left()).toBe(1)
+  })
+})
