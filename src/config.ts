@@ -64,6 +64,7 @@ const environment = z.object({
   FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
   FOLLOW_UP_STOP_SECONDS: seconds.default(30),
   FOLLOW_UP_WEBHOOK: onOff,
+  TRUSTED_PROXIES: list.pipe(z.array(network)),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
   PLAYGROUND: z.enum(['on', 'off', 'admin'], 'must be on, off or admin').default('on'),
   SIMULATOR_PORT: port.default(3979),
@@ -72,6 +73,7 @@ const environment = z.object({
   RATE_LIMIT_WRITE_BURST: count.default(10),
   RATE_LIMIT_READS_PER_MINUTE: count.default(300),
   RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
+  RATE_LIMIT_REFUSALS_PER_MINUTE: count.default(60),
   OPEN_REQUESTS_PER_PERSON: count.default(10),
 })
 export type Environment = z.output<typeof environment>
@@ -83,6 +85,15 @@ export function secretsOf({ MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, DATABASE_URL
   // The password of an address is masked by its place there; drivers tell of it nowhere else.
   return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, DATABASE_URL].filter((one) => one !== undefined)
 }
+
+/** Limits of use of the HTTP side, each in a minute. */
+export const limitsOf = (environment: Environment) => ({
+  writesPerMinute: environment.RATE_LIMIT_WRITES_PER_MINUTE,
+  writeBurst: environment.RATE_LIMIT_WRITE_BURST,
+  readsPerMinute: environment.RATE_LIMIT_READS_PER_MINUTE,
+  tenantWritesPerMinute: environment.RATE_LIMIT_TENANT_WRITES_PER_MINUTE,
+  refusalsPerMinute: environment.RATE_LIMIT_REFUSALS_PER_MINUTE,
+})
 
 /** What production cannot do without; local mode has a default for each. */
 const neededInProduction = [

@@ -108,12 +108,6 @@ describe('mutations of what is written by REST', () => {
       () => undefined,
     ),
     signedIn(
-      'POST /admin/v1/dead-letters/:letterId/dismiss',
-      'sam collab',
-      () => `/admin/v1/dead-letters/${randomUUID()}/dismiss`,
-      () => undefined,
-    ),
-    signedIn(
       'POST /admin/v1/dead-letters/:letterId/replay',
       'sam collab',
       () => `/admin/v1/dead-letters/${randomUUID()}/replay`,

@@ -8,6 +8,8 @@ export interface LimitOptions {
   readonly writeBurst: number
   readonly readsPerMinute: number
   readonly tenantWritesPerMinute: number
+  /** Calls without a good token or signature, by address; none unless given. */
+  readonly refusalsPerMinute?: number
 }
 
 interface Limit extends BucketRule {

@@ -85,12 +85,13 @@ function documented(spec: BodySpec): z.ZodType {
 const examplesOf = (shown: [string, Example][], pick: (example: Example) => unknown): Part =>
   Object.fromEntries(shown.map(([name, example]) => [name, { summary: example.summary, value: pick(example) }]))
 
-/** What every answer to somebody who is signed in may carry: how much of the limits of use is left. */
+/** What every answer to somebody whose calls are counted may carry: how much of the limits of use is left. */
 const ofCallers = ['RateLimit-Policy', 'RateLimit'] as const
 
 function responsesOf(route: Route, books: Books): Part {
-  const sometimes: readonly AnswerHeader[] = route.permission === 'public' ? [] : ofCallers
-  const refusals = byStatus(refusalsOf(route))
+  const codes = refusalsOf(route)
+  const sometimes: readonly AnswerHeader[] = codes.includes('rate-limited') ? ofCallers : []
+  const refusals = byStatus(codes)
   const answered = Object.entries(route.answers).map(([status, spec]) => {
     const codes = refusals.get(Number(status)) ?? []
     return [status, answerOf(route, Number(status), spec, codes, books.schemas, sometimes)]

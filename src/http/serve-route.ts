@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { access, authorize, type IdempotencyStore, type Permission } from '../core/index.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
 import type { ActorRoute, PublicRoute, RawInput, Route, Scope } from './define-route.ts'
@@ -15,6 +16,8 @@ export interface Door {
   readonly services: Services
   readonly authenticate: Authenticate
   readonly limits: Limits
+  /** What a refused call is answered, by how many its address has had. */
+  readonly refusals: (error: unknown, request: IncomingMessage) => Promise<unknown>
   readonly idempotency: IdempotencyStore
   readonly now: () => number
 }

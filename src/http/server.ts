@@ -5,10 +5,12 @@ import type { AddressInfo } from 'node:net'
 import restify, { type Request, type Response } from 'restify'
 import { createAuthenticate, type Identity } from './authenticate.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
+import { createClientAddress, networkOf } from './client-address.ts'
 import type { Route } from './define-route.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLimits } from './limits.ts'
 import { HttpError } from './problem.ts'
+import { createRefusals } from './refused-callers.ts'
 import { type Exchange, pathOf, sendError } from './respond.ts'
 import { routes } from './routes/index.ts'
 import { type Door, serveRoute } from './serve-route.ts'
@@ -57,11 +59,14 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
   const { clock, provisioning, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
   const now = clock ? () => clock.now().getTime() : Date.now
+  const refusals = createRefusals(options.limits.refusalsPerMinute ?? 0, now)
+  const addressOf = createClientAddress(options.trustedProxies ?? [])
   const shared = buckets && { buckets, warn: log.warn.bind(log) }
   return {
     services: { provisioning, webhookSecret, messages, health: lifecycle.healthWith(health) },
     authenticate: createAuthenticate(options.tokens, options.baseUrl, now),
     limits: createLimits(options.limits, now, shared),
+    refusals: (error, request) => refusals.judge(error, networkOf(addressOf(request))),
     idempotency: options.idempotency,
     now,
   }
@@ -131,7 +136,7 @@ function handlerOf(door: Door, route: Route, options: HttpOptions, lifecycle: Li
     try {
       caller = await serveRoute(door, route, exchange)
     } catch (error) {
-      sendError(exchange, error)
+      sendError(exchange, await door.refusals(error, request))
     }
     const { statusCode: status } = response
     const milliseconds = Math.round(performance.now() - began)

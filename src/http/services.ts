@@ -37,6 +37,8 @@ export interface HttpOptions extends Services {
   readonly tokens: TokenOptions
   readonly idempotency: IdempotencyStore
   readonly limits: LimitOptions
+  /** Networks whose `X-Forwarded-For` is believed; none unless given. */
+  readonly trustedProxies?: readonly string[]
   /** Where all replicas count together; without it each process counts alone. */
   readonly tokenBuckets?: TokenBuckets | undefined
   readonly log: HttpLog

@@ -77,6 +77,7 @@ export function withService(
     RATE_LIMIT_WRITES_PER_MINUTE: '0',
     RATE_LIMIT_READS_PER_MINUTE: '0',
     RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0',
+    RATE_LIMIT_REFUSALS_PER_MINUTE: '0',
     OPEN_REQUESTS_PER_PERSON: '0',
   }
   const start = async (change: Record<string, string> = {}) => {

@@ -21,7 +21,7 @@ export const receiveWebhook = definePublicRoute({
   headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
   body: signedBody(webhookBody),
   answers: { 204: { says: 'Taken. Types that are not known are taken too.', body: null } },
-  refusals: ['invalid-signature', 'unavailable'],
+  refusals: ['invalid-signature', 'rate-limited', 'unavailable'],
   examples: {},
   anyAccept: true,
   async handle({ services, headers }, { body }) {
