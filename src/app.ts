@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
-import { type Environment, secretsOf } from './config.ts'
+import { type Environment, limitsOf, secretsOf } from './config.ts'
 import {
   createProvisioning,
   type Jobs,
@@ -120,6 +120,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     messages: bot.messages,
     health: { ready: () => readiness(database, queue) },
     limits: limitsOf(config),
+    trustedProxies: config.TRUSTED_PROXIES,
     tokenBuckets: stores.tokenBuckets,
     log,
     starting: true,
@@ -226,13 +227,6 @@ function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppC
     mailAppClients: [...mailAppClients],
   }
 }
-
-const limitsOf = (config: Environment) => ({
-  writesPerMinute: config.RATE_LIMIT_WRITES_PER_MINUTE,
-  writeBurst: config.RATE_LIMIT_WRITE_BURST,
-  readsPerMinute: config.RATE_LIMIT_READS_PER_MINUTE,
-  tenantWritesPerMinute: config.RATE_LIMIT_TENANT_WRITES_PER_MINUTE,
-})
 
 /** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
 async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Surroundings): Promise<void> {
