@@ -142,6 +142,30 @@ describe('a request whose job the queue has given up', () => {
     await expect(refused).rejects.toMatchObject({ faults: [{ pointer: '/cursor' }] })
   })
 
+  it('of which an older version has said so: whom it is for cannot be read, nothing is thrown, and an admin sees it', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
+    const { requestId } = request
+    for (const payload of [{ requestId }, { v: 0, requestId }, { v: 0, request: requestId }, null, 'x'])
+      await provisionJob(core.provisioning).onDeadLetter(payload, failure)
+    expect(await now(request)).toEqual(request)
+    const payloads = [{ requestId }, { v: 0, request: requestId }, null]
+    const letters: DeadLetter[] = payloads.map((payload) => {
+      return { letterId: randomUUID(), job: 'provision', payload, problem: failure.message, at: new Date() }
+    })
+    const find = async (id: string) => letters.find(({ letterId }) => letterId === id)
+    const dismissed: string[] = []
+    const settle = async (id: string) => dismissed.push(id) > 0
+    const provisioning = core.with({
+      deadLetters: { ...core.ports.deadLetters, list: async () => letters, find, settle },
+    })
+    const admin = actorOf(priya, true)
+    const { total, jobs } = await provisioning.admin.deadLetters(admin, { limit: 5 })
+    expect([total, jobs.length]).toEqual([3, 3])
+    expect(jobs.filter((job) => job.request?.requestId === requestId)).toHaveLength(1)
+    for (const { letterId } of jobs) await provisioning.admin.dismiss(admin, letterId)
+    expect(dismissed.toSorted()).toEqual(letters.map(({ letterId }) => letterId).toSorted())
+  })
+
   it.each(['succeeded', 'cancelled', 'rejected', 'pendingApproval'] as const)('that is %s stays so', async (status) => {
     const request = await stored({ status })
     await giveUp(request)

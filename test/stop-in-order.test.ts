@@ -40,6 +40,27 @@ describe('a process that is told to stop', () => {
     await until(async () => (await statusOf(requestId)) === 'succeeded' || undefined, 'it to be made')
     expect(processes.made(requestId, 'Goes on', 'goes-on')).toMatchObject({ unifiedGroups: 0, sites: 1 })
   }, 60_000)
+
+  it('while the connector does not answer to a card ends within 10 s, and the card is sent once afterwards', async () => {
+    const { connector, dana } = processes
+    await dana.installs()
+    const name = 'Hangs in the air'
+    const isIts = (activity: object) => JSON.stringify(activity).includes(name)
+    const fault = connector.fail({ method: 'POST', how: 'lose', count: 1, when: isIts })
+    const metadata = { costCentre: '4711', audience: 'internal' }
+    const asked = { displayName: name, templateId: templates.projectSite, metadata }
+    expect((await processes.post('/collab/v1/spo/', asked)).status).toBe(202)
+    await until(() => fault.count === 0 || undefined, 'the card to be on its way')
+    expect(await processes.stop()).toBe(0)
+    expect(connector.sent.filter(isIts)).toEqual([])
+    await processes.start()
+    await until(() => connector.sent.some(isIts) || undefined, 'the card', 30)
+    // What would send it again has had its turn when a card that was ordered later is there.
+    const later = 'Ordered later'
+    expect((await processes.post('/collab/v1/spo/', { ...asked, displayName: later })).status).toBe(202)
+    await until(() => connector.sent.some((one) => JSON.stringify(one).includes(later)) || undefined, 'a later card')
+    expect(connector.sent.filter(isIts)).toHaveLength(1)
+  }, 90_000)
 })
 
 /** The system's word for why there was no answer, such as ECONNREFUSED. */
