@@ -24,8 +24,11 @@ export function ambientConnection(store: QueueStore) {
   return { executeSql: (sql: string, values?: unknown[]) => store.query<never>(sql, values) }
 }
 
-/** An unstarted pg-boss on either engine, with everything it says in our log. */
-export function createBoss(store: QueueStore, log: QueueLog): PgBoss {
+/**
+ * An unstarted pg-boss on either engine, with everything it says in our log. `heard` gets the name of each queue that has
+ * a new job, and nothing when jobs may have come unheard.
+ */
+export function createBoss(store: QueueStore, log: QueueLog, heard?: (name?: string) => void): PgBoss {
   const { schema, connectionString } = store.queueConnection
   const options: ConstructorOptions = {
     schema,
@@ -39,7 +42,27 @@ export function createBoss(store: QueueStore, log: QueueLog): PgBoss {
   const complain = seldom(({ message }: Error) => log.error({ error: message }, 'the queue failed; it goes on'))
   boss.on('error', complain)
   boss.on('warning', ({ message, data }) => log.warn({ data }, message))
+  if (heard) overhear(boss, heard)
   return boss
+}
+
+/** pg-boss wakes workers of its own only, so we listen where it does (`IDatabase.listen`). */
+function overhear(boss: PgBoss, heard: (name?: string) => void): void {
+  const db = boss.getDb()
+  const listen = db.listen?.bind(db)
+  if (!listen) throw new Error('pg-boss cannot listen in this store')
+  db.listen = (channel, onNotification, onReconnect) =>
+    listen(
+      channel,
+      (name) => {
+        onNotification(name)
+        heard(name)
+      },
+      () => {
+        onReconnect()
+        heard()
+      },
+    )
 }
 
 /** How often the same kind of trouble is told, in milliseconds: while the store is away every worker fails at every look. */

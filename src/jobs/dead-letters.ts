@@ -1,30 +1,26 @@
-import type { JobWithMetadata, PgBoss } from 'pg-boss'
+import type { JobResult, PgBoss } from 'pg-boss'
 import type { DeadLetter, DeadLetterHead, DeadLetters } from '../core/index.ts'
+import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job } from './define-job.ts'
 import { failureOf } from './failure.ts'
-import { HEARTBEAT_SECONDS } from './reclaim.ts'
 
 /** The queue that a given-up job's copy goes to. The copy is the dead letter: it stays until somebody looks after it. */
 export const DEAD_LETTER = 'dead-letter'
 
 /** Tells jobs that they were given up, durably: this is work like any other, with its own retries. */
-export function workDeadLetters(
-  boss: PgBoss,
-  store: QueueStore,
-  jobs: ReadonlyMap<string, Job>,
-  log: QueueLog,
-): Promise<string> {
-  const heartbeat = store.engine === 'server' ? { heartbeatRefreshSeconds: HEARTBEAT_SECONDS } : {}
-  const options = { includeMetadata: true, pollingIntervalSeconds: 0.5, ...heartbeat } as const
-  return boss.work(DEAD_LETTER, options, async (claimed: JobWithMetadata<object>[]) => {
-    for (const { data, sourceName, sourceId, sourceOutput } of claimed) {
-      const failure = failureOf(sourceOutput)
-      log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
+export const tellGivenUp =
+  (store: QueueStore, jobs: ReadonlyMap<string, Job>, log: QueueLog) =>
+  async ({ id, data, sourceName, sourceId, sourceOutput }: ClaimedJob): Promise<JobResult> => {
+    const failure = failureOf(sourceOutput)
+    log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
+    try {
       await store.outside(async () => jobs.get(sourceName ?? '')?.onDeadLetter(data, failure))
+      return { id, status: 'completed' }
+    } catch (error) {
+      return { id, status: 'failed', output: failureOf(error) }
     }
-  })
-}
+  }
 
 interface Row {
   readonly id: string

@@ -1,12 +1,14 @@
-import type { JobResult, PgBoss } from 'pg-boss'
+import { setTimeout } from 'node:timers/promises'
+import type { PgBoss } from 'pg-boss'
 import type { DeadLetters } from '../core/index.ts'
 import { attempt, type ClaimedJob } from './attempt.ts'
 import { ambientConnection, createBoss, type QueueLog, type QueueStore } from './boss.ts'
-import { createDeadLetters, DEAD_LETTER, workDeadLetters } from './dead-letters.ts'
+import { createDeadLetters, DEAD_LETTER, tellGivenUp } from './dead-letters.ts'
 import type { Job } from './define-job.ts'
 import { failureOf } from './failure.ts'
 import { countJobs, type JobCounts, lastDone, type QueueState, readQueueState } from './queue-state.ts'
 import { giveBack, HEARTBEAT_SECONDS, reclaim } from './reclaim.ts'
+import { createWorker, type Worker } from './worker.ts'
 
 export interface Queue {
   /**
@@ -46,21 +48,30 @@ const PAYLOAD_VERSION = 1
 
 /** Opens the queue in the store. Jobs can be enqueued once `start` has made their queues. */
 export async function createQueue(store: QueueStore, log: QueueLog): Promise<Queue> {
-  const boss = createBoss(store, log)
+  const workers = new Map<string, Worker>()
+  const heard = (name?: string) => {
+    for (const worker of name === undefined ? workers.values() : [workers.get(name)]) worker?.wake()
+  }
+  const boss = createBoss(store, log, heard)
   await store.outside(() => boss.start())
   const timers: NodeJS.Timeout[] = []
-  const claims = new Set<ClaimedJob>()
   const looks = { good: Number.NEGATIVE_INFINITY, failed: Number.NEGATIVE_INFINITY }
+  const complain = (error: unknown) => boss.emit('error', error instanceof Error ? error : new Error(String(error)))
 
   async function start(jobs: ReadonlyMap<string, Job>): Promise<void> {
     await createQueues(boss, store, jobs)
     const interrupted = await reclaim(store, boss)
     if (interrupted > 0) log.info({ interrupted }, 'jobs that a dead process left are taken up again')
-    const workers = new Map<string, string[]>()
-    for (const job of jobs.values()) workers.set(job.name, await work({ boss, store, job, log, claims }))
-    workers.set(DEAD_LETTER, [await workDeadLetters(boss, store, jobs, log)])
+    const told = tellGivenUp(store, jobs, log)
+    workers.set(DEAD_LETTER, createWorker(boss, store, { name: DEAD_LETTER, concurrency: 1, run: told, complain }))
+    for (const job of jobs.values()) {
+      const { name, options } = job
+      const run = (claimed: ClaimedJob) => attempt(boss, store, job, claimed, log)
+      workers.set(name, createWorker(boss, store, { name, concurrency: options.concurrency, run, complain }))
+    }
+    heard()
     looks.good = performance.now()
-    timers.push(every(LOOK_MILLISECONDS, log, looks, () => wakeForDue(boss, store, workers)))
+    timers.push(every(LOOK_MILLISECONDS, log, looks, () => wakeForDue(store, workers)))
     if (store.engine === 'server') timers.push(every(RECLAIM_MILLISECONDS, log, looks, reclaimDead))
   }
 
@@ -71,17 +82,20 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
     if (interrupted > 0) log.warn({ interrupted }, 'jobs that a dead process left are taken up again')
   }
 
-  /** A second before pg-boss would fail what is still at work, which would count as an attempt. */
   async function stop(timeoutSeconds: number): Promise<void> {
     for (const timer of timers.splice(0)) clearInterval(timer)
-    const givingBack = setTimeout(
-      () =>
-        void giveBack(store, claims).catch((error) => log.warn({ error: failureOf(error).message }, 'not given back')),
-      timeoutSeconds * 1000,
-    )
-    const stopped = boss.stop({ timeout: (timeoutSeconds + 0.5) * 1000 })
-    await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, timeoutSeconds * 1000 + 1000).unref())])
-    clearTimeout(givingBack)
+    const all = [...workers.values()]
+    const rested = Promise.all(all.map((worker) => worker.stop())).then(() => true)
+    const inTime = await Promise.race([rested, pause(timeoutSeconds * 1000, false)])
+    if (!inTime) {
+      const claims = all.flatMap((worker) => worker.claims())
+      const given = giveBack(store, claims).catch((error) =>
+        log.warn({ error: failureOf(error).message }, 'not given back'),
+      )
+      await Promise.race([given, pause(500)])
+      for (const worker of all) worker.abort()
+    }
+    await Promise.race([boss.stop({ timeout: 500 }), pause(500)])
   }
 
   return {
@@ -127,36 +141,7 @@ async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<s
   }
 }
 
-/** Begins work on one kind of job; returns the ids of its workers. `claims` holds what is at work. */
-async function work(scope: {
-  boss: PgBoss
-  store: QueueStore
-  job: Job
-  log: QueueLog
-  claims: Set<ClaimedJob>
-}): Promise<string[]> {
-  const { boss, store, job, log, claims } = scope
-  const workers: string[] = []
-  const heartbeat = store.engine === 'server' ? { heartbeatRefreshSeconds: HEARTBEAT_SECONDS } : {}
-  const options = { perJobResults: true, includeMetadata: true, pollingIntervalSeconds: 0.5, ...heartbeat } as const
-  for (let index = 0; index < job.options.concurrency; index += 1) {
-    const worker = await boss.work(job.name, options, async (claimed: ClaimedJob[]) => {
-      const results: JobResult[] = []
-      for (const one of claimed) {
-        claims.add(one)
-        results.push(await attempt(boss, store, job, one, log).finally(() => claims.delete(one)))
-      }
-      // There may be more: without this a worker waits out its polling interval after each job. Of a new one all are told.
-      const self = workers[index]
-      if (self !== undefined) boss.notifyWorker(self)
-      return results
-    })
-    workers.push(worker)
-  }
-  return workers
-}
-
-async function wakeForDue(boss: PgBoss, store: QueueStore, workers: ReadonlyMap<string, string[]>): Promise<void> {
+async function wakeForDue(store: QueueStore, workers: ReadonlyMap<string, Worker>): Promise<void> {
   const { schema } = store.queueConnection
   // In the words of pg-boss's index of what waits: a week of jobs that are done stands in the same table.
   const { rows } = await store.query<{ name: string }>(
@@ -164,8 +149,10 @@ async function wakeForDue(boss: PgBoss, store: QueueStore, workers: ReadonlyMap<
      where state < 'active' and not blocked and start_after <= now() and name = any($1)`,
     [[...workers.keys()]],
   )
-  for (const { name } of rows) for (const id of workers.get(name) ?? []) boss.notifyWorker(id)
+  for (const { name } of rows) workers.get(name)?.wake()
 }
+
+const pause = <T>(milliseconds: number, value?: T) => setTimeout(milliseconds, value, { ref: false })
 
 /** Runs a look again and again, one at a time; the first that fails is logged and the next may do better. */
 function every(

@@ -27,6 +27,22 @@ export async function reclaim(store: QueueStore, boss: PgBoss): Promise<number> 
   return rows.length
 }
 
+/** Says that whoever holds these claims of one name is alive; returns the ids of those that are still theirs. */
+export async function keepAlive(
+  store: QueueStore,
+  name: string,
+  claims: readonly { readonly id: string; readonly retryCount: number }[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await store.query<{ id: string }>(
+    `update ${store.queueConnection.schema}.job as job set heartbeat_on = now()
+     from unnest($2::uuid[], $3::int[]) as held (id, retry_count)
+     where job.name = $1 and job.id = held.id and job.retry_count = held.retry_count and job.state = 'active'
+     returning job.id`,
+    [name, claims.map(({ id }) => id), claims.map(({ retryCount }) => retryCount)],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /**
  * Gives back what this process is at when it stops: due at once, with as many attempts left as before. As `started_on`
  * stays, the next claim counts one more (pg-boss's `fetchNextJob`): its handler sees that somebody may have begun, and
