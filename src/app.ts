@@ -78,7 +78,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   }
   const { tenant, directory } = await connectTenant(config, surroundings, database, outgoing, log)
   const clock = { now: () => new Date() }
-  const jobs = jobsOf(queue)
+  const jobs: Jobs = { enqueue: queue.enqueueAll }
   const vitals = await vitalsOf(database, queue, clock.now())
   const { deadLetters } = queue
   const ports: Ports = { ...stores, clock, work: database, jobs, deadLetters, directory, tenant, vitals, resolveHost }
@@ -183,12 +183,6 @@ async function connectTenant(
   const warn = (message: string, fields: object) => log.warn(fields, message)
   return connectMicrosoft365({ ...surroundings, certificate, fetch: outgoing, warn })
 }
-
-const jobsOf = (queue: Queue): Jobs => ({
-  async enqueue(orders) {
-    for (const { name, payload, ...options } of orders) await queue.enqueue(name, payload, options)
-  },
-})
 
 function settingsOf(config: Environment, surroundings: Surroundings): Settings {
   return {

@@ -52,9 +52,8 @@ describe('a request', () => {
         ...more,
       }),
     )
-    await core.ports.requests.insert(request)
-    await core.ports.reservations.reserve(tenantId, request.alias, request.requestId)
-    return request
+    await core.ports.reservations.reserve(tenantId, [request.alias], request.requestId)
+    return (await core.ports.requests.insert(request)) ?? request
   }
 
   it.each(requestStates.flatMap((state) => (Object.keys(verbs) as Verb[]).map((verb) => [state, verb] as const)))(

@@ -18,14 +18,15 @@ describe.each(engines)('the stores, %s', (engine) => {
     const tenantId = randomUUID()
     const ids = fifty.map(() => randomUUID())
     const got = await Promise.all(
-      ids.map((id, index) => stores.reservations.reserve(tenantId, index % 2 ? 'Aurora' : 'aurora', id)),
+      ids.map((id, index) => stores.reservations.reserve(tenantId, [index % 2 ? 'Aurora' : 'aurora'], id)),
     )
-    const winner = ids.filter((_, index) => got[index])
+    const winner = ids.filter((_, index) => got[index]?.length === 0)
     expect(winner).toHaveLength(1)
     const [holder = ''] = winner
     expect(await stores.reservations.holder(tenantId, 'AURORA')).toBe(holder)
-    expect(await stores.reservations.reserve(tenantId, 'aurora', holder)).toBe(true)
-    expect(await stores.reservations.reserve(randomUUID(), 'aurora', randomUUID())).toBe(true)
+    expect(await stores.reservations.reserve(tenantId, ['aurora'], holder)).toEqual([])
+    expect(await stores.reservations.reserve(randomUUID(), ['aurora'], randomUUID())).toEqual([])
+    expect(await stores.reservations.reserve(tenantId, ['Borealis', 'AURORA'], randomUUID())).toEqual(['AURORA'])
     await stores.reservations.release(holder)
     expect(await stores.reservations.holder(tenantId, 'aurora')).toBeUndefined()
   })

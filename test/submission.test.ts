@@ -50,7 +50,7 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
     const made = await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, body, requestId)))
     expect(new Set(made.map(({ number }) => number)).size).toBe(1)
     expect((await core.provisioning.timeline(asKim, requestId)).map(({ action }) => action)).toEqual(['queued'])
-    expect(await core.orderedJobs(requestId)).toEqual(['follow-up', 'provision', 'refresh-cards'])
+    expect(await core.orderedJobs(requestId)).toEqual(['follow-up', 'provision'])
   })
 
   it('by one person: never more than the limit of open requests', async () => {
@@ -71,7 +71,6 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
 /** Every write of a submission, each done and then followed by a failure. */
 const writes = {
   'the name': (ports) => ({ reservations: { ...ports.reservations, reserve: after(ports.reservations.reserve) } }),
-  'the number': (ports) => ({ requests: { ...ports.requests, nextNumber: after(ports.requests.nextNumber) } }),
   'the request': (ports) => ({ requests: { ...ports.requests, insert: after(ports.requests.insert) } }),
   'its card': (ports) => ({ sentCards: { ...ports.sentCards, put: after(ports.sentCards.put) } }),
   'the timeline': (ports) => ({ audit: { ...ports.audit, append: after(ports.audit.append) } }),

@@ -66,19 +66,20 @@ export async function record(ports: Ports, settings: Settings, change: Change, b
         id: jobId('deliver', deliveryId, 0),
       }),
     ),
-    {
-      name: 'refresh-cards',
-      // Approvers' cards show decisions and ends; the steps in between only the requester's does.
-      payload: {
-        v: 1,
-        requestId: request.requestId,
-        version: request.version,
-        cards: isNewState || request.approvals !== before?.approvals ? 'all' : 'status',
-      },
-      id: jobId('refresh', request.requestId, request.version),
-    },
+    // Of a new request there are no cards yet, but for the one that its submission names.
+    ...(before === undefined
+      ? []
+      : // Approvers' cards show decisions and ends; the steps in between only the requester's does.
+        [refreshCards(request, isNewState || request.approvals !== before.approvals ? 'all' : 'status')]),
   ])
 }
+
+/** The order to bring a request's cards to its present version. */
+export const refreshCards = ({ requestId, version }: Request, cards: 'all' | 'status'): JobOrder => ({
+  name: 'refresh-cards',
+  payload: { v: 1, requestId, version, cards },
+  id: jobId('refresh', requestId, version),
+})
 
 /** The template's webhook, and beside it the bot's own subscription: the bot listens like any other subscriber. */
 async function deliveriesOf(ports: Ports, settings: Settings, request: Request): Promise<Delivery[]> {

@@ -50,9 +50,11 @@ export interface OverdueQuery {
 }
 
 export interface RequestStore {
-  nextNumber(tenantId: string): Promise<number>
-  /** False when the id is known already: the same draft was submitted before. */
-  insert(request: Request): Promise<boolean>
+  /**
+   * Stores a new request under the tenant's next number, and returns it so; undefined when the id is known already: the
+   * same draft was submitted before. From here to the end of the transaction the tenant's submissions wait for each other.
+   */
+  insert<R extends Request>(request: R): Promise<R | undefined>
   find(requestId: string): Promise<Request | undefined>
   findByNumber(tenantId: string, number: number): Promise<Request | undefined>
   /** Reads and locks until the transaction ends. */
@@ -94,8 +96,8 @@ export interface AuditLog {
 
 /** Names kept for requests that have not ended. */
 export interface Reservations {
-  /** False when another request holds the name. */
-  reserve(tenantId: string, name: string, requestId: string): Promise<boolean>
+  /** Keeps names for a request; returns those that another one holds. */
+  reserve(tenantId: string, names: readonly string[], requestId: string): Promise<string[]>
   holder(tenantId: string, name: string): Promise<string | undefined>
   release(requestId: string): Promise<void>
 }

@@ -1,5 +1,5 @@
 import { type Actor, authorize } from './access.ts'
-import { askApprovers, changeRequest, entry, jobsOfQueued, record } from './change.ts'
+import { askApprovers, changeRequest, entry, jobsOfQueued, record, refreshCards } from './change.ts'
 import type { SentCard } from './chat-ports.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import { mailboxOf } from './mailbox-plan.ts'
@@ -46,6 +46,7 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
     try {
       return await ports.work.transaction(() => store(ports, settings, actor, submission, plan))
     } catch (error) {
+      if (error instanceof AlreadySubmitted) return existing(ports, actor, requestId)
       if (!(error instanceof NameLost)) throw error
       // Our next look finds it held, and suggests another or derives one, unless names were lost again and again.
       if (crowded) return refuse([fault(error.pointer, 'name-taken', `${error.message} is taken. Try another.`, '')])
@@ -56,13 +57,16 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
 /** Thrown inside the transaction: a name of the plan was taken since the plan was made. */
 class NameLost extends Error {
   readonly pointer: string
-  constructor({ name, pointer }: Plan['names'][number]) {
+  constructor(name: string, { names }: Plan) {
     super(name)
-    this.pointer = pointer
+    this.pointer = names.find((one) => one.name === name)?.pointer ?? ''
   }
 }
 
-/** Stores the request of a plan. Throws {@link NameLost}, so that nothing is kept. */
+/** Thrown inside the transaction: the same id was submitted in the same moment, and that one holds. */
+class AlreadySubmitted extends Error {}
+
+/** Stores the request of a plan. Throws {@link NameLost} or {@link AlreadySubmitted}, so that nothing is kept. */
 async function store(
   ports: Ports,
   settings: Settings,
@@ -71,24 +75,29 @@ async function store(
   plan: Plan,
 ): Promise<Request> {
   const { requestId, statusCard } = submission
-  const earlier = await ports.requests.lock(requestId)
-  if (earlier) return own(earlier, actor)
   if (submission.replaces) await endReplaced(ports, settings, actor, submission.replaces, requestId)
-  for (const one of plan.names)
-    if (!(await ports.reservations.reserve(actor.tenantId, one.name, requestId))) throw new NameLost(one)
-  // The number is taken before open requests are counted: from here on the tenant's submissions wait for each other.
-  const number = await ports.requests.nextNumber(actor.tenantId)
-  await refuseTooMany(ports, settings, actor)
+  const [lost] = await ports.reservations.reserve(
+    actor.tenantId,
+    plan.names.map(({ name }) => name),
+    requestId,
+  )
+  if (lost !== undefined) throw new NameLost(lost, plan)
   const at = ports.clock.now().toISOString()
   const asked = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
-  const request = { ...newRequest(plan, actor, submission, number, at), ...asked }
-  if (!(await ports.requests.insert(request))) return existing(ports, actor, requestId)
-  if (statusCard)
-    await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
+  const request = { ...newRequest(plan, actor, submission, at), ...asked }
   const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : askApprovers(request)
+  if (statusCard) {
+    await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
+    // The answer to the click brings the card up to date, unless it is lost.
+    jobs.push(refreshCards(request, 'status'))
+  }
   await record(ports, settings, { request, audit: [entry(request, actor, request.status)], jobs })
   await submission.along?.()
-  return request
+  // Last, since all submissions of the tenant wait for each other from here on.
+  const stored = await ports.requests.insert(request)
+  if (!stored) throw new AlreadySubmitted()
+  await refuseTooMany(ports, settings, actor)
+  return stored
 }
 
 /** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
@@ -102,14 +111,15 @@ async function endReplaced(ports: Ports, settings: Settings, actor: Actor, repla
 }
 
 /** What every request has, whatever it asks for. */
-function newRequest(plan: Plan, actor: Actor, submission: Submission, number: number, at: string) {
+function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string) {
   const { approvals } = plan
   const { id, displayName, userPrincipalName } = actor
   const status = approvals.length > 0 ? ('pendingApproval' as const) : ('queued' as const)
   return {
     v: 1 as const,
     requestId: submission.requestId,
-    number,
+    // Given by the store.
+    number: 0,
     tenantId: actor.tenantId,
     template: snapshot(plan.template),
     status,
@@ -131,11 +141,11 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, number: nu
   }
 }
 
-/** The limit is for people: an application has many to ask for. */
+/** Counts the new one too. The limit is for people: an application has many to ask for. */
 async function refuseTooMany(ports: Ports, settings: Settings, actor: Actor): Promise<void> {
   const limit = settings.openRequestsPerPerson
-  if (limit === 0 || actor.clientId !== undefined || (await ports.requests.countOpen(actor.tenantId, actor.id)) < limit)
-    return
+  if (limit === 0 || actor.clientId !== undefined) return
+  if ((await ports.requests.countOpen(actor.tenantId, actor.id)) <= limit) return
   throw new ProvisioningError(
     'too-many-open-requests',
     `You have ${limit} open requests, which is the most at a time. Wait for one to finish, or cancel one.`,

@@ -37,8 +37,11 @@ export function createDirectory(parts: DirectoryParts): Directory {
     groupsOf: (personId) => groups(personId, async () => new Set(await graph.groupIdsOf(personId))),
     async isSiteAddressFree(alias) {
       // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.
-      if ((await graph.groupsByNickname(alias)).length > 0) return false
-      return !(await sharePoint.siteExists(sharePoint.addressOf(alias)))
+      const [groups, isSite] = await Promise.all([
+        graph.groupsByNickname(alias),
+        sharePoint.siteExists(sharePoint.addressOf(alias)),
+      ])
+      return groups.length === 0 && !isSite
     },
     unknownToExchange: (people) => unknownToExchange(exchange, people),
     async isMailboxNameFree(address) {

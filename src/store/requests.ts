@@ -19,23 +19,18 @@ export function createRequestStore(database: Database): RequestStore {
     return rows[0] && provisioningRequest.parse(rows[0].body)
   }
   return {
-    async nextNumber(tenantId) {
-      const { rows } = await database.query<{ last_number: number }>(
-        `INSERT INTO counters (tenant_id, last_number) VALUES ($1, $2)
-         ON CONFLICT (tenant_id) DO UPDATE SET last_number = counters.last_number + 1 RETURNING last_number`,
-        [tenantId, numberBeforeFirst + 1],
-      )
-      return rows[0]?.last_number ?? numberBeforeFirst + 1
-    },
-
     async insert(request) {
-      const { rowCount } = await database.query(
-        `INSERT INTO requests (request_id, tenant_id, number, kind, status, requester_id, waiting_for, version, submitted_at, updated_at, body)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (request_id) DO NOTHING`,
+      const { rows } = await database.query<{ number: number }>(
+        `WITH counted AS (
+           INSERT INTO counters (tenant_id, last_number) VALUES ($2, $3)
+           ON CONFLICT (tenant_id) DO UPDATE SET last_number = counters.last_number + 1 RETURNING last_number)
+         INSERT INTO requests (request_id, tenant_id, number, kind, status, requester_id, waiting_for, version, submitted_at, updated_at, body)
+         SELECT $1, $2, last_number, $4, $5, $6, $7, $8, $9, $10, $11::jsonb || jsonb_build_object('number', last_number)
+         FROM counted ON CONFLICT (request_id) DO NOTHING RETURNING number`,
         [
           request.requestId,
           request.tenantId,
-          request.number,
+          numberBeforeFirst + 1,
           request.kind,
           request.status,
           request.requester.id,
@@ -46,7 +41,7 @@ export function createRequestStore(database: Database): RequestStore {
           JSON.stringify(request),
         ],
       )
-      return rowCount === 1
+      return rows[0] && { ...request, number: rows[0].number }
     },
 
     find: (requestId) => one('SELECT body FROM requests WHERE request_id = $1', [requestId]),
