@@ -14,6 +14,7 @@ import {
   runStatement,
   Transaction,
 } from './transaction.ts'
+import { createTurns, noTurns, type Turns } from './turns.ts'
 
 /** PostgreSQL, embedded or on a server. Timestamps are read as Date, bigint as number, jsonb parsed. */
 export interface Database {
@@ -33,7 +34,10 @@ export interface Database {
   transaction<T>(work: () => Promise<T>): Promise<T>
   /** Throws inside a transaction: no outgoing call may be made while one is open. `what` names the call. */
   assertOutside(what: string): void
-  /** Runs work outside the transaction around it: for timers and workers that are started within one. */
+  /**
+   * Runs work outside the transaction around it, behind what people wait for: for timers and workers, also those that are
+   * started within a transaction.
+   */
   outside<T>(work: () => T): T
   /** Runs work whose statements may take minutes: for what nobody waits for, such as a migration. */
   patiently<T>(work: () => Promise<T>): Promise<T>
@@ -65,6 +69,7 @@ interface Engine {
   readonly pool: pg.Pool
   readonly queueConnection: QueueConnection
   readonly availability: Availability
+  readonly turns: Turns
   close(): Promise<void>
 }
 
@@ -83,11 +88,16 @@ async function openEngine(options: DatabaseOptions): Promise<Engine> {
   const { databaseUrl } = options
   if (databaseUrl !== undefined) {
     const server = await openServer(databaseUrl, { ...options, types })
-    return { engine: 'server', queueConnection: { schema: queueSchema, connectionString: databaseUrl }, ...server }
+    return {
+      engine: 'server',
+      queueConnection: { schema: queueSchema, connectionString: databaseUrl },
+      turns: noTurns,
+      ...server,
+    }
   }
   const { pool, listen, close } = await openEmbedded({ ...options, types })
   const queueConnection = { schema: queueSchema, listen }
-  return { engine: 'embedded', pool, queueConnection, availability: alwaysThere, close }
+  return { engine: 'embedded', pool, queueConnection, availability: alwaysThere, turns: createTurns(), close }
 }
 
 const { INT8 } = pg.types.builtins
@@ -99,13 +109,16 @@ const types: pg.CustomTypesConfig = {
 const ATTEMPTS = 4
 const PATIENCE_MILLISECONDS = 600_000
 
-function databaseOf({ engine, pool, queueConnection, availability, close }: Engine): Database {
+function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
+  const { engine } = lender
   const ambient = new AsyncLocalStorage<Transaction>()
+  const patient = new AsyncLocalStorage<boolean>()
+  const lent = <T>(work: (client: pg.PoolClient) => Promise<T>) => withClient(lender, patient.getStore() === true, work)
 
   async function query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
     const transaction = ambient.getStore()
     if (transaction) return transaction.query<Row>(sql, values)
-    return withClient({ pool, engine, availability }, async (client) => {
+    return lent(async (client) => {
       try {
         return await runStatement<Row>(client, sql, values)
       } catch (error) {
@@ -127,7 +140,7 @@ function databaseOf({ engine, pool, queueConnection, availability, close }: Engi
     }
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await withClient({ pool, engine, availability }, (client) => {
+        return await lent((client) => {
           const own = new Transaction(client)
           return own.run(() => ambient.run(own, work))
         })
@@ -146,7 +159,7 @@ function databaseOf({ engine, pool, queueConnection, availability, close }: Engi
     assertOutside(what) {
       if (ambient.getStore()?.isOpen) throw new Error(`${what} must not be called while a transaction is open`)
     },
-    outside: (work) => ambient.exit(work),
+    outside: (work) => ambient.exit(() => patient.run(true, work)),
     patiently: (work) => patience.run(PATIENCE_MILLISECONDS, work),
     async ping() {
       const start = performance.now()
@@ -161,14 +174,28 @@ function databaseOf({ engine, pool, queueConnection, availability, close }: Engi
 
 /** Lends a connection. A doubtful one is thrown away afterwards, and makes the store itself doubted. */
 async function withClient<T>(
-  { pool, engine, availability }: Pick<Engine, 'pool' | 'engine' | 'availability'>,
+  { pool, engine, availability, turns }: Pick<Engine, 'pool' | 'engine' | 'availability' | 'turns'>,
+  isPatient: boolean,
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   await availability.admit()
-  const client = await lend(pool, availability)
-  // The embedded store runs on the event loop: everybody else gets a turn before each transaction. Not before `connect`:
-  // callers that wait together would then all run within one turn.
-  if (engine === 'embedded') await new Promise(setImmediate)
+  const leave = await turns.enter(isPatient)
+  try {
+    const client = await lend(pool, availability)
+    // The embedded store runs on the event loop: everybody else gets a turn before each transaction. Not before `connect`:
+    // callers that wait together would then all run within one turn.
+    if (engine === 'embedded') await new Promise(setImmediate)
+    return await lentTo(work, client, { engine, availability })
+  } finally {
+    leave()
+  }
+}
+
+async function lentTo<T>(
+  work: (client: pg.PoolClient) => Promise<T>,
+  client: pg.PoolClient,
+  { engine, availability }: Pick<Engine, 'engine' | 'availability'>,
+): Promise<T> {
   const onError = () => undefined
   client.on('error', onError)
   try {

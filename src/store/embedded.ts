@@ -4,6 +4,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { createPgConfig } from '@electric-sql/pglite/node-postgres'
 import pg from 'pg'
 import { DurableFiles, measureFlush, syncFolder, syncTree } from './durable-files.ts'
+import { keepPlans } from './plans.ts'
 import { finishRestore } from './restored.ts'
 import { lockStore } from './store-lock.ts'
 
@@ -48,7 +49,8 @@ export async function openEmbedded(options: {
     const startParams = startParameters(options.schema ?? 'public')
     const lite = await PGlite.create({ fs: files, startParams, ...(options.from && { loadDataDir: options.from }) })
     finishFiles(folder)
-    const pool = new pg.Pool({ ...createPgConfig(lite), max: 1, types: options.types })
+    const pool = new pg.Pool({ ...createPgConfig(lite), max: 1, idleTimeoutMillis: 0, types: options.types })
+    pool.on('connect', keepPlans)
     pool.on('error', (error) => options.log?.(`The embedded store's connection failed: ${error.message}`))
     const { maintain, stopMaintenance } = maintenance(pool, options.log)
     const store: EmbeddedStore = {

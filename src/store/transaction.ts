@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type pg from 'pg'
 import { ProvisioningError } from '../core/index.ts'
+import { noteSchemaChange, planName } from './plans.ts'
 
 export interface QueryResult<Row> {
   readonly rows: Row[]
@@ -118,7 +119,14 @@ export async function runStatement<Row>(
   const wired = values?.map(toWire)
   try {
     const limit = patience.getStore()
-    const statement = { text: sql, ...(wired && { values: wired }), ...(limit && { query_timeout: limit }) }
+    const name = wired && planName(client, sql)
+    if (!wired) noteSchemaChange(client, sql)
+    const statement = {
+      text: sql,
+      ...(wired && { values: wired }),
+      ...(name !== undefined && { name }),
+      ...(limit && { query_timeout: limit }),
+    }
     const result: pg.QueryResult | pg.QueryResult[] = await client.query(statement)
     if (!Array.isArray(result)) return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 }
     return { rows: result.flatMap((each) => (each.rows ?? []) as Row[]), rowCount: result.at(-1)?.rowCount ?? 0 }
