@@ -137,12 +137,11 @@ export function withAccessWorld() {
       const problem = status === 'failed' ? { code: 'quota', detail: 'The quota is used up.' } : null
       const request = provisioningRequest.parse({
         ...requestOf(),
-        ...{ requestId: randomUUID(), number: await core.ports.requests.nextNumber(tenantId), status, problem },
+        ...{ requestId: randomUUID(), status, problem },
         ...{ requester: kim, owners: [kim], approvals: stages(), submittedAt: at, updatedAt: at, queuedAt: at },
         ...{ alias: `merger-${randomUUID()}`, details: { displayName: `${secret} ${status}` } },
       })
-      await core.ports.requests.insert(request)
-      return request
+      return (await core.ports.requests.insert(request)) ?? request
     },
     find: (requestId: string) => core.ports.requests.find(requestId),
     /** A job about the request that was given up. */
