@@ -162,10 +162,9 @@ async function seed(place: Place, made: Request, count: number, serviceUrl: stri
   const stored: Request[] = []
   for (let index = 0; index < count; index += 1) {
     const requester = { ...made.requester, id: randomUUID() }
-    const number = await requests.nextNumber(made.tenantId)
-    const own = { requestId: randomUUID(), number, requester, followUp: { state: 'waiting' } }
-    const request = provisioningRequest.parse({ ...made, ...own })
-    await requests.insert(request)
+    const own = { requestId: randomUUID(), requester, followUp: { state: 'waiting' } }
+    const request = await requests.insert(provisioningRequest.parse({ ...made, ...own }))
+    if (!request) throw new Error('a request of a new id was there already')
     const { tenantId } = request
     const reference = {
       ...{ channelId: 'msteams', serviceUrl, locale: 'en-GB', bot: { id: '28:bot', name: 'Quartermaster' } },
