@@ -102,7 +102,17 @@ function responsesOf(route: Route, books: Books): Part {
     .map(([status, codes]) => [status, books.refusals.refused(codes, sometimes)])
   return Object.fromEntries([
     ...answered,
-    ...(unchanged ? [[304, { description: 'It has not changed.', headers: headersOf(['ETag'], sometimes) }]] : []),
+    ...(unchanged
+      ? [
+          [
+            304,
+            {
+              description: 'It has not changed.',
+              headers: headersOf(['ETag'], [...(route.answers[200]?.headers ?? []), ...sometimes]),
+            },
+          ],
+        ]
+      : []),
     ...refused,
   ])
 }
@@ -110,7 +120,7 @@ function responsesOf(route: Route, books: Books): Part {
 function answerOf(
   route: Route,
   status: number,
-  { says, body, mediaType = 'application/json', headers = [] }: AnswerSpec,
+  { says, body, mediaTypes = ['application/json'], headers = [] }: AnswerSpec,
   codes: readonly ProblemCode[],
   book: SchemaBook,
   sometimes: readonly AnswerHeader[],
@@ -118,7 +128,7 @@ function answerOf(
   const shown = Object.entries(route.examples).filter(([, one]) => one.status === status && one.answer !== undefined)
   const examples = shown.length > 0 && { examples: examplesOf(shown, ({ answer }) => answer) }
   const content = {
-    ...(body && { [mediaType]: { schema: book.answered(body), ...examples } }),
+    ...(body && Object.fromEntries(mediaTypes.map((one) => [one, { schema: book.answered(body), ...examples }]))),
     ...(codes.length > 0 && problemContent(codes)),
   }
   const replayed: readonly AnswerHeader[] = route.idempotent ? ['Idempotency-Replayed'] : []

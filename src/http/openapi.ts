@@ -1,16 +1,12 @@
-import { z } from 'zod'
 import { webhookBody } from '../core/index.ts'
 import { type Route, tags } from './define-route.ts'
-import { provisionedWebhook } from './examples/webhooks.ts'
+import { receiveWebhookExamples } from './examples/webhooks.ts'
+import type { OpenApi } from './openapi-body.ts'
 import { type Books, headerParameters, operationOf } from './openapi-operation.ts'
 import { createRefusalBook, headerComponents, type Part, problemExampleComponents } from './openapi-problems.ts'
 import { createSchemaBook, type SchemaBook } from './openapi-schemas.ts'
 import { type Access, securitySchemes } from './openapi-security.ts'
 import { problemBody } from './problem.ts'
-
-/** What the document is: OpenAPI 3.1.1. Its form is tested with a validator. */
-export const openApiBody = z.looseObject({ openapi: z.literal('3.1.1') })
-export type OpenApi = z.output<typeof openApiBody>
 
 const description = `Asks for Microsoft 365 mailboxes and SharePoint sites by templates and their policies.
 
@@ -94,7 +90,7 @@ function webhookOf(book: SchemaBook): Part {
         content: {
           'application/json': {
             schema: book.taken(webhookBody),
-            examples: { provisioned: { summary: 'A site is ready', value: provisionedWebhook } },
+            examples: { provisioned: { summary: 'A site is ready', value: receiveWebhookExamples.ready.body } },
           },
         },
       },

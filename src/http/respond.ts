@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'restify'
+import type { headersOfAll } from './headers.ts'
 import { type Problem, problemOf } from './problem.ts'
 import type { Answer } from './route-answers.ts'
 import type { HttpLog } from './services.ts'
@@ -37,6 +38,13 @@ export const outgoing = ({ status, headers = {}, body, mediaType }: Answer): Out
   body: body === undefined ? '' : mediaType === undefined ? JSON.stringify(body) : String(body),
 })
 
+/** What every answer carries, whoever writes it. */
+export const commonHeaders = (traceId: string): Record<(typeof headersOfAll)[number], string> => ({
+  'X-Request-Id': traceId,
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+})
+
 /** Writes an answer past restify's formatters, so that what goes out is what is tested and kept. */
 export function send(exchange: Exchange, { status, headers, body }: Outgoing, mediaType = 'application/json'): void {
   const { request, response, traceId, extra } = exchange
@@ -46,9 +54,7 @@ export function send(exchange: Exchange, { status, headers, body }: Outgoing, me
   response.writeHead(same ? 304 : status, {
     ...(content !== '' && { 'Content-Type': `${mediaType}; charset=utf-8` }),
     ...(status !== 204 && !same && { 'Content-Length': String(Buffer.byteLength(content)) }),
-    'X-Request-Id': traceId,
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'no-store',
+    ...commonHeaders(traceId),
     ...(closesConnection(request) && { Connection: 'close' }),
     ...extra,
     ...headers,

@@ -7,8 +7,8 @@ export interface AnswerSpec {
   readonly says: string
   /** null = no body. A schema that takes `undefined`: with or without one. */
   readonly body: z.ZodType | null
-  /** Where it is not JSON; the body is text then. */
-  readonly mediaType?: string
+  /** Where it is not JSON: the handler gives text, and which of these it is. */
+  readonly mediaTypes?: readonly string[]
   /** Beside those that every answer carries. */
   readonly headers?: readonly AnswerHeader[]
 }
@@ -20,7 +20,7 @@ export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-  readonly mediaType?: string
+  readonly mediaType?: string | undefined
 }
 
 type HeadersOf<S extends AnswerSpec> = S extends { readonly headers: readonly (infer H extends AnswerHeader)[] }
@@ -30,9 +30,13 @@ type BodyOf<S extends AnswerSpec> = S['body'] extends z.ZodType
   ? { readonly body: z.input<S['body']> }
   : { readonly body?: undefined }
 
+type MediaOf<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly (infer M extends string)[] }
+  ? { readonly mediaType: M }
+  : { readonly mediaType?: undefined }
+
 /** What a handler gives back: one of its route's answers, with its body and all of its headers. */
 export type AnswerOf<A extends Answers> = {
-  [S in keyof A & number]: { readonly status: S } & HeadersOf<A[S]> & BodyOf<A[S]>
+  [S in keyof A & number]: { readonly status: S } & HeadersOf<A[S]> & BodyOf<A[S]> & MediaOf<A[S]>
 }[keyof A & number]
 
 /** Given back by a handler that has written the answer itself. */
@@ -47,12 +51,23 @@ export interface Example {
   readonly status: number
   readonly answer?: unknown
 }
+/** A value that is written down once, and changed by nobody. */
+type Written<T> = T extends readonly (infer E)[]
+  ? readonly Written<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Written<T[K]> }
+    : T
+
 /** An example whose body and answer fit the schemas of its route. */
 export type ExampleOf<P, Q, B, A extends Answers> = Omit<Example, 'body' | 'status' | 'answer'> &
   (P extends z.ZodType ? { readonly params: Readonly<Record<keyof z.output<P> & string, string>> } : unknown) &
   (Q extends z.ZodType ? { readonly query?: { readonly [K in keyof z.output<Q>]?: string } } : unknown) &
-  (B extends undefined ? { readonly body?: undefined } : { readonly body?: B }) &
+  (B extends undefined ? { readonly body?: undefined } : { readonly body?: Written<B> }) &
   { [S in keyof A & number]: { readonly status: S } & AnswerIn<A[S]> }[keyof A & number]
-type AnswerIn<S extends AnswerSpec> = S['body'] extends z.ZodType
-  ? { readonly answer: z.input<S['body']> }
-  : { readonly answer?: undefined }
+type AnswerIn<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly string[] }
+  ? { readonly answer?: undefined }
+  : S['body'] extends z.ZodType
+    ? undefined extends z.input<S['body']>
+      ? { readonly answer?: Written<z.input<S['body']>> }
+      : { readonly answer: Written<z.input<S['body']>> }
+    : { readonly answer?: undefined }

@@ -7,14 +7,16 @@ import { createAuthenticate, type Identity } from './authenticate.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { createClientAddress, networkOf } from './client-address.ts'
 import type { Route } from './define-route.ts'
+import { entityTag } from './entity-tag.ts'
 import { Lifecycle } from './lifecycle.ts'
 import { createLimits } from './limits.ts'
+import { openApiOf } from './openapi.ts'
 import { HttpError } from './problem.ts'
 import { createRefusals } from './refused-callers.ts'
 import { type Exchange, pathOf, sendError } from './respond.ts'
 import { routes } from './routes/index.ts'
 import { type Door, serveRoute } from './serve-route.ts'
-import type { HttpOptions, HttpServer } from './services.ts'
+import type { HttpOptions, HttpServer, Services } from './services.ts'
 
 /** Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. */
 const patience = { headersTimeout: 15_000, requestTimeout: 28_000, connectionsCheckingInterval: 2_000 } as const
@@ -63,12 +65,30 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
   const addressOf = createClientAddress(options.trustedProxies ?? [])
   const shared = buckets && { buckets, warn: log.warn.bind(log) }
   return {
-    services: { provisioning, webhookSecret, messages, health: lifecycle.healthWith(health) },
+    services: {
+      provisioning,
+      webhookSecret,
+      messages,
+      health: lifecycle.healthWith(health),
+      openApi: describer(options),
+    },
     authenticate: createAuthenticate(options.tokens, options.baseUrl, now),
     limits: createLimits(options.limits, now, shared),
     refusals: (error, request) => refusals.judge(error, networkOf(addressOf(request))),
     idempotency: options.idempotency,
     now,
+  }
+}
+
+/** The API document is made when it is first asked for: it is long, and most processes are never asked. */
+function describer({ baseUrl, tokens: { authority } }: HttpOptions) {
+  let made: ReturnType<Services['openApi']> | undefined
+  return () => {
+    if (made === undefined) {
+      const document = openApiOf(routes, { baseUrl, authority })
+      made = { document, etag: entityTag(JSON.stringify(document)) }
+    }
+    return made
   }
 }
 

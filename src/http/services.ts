@@ -2,6 +2,7 @@ import type { Request, Response } from 'restify'
 import type { Clock, IdempotencyStore, Provisioning, TokenBuckets } from '../core/index.ts'
 import type { TokenOptions } from './authenticate.ts'
 import type { LimitOptions } from './limits.ts'
+import type { OpenApi } from './openapi-body.ts'
 
 /** The log as this room uses it; pino is one. */
 export interface HttpLog {
@@ -25,10 +26,12 @@ export interface Services {
   readonly webhookSecret: string
   readonly messages: MessagesHandler
   readonly health: Health
+  /** The API document, and its ETag. */
+  readonly openApi: () => { readonly document: OpenApi; readonly etag: string }
 }
 
 /** What an HTTP server is made of. */
-export interface HttpOptions extends Services {
+export interface HttpOptions extends Omit<Services, 'openApi'> {
   /** 0 = any free port. */
   readonly port: number
   readonly host: string

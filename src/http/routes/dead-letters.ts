@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { referenceOf } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
+import {
+  dismissDeadLetterExamples,
+  listDeadLettersExamples,
+  replayDeadLetterExamples,
+} from '../examples/administration.ts'
 import { listOf, paging } from './paging.ts'
 
 export const deadLetter = z.strictObject({
@@ -23,7 +28,7 @@ export const listDeadLetters = defineRoute({
   query: z.strictObject(paging),
   answers: { 200: { says: 'A page of the list.', body: listOf(deadLetter) } },
   refusals: [],
-  examples: {},
+  examples: listDeadLettersExamples,
   async handle({ actor, provisioning }, { query: { limit, cursor } }) {
     const page = { limit, ...(cursor !== undefined && { cursor }) }
     const { jobs, nextCursor } = await provisioning.admin.deadLetters(actor, page)
@@ -47,7 +52,7 @@ export const dismissDeadLetter = defineRoute({
   params: z.object({ letterId: z.uuid().toLowerCase() }),
   answers: { 204: { says: 'It is off the list.', body: null } },
   refusals: ['not-found'],
-  examples: {},
+  examples: dismissDeadLetterExamples,
   idempotent: true,
   async handle({ actor, provisioning }, { params }) {
     await provisioning.admin.dismiss(actor, params.letterId)
@@ -66,7 +71,7 @@ export const replayDeadLetter = defineRoute({
   params: z.object({ letterId: z.uuid().toLowerCase() }),
   answers: { 204: { says: 'It will be run again.', body: null } },
   refusals: ['not-found'],
-  examples: {},
+  examples: replayDeadLetterExamples,
   idempotent: true,
   async handle({ actor, provisioning }, { params }) {
     await provisioning.admin.replay(actor, params.letterId)

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { type Actor, longestComment, type Permission, type Provisioning, type Request } from '../../core/index.ts'
 import { type ActorRoute, defineRoute } from '../define-route.ts'
+import { approveRequestExamples, rejectRequestExamples } from '../examples/decisions.ts'
+import { cancelRequestExamples, retryRequestExamples } from '../examples/late-decisions.ts'
 import type { ProblemCode } from '../problem-codes.ts'
 import { ofOneRequest, showing, shown } from './shown-request.ts'
 
@@ -16,15 +18,22 @@ type Decide = (
   attempt: string,
 ) => Promise<Request>
 
+type DecisionExamples =
+  | typeof approveRequestExamples
+  | typeof rejectRequestExamples
+  | typeof cancelRequestExamples
+  | typeof retryRequestExamples
+
 interface DecisionSpec {
   readonly verb: 'approve' | 'reject' | 'cancel' | 'retry'
   readonly summary: string
   readonly permission: Permission
   readonly refusals: readonly ProblemCode[]
+  readonly examples: DecisionExamples
   readonly decide: Decide
 }
 
-function decisionRoute({ verb, summary, permission, refusals, decide }: DecisionSpec): ActorRoute {
+function decisionRoute({ verb, summary, permission, refusals, examples, decide }: DecisionSpec): ActorRoute {
   return defineRoute({
     id: `${verb}Request`,
     tag: 'Requests',
@@ -37,7 +46,7 @@ function decisionRoute({ verb, summary, permission, refusals, decide }: Decision
     body: decisionBody,
     answers: { 200: showing },
     refusals: ['not-found', ...refusals],
-    examples: {},
+    examples,
     idempotent: true,
     async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
       return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt))
@@ -52,6 +61,7 @@ export const approveRequest = decisionRoute({
   summary: 'Approve a request',
   permission: 'request.decide',
   refusals: tooLate,
+  examples: approveRequestExamples,
   decide: (to, ...call) => to.approve(...call),
 })
 export const rejectRequest = decisionRoute({
@@ -59,6 +69,7 @@ export const rejectRequest = decisionRoute({
   summary: 'Reject a request, saying why',
   permission: 'request.decide',
   refusals: [...tooLate, 'comment-required'],
+  examples: rejectRequestExamples,
   decide: (to, ...call) => to.reject(...call),
 })
 export const cancelRequest = decisionRoute({
@@ -66,6 +77,7 @@ export const cancelRequest = decisionRoute({
   summary: 'Cancel a request',
   permission: 'request.cancel',
   refusals: ['already-ended', 'illegal-transition'],
+  examples: cancelRequestExamples,
   decide: (to, ...call) => to.cancel(...call),
 })
 export const retryRequest = decisionRoute({
@@ -73,5 +85,6 @@ export const retryRequest = decisionRoute({
   summary: 'Continue a failed request',
   permission: 'request.retry',
   refusals: ['illegal-transition'],
+  examples: retryRequestExamples,
   decide: (to, ...call) => to.retry(...call),
 })

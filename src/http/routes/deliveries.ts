@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { delivery, deliveryDetails, deliveryView, showDelivery, showDeliveryDetails } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
+import { listDeliveriesExamples, readDeliveryExamples, replayDeliveryExamples } from '../examples/deliveries.ts'
 import { listOf, paging } from './paging.ts'
 
 const params = z.object({ deliveryId: z.uuid().toLowerCase() })
@@ -21,7 +22,7 @@ export const listDeliveries = defineRoute({
   }),
   answers: { 200: { says: 'A page of the list.', body: listOf(deliveryView) } },
   refusals: [],
-  examples: {},
+  examples: listDeliveriesExamples,
   async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {
     const { deliveries, nextCursor } = await provisioning.deliveries.list(actor, {
       limit,
@@ -45,7 +46,7 @@ export const readDelivery = defineRoute({
   params,
   answers: { 200: { says: 'The delivery.', body: deliveryDetails } },
   refusals: ['not-found'],
-  examples: {},
+  examples: readDeliveryExamples,
   async handle({ actor, provisioning }, { params: { deliveryId } }) {
     return { status: 200, body: showDeliveryDetails(await provisioning.deliveries.read(actor, deliveryId)) }
   },
@@ -63,7 +64,7 @@ export const replayDelivery = defineRoute({
   params,
   answers: { 202: { says: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
   refusals: ['not-found', 'illegal-transition'],
-  examples: {},
+  examples: replayDeliveryExamples,
   idempotent: true,
   async handle({ actor, provisioning }, { params: { deliveryId } }) {
     const body = showDeliveryDetails(await provisioning.deliveries.replay(actor, deliveryId))

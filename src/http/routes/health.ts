@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { definePublicRoute } from '../define-route.ts'
+import { readLivenessExamples, readReadinessExamples } from '../examples/service.ts'
 
 export const healthBody = z.strictObject({
   status: z.enum(['ok', 'unavailable']),
@@ -17,7 +18,7 @@ export const live = definePublicRoute({
   audience: null,
   answers: { 200: { says: 'It is.', body: healthBody } },
   refusals: [],
-  examples: {},
+  examples: readLivenessExamples,
   handle: async () => ({ status: 200, body: { status: 'ok' as const, checks: {} } }),
 })
 
@@ -35,7 +36,7 @@ export const ready = definePublicRoute({
     503: { says: 'It cannot just now; `checks` says why.', body: healthBody, headers: ['Retry-After'] },
   },
   refusals: [],
-  examples: {},
+  examples: readReadinessExamples,
   async handle({ services }) {
     const { ok, checks } = await services.health.ready()
     if (ok) return { status: 200, body: { status: 'ok' as const, checks } }

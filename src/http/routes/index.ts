@@ -2,6 +2,7 @@ import { routeRegistry } from '../define-route.ts'
 import { dismissDeadLetter, listDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './decisions.ts'
 import { listDeliveries, readDelivery, replayDelivery } from './deliveries.ts'
+import { readDocs, readDocsFile, readOpenApi } from './docs.ts'
 import { live, ready } from './health.ts'
 import { createMailbox } from './mailboxes.ts'
 import { receiveActivity } from './messages.ts'
@@ -34,4 +35,7 @@ export const routes = routeRegistry(
   receiveActivity,
   live,
   ready,
+  readOpenApi,
+  readDocs,
+  readDocsFile,
 )

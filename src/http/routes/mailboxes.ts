@@ -1,5 +1,6 @@
 import { mailboxRequest } from '../../core/index.ts'
 import { checkedByCore, defineRoute } from '../define-route.ts'
+import { createMailboxExamples } from '../examples/mailboxes.ts'
 import { acceptance, accepting } from './accepted.ts'
 
 /**
@@ -17,7 +18,7 @@ export const createMailbox = defineRoute({
   body: checkedByCore(mailboxRequest),
   answers: { 202: accepting },
   refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
-  examples: {},
+  examples: createMailboxExamples,
   idempotent: true,
   async handle({ actor, provisioning, requestId }, { body }) {
     return acceptance(await provisioning.submitMailbox(actor, body, requestId), provisioning)

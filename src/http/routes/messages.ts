@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { definePublicRoute } from '../define-route.ts'
+import { receiveActivityExamples } from '../examples/service.ts'
 import { largestBody } from '../read-body.ts'
+import { commonHeaders } from '../respond.ts'
 import { answered } from '../route-answers.ts'
 
 /** What the bot's guard says to what it does not let in. */
@@ -28,11 +30,12 @@ export const receiveActivity = definePublicRoute({
     503: { says: 'The token cannot be checked just now.', body: refusal, headers: ['Retry-After'] },
   },
   refusals: [],
-  examples: {},
+  examples: receiveActivityExamples,
   anyAccept: true,
   largest: { bytes: largestBody.messages, depth: 64 },
-  async handle({ services, request, response }, { body }) {
+  async handle({ services, request, response, requestId }, { body }) {
     request.body = body
+    for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
     await services.messages(request, response)
     return answered
   },

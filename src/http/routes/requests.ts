@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { auditEntry, requestState, requestView, resourceKind, viewOf } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
+import { listRequestsExamples, readRequestExamples, readTimelineExamples } from '../examples/requests.ts'
 import { listOf, paging } from './paging.ts'
 import { ofOneRequest, showing, shown } from './shown-request.ts'
 
@@ -15,7 +16,7 @@ export const readRequest = defineRoute({
   params: ofOneRequest,
   answers: { 200: showing },
   refusals: ['not-found'],
-  examples: {},
+  examples: readRequestExamples,
   async handle({ actor, provisioning }, { params }) {
     return shown(await provisioning.read(actor, params.requestId))
   },
@@ -36,7 +37,7 @@ export const listRequests = defineRoute({
   }),
   answers: { 200: { says: 'A page of the list.', body: listOf(requestView) } },
   refusals: [],
-  examples: {},
+  examples: listRequestsExamples,
   async handle({ actor, provisioning }, { query: { status, kind, limit, cursor } }) {
     const { requests, nextCursor } = await provisioning.list(actor, {
       limit,
@@ -64,7 +65,7 @@ export const readTimeline = defineRoute({
     200: { says: 'The timeline, the oldest entry first.', body: z.strictObject({ value: z.array(timelineEntry) }) },
   },
   refusals: ['not-found'],
-  examples: {},
+  examples: readTimelineExamples,
   async handle({ actor, provisioning }, { params }) {
     const entries = await provisioning.timeline(actor, params.requestId)
     return { status: 200, body: { value: entries.map((entry) => timelineEntry.parse(entry)) } }

@@ -1,5 +1,6 @@
 import { siteRequest } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
+import { createSiteExamples } from '../examples/sites.ts'
 import { acceptance, accepting } from './accepted.ts'
 
 /** `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queued, not done. */
@@ -14,7 +15,7 @@ export const createSite = defineRoute({
   body: siteRequest,
   answers: { 202: accepting },
   refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
-  examples: {},
+  examples: createSiteExamples,
   idempotent: true,
   async handle({ actor, provisioning, requestId }, { body }) {
     return acceptance(await provisioning.submitSite(actor, body, requestId), provisioning)

@@ -11,6 +11,8 @@ import {
   webhookSubscription,
 } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
+import { writeTemplateExamples } from '../examples/template-writes.ts'
+import { listTemplatesExamples, readTemplateExamples } from '../examples/templates.ts'
 import { HttpError } from '../problem.ts'
 
 const params = z.object({ templateId: z.uuid().toLowerCase() })
@@ -39,7 +41,7 @@ export const listTemplates = defineRoute({
     200: { says: 'The list. An admin sees the policies too.', body: z.strictObject({ value: z.array(shownTemplate) }) },
   },
   refusals: [],
-  examples: {},
+  examples: listTemplatesExamples,
   async handle({ actor, provisioning }) {
     const templates = await provisioning.templates.list(actor)
     return { status: 200, body: { value: templates.map((one) => show(actor, one)) } }
@@ -57,7 +59,7 @@ export const readTemplate = defineRoute({
   params,
   answers: { 200: { says: 'The template. An admin sees its policies too.', body: shownTemplate, headers: ['ETag'] } },
   refusals: ['not-found'],
-  examples: {},
+  examples: readTemplateExamples,
   async handle({ actor, provisioning }, { params }) {
     const found = await provisioning.templates.read(actor, params.templateId)
     return { status: 200, headers: etagOf(found), body: show(actor, found) }
@@ -80,7 +82,7 @@ export const writeTemplate = defineRoute({
     201: { says: 'Made.', body: templateForAdmins, headers: ['ETag', 'Location'] },
   },
   refusals: ['precondition-required', 'stale-version', 'not-found'],
-  examples: {},
+  examples: writeTemplateExamples,
   async handle({ actor, provisioning, headers }, { params: { templateId }, body }) {
     const expected = await expectedVersion(provisioning, actor, templateId, headers)
     const written = await provisioning.templates.put(actor, templateId, body, expected)

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
 import { faultsOf, refuseFields, webhookBody } from '../../core/index.ts'
 import { definePublicRoute, signedBody } from '../define-route.ts'
+import { receiveWebhookExamples } from '../examples/webhooks.ts'
 import { parseJson } from '../parse-json.ts'
 import { HttpError } from '../problem.ts'
 
@@ -22,7 +23,7 @@ export const receiveWebhook = definePublicRoute({
   body: signedBody(webhookBody),
   answers: { 204: { says: 'Taken. Types that are not known are taken too.', body: null } },
   refusals: ['invalid-signature', 'rate-limited', 'unavailable'],
-  examples: {},
+  examples: receiveWebhookExamples,
   anyAccept: true,
   async handle({ services, headers }, { body }) {
     verify(services.webhookSecret, body, headers)

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { z } from 'zod'
+import { definePublicRoute } from '../define-route.ts'
+import { entityTag } from '../entity-tag.ts'
+import { readOpenApiExamples } from '../examples/service.ts'
+import { openApiBody } from '../openapi-body.ts'
+import { HttpError } from '../problem.ts'
+
+const about = { tag: 'Service', permission: 'public', audience: null } as const
+/** The same for everybody until the service changes: kept, and asked for again whether it is the same. */
+const kept = { 'Cache-Control': 'no-cache' } as const
+
+export const readOpenApi = definePublicRoute({
+  ...about,
+  id: 'readOpenApi',
+  method: 'GET',
+  path: '/openapi.json',
+  summary: 'This description of the API, as OpenAPI 3.1',
+  answers: { 200: { says: 'The description.', body: openApiBody, headers: ['ETag', 'Cache-Control'] } },
+  refusals: [],
+  examples: readOpenApiExamples,
+  async handle({ services }) {
+    const { document, etag } = services.openApi()
+    return { status: 200, headers: { ...kept, ETag: etag }, body: document }
+  },
+})
+
+/** Nothing from elsewhere is loaded or called. Swagger UI sets styles on its elements and has its icons as data. */
+const policy = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
+  ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+].join('; ')
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Quartermaster API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="page"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`
+/** The validator of Swagger UI is a page elsewhere, so there is none. */
+const start = `SwaggerUIBundle({
+  url: '/openapi.json',
+  domNode: document.getElementById('page'),
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+})
+`
+
+export const readDocs = definePublicRoute({
+  ...about,
+  id: 'readDocs',
+  method: 'GET',
+  path: '/docs',
+  summary: 'A page to read this description and to try the API',
+  answers: {
+    200: {
+      says: 'The page.',
+      body: z.string(),
+      mediaTypes: ['text/html'],
+      headers: ['Content-Security-Policy', 'ETag', 'Cache-Control'],
+    },
+  },
+  refusals: ['no-such-address'],
+  examples: {},
+  anyAccept: true,
+  async handle() {
+    await viewerFile('package.json')
+    const headers = { ...kept, ETag: entityTag(page), 'Content-Security-Policy': policy }
+    return { status: 200, mediaType: 'text/html' as const, headers, body: page }
+  },
+})
+
+const files = {
+  'start.js': 'text/javascript',
+  'swagger-ui-bundle.js': 'text/javascript',
+  'swagger-ui.css': 'text/css',
+} as const
+const fileName = z.enum(Object.keys(files) as [keyof typeof files, ...(keyof typeof files)[]])
+
+export const readDocsFile = definePublicRoute({
+  ...about,
+  id: 'readDocsFile',
+  method: 'GET',
+  path: '/docs/:file',
+  summary: 'What that page is made of',
+  params: z.object({ file: fileName }),
+  answers: {
+    200: {
+      says: 'The file.',
+      body: z.string(),
+      mediaTypes: ['text/javascript', 'text/css'],
+      headers: ['ETag', 'Cache-Control'],
+    },
+  },
+  refusals: [],
+  examples: {},
+  anyAccept: true,
+  async handle(_, { params: { file } }) {
+    const body = file === 'start.js' ? start : await viewerFile(file)
+    return { status: 200, mediaType: files[file], headers: { ...kept, ETag: entityTag(body) }, body }
+  },
+})
+
+const { resolve } = createRequire(import.meta.url)
+
+/** A file of Swagger UI. Throws 404 where the service was installed without it. */
+async function viewerFile(name: string): Promise<string> {
+  try {
+    return await readFile(resolve(`swagger-ui-dist/${name}`), 'utf8')
+  } catch (cause) {
+    throw new HttpError('no-such-address', 'The viewer of the API is not installed here.', { cause })
+  }
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import { z } from 'zod'
+import type { Caller, RestAnswer } from './rest-caller.ts'
+import { type Service, templates } from './service.ts'
+import { people } from './teams-user.ts'
+import { endPatience } from './unreadable.ts'
+import { until } from './until.ts'
+
+/** Who makes the call of an example, and what stands in it in place of the ids of the example. */
+export interface Cast {
+  readonly who: Caller
+  readonly params?: Readonly<Record<string, string>>
+  readonly headers?: Record<string, string>
+  /** What is sent in place of the body of the example. */
+  readonly sent?: (given: unknown) => Sent
+}
+interface Sent {
+  readonly body: unknown
+  readonly headers?: Record<string, string>
+}
+type Stage = () => Cast | Promise<Cast>
+type Call = (
+  who: Caller,
+  method: string,
+  path: string,
+  more?: { body?: unknown; headers?: Record<string, string> },
+) => Promise<RestAnswer>
+
+export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const withApproval = { templateId: templates.projectSite, metadata: { costCentre: '4711', audience: 'internal' } }
+const fields = z.looseObject({})
+
+/** What has to be there before the example of a route can be called, by the route's id, and the example's name where it matters. */
+export function stages(service: Service, call: Call): Readonly<Record<string, Stage>> {
+  const list = z.object({ value: z.array(z.looseObject({})) })
+  const ask = async (who: Caller, body: object): Promise<string> => {
+    const answer = await call(who, 'POST', '/collab/v1/spo/', { body })
+    return z.object({ requestId: z.uuid() }).parse(answer.body).requestId
+  }
+  const ends = (requestId: string, status: string) =>
+    until(
+      async () =>
+        fields.parse((await call('sam', 'GET', `/requests/v1/${requestId}`)).body)['status'] === status || undefined,
+      `${requestId} to be ${status}`,
+    )
+  const made = async (displayName: string) => {
+    const requestId = await ask('kim', { displayName, templateId: templates.workingGroup })
+    await ends(requestId, 'succeeded')
+    return requestId
+  }
+  const waiting = async (who: Caller, displayName: string) => ({
+    who,
+    params: { requestId: await ask('kim', { ...withApproval, displayName }) },
+  })
+  const delivered = async (displayName: string) => {
+    const requestId = await made(displayName)
+    const path = `/webhooks/v1/deliveries?requestId=${requestId}&status=delivered`
+    const { deliveryId } = await until(
+      async () => list.parse((await call('sam', 'GET', path)).body).value[0],
+      'a delivery',
+    )
+    return { who: 'sam' as const, params: { deliveryId: String(deliveryId) } }
+  }
+  const letter = async () => {
+    const letters = async () => list.parse((await call('sam', 'GET', '/admin/v1/dead-letters')).body).value
+    const known = new Set((await letters()).map(({ id }) => id))
+    const requestId = await made('Hermes')
+    // Its payload is of another version, so it cannot succeed.
+    await service.app.queue.enqueue('refresh-cards', { v: 2, requestId, version: 1, cards: 'all' })
+    const { id } = await until(async () => {
+      await endPatience(service.app.database, 'refresh-cards')
+      return (await letters()).find((one) => !known.has(one['id']))
+    }, 'the job to be given up')
+    return { who: 'sam' as const, params: { letterId: String(id) } }
+  }
+  const mail = () => ({ who: { scope: `${service.app.url}/mail/App.ReadWrite.All`, userId: people.kim.id } })
+  const approved = async () => {
+    const { params } = await waiting('kim', 'Apollo')
+    await call('dana', 'POST', `/requests/v1/${params.requestId}/approve`, { body: { comment: 'Go ahead.' } })
+    await ends(params.requestId, 'succeeded')
+    return { who: 'kim' as const, params }
+  }
+  return {
+    createMailbox: mail,
+    readRequest: approved,
+    readTimeline: approved,
+    listRequests: async () => {
+      await ask('omar', { ...withApproval, displayName: 'Minerva' })
+      await ask('omar', { ...withApproval, displayName: 'Apollo' })
+      return { who: 'omar' }
+    },
+    approveRequest: () => waiting('dana', 'Apollo'),
+    rejectRequest: () => waiting('dana', 'Apollo'),
+    cancelRequest: () => waiting('kim', 'Apollo'),
+    retryRequest: async () => {
+      await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 403 })
+      const requestId = await ask('kim', { displayName: 'Apollo', templateId: templates.workingGroup })
+      await ends(requestId, 'failed')
+      return { who: 'sam', params: { requestId } }
+    },
+    'readTemplate policies': () => ({ who: 'sam' }),
+    'writeTemplate changed': async () => {
+      const { headers } = await call('sam', 'GET', `/templates/v1/${templates.workingGroup}`)
+      return { who: 'sam', headers: { 'if-match': headers.get('etag') ?? '' } }
+    },
+    'writeTemplate made': () => ({ who: 'sam', headers: { 'if-none-match': '*' } }),
+    listDeadLetters: letter,
+    replayDeadLetter: letter,
+    dismissDeadLetter: letter,
+    listDeliveries: () => delivered('Apollo'),
+    readDelivery: () => delivered('Apollo'),
+    replayDelivery: () => delivered('Apollo'),
+    receiveWebhook: async () => {
+      const requestId = await made('Apollo')
+      return { who: 'kim', sent: (given) => signed({ ...fields.parse(given), requestId }) }
+    },
+    receiveActivity: () => ({
+      who: 'kim',
+      sent: (given) => ({ body: { ...fields.parse(given), serviceUrl: service.connector.url } }),
+    }),
+  }
+}
+
+/** A webhook as we send it (Standard Webhooks 1.0.0). */
+function signed(message: object): Sent {
+  const body = JSON.stringify(message)
+  const [id, at] = [randomUUID(), new Date()]
+  const signature = new Webhook(webhookSecret).sign(id, at, body)
+  const timestamp = String(Math.floor(at.getTime() / 1000))
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+  return { body, headers: { ...headers, 'content-type': 'application/json' } }
+}
