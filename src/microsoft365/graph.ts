@@ -11,11 +11,12 @@ export type UserEntry = z.output<typeof userEntry>
 const entry = z.object({ id: z.guid() })
 const account = z.object({ accountEnabled: z.boolean().nullish() })
 const verifiedDomain = z.object({
-  name: z.string(),
+  // It becomes part of addresses, and those of filters.
+  name: z.string().regex(/^[\w.-]{1,253}$/),
   isDefault: z.boolean().catch(false),
   capabilities: z.string().catch(''),
 })
-const organizations = z.object({ value: z.array(z.object({ verifiedDomains: z.array(verifiedDomain) })).min(1) })
+const organizations = z.object({ value: z.array(z.object({ verifiedDomains: z.array(z.unknown()) })).min(1) })
 const groupEntry = entry.extend({ displayName: z.string(), mailNickname: z.string().nullish() })
 const siteEntry = z.object({ id: z.string().regex(/^[\w.:-]+,[\da-f-]{36},[\da-f-]{36}$/i), webUrl: z.url() })
 
@@ -43,6 +44,12 @@ export const query = (parameters: Readonly<Record<string, string>>): string =>
     .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%2F', '/')}`)
     .join('&')}`
 
+/** One segment of a path. Throws `TypeError` for dots alone, which lead elsewhere however they are written. */
+function segment(text: string): string {
+  if (/^\.{0,2}$/.test(text)) throw new TypeError('An id is not made of dots.')
+  return encodeURIComponent(text)
+}
+
 /** A text inside an OData literal: single quotes doubled (OData 4.01 URL conventions §5.1.1.6.1). */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
@@ -51,7 +58,6 @@ export type Graph = ReturnType<typeof createGraph>
 /** The calls of Microsoft Graph v1.0 that this service makes, in the directory's words. */
 export function createGraph(call: CallService, directoryUrl: string, extension: string) {
   const root = `${directoryUrl}/v1.0`
-  const segment = encodeURIComponent
   const byName = (uniqueName: string) => `${root}/groups(uniqueName=${segment(quoted(uniqueName))})`
   const bind = (ids: readonly string[]) => ids.map((id) => `${root}/users/${id}`)
 
@@ -117,6 +123,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       const { value } = readAs(organizations, await call({ url, purpose: 'reading the mail domains' }), graph)
       return value
         .flatMap(({ verifiedDomains }) => verifiedDomains)
+        .flatMap((one) => verifiedDomain.safeParse(one).data ?? [])
         .filter(({ capabilities }) => /(^|,)\s*Email\s*(,|$)/i.test(capabilities))
         .map(({ name, isDefault }) => ({ name: name.toLowerCase(), isDefault }))
     },
