@@ -33,10 +33,12 @@ const others = [
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO sent_cards SELECT gen_random_uuid(), gen_random_uuid(), 'status', 'chat', 'activity', 'sent'
    FROM generate_series(1, ${stored}) AS n`,
-  `INSERT INTO reservations SELECT '${tenantId}', 'name ' || n, gen_random_uuid() FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO reservations SELECT '${tenantId}', 'name ' || n, gen_random_uuid()
+   FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO token_buckets SELECT 'key ' || n, 1, now(), now() + n * interval '1 minute'
    FROM generate_series(1, ${stored}) AS n`,
-  `INSERT INTO chat_pace SELECT 'chat ' || n, '{}', now() - n * interval '1 second' FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO chat_pace SELECT 'chat ' || n, '{}', now() - n * interval '1 second'
+   FROM generate_series(1, ${stored}) AS n`,
 ]
 
 const request = requestOf({ requester: { id: kim, displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' } })

@@ -29,6 +29,7 @@ const plot = { width: 250, height: 120, left: 44, right: 26, top: 34, bottom: 30
 const panelWidth = plot.left + plot.width + plot.right
 const panelHeight = plot.top + plot.height + plot.bottom
 const headHeight = 64
+const labelY = plot.top + plot.height + 17
 
 /** Draws a chart as SVG, for a light or a dark page; it has no background of its own. */
 export function drawChart(chart: Chart, theme: Theme): string {
@@ -54,7 +55,8 @@ export function drawChart(chart: Chart, theme: Theme): string {
 function drawLegend(names: readonly string[], unit: string, theme: Theme): string {
   let x = 10
   const entries = names.map((name, index) => {
-    const entry = `<rect x="${x}" y="36" width="14" height="10" rx="2" fill="${colourOf(index, theme)}"/><text x="${x + 20}" y="45">${escaped(name)}</text>`
+    const swatch = `<rect x="${x}" y="36" width="14" height="10" rx="2" fill="${colourOf(index, theme)}"/>`
+    const entry = `${swatch}<text x="${x + 20}" y="45">${escaped(name)}</text>`
     x += 44 + name.length * 6.6
     return entry
   })
@@ -62,7 +64,7 @@ function drawLegend(names: readonly string[], unit: string, theme: Theme): strin
 }
 
 function drawPanel(panel: Panel, chart: Chart, names: readonly string[], theme: Theme): string {
-  const { text, grid, quiet } = themes[theme]
+  const { text, grid } = themes[theme]
   const highest = Math.max(
     ...panel.series.flatMap(({ values }) => values),
     ...(panel.limits ?? []).map(({ value }) => value),
@@ -72,7 +74,7 @@ function drawPanel(panel: Panel, chart: Chart, names: readonly string[], theme: 
   const yOf = (value: number): number => plot.top + plot.height * (1 - value / top)
   const marks = Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step).map(
     (value) =>
-      `<line x1="${plot.left}" x2="${plot.left + plot.width}" y1="${at(yOf(value))}" y2="${at(yOf(value))}" stroke="${grid}"/>` +
+      `<path d="M${plot.left} ${at(yOf(value))}h${plot.width}" stroke="${grid}"/>` +
       `<text x="${plot.left - 6}" y="${at(yOf(value) + 4)}" text-anchor="end" font-size="11">${numeral(value)}</text>`,
   )
   const draw = chart.kind === 'lines' ? drawLines : drawBars
@@ -84,7 +86,7 @@ function drawPanel(panel: Panel, chart: Chart, names: readonly string[], theme: 
   return [
     `<text x="10" y="20" font-weight="600" fill="${text}">${escaped(panel.title)}</text>`,
     ...marks,
-    draw(panel, { names, theme, yOf, quiet }),
+    draw(panel, { names, theme, yOf }),
     ...limits,
   ].join('\n')
 }
@@ -93,7 +95,6 @@ interface Scale {
   readonly names: readonly string[]
   readonly theme: Theme
   readonly yOf: (value: number) => number
-  readonly quiet: string
 }
 
 function drawLines({ x, series }: Panel, { names, theme, yOf }: Scale): string {
@@ -106,32 +107,33 @@ function drawLines({ x, series }: Panel, { names, theme, yOf }: Scale): string {
     const dots = values.map(
       (value, place) => `<circle cx="${at(xOf(place))}" cy="${at(yOf(value))}" r="3" fill="${colour}"/>`,
     )
-    const line = `<polyline points="${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="2" stroke-linejoin="round"/>`
+    const line = `<polyline points="${points.join(' ')}" fill="none" stroke="${colour}" stroke-width="2"/>`
     return line + (marked ? dots.join('') : '')
   })
   return [...lines, ...x.map((label, place) => labelBelow(label, xOf(place)))].join('\n')
 }
 
-function drawBars({ x, series }: Panel, { names, theme, yOf, quiet }: Scale): string {
+function drawBars({ x, series }: Panel, { names, theme, yOf }: Scale): string {
   const slot = plot.width / x.length
   const width = Math.min(34, (slot * 0.8) / series.length)
   const bars = series.flatMap(({ name, values }, index) =>
     values.map((value, place) => {
       const left = plot.left + slot * (place + 0.5) + width * (index - series.length / 2)
       const [y, bottom] = [yOf(value), yOf(0)]
-      return (
-        `<rect x="${at(left + 1)}" y="${at(y)}" width="${at(width - 2)}" height="${at(bottom - y)}" rx="2" fill="${colourOf(names.indexOf(name), theme)}"/>` +
-        `<text x="${at(left + width / 2)}" y="${at(y - 4)}" text-anchor="middle" font-size="10" fill="${quiet}">${numeral(value)}</text>`
-      )
+      const size = `width="${at(width - 2)}" height="${at(bottom - y)}"`
+      const fill = colourOf(names.indexOf(name), theme)
+      const middle = at(left + width / 2)
+      return [
+        `<rect x="${at(left + 1)}" y="${at(y)}" ${size} rx="2" fill="${fill}"/>`,
+        `<text x="${middle}" y="${at(y - 4)}" text-anchor="middle" font-size="10">${numeral(value)}</text>`,
+      ].join('')
     }),
   )
   return [...bars, ...x.map((label, place) => labelBelow(label, plot.left + slot * (place + 0.5)))].join('\n')
 }
 
 const labelBelow = (label: string, x: number): string =>
-  label === ''
-    ? ''
-    : `<text x="${at(x)}" y="${plot.top + plot.height + 17}" text-anchor="middle" font-size="11">${escaped(label)}</text>`
+  label === '' ? '' : `<text x="${at(x)}" y="${labelY}" text-anchor="middle" font-size="11">${escaped(label)}</text>`
 
 const xOfPoint = (place: number, count: number): number => plot.left + (plot.width * place) / Math.max(1, count - 1)
 const colourOf = (index: number, theme: Theme): string =>

@@ -34,9 +34,9 @@ export interface CompletionTimes {
 }
 
 /**
- * Sites that are made and of which nobody was told yet, each of a person of their own; then the event comes for one after
- * another, by webhook or because a look finds the group. The connector and the directory are in this process, so one clock
- * tells both ends.
+ * Sites that are made and of which nobody was told yet, each of a person of their own; then the event comes for one
+ * after another, by webhook or because a look finds the group. The connector and the directory are in this process, so
+ * one clock tells both ends.
  */
 export async function measureCompletion(place: Place, options: Partial<typeof usual> = {}): Promise<CompletionTimes> {
   const { count, warmUp, startMilliseconds } = { ...usual, ...options }
@@ -179,7 +179,7 @@ async function seed(place: Place, made: Request, count: number, serviceUrl: stri
   return stored
 }
 
-/** The organisation's directory, as far as looks ask it: it has a group for every request, and notes when it said so. */
+/** The directory, as far as looks ask it: it has a group for every request, and notes when it said so. */
 async function startDirectory() {
   const answered = new Map<string, number>()
   const unexpected: string[] = []

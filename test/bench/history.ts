@@ -6,10 +6,12 @@ import type { Sample, SampleName } from './samples.ts'
 export const newest = 5_000_000
 /** How many requests are filled in by one statement. */
 const portion = 25_000
+/** How many statements a server works on at a time; the embedded store has one session. */
+const serverLanes = 3
 
 /**
- * What the newest thousand holds, whatever the store's size; `n` counts from the newest, 1. Finished ones make up all of
- * the past but for one in 200 that has failed and that nobody has ended.
+ * What the newest thousand holds, whatever the store's size; `n` counts from the newest, 1. Finished ones make up all
+ * of the past but for one in 200 that has failed and that nobody has ended.
  */
 const spread = `CASE
   WHEN n <= 60 THEN 'pending'
@@ -28,7 +30,8 @@ const iso = (moment: string): string => `to_char(${moment} AT TIME ZONE 'UTC', '
 /** Each wanted request: its id, number, sample, requester and moment. */
 const wanted = `
   SELECT n, ${uuidOf(`'request' || n`)} AS request_id, $3::int - n AS number, ${spread} AS sample,
-    now() - (${age}) AS at, ${ofKim} AS of_kim, ${uuidOf(`'person' || n % 5000`)} AS person_id, 'Person ' || n % 5000 AS person
+    now() - (${age}) AS at, ${ofKim} AS of_kim, ${uuidOf(`'person' || n % 5000`)} AS person_id,
+    'Person ' || n % 5000 AS person
   FROM generate_series($1::int, $2::int) AS n`
 
 const fillRequests = `
@@ -46,12 +49,14 @@ const fillRequests = `
   FROM wanted JOIN samples ON samples.name = sample ORDER BY number`
 
 const fillTimelines = `
-  WITH samples AS (SELECT * FROM jsonb_to_recordset($4::jsonb) AS s (name text, place int, body jsonb)), wanted AS (${wanted})
+  WITH samples AS (SELECT * FROM jsonb_to_recordset($4::jsonb) AS s (name text, place int, body jsonb)),
+    wanted AS (${wanted})
   INSERT INTO audit_log (tenant_id, request_id, at, action, body)
-  SELECT $5::uuid, request_id, at, body ->> 'action', body || jsonb_build_object('requestId', request_id, 'at', ${iso('at')})
+  SELECT $5::uuid, request_id, at, body ->> 'action',
+    body || jsonb_build_object('requestId', request_id, 'at', ${iso('at')})
   FROM wanted JOIN samples ON samples.name = sample ORDER BY number, place`
 
-/** Replaces all requests of a migrated store by `count` that differ from the samples in who asked, when, and by number. */
+/** Replaces all requests of a migrated store by `count` that differ from the samples in who asked, when, and number. */
 export async function fillHistory(
   database: Database,
   samples: Readonly<Record<SampleName, Sample>>,
@@ -66,11 +71,16 @@ export async function fillHistory(
   await database.patiently(async () => {
     await database.query('TRUNCATE requests, audit_log, reservations, sent_cards, deliveries')
     // The oldest first, as in life.
-    for (let last = count; last > 0; last -= portion) {
-      const range = [Math.max(1, last - portion + 1), last, newest]
-      await database.query(fillRequests, [...range, bodies, contosoTenant, people.kim.id, approvers])
-      await database.query(fillTimelines, [...range, lines, contosoTenant])
+    let last = count
+    const lane = async (): Promise<void> => {
+      while (last > 0) {
+        const range = [Math.max(1, last - portion + 1), last, newest]
+        last -= portion
+        await database.query(fillRequests, [...range, bodies, contosoTenant, people.kim.id, approvers])
+        await database.query(fillTimelines, [...range, lines, contosoTenant])
+      }
     }
+    await Promise.all(Array.from({ length: database.engine === 'server' ? serverLanes : 1 }, lane))
     await database.query('UPDATE counters SET last_number = $1', [newest])
     for (const table of ['requests', 'audit_log']) await database.query(`VACUUM (ANALYZE) ${table}`)
   })

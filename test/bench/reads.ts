@@ -30,8 +30,8 @@ export type ReadTimes = ReadonlyMap<ReadName, ReadonlyMap<number, readonly numbe
 const warmUp = 30
 
 /**
- * The same reads of stores that differ in nothing but the length of their past. All of them are open at once and take turns
- * with each call, so that each meets the same machine.
+ * The same reads of stores that differ in nothing but the length of their past. All of them are open at once and take
+ * turns with each call, so that each meets the same machine.
  */
 export async function measureReads(
   places: Places,

@@ -18,7 +18,7 @@ export interface PartReport {
 const docs = fileURLToPath(new URL('../../docs/', import.meta.url))
 
 /**
- * Writes a part's figures and charts into `docs/performance.md`, between its markers, so that no figure is typed by hand.
+ * Writes a part's figures and charts into `docs/performance.md`, between its markers: no figure is typed by hand.
  * Throws when the page has no place for the part.
  */
 export function writeReport(part: string, report: PartReport, folder: string = docs): void {
@@ -59,5 +59,6 @@ const fileOf = (name: string, theme: Theme): string => `${name}-${theme}.svg`
 export function machine(): string {
   const [cpu] = cpus()
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`
-  return `${cpus().length} × ${cpu?.model.trim() ?? 'CPU'}, ${memory}, ${process.platform} ${process.arch}, Node ${process.version}`
+  const processor = `${cpus().length} × ${cpu?.model.trim() ?? 'CPU'}`
+  return `${processor}, ${memory}, ${process.platform} ${process.arch}, Node ${process.version}`
 }
