@@ -59,8 +59,8 @@ describe('what is no request', () => {
 
 describe('who sends too slowly', () => {
   const patience = { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 }
-  /** Sends the beginning, then a byte every 20 ms for as long as it may; gives what came back. */
-  const drip = (port: number, beginning: string): Promise<string> =>
+  /** Sends the beginning, then a byte each so many milliseconds for as long as it may; gives what came back. */
+  const drip = (port: number, beginning: string, every = 20): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1')
       let answer = ''
@@ -69,7 +69,7 @@ describe('who sends too slowly', () => {
       })
       socket.on('error', () => undefined)
       socket.write(beginning)
-      const dripping = setInterval(() => socket.write('a'), 20)
+      const dripping = setInterval(() => socket.write('a'), every)
       socket.on('close', () => {
         clearInterval(dripping)
         resolve(answer)
@@ -104,6 +104,26 @@ describe('who sends too slowly', () => {
     }
     expect(answers.filter((answer) => answer.includes('request-timeout')).length).toBeGreaterThanOrEqual(100)
   })
+
+  // Half a minute of waiting: for the long run (`npm run test:mutations`), which alone asserts times.
+  test.runIf(Number(process.env['MUTATIONS'] ?? 0) >= 1000)(
+    'two hundred of them are cut off within half a minute by the usual patience',
+    async () => {
+      const rest = await startRest(await startIssuer())
+      const body =
+        'POST /api/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n'
+      const began = performance.now()
+      const cuts = await Promise.all(
+        Array.from({ length: 200 }, async (_, index) => {
+          await drip(rest.server.port, index % 2 ? body : 'GET / HTTP/1.1\r\nX-A: ', 1000)
+          return (performance.now() - began) / 1000
+        }),
+      )
+      console.info(`200 slow sockets: the last was cut after ${Math.max(...cuts).toFixed(1)} s`)
+      expect(Math.max(...cuts)).toBeLessThanOrEqual(30)
+    },
+    60_000,
+  )
 
   test('garbage behind a request on the same connection gets one answer, and the connection ends', async () => {
     const rest = await startRest(await startIssuer(), { patience })
