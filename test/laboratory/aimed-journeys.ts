@@ -3,6 +3,7 @@ import type { JourneyKind } from '../support/journey.ts'
 import type { KillPoint, Part } from '../support/kill-points.ts'
 import type { Journey } from './aim.ts'
 import { type AimedWorld, aimedWish } from './aimed-world.ts'
+import type { Person } from './plan.ts'
 import type { Scores } from './scores.ts'
 
 /** How long a journey may take from its approval until its people are told, in milliseconds, however many kills come. */
@@ -21,8 +22,15 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
   const gates = new Map<Journey, { readonly since: number; open(): void }>()
   /** Approvals that wait for a life of the service without webhooks. */
   const lookers: (() => void)[] = []
+  const known = new Map<string, Promise<void>>()
   let justAnswered: () => void = () => undefined
 
+  /** Opens this person's chat, so that they can be written to. */
+  function meet(person: Person): Promise<void> {
+    const met = known.get(person.id) ?? clients.meet([person])
+    known.set(person.id, met)
+    return met
+  }
   async function before(journey: Journey, click: Part): Promise<void> {
     journey.clicking = click
     if (!hasArmed(journey, ({ place, part }) => place.at === 'answered' && part === click)) return
@@ -40,6 +48,7 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
 
   async function live(journey: Journey): Promise<void> {
     const { wish } = journey
+    await Promise.all([wish.requester, ...wish.deciders].map(meet))
     const requestId = await clients.submit(wish, () => before(journey, 'Send'))
     answered(journey, 'Send')
     aim.learn(journey, requestId)
@@ -91,7 +100,7 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
       aim.journeys.set(wish.n, journey)
       under.push(drive(journey))
     },
-    /** Lets some clicks be made, and waits for the answer of the first: up to 3 s. */
+    /** Lets some clicks be made, and waits for the answer of the first: up to 2 s. */
     async click(most: number): Promise<void> {
       if (gates.size === 0) return
       const first = new Promise<void>((resolve) => {
@@ -101,7 +110,7 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
         gates.delete(journey)
         open()
       }
-      await Promise.race([first, setTimeout(3000)])
+      await Promise.race([first, setTimeout(2000)])
       justAnswered = () => undefined
     },
     /** Lets some of those go on that waited for a life without webhooks, and says how many. */

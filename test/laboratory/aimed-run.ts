@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Journey } from './aim.ts'
 import { createJourneys } from './aimed-journeys.ts'
-import { type AimedWorld, everybody } from './aimed-world.ts'
+import type { AimedWorld } from './aimed-world.ts'
 import type { Scores } from './scores.ts'
 
 /** So many journeys are under way at once, those not counted that wait for a life without webhooks. */
@@ -15,10 +15,17 @@ const mostClicks = 6
 /** A kill meets a journey elsewhere when it comes so many milliseconds after its approval, the work being under way. */
 const underWay = 3000
 
-/** How long nothing further is held until the kill comes: while there may be more, and when there can be none. */
-const quiet = { usual: 1200, full: 150 }
+/**
+ * How long nothing further is held until the kill comes, in milliseconds: when there can be nothing more, and while there
+ * may be, which on a busy machine is as long as a start takes.
+ */
+const quiet = { full: 150, least: 800, most: 4000 }
 /** What is held longest would give up after 10 s; work that is put off goes on after 2 s. All in milliseconds. */
-const longest = { hold: 6000, putOff: 1000, look: 30_000 }
+const longest = { hold: 7000, putOff: 1000, look: 30_000 }
+/** With more points than this the first start is made twice, so that all others are cheaper. */
+const manyPoints = 20
+/** So many held journeys are worth a kill while somebody's work is put off. */
+const worthwhile = 4
 
 export interface AimedOutcome {
   readonly journeys: readonly Journey[]
@@ -32,9 +39,9 @@ export interface AimedOutcome {
  * at the deadline; then everybody comes to their end.
  */
 export async function liveAimed(world: AimedWorld, scores: Scores, deadline: number): Promise<AimedOutcome> {
-  const { aim, cluster, random, outside, clients, history } = world
+  const { aim, cluster, random, outside, history } = world
   const journeys = createJourneys(world, scores)
-  const life = { began: 0, journeys: 0, looks: 0, listens: true }
+  const life = { began: 0, journeys: 0, looks: 0, listens: true, quiet: quiet.least }
   let elsewhere = 0
 
   function beginSome(): void {
@@ -56,9 +63,10 @@ export async function liveAimed(world: AimedWorld, scores: Scores, deadline: num
     if (times.length === 0) return life.listens ? onlyLooks() : now - life.began > longest.look
     if (now - Math.min(...times) > longest.hold) return true
     if (!life.listens) return holds.length >= life.looks
-    if (waiting.some((since) => now - since > longest.putOff)) return true
+    const isWorthIt = holds.length >= worthwhile || !scores.kindInNeed()
+    if (isWorthIt && waiting.some((since) => now - since > longest.putOff)) return true
     const isFull = holds.filter(({ point }) => point.part === 'work').length >= workers
-    return now - Math.max(...times) > (isFull ? quiet.full : quiet.usual)
+    return now - Math.max(...times) > (isFull ? quiet.full : life.quiet)
   }
 
   async function kill(): Promise<void> {
@@ -66,13 +74,13 @@ export async function liveAimed(world: AimedWorld, scores: Scores, deadline: num
     if (life.listens) await journeys.click(mostClicks)
     const now = Date.now()
     const hits = aim.hitsAt(now)
-    const killed = cluster.kill(0)
     const hit = new Set(hits.map(({ journey }) => journey))
     elsewhere += [...journeys.active].filter((one) => !hit.has(one) && now - one.approvedAt < underWay).length
     for (const { journey, point } of hits) {
       scores.hit(point)
       history.note({ event: 'hit', n: journey.wish.n, point: `${point.kind}: ${point.name}` })
     }
+    const killed = cluster.kill(0)
     aim.killed(hits)
     await killed
     outside.look()
@@ -83,17 +91,20 @@ export async function liveAimed(world: AimedWorld, scores: Scores, deadline: num
     life.listens = journeys.looking() < workers && !onlyLooks()
     world.listens(life.listens)
     aim.aimAt(({ place }) => life.listens === (place.at !== 'look'))
+    const starts = Date.now()
     await cluster.start(0)
+    life.quiet = Math.min(quiet.most, Math.max(quiet.least, (Date.now() - starts) * 0.6))
     life.looks = life.listens ? 0 : journeys.look(workers)
     life.journeys = journeys.all.length
     life.began = Date.now()
   }
 
   await startNext()
-  // Who has ended in order once starts faster from then on.
-  await cluster.stop(0)
-  await startNext()
-  await clients.meet(everybody)
+  if (scores.left().length > manyPoints) {
+    // Who has ended in order once starts faster from then on.
+    await cluster.stop(0)
+    await startNext()
+  }
   while (!scores.isDone() && Date.now() < deadline) {
     beginSome()
     await setTimeout(25)

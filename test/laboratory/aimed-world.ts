@@ -20,8 +20,9 @@ import { noteTenant, watchOutside } from './observer.ts'
 import { participants, type Wish } from './plan.ts'
 
 /** Everything that the aimed kills need: the service alone is killed, all else is in this process and sees what it does. */
-export async function openAimedWorld(folder: string, seed: number, historyFile = join(folder, 'history.jsonl')) {
-  const history = openHistory(historyFile)
+export async function openAimedWorld(folder: string, seed: number) {
+  mkdirSync(folder, { recursive: true })
+  const history = openHistory(join(folder, 'history.jsonl'))
   const random = mulberry32(seed)
   const tenantDir = join(folder, 'tenant')
   mkdirSync(tenantDir, { recursive: true })
@@ -132,9 +133,6 @@ export function aimedWish(kind: JourneyKind, n: number): Wish {
     ...{ decidesBy: 'chat', verdict: 'approved', inputs: inputsOf[kind] },
   }
 }
-/** Everybody whose chat is written to. */
-export { participants as everybody } from './plan.ts'
-
 /** Reads in the tenant's own file what the thing with an id is called. */
 function tenantNames(file: string) {
   const known = new Map<string, string>()

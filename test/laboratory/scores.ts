@@ -1,4 +1,4 @@
-import { type JourneyKind, journeyKinds } from '../support/journey.ts'
+import type { JourneyKind } from '../support/journey.ts'
 import type { KillPoint, Part } from '../support/kill-points.ts'
 
 /** How many kills are aimed at one journey's work at most: what dies too often is given up, and rightly so. */
@@ -21,13 +21,10 @@ export function createScores(points: readonly KillPoint[], rounds: number, rando
       .map(({ one }) => one)
   }
   return {
-    /** The kind whose points miss most; undefined when all have been aimed at. */
+    /** A kind whose points miss kills, one that misses more the likelier; undefined when all have been aimed at. */
     kindInNeed(): JourneyKind | undefined {
-      const sums = journeyKinds.map((kind) => {
-        const own = scores.filter(({ point }) => point.kind === kind)
-        return { kind, sum: own.reduce((sum, one) => sum + Math.max(0, missing(one)), 0) }
-      })
-      return sums.filter(({ sum }) => sum > 0).sort((one, other) => other.sum - one.sum)[0]?.kind
+      const left = scores.flatMap((one) => Array.from({ length: Math.max(0, missing(one)) }, () => one.point.kind))
+      return left[Math.floor(random() * left.length)]
     },
     /** Takes points for a new journey: one kill at each click and one at the end, several in the work. */
     take(kind: JourneyKind): KillPoint[] {
