@@ -19,7 +19,7 @@ const places: Places = {
 const numbersIn = (cell: string): number[] => cell.split(',').map((each) => Number.parseFloat(each))
 
 describe('the bench, as short as it can be', () => {
-  it('measures every read of stores of two sizes', { timeout: 120_000 }, async () => {
+  it('measures every read of stores of two sizes', { timeout: 240_000 }, async () => {
     const { rows, charts } = await readsPart(places, [{ engine: 'server', sizes: [100, 1000], rounds: 2 }])
     expect(rows).toHaveLength(readNames.length)
     for (const [, ours, floor, ratios] of rows)
@@ -27,14 +27,14 @@ describe('the bench, as short as it can be', () => {
     expect(charts['reads-server']?.chart.panels).toHaveLength(readNames.length)
   })
 
-  it('measures how a completion becomes a card, both ways', { timeout: 120_000 }, async () => {
+  it('measures how a completion becomes a card, both ways', { timeout: 240_000 }, async () => {
     const options = { count: 5, warmUp: 2, startMilliseconds: 3000 }
     const { rows } = await completionPart(places, [{ engine: 'server', options }])
     expect(rows).toHaveLength(4)
     for (const [, ours] of rows) expect(Number.parseFloat(ours)).toBeGreaterThan(0)
   })
 
-  it('measures turns beside a bare bot', { timeout: 120_000 }, async () => {
+  it('measures turns beside a bare bot', { timeout: 240_000 }, async () => {
     const { dataDir, databaseUrl = '' } = await places.place('server')
     const service = await startService(dataDir, { DATABASE_URL: databaseUrl })
     const { ours, echo } = await measureTurns(service, { warmUp: 2, measured: 3 }).finally(() => service.stop())

@@ -75,10 +75,10 @@ async function fillStores(places: Places, engine: Engine, sizes: readonly number
   const sampleIds = await makeSamples(service).finally(() => service.stop())
   const samples = await readSamples(first, sampleIds)
   const filled: FilledStore[] = []
-  for (const size of sizes) {
-    const place = await places.place(engine)
+  for (const [index, size] of sizes.entries()) {
+    const place = index === 0 ? first : await places.place(engine)
     // The first start makes the tables and the templates.
-    await (await startService(place.dataDir, variablesOf(place))).stop()
+    if (index > 0) await (await startService(place.dataDir, variablesOf(place))).stop()
     const database = await openDatabase(place)
     await fillHistory(database, samples, size)
     filled.push({ size, place, ids: await idsThroughout(database, 1000, size) })
