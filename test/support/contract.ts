@@ -80,7 +80,9 @@ function faultOfAnswer({ operationId, responses }: Operation, { method }: Call, 
     return declared.content === undefined || operationId === 'receiveActivity' ? undefined : 'a body is declared'
   const mediaType = headers.get('content-type')?.split(';')[0] ?? ''
   const media = declared.content?.[mediaType]
-  return media ? misfit(media.schema, body, 'closed') : `${operationId} does not declare this content type`
+  return media
+    ? misfit(media.schema, mediaType.endsWith('json') ? body : text, 'closed')
+    : `${operationId} does not declare this content type`
 }
 
 function resolved(one: Operation['responses'][string] | undefined): Response | undefined {
