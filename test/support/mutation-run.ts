@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { inject } from 'vitest'
 import { problemBody } from '../../src/http/index.ts'
+import { contractFault } from './contract.ts'
 import { type JsonObject, type Mutation, mutateField } from './mutations.ts'
 import { mutateAddress, mutateHeader, mutateWhole } from './mutations-whole.ts'
 import { mulberry32 } from './random.ts'
@@ -20,6 +21,7 @@ export const longestAnswer = 500
 export interface WireAnswer {
   readonly status: number
   readonly type: string
+  readonly headers: Headers
   readonly text: string
 }
 /** What is other than usual beside the body. */
@@ -87,11 +89,15 @@ export async function wire(
   const headers = { ...call.headers, ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }) }
   const answer = await new Promise<WireAnswer>((resolve, reject) => {
     const sent = request({ agent, hostname, port, method, path, headers }, (response) => {
-      text(response).then(
-        (read) =>
-          resolve({ status: response.statusCode ?? 0, type: response.headers['content-type'] ?? '', text: read }),
-        reject,
-      )
+      text(response).then((read) => {
+        const { statusCode: status = 0, headersDistinct } = response
+        const headers = new Headers(
+          Object.entries(headersDistinct).flatMap(([name, all = []]) =>
+            all.map((one) => [name, one] as [string, string]),
+          ),
+        )
+        resolve({ status, type: headers.get('content-type') ?? '', headers, text: read })
+      }, reject)
     })
     sent.on('error', reject)
     sent.end(body)
@@ -157,7 +163,7 @@ async function one(endpoint: Endpoint, figures: Figures, count: number, random: 
     figures.slow.push(`${Math.round(milliseconds)} ms and more: ${whole}`)
   figures.statuses.set(status, (figures.statuses.get(status) ?? 0) + 1)
   note(inAddress && change.path ? `${figures.name} *` : figures.name, answer as WireAnswer)
-  const fault = faultOf(endpoint, answer as WireAnswer)
+  const fault = faultOf(endpoint, answer as WireAnswer) ?? undeclared(endpoint, change, answer as WireAnswer)
   if (fault) return void figures.failures.push(`${fault}: ${status} ${text.slice(0, 600)} from ${whole}`)
   if (status < 400) figures.accepted += 1
   else countNamed(endpoint, figures, mutation, answer as WireAnswer, whole)
@@ -193,6 +199,13 @@ function countNamed(
   if (told.some((one) => wanted.some((place) => one === place || (place !== '' && one.startsWith(`${place}/`)))))
     figures.named += 1
   else figures.unnamed.push(`${told.join(' ') || problem.code} in place of ${pointers.join(' or ')}: ${whole}`)
+}
+
+/** What of an answer the API document does not declare. An address that was changed is another one, or nobody's. */
+function undeclared({ name }: Endpoint, change: Change, { status, headers, text }: WireAnswer): string | undefined {
+  if (change.path) return undefined
+  const [method = '', path = ''] = name.split(' ')
+  return contractFault({ method, path }, { status, headers, text, body: safelyParsed(text) })
 }
 
 function faultOf(endpoint: Endpoint, answer: WireAnswer): string | undefined {
