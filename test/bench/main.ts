@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { measureAccepts } from './accepts.ts'
 import { quantile, table } from './figures.ts'
-import { completionPart, ms, perSecondOf, ratio, readsPart } from './parts.ts'
+import { acceptsPart, completionPart, ms, ratio, readsPart } from './parts.ts'
 import { openPlaces } from './places.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
 import { startService } from './service.ts'
@@ -15,7 +14,7 @@ const starts = 3
 const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> = {
   starts: startsPart,
   turns: turnsPart,
-  accepts: acceptsPart,
+  accepts: (folder) => inPlaces(folder, acceptsPart),
   completion: (folder) => inPlaces(folder, completionPart),
   reads: (folder) => inPlaces(folder, readsPart),
 }
@@ -68,23 +67,6 @@ async function turnsPart(folder: string): Promise<PartReport> {
   const chart = { title: 'A turn in chat', unit: 'milliseconds', kind: 'bars', columns: 1, panels } as const
   const alt = 'Milliseconds of a turn, p50 and p95, beside a bare botbuilder bot that echoes'
   return { rows: [row('p50'), row('p95')], charts: { turns: { chart, alt } } }
-}
-
-async function acceptsPart(folder: string): Promise<PartReport> {
-  const service = await startService(folder)
-  const accepts = await measureAccepts(service, folder).finally(() => service.stop())
-  const rows = accepts.map(({ callers, accepts, inserts }): Row => {
-    const figure = `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}`
-    const what = 'bare INSERT, same kind of store'
-    return [figure, perSecondOf(accepts), perSecondOf(inserts), ratio(accepts, inserts), what]
-  })
-  const series = [
-    { name: 'Quartermaster', values: accepts.map(({ accepts }) => accepts) },
-    { name: 'floor', values: accepts.map(({ inserts }) => inserts) },
-  ]
-  const panels = [{ title: 'by callers', x: accepts.map(({ callers }) => String(callers)), series }]
-  const chart = { title: 'Accepted requests', unit: 'for each second', kind: 'bars', columns: 1, panels } as const
-  return { rows, charts: { accepts: { chart, alt: 'Accepted requests for each second beside the floor' } } }
 }
 
 /** The middle of three starts over an empty folder, and of three over one that is there. */

@@ -1,3 +1,4 @@
+import { measureAccepts } from './accepts.ts'
 import { measureCompletion } from './completion.ts'
 import { quantile } from './figures.ts'
 import type { Engine, Places } from './places.ts'
@@ -7,12 +8,17 @@ import type { PartReport, Row } from './report.ts'
 /** How much is measured: all of it, or as little as shows that it works. */
 export interface Scale {
   readonly reads: { readonly engine: Engine; readonly sizes: readonly number[]; readonly rounds: number }[]
+  readonly accepts: { readonly engine: Engine; readonly options: Parameters<typeof measureAccepts>[1] }[]
   readonly completion: { readonly engine: Engine; readonly options: Parameters<typeof measureCompletion>[1] }[]
 }
 export const whole: Scale = {
   reads: [
     { engine: 'server', sizes: [1_000, 10_000, 100_000, 1_000_000], rounds: 250 },
     { engine: 'embedded', sizes: [1_000, 10_000, 100_000], rounds: 150 },
+  ],
+  accepts: [
+    { engine: 'embedded', options: {} },
+    { engine: 'server', options: {} },
   ],
   completion: [
     { engine: 'embedded', options: {} },
@@ -61,6 +67,35 @@ export async function readsPart(places: Places, runs: Scale['reads'] = whole.rea
   return { rows, charts }
 }
 
+/** Accepted requests for each second beside two floors, over either kind of store. */
+export async function acceptsPart(places: Places, runs: Scale['accepts'] = whole.accepts): Promise<PartReport> {
+  const rows: Row[] = []
+  const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
+  for (const { engine, options } of runs) {
+    const all = await measureAccepts({ ours: await places.place(engine), floor: await places.place(engine) }, options)
+    for (const { callers, accepts, bare, asking } of all) {
+      const figure = `accept, ${callers === 1 ? 'one caller' : `${callers} callers`}, ${nameOf[engine]}`
+      const [ours, what] = [perSecondOf(accepts), 'restify and one transaction']
+      rows.push([figure, ours, perSecondOf(bare), ratio(accepts, bare), what])
+      rows.push([
+        figure,
+        ours,
+        perSecondOf(asking),
+        ratio(accepts, asking),
+        `${what}, and the same question to the tenant`,
+      ])
+    }
+    const series = [
+      { name: 'Quartermaster', values: all.map(({ accepts }) => accepts) },
+      { name: 'restify, the question, one transaction', values: all.map(({ asking }) => asking) },
+      { name: 'restify, one transaction', values: all.map(({ bare }) => bare) },
+    ]
+    panels.push({ title: nameOf[engine], x: all.map(({ callers }) => `${callers} at once`), series })
+  }
+  const chart = { title: 'Accepted requests', unit: 'for each second', kind: 'bars', columns: 2, panels } as const
+  return { rows, charts: { accepts: { chart, alt: 'Accepted requests for each second beside the floors' } } }
+}
+
 /** From the completion event until the connector has the card, by webhook and by a look, over either kind of store. */
 export async function completionPart(
   places: Places,
@@ -103,5 +138,5 @@ export async function completionPart(
 
 const count = (size: number): string => size.toLocaleString('en')
 export const ms = (value: number): string => `${value.toFixed(value < 100 ? 2 : 0)} ms`
-export const perSecondOf = (value: number): string => `${value.toFixed(0)}/s`
+const perSecondOf = (value: number): string => `${value.toFixed(0)}/s`
 export const ratio = (value: number, floor: number): string => `${(value / floor).toFixed(2)}×`
