@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { drawChart } from './bench/chart.ts'
-import { completionPart, readsPart } from './bench/parts.ts'
+import { acceptsPart, completionPart, readsPart } from './bench/parts.ts'
 import type { Places } from './bench/places.ts'
 import { readNames } from './bench/reads.ts'
 import { writeReport } from './bench/report.ts'
@@ -25,6 +25,14 @@ describe('the bench, as short as it can be', () => {
     for (const [, ours, floor, ratios] of rows)
       for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
     expect(charts['reads-server']?.chart.panels).toHaveLength(readNames.length)
+  })
+
+  it('measures accepted requests beside both floors', { timeout: 240_000 }, async () => {
+    const options = { rounds: 1, callers: [2], calls: () => 4, warmUp: 2 }
+    const { rows } = await acceptsPart(places, [{ engine: 'server', options }])
+    expect(rows).toHaveLength(2)
+    for (const [, ours, floor] of rows)
+      for (const number of [ours, floor].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
   })
 
   it('measures how a completion becomes a card, both ways', { timeout: 240_000 }, async () => {

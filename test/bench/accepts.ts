@@ -13,7 +13,12 @@ import { type Place, variablesOf } from './places.ts'
 import { askForSite, startService, tokenOf } from './service.ts'
 
 /** How much is measured; the middle of the rounds counts. */
-const usual = { rounds: 5, callers: [1, 32], calls: (callers: number): number => (callers === 1 ? 150 : 640) }
+const usual = {
+  rounds: 5,
+  warmUp: 100,
+  callers: [1, 32],
+  calls: (callers: number): number => (callers === 1 ? 150 : 640),
+}
 /** Between a round and the next: what it left to do (cards for those who decide) is done, and measured with no other. */
 const pauseMilliseconds = 2000
 
@@ -36,7 +41,7 @@ export async function measureAccepts(
   { ours, floor }: { ours: Place; floor: Place },
   options: Partial<typeof usual> = {},
 ): Promise<AcceptFigures[]> {
-  const { rounds, callers, calls } = { ...usual, ...options }
+  const scale = { ...usual, ...options }
   const tenantDir = join(ours.dataDir, 'tenant')
   mkdirSync(tenantDir, { recursive: true })
   const tenant = await startProduct('simulator/main.ts', {
@@ -54,8 +59,8 @@ export async function measureAccepts(
       bare: () => post(`${bare.url}/rows`),
       asking: () => post(`${bare.url}/asked`),
     }
-    for (const way of Object.values(ways)) await perSecond(100, 4, way)
-    return await inTurns(ways, { rounds, callers, calls })
+    for (const way of Object.values(ways)) await perSecond(scale.warmUp, 4, way)
+    return await inTurns(ways, scale)
   } finally {
     await service.stop()
     await end(bare.child, tenant)
