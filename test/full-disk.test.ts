@@ -1,0 +1,67 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../src/store/database.ts'
+import { emptyStore } from './support/database.ts'
+
+/** A disk of its own; undefined where nobody may mount one. */
+function smallDisk(megabytes: number): string | undefined {
+  const folder = mkdtempSync(join(inject('runFolder'), 'disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  onTestFinished(() => void execFileSync('umount', ['--lazy', folder]))
+  return folder
+}
+
+function fill(file: string): void {
+  for (const bytes of [1 << 20, 1 << 12]) {
+    try {
+      for (;;) appendFileSync(file, Buffer.alloc(bytes))
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ENOSPC' })
+    }
+  }
+}
+
+describe('an embedded store whose disk is full', () => {
+  it('refuses what it cannot keep, reads on, goes on when there is room again, and has lost nothing', async ({
+    skip,
+  }) => {
+    const disk = smallDisk(100)
+    if (disk === undefined) return skip('nobody may mount a disk here')
+    cpSync(await emptyStore(), join(disk, 'postgres'), { recursive: true })
+    let database = await openDatabase({ dataDir: disk })
+    onTestFinished(() => database.close())
+    const kept: string[] = []
+    const keep = async (name: string) => {
+      // Random, since PostgreSQL compresses what repeats itself.
+      const value = randomBytes(100_000).toString('hex')
+      await database.query('insert into notes (name, value) values ($1, $2)', [name, value])
+      kept.push(name)
+    }
+    const names = async () => {
+      const sql = `select name from notes order by name`
+      return (await database.query<{ name: string }>(sql)).rows.map(({ name }) => name)
+    }
+    await database.query('create table notes (name text primary key, value text not null)')
+    await keep('kept 0')
+    const filler = join(disk, 'filler')
+    fill(filler)
+    const refused: unknown[] = []
+    for (let number = 1; refused.length < 20; number += 1)
+      await keep(`kept ${number}`).catch((error: unknown) => refused.push(error))
+    for (const error of refused) expect(error).toMatchObject({ code: 'unavailable' })
+    expect(await names()).toEqual([...kept].sort())
+    rmSync(filler)
+    await keep('kept after')
+    expect(await names()).toEqual([...kept].sort())
+    await database.close()
+    database = await openDatabase({ dataDir: disk })
+    expect(await names()).toEqual([...kept].sort())
+  })
+})
