@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import {
   approvalPolicy,
-  approvalStage,
   check,
   decision,
   deliveryAttempt,
@@ -43,7 +42,11 @@ const answered: readonly Named[] = [
   ['Accepted', accepted, 'A request that was accepted: queued, or waiting for approval.'],
   ['Request', requestView, 'A request with all that became of it.'],
   ['Person', person, 'A person of the organisation. `id` is the Entra object id.'],
-  ['ApprovalStage', approvalStage, 'A stage of the approval, with the people who may decide and what they decided.'],
+  [
+    'ApprovalStage',
+    requestView.options[0].shape.approvals.element,
+    'A stage of the approval, with the people who may decide and what they decided.',
+  ],
   ['Decision', decision, 'What one approver decided.'],
   ['RequestStep', requestStep, 'One durable part of making the resource.'],
   ['RequestProblem', problem, 'Why a step or the request stopped.'],
