@@ -64,4 +64,27 @@ describe('an embedded store whose disk is full', () => {
     database = await openDatabase({ dataDir: disk })
     expect(await names()).toEqual([...kept].sort())
   })
+
+  it('that cannot even write its log says so to everybody from then on, and leaves nobody waiting', async ({
+    skip,
+  }) => {
+    const disk = smallDisk(100)
+    if (disk === undefined) return skip('nobody may mount a disk here')
+    cpSync(await emptyStore(), join(disk, 'postgres'), { recursive: true })
+    const said: string[] = []
+    const database = await openDatabase({ dataDir: disk, log: (line) => said.push(line) })
+    await database.query('create table notes (name text primary key)')
+    await database.query(`insert into notes values ('first')`)
+    fill(join(disk, 'filler'))
+    // Goes into PostgreSQL's log alone, a megabyte each.
+    const logged = () => database.query(`select pg_logical_emit_message(true, 'x', repeat('y', 1000000))`)
+    const failed = async () => {
+      for (;;) await logged()
+    }
+    await expect(failed()).rejects.toMatchObject({ code: 'unavailable' })
+    const asked = Array.from({ length: 20 }, () => database.query('select name from notes'))
+    for (const answer of await Promise.allSettled([...asked, database.ping()]))
+      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
+    expect(said.join()).toContain('The embedded store has ended')
+  })
 })

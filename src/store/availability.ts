@@ -17,17 +17,45 @@ export interface Availability {
   admit(): Promise<void>
   /** Something did not come back: a fresh connection finds out whether that was this connection or the store. */
   suspect(): void
+  /** It ended, and will not answer again by itself: an embedded store does so that cannot write its log any more. */
+  end(): void
   /** The work's outcome, or `unavailable` as soon as the store is found to be away. */
   orAway<T>(work: Promise<T>): Promise<T>
   close(): void
 }
 
-/** A store in this process is always there. */
-export const alwaysThere: Availability = {
-  admit: async () => undefined,
-  suspect: () => undefined,
-  orAway: (work) => work,
-  close: () => undefined,
+/**
+ * A store in this process is there until it ends, with a log that cannot be written because the disk is full: it answers
+ * nobody any more, and only another process can open it again. `log` is told so.
+ */
+export function thereUntilItEnds(log?: (message: string) => void): Availability {
+  let hasEnded = false
+  const waiting = new Set<(error: unknown) => void>()
+  return {
+    async admit() {
+      if (hasEnded) throw away()
+    },
+    suspect: () => undefined,
+    end() {
+      if (hasEnded) return
+      hasEnded = true
+      log?.(
+        'The embedded store has ended and answers nobody any more. Is its disk full? Make room and restart the service.',
+      )
+      for (const reject of waiting) reject(away())
+      waiting.clear()
+    },
+    orAway: (work) => unlessAway(work, waiting),
+    close: () => undefined,
+  }
+}
+
+/** The work's outcome, unless it is called off before. */
+function unlessAway<T>(work: Promise<T>, waiting: Set<(error: unknown) => void>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    waiting.add(reject)
+    work.then(resolve, reject).finally(() => waiting.delete(reject))
+  })
 }
 
 /** `probe` asks the store over a connection of its own, and ends when the signal says so. */
@@ -79,12 +107,9 @@ export function watchAvailability(probe: (signal: AbortSignal) => Promise<unknow
       state = 'doubtful'
       doubt = findOut()
     },
-    orAway<T>(work: Promise<T>): Promise<T> {
-      return new Promise<T>((resolve, reject) => {
-        waiting.add(reject)
-        work.then(resolve, reject).finally(() => waiting.delete(reject))
-      })
-    },
+    // Somebody starts a server again.
+    end: () => undefined,
+    orAway: (work) => unlessAway(work, waiting),
     close: () => closed.abort(),
   }
 }

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { ProvisioningError } from '../core/index.ts'
-import { type Availability, alwaysThere } from './availability.ts'
+import { type Availability, thereUntilItEnds } from './availability.ts'
 import { openEmbedded } from './embedded.ts'
 import { openServer } from './server.ts'
 import {
   explained,
+  hasEnded,
   isConflict,
   isDoubtful,
   patience,
@@ -97,7 +98,14 @@ async function openEngine(options: DatabaseOptions): Promise<Engine> {
   }
   const { pool, listen, close } = await openEmbedded({ ...options, types })
   const queueConnection = { schema: queueSchema, listen }
-  return { engine: 'embedded', pool, queueConnection, availability: alwaysThere, turns: createTurns(), close }
+  return {
+    engine: 'embedded',
+    pool,
+    queueConnection,
+    availability: thereUntilItEnds(options.log),
+    turns: createTurns(),
+    close,
+  }
 }
 
 const { INT8 } = pg.types.builtins
@@ -206,6 +214,7 @@ async function lentTo<T>(
     const lost = engine === 'server' && isDoubtful(client)
     client.release(lost)
     if (lost) availability.suspect()
+    if (hasEnded(client)) availability.end()
   }
 }
 

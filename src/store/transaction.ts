@@ -102,6 +102,10 @@ export class Transaction {
 
 /** Connections whose state is unknown: lost, or busy with a statement that nobody waits for any longer. */
 const doubtful = new WeakSet<pg.ClientBase>()
+const ended = new WeakSet<pg.ClientBase>()
+
+/** Whether PostgreSQL itself ended with a panic: embedded there is nobody who would start it again. */
+export const hasEnded = (client: pg.ClientBase): boolean => ended.has(client)
 
 export function isDoubtful(client: pg.ClientBase): boolean {
   return doubtful.has(client)
@@ -148,6 +152,10 @@ function toWire(value: unknown): unknown {
 
 /** A lost connection is thrown away; so is one to a server that says "not now": another may lead to one that can. */
 function noteDoubt(client: pg.ClientBase, error: unknown): void {
+  if (isSqlError(error) && 'severity' in error && error.severity === 'PANIC') {
+    ended.add(client)
+    doubtful.add(client)
+  }
   if (!isSqlError(error) || LOST.test(error.code)) doubtful.add(client)
 }
 
