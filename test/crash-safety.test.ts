@@ -17,7 +17,7 @@ import { mulberry32 } from './support/random.ts'
 const everything = process.env['CRASH_POINTS'] === 'all'
 const rounds = everything ? Number(process.env['CRASH_ROUNDS'] ?? 1) : 1
 /** So many services, each with a tenant and chats of its own, share the work: while one starts, others live. */
-const services = everything ? Number(process.env['CRASH_SERVICES'] ?? 3) : 1
+const services = everything ? Number(process.env['CRASH_SERVICES'] ?? 2) : 1
 const seed = Number(process.env['CRASH_SEED'] ?? Date.now() % 1_000_000)
 const points = journeyKinds.flatMap((kind) =>
   pointsOf(kind).filter(({ name }) => everything || hardest[kind].includes(name)),

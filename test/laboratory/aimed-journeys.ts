@@ -19,7 +19,7 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
   const active = new Set<Journey>()
   const under: Promise<void>[] = []
   /** Clicks that wait until a kill is due, since it is to come right after their answer. */
-  const gates = new Map<Journey, { readonly since: number; open(): void }>()
+  const gates = new Map<Journey, () => void>()
   /** Approvals that wait for a life of the service without webhooks. */
   const lookers: (() => void)[] = []
   const known = new Map<string, Promise<void>>()
@@ -35,7 +35,7 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
     journey.clicking = click
     if (!hasArmed(journey, ({ place, part }) => place.at === 'answered' && part === click)) return
     await new Promise<void>((resolve) => {
-      gates.set(journey, { since: Date.now(), open: resolve })
+      gates.set(journey, resolve)
     })
   }
   function answered(journey: Journey, click: 'Send' | 'Approve'): void {
@@ -86,8 +86,8 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
   return {
     all: all as readonly Journey[],
     active: active as ReadonlySet<Journey>,
-    /** Since when clicks wait for the kill. */
-    gated: (): number[] => [...gates.values()].map(({ since }) => since),
+    /** How many clicks wait for the kill. */
+    gated: (): number => gates.size,
     /** How many wait for a life without webhooks. */
     looking: (): number => lookers.length,
     begin(kind: JourneyKind): void {
@@ -106,7 +106,7 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
       const first = new Promise<void>((resolve) => {
         justAnswered = resolve
       })
-      for (const [journey, { open }] of [...gates].slice(0, most)) {
+      for (const [journey, open] of [...gates].slice(0, most)) {
         gates.delete(journey)
         open()
       }
@@ -122,7 +122,7 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
     /** Lets everybody go on, to their end. */
     async settle(): Promise<void> {
       for (const open of lookers.splice(0)) open()
-      for (const { open } of gates.values()) open()
+      for (const open of gates.values()) open()
       gates.clear()
       await Promise.all(under)
     },

@@ -24,6 +24,8 @@ const quiet = { full: 150, least: 800, most: 4000 }
 const longest = { hold: 7000, putOff: 1000, look: 30_000 }
 /** With more points than this the first start is made twice, so that all others are cheaper. */
 const manyPoints = 20
+/** So many times as long as usual it is quiet before a kill that only follows a click. */
+const clicksOnly = 4
 /** So many held journeys are worth a kill while somebody's work is put off. */
 const worthwhile = 4
 
@@ -58,9 +60,12 @@ export async function liveAimed(world: AimedWorld, scores: Scores, deadline: num
   function isDue(now: number): boolean {
     const holds = aim.holds()
     const waiting = aim.waiting(now)
-    const gated = life.listens ? journeys.gated().map((since) => Math.max(since, life.began)) : []
-    const times = [...holds.map(({ since }) => since), ...waiting, ...gated]
-    if (times.length === 0) return life.listens ? onlyLooks() : now - life.began > longest.look
+    const times = [...holds.map(({ since }) => since), ...waiting]
+    if (times.length === 0) {
+      if (!life.listens) return now - life.began > longest.look
+      // Clicks wait as long as it takes, so that others may be held beside them.
+      return onlyLooks() || (journeys.gated() > 0 && now - life.began > clicksOnly * life.quiet)
+    }
     if (now - Math.min(...times) > longest.hold) return true
     if (!life.listens) return holds.length >= life.looks
     const isWorthIt = holds.length >= worthwhile || !scores.kindInNeed()
