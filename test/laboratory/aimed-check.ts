@@ -49,7 +49,11 @@ async function asRead(
 }
 
 /** Exactly one follow-up card; none where a kill took it, or came between the end of the work and its status card. */
-function followUpFaults(all: readonly HistoryEvent[], events: readonly HistoryEvent[], { met }: Journey): string[] {
+export function followUpFaults(
+  all: readonly HistoryEvent[],
+  events: readonly HistoryEvent[],
+  { met }: Pick<Journey, 'met'>,
+): string[] {
   const count = events.filter((one) => one.event === 'card' && one.card === 'followUp').length
   const isLost = met.some(({ part, place }) => part === 'end' && place.at === 'card' && place.card.how === 'lose')
   if (isLost) return count === 0 ? [] : [`${count} follow-up cards, and it was lost`]
