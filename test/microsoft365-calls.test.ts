@@ -196,11 +196,12 @@ describe('signing in', () => {
     // SharePoint's answer has another shape here, which is what ends this.
     await expect(directory.isSiteAddressFree('aurora')).rejects.toMatchObject({ code: 'unreadable-answer' })
     const token = `https://login.microsoftonline.com/${kim.id}/oauth2/v2.0/token`
-    expect(asked).toEqual([
-      `${token} https://graph.microsoft.com/.default`,
+    // Both are asked at the same time.
+    expect(asked.sort()).toEqual([
+      'https://contoso.sharepoint.com/_api/SP.Site.Exists',
       'https://graph.microsoft.com/v1.0/groups',
       `${token} https://contoso.sharepoint.com/.default`,
-      'https://contoso.sharepoint.com/_api/SP.Site.Exists',
+      `${token} https://graph.microsoft.com/.default`,
     ])
   })
 })

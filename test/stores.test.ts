@@ -31,6 +31,17 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await stores.reservations.holder(tenantId, 'aurora')).toBeUndefined()
   })
 
+  it('a template that another process has changed is read as it is now', async () => {
+    const tenantId = randomUUID()
+    const other = createStores(store.database).templates
+    await stores.templates.put(tenantId, { ...projectSite, version: 1 }, 0)
+    expect((await other.find(tenantId, projectSite.id))?.name).toBe(projectSite.name)
+    await stores.templates.put(tenantId, { ...projectSite, version: 2, name: 'Renamed' }, 1)
+    expect((await other.find(tenantId, projectSite.id.toUpperCase()))?.name).toBe('Renamed')
+    expect((await other.find(tenantId, projectSite.id))?.version).toBe(2)
+    expect(await other.find(randomUUID(), projectSite.id)).toBeUndefined()
+  })
+
   it('a template is written only over the version that was read, and by one of many at once', async () => {
     const tenantId = randomUUID()
     const made = (version: number, more: Partial<Template> = {}): Template => ({ ...projectSite, version, ...more })

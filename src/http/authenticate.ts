@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { HttpError } from './problem.ts'
@@ -34,6 +35,10 @@ export type Authenticate = (request: IncomingMessage, audience: Audience) => Pro
 const realm = 'Bearer realm="quartermaster"'
 const scope = 'App.ReadWrite.All'
 const skewSeconds = 60
+/** A token that was found good is not checked anew for so long; a key that is withdrawn ends with it. Milliseconds. */
+const goodMilliseconds = 60_000
+/** So many good tokens are kept; refused ones never are, so nobody fills this from outside. */
+const goodTokens = 2000
 const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
@@ -42,9 +47,10 @@ const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  */
 export function createAuthenticate(options: TokenOptions, baseUrl: string, now: () => number): Authenticate {
   const keys = createSigningKeys({ url: options.jwksUrl, fetch: options.fetch ?? fetch, now })
+  const verified = rememberGood((token, audience) => verify(token, options, audience, keys, now), now)
   return async (request, audience) => {
     const token = bearerToken(request)
-    const claims = await verify(token, options, audience, keys, now)
+    const claims = await verified(token, audience)
     if (claims['tid'] !== options.tenantId || !isOfItsIssuer(claims)) throw invalid()
     const clientId = isAppOnly(claims) ? clientOf(claims, options, audience, baseUrl) : undefined
     if (clientId === undefined) refuseWithoutScope(claims, audience, baseUrl)
@@ -66,6 +72,25 @@ function bearerToken(request: IncomingMessage): string {
   const token = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(first)?.[1]
   if (token === undefined) throw invalid()
   return token
+}
+
+type Verify = (token: string, audience: Audience) => Promise<JWTPayload>
+
+/** Remembers what was found good, by its hash and by whom it was for; never longer than the token itself is good. */
+function rememberGood(verify: Verify, now: () => number): Verify {
+  const good = new Map<string, { readonly claims: JWTPayload; readonly until: number }>()
+  return async (token, audience) => {
+    const key = `${audience} ${createHash('sha256').update(token).digest('base64')}`
+    const at = now()
+    const known = good.get(key)
+    if (known && known.until > at) return known.claims
+    const claims = await verify(token, audience)
+    good.delete(key)
+    const [oldest] = good.keys()
+    if (good.size >= goodTokens && oldest !== undefined) good.delete(oldest)
+    good.set(key, { claims, until: Math.min(at + goodMilliseconds, ((claims.exp ?? 0) + skewSeconds) * 1000) })
+    return claims
+  }
 }
 
 async function verify(

@@ -28,6 +28,8 @@ export interface SignIn {
 
 const service = 'Entra ID'
 const timeoutMilliseconds = 10_000
+/** MSAL renews a token so long before it ends; until then it is kept here, since to ask MSAL takes it half a call's time. */
+const renewedBeforeMilliseconds = 300_000
 
 /**
  * App-only sign-in with a certificate (OAuth 2.0 client credentials, RFC 6749 §4.4 with RFC 7523). Throws `TenantError`:
@@ -36,12 +38,15 @@ const timeoutMilliseconds = 10_000
 export function createSignIn(options: SignInOptions): SignIn {
   const application = clientApplication(options)
   const underway = new Map<string, Promise<string>>()
+  const kept = new Map<string, { readonly token: string; readonly until: number }>()
   const acquire = async (resource: string, skipCache: boolean): Promise<string> => {
     try {
       const scopes = [`${resource}/.default`]
       const result = await application.acquireTokenByClientCredential({ scopes, skipCache })
       if (!result?.accessToken) throw unreadable(service, 'no access token')
-      return result.accessToken
+      const { accessToken: token, expiresOn } = result
+      kept.set(resource, { token, until: (expiresOn?.getTime() ?? 0) - renewedBeforeMilliseconds })
+      return token
     } catch (error) {
       throw asTenantError(error)
     }
@@ -49,6 +54,8 @@ export function createSignIn(options: SignInOptions): SignIn {
   return {
     // Many calls find an empty cache at once; one request to Entra ID serves them all.
     token(resource, { fresh } = { fresh: false }) {
+      const known = kept.get(resource)
+      if (known && !fresh && known.until > Date.now()) return Promise.resolve(known.token)
       const key = `${resource} ${fresh}`
       const running = underway.get(key) ?? acquire(resource, fresh).finally(() => underway.delete(key))
       underway.set(key, running)

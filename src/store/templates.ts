@@ -1,7 +1,15 @@
-import { type TemplateStore, template } from '../core/index.ts'
+import { type Template, type TemplateStore, template } from '../core/index.ts'
 import type { Database } from './database.ts'
 
+/** How many templates are kept parsed. */
+const keptParsed = 500
+
+/**
+ * Templates as whole aggregates. One that was read before is not sent and parsed again while its row is the same: every
+ * request asks for its template, and templates hardly change.
+ */
 export function createTemplateStore(database: Database): TemplateStore {
+  const parsed = new Map<string, { readonly mark: string; readonly template: Template }>()
   return {
     async list(tenantId) {
       const { rows } = await database.query<{ body: unknown }>('SELECT body FROM templates WHERE tenant_id = $1', [
@@ -11,11 +19,21 @@ export function createTemplateStore(database: Database): TemplateStore {
       return all.sort((one, other) => one.order - other.order || one.name.localeCompare(other.name))
     },
     async find(tenantId, id) {
-      const { rows } = await database.query<{ body: unknown }>(
-        'SELECT body FROM templates WHERE tenant_id = $1 AND template_id::text = lower($2)',
-        [tenantId, id],
+      const key = `${tenantId} ${id.toLowerCase()}`
+      const known = parsed.get(key)
+      // `xmin` is the transaction that wrote the row as it is: any change of it shows.
+      const { rows } = await database.query<{ mark: string; body: unknown }>(
+        `SELECT xmin::text AS mark, CASE WHEN xmin::text = $3 THEN NULL ELSE body END AS body
+         FROM templates WHERE tenant_id = $1 AND template_id::text = lower($2)`,
+        [tenantId, id, known?.mark ?? ''],
       )
-      return rows[0] && template.parse(rows[0].body)
+      const [row] = rows
+      if (!row) return undefined
+      if (known?.mark === row.mark) return known.template
+      const read = template.parse(row.body)
+      if (parsed.size >= keptParsed) parsed.clear()
+      parsed.set(key, { mark: row.mark, template: read })
+      return read
     },
     async put(tenantId, one, expected) {
       const { rowCount } = await database.query(
