@@ -1,4 +1,8 @@
 import { defineConfig } from 'vitest/config'
+import { quickFolder } from './test/support/quick-folder.ts'
+
+const folder = quickFolder()
+if (folder !== undefined) process.env['TMPDIR'] = folder
 
 /** Tests are named by behaviour and run against real parts; heavy files run one after another on two cores. */
 export default defineConfig({
