@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 // Not the package's index: its types pull the source of the card renderer into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
+import { withLiteralTexts } from './literal.ts'
 import { strings } from './strings.ts'
 
 /** A card as it is sent: plain JSON. */
@@ -41,7 +42,7 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>, wo
     if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
     // Strict parsers refuse an empty list of buttons.
     const { actions, ...rest } = card
-    return Array.isArray(actions) && actions.length === 0 ? rest : card
+    return withLiteralTexts(Array.isArray(actions) && actions.length === 0 ? rest : card)
   } finally {
     GlobalSettings.getUndefinedFieldValueSubstitutionString = undefined
   }

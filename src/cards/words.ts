@@ -21,22 +21,26 @@ export interface Viewer {
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
 /**
- * Cuts a text to at most `longest` characters as people count them, ending with `…`, so that no letter or emoji is cut
- * in two. One such character can be made of any number of code units, so these are bounded as well.
+ * Cuts a text to at most `most` characters as people count them, ending with `…`, so that no letter or emoji is cut
+ * in two. One such character can be made of any number of code units, so these are bounded as well. What is no longer
+ * than a title is one line: a line break in a name could pass for another line of the card.
  */
-export function cut(text: string, longest: number): string {
-  if (text.length <= longest) return text
+export function cut(given: string, most: number): string {
+  const text = most <= longest.title ? given.replace(lineBreaks, ' ') : given
+  if (text.length <= most) return text
   let kept = ''
   let count = 0
   let end = ''
   for (const { segment } of segmenter.segment(text)) {
     count += 1
-    if (count > longest || kept.length + segment.length > longest * 2) return `${end.trimEnd()}…`
-    if (count < longest) end = kept + segment
+    if (count > most || kept.length + segment.length > most * 2) return `${end.trimEnd()}…`
+    if (count < most) end = kept + segment
     kept += segment
   }
   return kept
 }
+
+const lineBreaks = /[\n\r\u0085\u2028\u2029]+/g
 
 /** Cuts of the card style, in characters. */
 export const longest = { name: 32, title: 80, text: 300, whole: 1000, address: 160 } as const
