@@ -19,6 +19,7 @@ async function main(): Promise<void> {
 function announce(app: App, playgrounds: Playgrounds | undefined): void {
   const { local, simulator } = app.surroundings
   const lines = [`Quartermaster answers at ${app.url}`]
+  lines.push(`  The API, to read and to try: ${app.url}/docs`)
   if (simulator) lines.push(`  Microsoft 365, simulated: ${simulator.url} (tenant Contoso)`)
   if (playgrounds && playgrounds.windows.length > 0) {
     lines.push('', `Open these ${playgrounds.windows.length} windows, side by side:`)
