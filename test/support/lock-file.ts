@@ -1,0 +1,40 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { z } from 'zod'
+
+const locked = z.object({
+  version: z.string().optional(),
+  license: z.string().optional(),
+  hasInstallScript: z.boolean().optional(),
+  optional: z.boolean().optional(),
+  dev: z.boolean().optional(),
+})
+export interface LockedPackage extends z.output<typeof locked> {
+  /** `@scarf/scarf`, wherever in node_modules it lies. */
+  readonly name: string
+  readonly folder: string
+}
+
+const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
+
+/** Every package that `npm ci` can install, on any platform. */
+export function lockedPackages(): LockedPackage[] {
+  const { packages } = z.object({ packages: z.record(z.string(), locked) }).parse(read('package-lock.json'))
+  return Object.entries(packages).flatMap(([folder, entry]) =>
+    folder === '' ? [] : [{ ...entry, folder, name: folder.slice(folder.lastIndexOf('node_modules/') + 13) }],
+  )
+}
+
+/** Which install scripts may run (`true`) and which never do (`false`), by name. */
+export const allowedScripts = (): Record<string, boolean> =>
+  z.object({ allowScripts: z.record(z.string(), z.boolean()) }).parse(read('package.json')).allowScripts
+
+/** The licence that a package claims: in the lock file, else in its own package.json, in one of its older forms too. */
+export function licenceOf({ folder, license }: LockedPackage): string | undefined {
+  if (license !== undefined || !existsSync(`${folder}/package.json`)) return license
+  const form = z.object({
+    license: z.string().optional(),
+    licenses: z.array(z.object({ type: z.string() })).optional(),
+  })
+  const own = form.parse(read(`${folder}/package.json`))
+  return own.license ?? own.licenses?.map(({ type }) => type).join(' OR ')
+}
