@@ -67,9 +67,10 @@ async function postpone(
   if (seconds <= 0) return
   const db = ambientConnection(store)
   const startAfter = new Date(Date.now() + seconds * 1000)
-  // Once failed here, the result that the worker reports finds no active attempt and changes nothing.
+  // Once failed here, the result that the worker reports finds no active attempt and changes nothing. A claim that is over
+  // already, because its time was up or it was given back, has no say in when the next attempt is.
   await store.transaction(async () => {
-    await boss.fail(name, { id, retryCount }, output, { db })
-    await boss.update(name, undefined, { id, startAfter, db })
+    const { affected } = await boss.fail(name, { id, retryCount }, output, { db })
+    if (affected > 0) await boss.update(name, undefined, { id, startAfter, db })
   })
 }

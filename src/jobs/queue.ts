@@ -110,7 +110,7 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
 
   async function enqueueAll(orders: readonly QueueOrder[]): Promise<void> {
     for (const [name, ofName] of Map.groupBy(orders, (order) => order.name)) {
-      const jobs = ofName.map(({ payload, id, startAfter }) => ({
+      const jobs = ofName.filter(isFirstOfItsId).map(({ payload, id, startAfter }) => ({
         ...{ data: { v: PAYLOAD_VERSION, ...payload } },
         ...(id !== undefined && { id }),
         ...(startAfter && { startAfter }),
@@ -131,6 +131,10 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
     deadLetters: createDeadLetters(boss, store, log),
   }
 }
+
+/** What the store does with a known id, pg-boss refuses within one statement, and the transaction around it with it. */
+const isFirstOfItsId = ({ id }: QueueOrder, index: number, all: readonly QueueOrder[]): boolean =>
+  id === undefined || all.findIndex((order) => order.id === id) === index
 
 async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<string, Job>): Promise<void> {
   // Done jobs are kept as long as idempotency keys are: until then the same id is the same job. The backoff doubles, and

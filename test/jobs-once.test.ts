@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { defineJob, type JobScope, jobRegistry } from '../src/jobs/define-job.ts'
+import { createQueue, type Queue } from '../src/jobs/queue.ts'
+import { engines, withDatabase } from './support/database.ts'
+
+const silent = { info() {}, warn() {}, error() {} }
+const patience = { timeout: 15_000, interval: 20 }
+
+describe.each(engines)('a job is done once, %s', (engine) => {
+  const store = withDatabase(engine, { migrated: false })
+  const ran: string[] = []
+  let queue: Queue
+  let behave: (note: string, scope: JobScope) => void | Promise<void>
+
+  const errand = defineJob({
+    name: 'errand',
+    payload: z.object({ v: z.literal(1), note: z.string() }),
+    ...{ retries: 1, retryDelaySeconds: 1, expireInSeconds: 1, concurrency: 2 },
+    async handle({ note }, scope) {
+      ran.push(`${note} ${scope.attempt}`)
+      await behave(note, scope)
+    },
+  })
+  beforeEach(async () => {
+    ran.splice(0)
+    behave = () => undefined
+    queue = await createQueue(store.database, silent)
+    await queue.start(jobRegistry(errand))
+  })
+  afterEach(() => queue.stop(5))
+  const rowOf = async (id: string) => {
+    const { schema } = store.database.queueConnection
+    const { rows } = await store.database.query<{ state: string; later: number; failure: string | null }>(
+      `select state::text as state, extract(epoch from start_after - now())::float as later,
+         output ->> 'message' as failure from ${schema}.job where name = 'errand' and id = $1`,
+      [id],
+    )
+    return rows[0]
+  }
+
+  it('although it is ordered twice in one go', async () => {
+    const id = randomUUID()
+    const order = { name: 'errand', payload: { note: 'twin' }, id }
+    await queue.enqueueAll([order, { ...order, payload: { note: 'other' }, id: randomUUID() }, order])
+    await vi.waitFor(() => expect([...ran].sort()).toEqual(['other 1', 'twin 1']), patience)
+    await vi.waitFor(async () => expect((await rowOf(id))?.state).toBe('completed'), patience)
+    expect(ran).toHaveLength(2)
+  })
+
+  it('although it runs beyond its time: what it still says then counts for nothing', async () => {
+    const id = randomUUID()
+    let overtime: () => void = () => undefined
+    const secondIsDue = new Promise<void>((resolve) => (overtime = resolve))
+    let told: () => void = () => undefined
+    const firstIsDone = new Promise<void>((resolve) => (told = resolve))
+    const aborted: boolean[] = []
+    behave = async (_, { attempt, signal }) => {
+      if (attempt === 2) return
+      await secondIsDue
+      aborted.push(signal.aborted)
+      setTimeout(told, 300)
+      throw Object.assign(new Error('busy'), { retryAfterSeconds: 900 })
+    }
+    await queue.enqueue('errand', { note: 'long' }, { id })
+    await vi.waitFor(async () => expect(await rowOf(id)).toMatchObject({ state: 'retry' }), patience)
+    expect((await rowOf(id))?.failure).toBe('it took longer than 1 s')
+    overtime()
+    await firstIsDone
+    expect(aborted).toEqual([true])
+    await vi.waitFor(async () => expect((await rowOf(id))?.state).toBe('completed'), patience)
+    expect(ran).toEqual(['long 1', 'long 2'])
+  })
+})
