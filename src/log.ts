@@ -63,8 +63,18 @@ function codesOf(error: Error): Record<string, unknown> {
 /** The log: JSON lines on standard error, without the secrets that are given here and without any of their shape. */
 export function createLog(level: string, secrets: readonly string[], write = toStandardError()): Logger {
   const masked = maskSecrets(secrets)
-  return pino({ level, serializers: { err: shownError } }, { write: (line: string) => write(masked(line)) })
+  return pino({ level, serializers: { err: shownError } }, { write: (line: string) => write(visible(masked(line))) })
 }
+
+/**
+ * JSON leaves controls above U+007F and marks of direction as they are; terminals and viewers act on them. They stand
+ * inside strings only, so they can be written as JSON's escapes.
+ */
+const visible = (line: string): string =>
+  line.replace(
+    /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 function toStandardError(): (line: string) => void {
   const destination = pino.destination(2)
