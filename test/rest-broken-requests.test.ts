@@ -125,9 +125,46 @@ describe('who sends too slowly', () => {
     60_000,
   )
 
-  test('garbage behind a request on the same connection gets one answer, and the connection ends', async () => {
+  test('a request with garbage behind it gets its own answer, and the connection ends', async () => {
     const rest = await startRest(await startIssuer(), { patience })
     const answer = await rest.raw('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGARBAGE / HTTP/1.1\r\n\r\n')
-    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 400'])
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200'])
+  })
+})
+
+describe('what is broken gets no answer that belongs to another', () => {
+  const heads = (answer: string) => answer.match(/HTTP\/1.1 \d+/g)
+  const body = JSON.stringify({ displayName: 'Apollo', templateId: 'bbbbbbbb-0000-4000-8000-000000000001' })
+  const accepting = async () => {
+    const issuer = await startIssuer()
+    let accepted = 0
+    const submitSite = async () => {
+      accepted += 1
+      return requestOf()
+    }
+    const patience = { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 20 }
+    const rest = await startRest(issuer, { provisioning: coreWith({ submitSite }), patience })
+    const post = (token: string, length = body.length) =>
+      `POST /collab/v1/spo HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`
+    return { rest, post, token: await issuer.token(), accepted: () => accepted }
+  }
+
+  test('what was accepted is said to be, whatever follows it', async () => {
+    const { rest, post, token, accepted } = await accepting()
+    expect(heads(await rest.raw(`${post(token)}and more\r\n\r\n`))).toEqual(['HTTP/1.1 202'])
+    expect(accepted()).toBe(1)
+  })
+
+  test('several that were whole are each answered before it ends', async () => {
+    const { rest, post, token, accepted } = await accepting()
+    const answer = await rest.raw(`${post(token)}${post(token)}and more\r\n\r\n`)
+    expect(heads(answer)).toEqual(['HTTP/1.1 202', 'HTTP/1.1 202'])
+    expect(accepted()).toBe(2)
+  })
+
+  test('who was refused before the body came is not told a second time that it did not come', async () => {
+    const { rest, post } = await accepting()
+    expect(heads(await rest.raw(post('a.b.c', 500)))).toEqual(['HTTP/1.1 401'])
   })
 })
