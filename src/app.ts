@@ -120,6 +120,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     messages: bot.messages,
     health: { ready: () => readiness(database, queue) },
     limits: limitsOf(config),
+    loopbackOnly: credentials === undefined,
     trustedProxies: config.TRUSTED_PROXIES,
     tokenBuckets: stores.tokenBuckets,
     log,

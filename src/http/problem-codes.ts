@@ -71,7 +71,7 @@ const ofCore = {
 const ofHttp = {
   'malformed-request': code(
     400,
-    'The request target is no address, or the body ended before it was whole.',
+    'The request target is no address, there is not one Host that we answer to, or the body ended before it was whole.',
     'Correct the request.',
   ),
   'malformed-json': code(400, 'The body is not JSON in UTF-8, or there is none.', 'Send one JSON value in UTF-8.'),

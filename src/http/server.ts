@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, Server as NodeServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import restify, { type Request, type Response } from 'restify'
+import { misdirected } from './addressee.ts'
 import { createAuthenticate, type Identity } from './authenticate.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { createClientAddress, networkOf } from './client-address.ts'
@@ -35,7 +36,8 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
     log: silent as restify.ServerOptions['log'],
   })
   const node: NodeServer = server.server
-  Object.assign(node, patience, options.patience)
+  // Node would refuse a missing Host itself, in words of its own.
+  Object.assign(node, patience, options.patience, { requireHostHeader: false })
   answerBrokenRequests(node, options.log)
   // restify takes over "Connection: Upgrade" and then answers nothing; HTTP/2-minded clients send it with ordinary calls.
   node.removeAllListeners('upgrade')
@@ -97,7 +99,7 @@ function guard(options: HttpOptions, lifecycle: Lifecycle) {
   return (request: Request, response: Response): boolean => {
     // restify builds a URL of this header: "Host: [" would end the process, "Host: x/healthz?" would change the path.
     request.headers.host = 'localhost'
-    const refusal = lifecycle.refusal({ request })
+    const refusal = misdirected(request, options.loopbackOnly ?? false) ?? lifecycle.refusal({ request })
     if (refusal) {
       refuse(options, request, response, refusal)
       return false

@@ -40,6 +40,8 @@ export interface HttpOptions extends Omit<Services, 'openApi'> {
   readonly tokens: TokenOptions
   readonly idempotency: IdempotencyStore
   readonly limits: LimitOptions
+  /** Local mode, where the chat takes no tokens: requests under other names than this machine's are refused. */
+  readonly loopbackOnly?: boolean
   /** Networks whose `X-Forwarded-For` is believed; none unless given. */
   readonly trustedProxies?: readonly string[]
   /** Where all replicas count together; without it each process counts alone. */

@@ -38,6 +38,7 @@ async function answer(parts: Parts, incoming: IncomingMessage, response: ServerR
   response.setHeader('request-id', request.requestId)
   response.setHeader('client-request-id', request.clientRequestId)
   if (!isOurs(incoming.headers.host, parts.host)) return send(response, { status: 421 })
+  if (isOfAnotherSite(incoming.headers)) return send(response, { status: 403 })
   const service = request.path === '' ? undefined : parts.services.find(({ owns }) => owns(request.path))
   if (!service) return send(response, { status: 404, body: { error: { message: `Nothing answers ${incoming.url}` } } })
   const route = findOperation(service, request)
@@ -69,6 +70,10 @@ function isOurs(header: string | undefined, host: string): boolean {
   const name = (header ?? '').replace(/:\d+$/, '')
   return host === '0.0.0.0' || [host, 'localhost', '127.0.0.1', '[::1]'].includes(name)
 }
+
+/** A page elsewhere, which could otherwise post forms here: sign a device in, or ask for tokens. */
+const isOfAnotherSite = ({ origin, host }: IncomingMessage['headers']): boolean =>
+  origin !== undefined && origin !== `http://${host}`
 
 function describe(incoming: IncomingMessage): Request {
   const url = new URL(incoming.url ?? '/', 'http://simulator')
