@@ -42,6 +42,36 @@ describe.each(engines)('the stores, %s', (engine) => {
     expect(await other.find(randomUUID(), projectSite.id)).toBeUndefined()
   })
 
+  it('a template that is written twice in one transaction is read as it was written last, or not at all', async () => {
+    const tenantId = randomUUID()
+    const { put, find } = stores.templates
+    const named = async () => (await find(tenantId, projectSite.id))?.name
+    const twice = (more: () => void) =>
+      store.database.transaction(async () => {
+        await put(tenantId, { ...projectSite, version: 1, name: 'First' }, 0)
+        expect(await named()).toBe('First')
+        await put(tenantId, { ...projectSite, version: 2, name: 'Second' }, 1)
+        expect(await named()).toBe('Second')
+        more()
+      })
+    const changedMyMind = () => {
+      throw new Error('changed my mind')
+    }
+    await expect(twice(changedMyMind)).rejects.toThrow('changed my mind')
+    expect(await named()).toBeUndefined()
+    await twice(() => undefined)
+    expect(await named()).toBe('Second')
+  })
+
+  it('a template that was read cannot be changed by whoever reads it: others are given the same', async () => {
+    const tenantId = randomUUID()
+    await stores.templates.put(tenantId, { ...projectSite, version: 1 }, 0)
+    const read = await stores.templates.find(tenantId, projectSite.id)
+    expect(() => Object.assign(read ?? {}, { name: 'Mine' })).toThrow(TypeError)
+    expect(() => Object.assign(read?.naming ?? {}, { prefix: 'mine-' })).toThrow(TypeError)
+    expect(await stores.templates.find(tenantId, projectSite.id)).toEqual({ ...projectSite, version: 1 })
+  })
+
   it('a template is written only over the version that was read, and by one of many at once', async () => {
     const tenantId = randomUUID()
     const made = (version: number, more: Partial<Template> = {}): Template => ({ ...projectSite, version, ...more })

@@ -3,6 +3,7 @@ import type { Database } from './database.ts'
 
 /** How many templates are kept parsed. */
 const keptParsed = 500
+const mark = `xmin::text || ' ' || ctid::text`
 
 /**
  * Templates as whole aggregates. One that was read before is not sent and parsed again while its row is the same: every
@@ -21,16 +22,16 @@ export function createTemplateStore(database: Database): TemplateStore {
     async find(tenantId, id) {
       const key = `${tenantId} ${id.toLowerCase()}`
       const known = parsed.get(key)
-      // `xmin` is the transaction that wrote the row as it is: any change of it shows.
+      // The transaction that wrote the row as it is, and where it put it: any change of it shows.
       const { rows } = await database.query<{ mark: string; body: unknown }>(
-        `SELECT xmin::text AS mark, CASE WHEN xmin::text = $3 THEN NULL ELSE body END AS body
+        `SELECT ${mark} AS mark, CASE WHEN ${mark} = $3 THEN NULL ELSE body END AS body
          FROM templates WHERE tenant_id = $1 AND template_id::text = lower($2)`,
         [tenantId, id, known?.mark ?? ''],
       )
       const [row] = rows
       if (!row) return undefined
       if (known?.mark === row.mark) return known.template
-      const read = template.parse(row.body)
+      const read = frozen(template.parse(row.body))
       if (parsed.size >= keptParsed) parsed.clear()
       parsed.set(key, { mark: row.mark, template: read })
       return read
@@ -60,4 +61,11 @@ export function createTemplateStore(database: Database): TemplateStore {
       )
     },
   }
+}
+
+/** Whoever is given it shares it with others. */
+function frozen<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  for (const part of Object.values(value)) frozen(part)
+  return Object.freeze(value)
 }
