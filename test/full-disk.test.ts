@@ -81,7 +81,15 @@ describe('an embedded store whose disk is full', () => {
     const failed = async () => {
       for (;;) await logged()
     }
+    // Those who wait for their turn when it ends: asked anew after each answer, so there are always some.
+    const waited: unknown[] = []
+    const wait = async () => {
+      for (;;) await database.query('select name from notes')
+    }
+    const waiting = [1, 2, 3].map(() => wait().catch((error: unknown) => waited.push(error)))
     await expect(failed()).rejects.toMatchObject({ code: 'unavailable' })
+    await Promise.all(waiting)
+    expect(waited).toMatchObject([{ code: 'unavailable' }, { code: 'unavailable' }, { code: 'unavailable' }])
     const asked = Array.from({ length: 20 }, () => database.query('select name from notes'))
     for (const answer of await Promise.allSettled([...asked, database.ping()]))
       expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })

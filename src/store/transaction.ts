@@ -56,6 +56,7 @@ export class Transaction {
       await this.#end()
       if (this.#doom !== undefined)
         throw new Error('A part of this transaction failed, so none of it is kept', { cause: this.#doom })
+      refuseEnded(this.#client)
       const { command } = await this.#client.query('commit').catch((error: unknown) => {
         noteDoubt(this.#client, error)
         throw explained(error)
@@ -107,6 +108,11 @@ const ended = new WeakSet<pg.ClientBase>()
 /** Whether PostgreSQL itself ended with a panic: embedded there is nobody who would start it again. */
 export const hasEnded = (client: pg.ClientBase): boolean => ended.has(client)
 
+/** It would not refuse: it would never answer, and whoever waits for a turn behind that would not be answered either. */
+function refuseEnded(client: pg.ClientBase): void {
+  if (ended.has(client)) throw explained(new Error('PostgreSQL has ended'))
+}
+
 export function isDoubtful(client: pg.ClientBase): boolean {
   return doubtful.has(client)
 }
@@ -120,6 +126,7 @@ export async function runStatement<Row>(
   sql: string,
   values?: readonly unknown[],
 ): Promise<QueryResult<Row>> {
+  refuseEnded(client)
   const wired = values?.map(toWire)
   try {
     const limit = patience.getStore()
