@@ -133,6 +133,14 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
   return parsed.data
 }
 
+const tenantAddresses = [
+  'LOGIN_URL',
+  'DIRECTORY_URL',
+  'SHAREPOINT_URL',
+  'SHAREPOINT_ADMIN_URL',
+  'EXCHANGE_URL',
+] as const
+
 function productionFaults(given: Record<string, string | undefined>): string[] {
   const faults: string[] = neededInProduction
     .filter((name) => given[name] === undefined)
@@ -145,6 +153,9 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
   const baseUrl = given['BASE_URL']
   if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
     faults.push('BASE_URL must be a public https address when MODE=production.')
+  // Our tokens go there, and links on cards lead there.
+  const plain = tenantAddresses.filter((name) => given[name]?.startsWith('http:'))
+  faults.push(...plain.map((name) => `${name} must be an https address when MODE=production.`))
   return faults
 }
 

@@ -48,6 +48,15 @@ describe('the configuration', () => {
     expect(listed.toSorted()).toEqual([...settingNames].toSorted())
   })
 
+  it.each(['LOGIN_URL', 'DIRECTORY_URL', 'SHAREPOINT_URL', 'SHAREPOINT_ADMIN_URL', 'EXCHANGE_URL'])(
+    'wants %s to be https in production',
+    (name) => {
+      const faults = [`${name} must be an https address when MODE=production.`]
+      expect(faultsOf({ ...production, [name]: 'http://contoso.example' })).toEqual(faults)
+      expect(faultsOf({ ...production, [name]: 'https://contoso.example' })).toEqual([])
+    },
+  )
+
   it('takes .env.example as it stands', () => {
     const lines = readFileSync('.env.example', 'utf8')
       .split('\n')
