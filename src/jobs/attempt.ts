@@ -67,10 +67,16 @@ async function postpone(
   if (seconds <= 0) return
   const db = ambientConnection(store)
   const startAfter = new Date(Date.now() + seconds * 1000)
-  // Once failed here, the result that the worker reports finds no active attempt and changes nothing. A claim that is over
-  // already, because its time was up or it was given back, has no say in when the next attempt is.
+  // Once failed here, the result that the worker reports finds no active attempt and changes nothing.
   await store.transaction(async () => {
-    const { affected } = await boss.fail(name, { id, retryCount }, output, { db })
-    if (affected > 0) await boss.update(name, undefined, { id, startAfter, db })
+    // A claim that is over, since its time was up or it was given back, has no say in when the next attempt is.
+    const { rows } = await store.query(
+      `select 1 from ${store.queueConnection.schema}.job
+       where name = $1 and id = $2 and retry_count = $3 and state = 'active' for update`,
+      [name, id, retryCount],
+    )
+    if (rows.length === 0) return
+    await boss.fail(name, { id, retryCount }, output, { db })
+    await boss.update(name, undefined, { id, startAfter, db })
   })
 }
