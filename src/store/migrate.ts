@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Database } from './database.ts'
+import { isConflict } from './transaction.ts'
 
 /** One file `NNN-name.sql`: run once, in number order, in one transaction. */
 interface Migration {
@@ -64,6 +65,8 @@ async function runNext(database: Database, migrations: readonly Migration[]): Pr
   try {
     await database.query(next.sql)
   } catch (error) {
+    // Replicas at work take the tables in an order of their own; the whole is run again, as any transaction is.
+    if (isConflict(error)) throw error
     throw new Error(`Migration ${next.number} (${next.name}) failed: ${(error as Error).message}`, { cause: error })
   }
   await database.query('insert into migrations (number, name, applied_at) values ($1, $2, now())', [
