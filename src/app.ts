@@ -118,6 +118,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     idempotency: stores.idempotency,
     webhookSecret,
     messages: bot.messages,
+    admitsActivity: bot.admit,
     health: { ready: () => readiness(database, queue) },
     limits: limitsOf(config),
     loopbackOnly: credentials === undefined,

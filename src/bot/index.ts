@@ -4,7 +4,7 @@ import type { BotStateStore, ChatPaceStore, Outbox } from '../core/index.ts'
 import { type Credentials, GuardedAdapter } from './adapter.ts'
 import { Bot } from './bot.ts'
 import { createCardSender } from './card-sender.ts'
-import { type ConnectorKeys, createGuard } from './guard.ts'
+import { type Admission, type ConnectorKeys, createGuard } from './guard.ts'
 import { createOutbox } from './outbox.ts'
 import { createPacedChats } from './paced-chats.ts'
 import type { BotServices, Log } from './turn.ts'
@@ -32,16 +32,27 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
     if (context.activity.type === 'invoke')
       await context.sendActivity({ type: 'invokeResponse', value: { status: 500 } })
   }
+  const admitted = new WeakMap<IncomingMessage, Admission>()
+  const admit = async (request: IncomingMessage): Promise<Admission> => {
+    const admission = await guard.admit(request.headersDistinct['authorization'] ?? [])
+    admitted.set(request, admission)
+    return admission
+  }
+  const refuse = (response: ServerResponse, { status, message, reason }: Extract<Admission, { ok: false }>): void => {
+    services.log.warn({ reason }, 'an activity was refused')
+    answer(response, status, { error: { code: String(status), message } }, headersOfRefusal[status])
+  }
   return {
+    /** Judges the token of a `POST /api/messages` before its body is read. False: refused, and answered. */
+    async admit(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+      const admission = await admit(request)
+      if (!admission.ok) refuse(response, admission)
+      return admission.ok
+    },
     /** `POST /api/messages`, its body read and parsed. Answers 400, 401, 403 or 503 in fixed words before the bot hears anything. */
     async messages(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
-      const verdict = await guard(request.headersDistinct['authorization'] ?? [], request.body)
-      if (!verdict.ok) {
-        services.log.warn({ reason: verdict.reason }, 'an activity was refused')
-        const { status, message } = verdict
-        const headers: Record<string, string> = status === 503 ? { 'retry-after': retryAfterSeconds } : {}
-        return answer(response, status, { error: { code: String(status), message } }, headers)
-      }
+      const verdict = guard.judge(admitted.get(request) ?? (await admit(request)), request.body)
+      if (!verdict.ok) return refuse(response, verdict)
       const result = await adapter.hear(verdict.activity, verdict.claims, (context) => bot.run(context))
       // 501 is the SDK's word for an invoke that nobody answered: one that we do not know, so the fault is the caller's.
       return answer(response, result?.status === 501 ? 400 : (result?.status ?? 200), result?.body)
@@ -71,8 +82,11 @@ export function createChannel(options: {
   }
 }
 
-/** When to deliver again what could not be judged, in seconds (RFC 9110 Retry-After). */
-const retryAfterSeconds = '10'
+/** Which token is missing (RFC 9110 §11.6.1), and when to deliver again what could not be judged, in seconds. */
+const headersOfRefusal: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'www-authenticate': 'Bearer realm="quartermaster"' },
+  503: { 'retry-after': '10' },
+}
 
 function answer(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
   const type = body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }

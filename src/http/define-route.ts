@@ -117,6 +117,8 @@ interface PublicSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
   readonly audience: null
   /** What the handler itself asks for in place of an access token. */
   readonly credential?: 'signature' | 'connector'
+  /** Judges who calls before the body is read. False: refused, and answered. */
+  readonly admit?: (scope: Scope) => Promise<boolean>
   handle(scope: Scope, input: Input<P, Q, B>): Promise<AnswerOf<NoInfer<A>> | typeof answered>
 }
 
@@ -134,6 +136,7 @@ export interface PublicRoute extends Described {
   readonly permission: 'public'
   readonly audience: null
   readonly credential?: 'signature' | 'connector'
+  readonly admit?: (scope: Scope) => Promise<boolean>
   prepare(raw: RawInput): (scope: Scope) => Promise<Answer | typeof answered>
 }
 export type Route = ActorRoute | PublicRoute

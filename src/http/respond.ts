@@ -25,8 +25,8 @@ export interface Outgoing {
 /** Bodies up to this size are read to their end before the connection is used again. Bytes. */
 const readToTheEnd = 1024 * 1024
 
-/** An unread body is thrown away by Node, unless it may be long: then the connection ends with the answer. */
-function closesConnection({ complete, headers }: IncomingMessage): boolean {
+/** Whether the connection ends with the answer: an unread body is thrown away by Node, unless it may be long. */
+export function closesConnection({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false
   const announced = Number(headers['content-length'] ?? 0)
   return headers['transfer-encoding'] !== undefined || announced > readToTheEnd

@@ -39,8 +39,10 @@ export async function serveRoute(door: Door, route: Route, exchange: Exchange): 
 }
 
 async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): Promise<void> {
+  const scope = scopeOf(door, exchange, exchange.traceId)
+  if (route.admit && !(await route.admit(scope))) return
   const call = route.prepare(await rawInput(route, exchange))
-  const answer = await call(scopeOf(door, exchange, exchange.traceId))
+  const answer = await call(scope)
   if (answer !== answered) send(exchange, outgoing(answer), answer.mediaType)
 }
 

@@ -71,6 +71,7 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
       provisioning,
       webhookSecret,
       messages,
+      ...(options.admitsActivity && { admitsActivity: options.admitsActivity }),
       health: lifecycle.healthWith(health),
       openApi: describer(options),
     },

@@ -14,6 +14,9 @@ export interface HttpLog {
 /** Takes one activity of a channel and writes the answer. `request.body` is the parsed JSON; nothing of it is trusted. */
 export type MessagesHandler = (request: Request, response: Response) => Promise<void>
 
+/** Judges the token of an activity before its body is read. False: refused, and answered. */
+export type AdmitsActivity = (request: Request, response: Response) => Promise<boolean>
+
 /** Whether the service can do its work, with one word about each part it needs. */
 export interface Health {
   ready(): Promise<{ ok: boolean; checks: Record<string, string> }>
@@ -25,6 +28,8 @@ export interface Services {
   /** `whsec_` and base64: what the bot's own subscription is signed with (Standard Webhooks 1.0.0). */
   readonly webhookSecret: string
   readonly messages: MessagesHandler
+  /** Without it `messages` judges the token too, when the body has been read. */
+  readonly admitsActivity?: AdmitsActivity
   readonly health: Health
   /** The API document, and its ETag. */
   readonly openApi: () => { readonly document: OpenApi; readonly etag: string }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { definePublicRoute } from '../define-route.ts'
 import { receiveActivityExamples } from '../examples/service.ts'
 import { largestBody } from '../read-body.ts'
-import { commonHeaders } from '../respond.ts'
+import { closesConnection, commonHeaders } from '../respond.ts'
 import { answered } from '../route-answers.ts'
 
 /** What the bot's guard says to what it does not let in. */
@@ -25,7 +25,7 @@ export const receiveActivity = definePublicRoute({
   answers: {
     200: { says: 'Heard. An invoke gets its answer as the body.', body: z.looseObject({}).optional() },
     400: { says: 'This is no activity, or one that nobody answers.', body: refusal.optional() },
-    401: { says: 'The token is missing or not valid.', body: refusal },
+    401: { says: 'The token is missing or not valid.', body: refusal, headers: ['WWW-Authenticate'] },
     403: { says: 'Another channel, organisation or connector.', body: refusal },
     503: { says: 'The token cannot be checked just now.', body: refusal, headers: ['Retry-After'] },
   },
@@ -33,6 +33,14 @@ export const receiveActivity = definePublicRoute({
   examples: receiveActivityExamples,
   anyAccept: true,
   largest: { bytes: largestBody.messages, depth: 64 },
+  async admit({ services, request, response, requestId }) {
+    if (!services.admitsActivity) return true
+    const headers = { ...commonHeaders(requestId), ...(closesConnection(request) && { Connection: 'close' }) }
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    const admitted = await services.admitsActivity(request, response)
+    if (admitted) response.removeHeader('Connection')
+    return admitted
+  },
   async handle({ services, request, response, requestId }, { body }) {
     request.body = body
     for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
