@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isMailboxKind, type Template } from '../core/index.ts'
 import { mailboxFormCard, mailboxFormView, mailboxInputIds, plainerMailboxForms } from './mailbox-form.ts'
 import { mailboxPeople } from './mailbox-inputs.ts'
-import { type CardJson, fits } from './render.ts'
+import { type CardJson, firstThatFits } from './render.ts'
 import type { RequestForm } from './request-form.ts'
 import { plainSiteForm, siteFormCard, siteFormView, siteInputIds } from './site-form.ts'
 
@@ -27,12 +27,6 @@ export function renderForm(form: RequestForm): CardJson {
   }
   const view = siteFormView(form)
   return firstThatFits([view, plainSiteForm(view)].map((one) => () => siteFormCard.render(one)))
-}
-
-function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]): CardJson {
-  if (!first) throw new Error('a form has at least one form')
-  const card = first()
-  return plainer.length === 0 || fits(card) ? card : firstThatFits(plainer)
 }
 
 /** The same card without containers that hold one thing and do nothing for it but keep a distance. */

@@ -30,7 +30,7 @@ import { mailboxFormCard } from './mailbox-form.ts'
 import { type Notice, noticeCard, noticeView } from './notice.ts'
 import { mailboxReadyCard, mailboxReadyView, siteReadyCard, siteReadyView } from './ready.ts'
 import type { CardJson } from './render.ts'
-import { requestStatusCard, requestStatusView } from './request-card.ts'
+import { renderRequestStatus, requestStatusCard } from './request-card.ts'
 import type { RequestForm } from './request-form.ts'
 import { reviewCard, reviewView } from './review.ts'
 import { siteFormCard } from './site-form.ts'
@@ -78,8 +78,7 @@ export const cards = {
   /** The form of a template, whatever it makes. */
   form: (form: RequestForm): CardJson => renderForm(form),
   review: (review: { draft: Draft; plan: Plan }): CardJson => reviewCard.render(reviewView(review)),
-  requestStatus: (request: Request, viewer: Viewer): CardJson =>
-    requestStatusCard.render(requestStatusView(request, viewer)),
+  requestStatus: (request: Request, viewer: Viewer): CardJson => renderRequestStatus(request, viewer),
   approval: (request: Request, viewer: Viewer, form?: { comment: string; commentMissing: boolean }): CardJson =>
     approvalCard.render(approvalView(request, viewer, form)),
   approvalDecided: (request: Request, viewer: Viewer): CardJson =>

@@ -9,7 +9,14 @@ export type CardJson = { readonly [key: string]: unknown }
 
 /** The largest card, in bytes as Teams counts them: UTF-16. Teams' own limit is 28 kB. */
 const mostBytes = 25_000
-export const fits = (card: CardJson): boolean => JSON.stringify(card).length * 2 < mostBytes
+const fits = (card: CardJson): boolean => JSON.stringify(card).length * 2 < mostBytes
+
+/** The first card that Teams takes, of ever plainer ones; the last one if none is small enough. */
+export function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]): CardJson {
+  if (!first) throw new Error('a card has at least one form')
+  const card = first()
+  return plainer.length === 0 || fits(card) ? card : firstThatFits(plainer)
+}
 
 const templates = new Map<string, Template>()
 

@@ -18,6 +18,7 @@ import { checkRow, checkRows } from './checks.ts'
 import { defineCard } from './define-card.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from './links.ts'
 import { look, looks, shownState } from './look.ts'
+import { type CardJson, firstThatFits } from './render.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { cut, decidersOf, fullMoment, longest, moment, type Viewer } from './words.ts'
 
@@ -202,4 +203,17 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
     again: own && (state === 'succeeded' || state === 'cancelled'),
     cancel: !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request),
   }
+}
+
+/** What is told of each check, in characters, when the card would be too large otherwise. */
+const shorter = [100, 40, 0]
+
+/** The card; of a resource with much that is wrong, less is told of each check. */
+export function renderRequestStatus(request: Request, viewer: Viewer): CardJson {
+  const view = requestStatusView(request, viewer)
+  const views = shorter.map((most) => ({
+    ...view,
+    checks: view.checks.map((check) => ({ ...check, value: cut(check.value, most), detail: cut(check.detail, most) })),
+  }))
+  return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))
 }

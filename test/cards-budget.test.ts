@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { type CardJson, cards } from '../src/cards/index.ts'
+import { type Person, type RequestForMailbox, type RequestForSite, snapshot } from '../src/core/index.ts'
+import { mailboxes, supportMailbox } from './support/card-mailboxes.ts'
+import {
+  approvedBy,
+  dana,
+  draftOf,
+  kim,
+  mailDomain,
+  omar,
+  planOf,
+  projectSite,
+  requestOf,
+  requests,
+  siteRoot,
+  stageOf,
+  templateOf,
+  viewerOf,
+} from './support/card-requests.ts'
+
+const asAdmin = viewerOf(kim, { isAdmin: true })
+const bytes = (card: CardJson): number => JSON.stringify(card).length * 2
+
+/** Letters that cost most: two code units, many for one character, and those that JSON writes with a backslash. */
+const letters = {
+  plain: 'ß',
+  Chinese: '漢',
+  emoji: '👩‍👩‍👧‍👦',
+  combined: 'e\u0301\u0302\u0303',
+  quotes: '"',
+  backslashes: '\\',
+  lines: 'a\n',
+} as const
+
+/** Every card of a request, of lists and of notices, with as much of a letter as each field may hold. */
+function largest(letter: string): [name: string, card: CardJson][] {
+  const long = (most: number) =>
+    letter
+      .repeat(Math.ceil(most / letter.length))
+      .slice(0, most)
+      .toWellFormed()
+  const named = (person: Person): Person => ({ ...person, displayName: long(256) })
+  const hundred = Array.from({ length: 100 }, (_, index) => ({
+    ...named(kim),
+    id: `11111111-aaaa-4aaa-8aaa-${String(index).padStart(12, '0')}`,
+  }))
+  const metadata = Object.fromEntries(
+    Array.from({ length: 50 }, (_, index) => [`${index}${long(60)}`.slice(0, 64).toWellFormed(), long(1024)]),
+  )
+  const template = (of: typeof projectSite) =>
+    snapshot(templateOf({ ...of, name: `x${long(62)}x`, description: `x${long(298)}x` }))
+  const [by, problem] = [named(dana), { code: 'x', detail: long(1000), step: 'ready-check' }]
+  const stages = [1, 2, 3, 4, 5].map((stage) => stageOf(stage, hundred, { rule: 'quorum', quorum: 3 }))
+  const decided = [stageOf(1, hundred, { decisions: [approvedBy(by, '09:31', long(500))] })]
+  const common = { requester: named(kim), reason: long(1024), cancelledBy: named(omar), cancelComment: long(500) }
+  const site = (of: RequestForSite): RequestForSite => ({
+    ...of,
+    ...{ ...common, template: template(projectSite), owners: hundred.slice(0, 20), alias: 'a'.repeat(64) },
+    details: { ...of.details, displayName: long(256), description: long(1024), metadata },
+    ...(of.status === 'failed' && { problem }),
+    progress: { ...of.progress, securityGroupName: long(256) },
+  })
+  const mailbox = (of: RequestForMailbox): RequestForMailbox => ({
+    ...of,
+    ...{ ...common, template: template(supportMailbox), people: hundred },
+    details: {
+      ...of.details,
+      ...{ displayName: long(256), metadata, notes: long(1024), streetAddress: long(1024) },
+      automaticReply: long(32_000),
+      permissions: Object.fromEntries(hundred.map(({ id }, at) => [id, at % 2 ? 'SendAs' : 'FullAccess'] as const)),
+    },
+    problem: of.problem && { ...of.problem, detail: long(1000) },
+    checks: of.checks.map((check) => ({ ...check, ok: false, detail: long(1024) })),
+  })
+  const all = [...Object.values(requests).map(site), ...Object.values(mailboxes).map(mailbox)]
+  const waiting = site(requestOf({ approvals: stages }))
+  const open = { ...waiting, approvals: stages }
+  const entries = all.map((request) => ({ request, since: request.updatedAt, attention: undefined }))
+  const jobs = all.slice(0, 30).map((request) => ({
+    ...{ letterId: request.requestId, job: 'notify' as const, problem: long(1000), at: new Date(0), request },
+  }))
+  const own = { databaseMilliseconds: null, queue: { waiting: 9, oldestSeconds: 900 }, watchedAt: null, version: '1' }
+  const services = (['graph', 'sharePoint', 'exchange'] as const).map((name) => ({
+    ...{ name, milliseconds: 1, problem: long(1000) },
+  }))
+  return [
+    ...all.map((request): [string, CardJson] => [`status ${request.status}`, cards.requestStatus(request, asAdmin)]),
+    ...all.map((request): [string, CardJson] => [
+      `decided ${request.status}`,
+      cards.approvalDecided({ ...request, approvals: decided }, asAdmin),
+    ]),
+    ...all.map((request): [string, CardJson] => [
+      `confirm ${request.status}`,
+      cards.adminConfirm({ verb: 'admin.cancel', request, comment: long(500), commentMissing: true }, asAdmin),
+    ]),
+    ['status', cards.requestStatus(open, asAdmin)],
+    ['ready', cards.ready(site(requests.ready), asAdmin)],
+    ['ready mailbox', cards.ready(mailbox(mailboxes.sharedReady), asAdmin)],
+    ['approval', cards.approval(open, viewerOf(dana), { comment: long(500), commentMissing: true })],
+    ['approval of a mailbox', cards.approval({ ...mailbox(mailboxes.waiting), approvals: stages }, viewerOf(dana))],
+    ['review', cards.review({ draft: draftOf({}), plan: planOf({ ...waiting, template: projectSite }) })],
+    ['help', cards.help({ displayName: long(256), isApprover: true, isAdmin: true, offers: [] })],
+    ['unmatched', cards.chooseTemplate([], long(4000))],
+    ['my requests', cards.myRequests(all, 9, asAdmin)],
+    ['approvals', cards.approvals(all, asAdmin)],
+    ['queue', cards.adminQueue({ counts: { waiting: 9, creating: 9, failed: 9 }, open: 99, entries }, asAdmin)],
+    ['stuck', cards.adminStuck({ count: 99, entries }, asAdmin)],
+    ['jobs', cards.adminJobs({ total: 99, jobs }, asAdmin)],
+    [
+      'health',
+      cards.adminHealth({ own: { ...own, startedAt: new Date(0) }, deadLetters: 9, services, at: new Date() }, asAdmin),
+    ],
+    ['notice', cards.notice({ code: 'tooManyOpen', detail: long(4000), by: long(256) }, asAdmin)],
+    ['form', formWith(long)],
+  ]
+}
+
+function formWith(long: (most: number) => string): CardJson {
+  const values = { displayName: long(256), description: long(1024), alias: 'a', reason: long(1024) }
+  const form = { template: projectSite, requester: kim, faults: [], people: [], siteRoot, mailDomain }
+  return cards.form({ ...form, draft: draftOf({ ...values, 'metadata.costCentre': long(500) }) })
+}
+
+describe('the largest cards stay under 25 kB, of whatever letters they are', () => {
+  it.each(Object.entries(letters))('%s', (_, letter) => {
+    const tooLarge = largest(letter).filter(([, card]) => bytes(card) >= 25_000)
+    expect(tooLarge.map(([name, card]) => `${name}: ${bytes(card)}`)).toEqual([])
+  })
+
+  it('and end what they shorten with an ellipsis', () => {
+    for (const [name, card] of largest('ß').filter(([name]) => !/form|notice|health/.test(name)))
+      expect(JSON.stringify(card), name).toMatch(/ß…/)
+  })
+})
