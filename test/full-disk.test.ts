@@ -4,6 +4,7 @@ import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { openDatabase } from '../src/store/database.ts'
+import { openEmbedded } from '../src/store/embedded.ts'
 import { emptyStore } from './support/database.ts'
 
 /** A disk of its own; undefined where nobody may mount one. */
@@ -94,5 +95,21 @@ describe('an embedded store whose disk is full', () => {
     for (const answer of await Promise.allSettled([...asked, database.ping()]))
       expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
     expect(said.join()).toContain('The embedded store has ended')
+  })
+
+  it('is not ended by its own maintenance, which goes on when there is room again', async ({ skip }) => {
+    const disk = smallDisk(100)
+    if (disk === undefined) return skip('nobody may mount a disk here')
+    cpSync(await emptyStore(), join(disk, 'postgres'), { recursive: true })
+    const { pool, maintain, close } = await openEmbedded({ dataDir: disk })
+    onTestFinished(close)
+    await pool.query('create table notes (name text)')
+    const filler = join(disk, 'filler')
+    fill(filler)
+    await expect(maintain()).rejects.toThrow('no room')
+    expect((await pool.query('select name from notes')).rows).toEqual([])
+    rmSync(filler)
+    await maintain()
+    await pool.query(`insert into notes values ('after')`)
   })
 })

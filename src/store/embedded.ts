@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { createPgConfig } from '@electric-sql/pglite/node-postgres'
@@ -7,6 +8,7 @@ import { DurableFiles, measureFlush, syncFolder, syncTree } from './durable-file
 import { keepPlans } from './plans.ts'
 import { finishRestore } from './restored.ts'
 import { lockStore } from './store-lock.ts'
+import { type QueryResult, runStatement } from './transaction.ts'
 
 /** PostgreSQL inside this process: a pool of exactly one connection, and what a server would do by itself. */
 export interface EmbeddedStore {
@@ -15,7 +17,7 @@ export interface EmbeddedStore {
   readonly flushMilliseconds: number
   /** How often something was flushed to disk since the start. */
   flushes(): number
-  /** What a server's checkpointer and autovacuum do. Runs by itself every minute. */
+  /** What a server's checkpointer and autovacuum do. Runs by itself every minute. Throws where a disk is too full for it. */
   maintain(): Promise<void>
   /** Calls back on every NOTIFY of the channel, until the returned function is called. */
   listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
@@ -25,6 +27,8 @@ export interface EmbeddedStore {
 }
 
 const MAINTENANCE_MILLISECONDS = 60_000
+/** What a checkpoint may need on disk: one more file of PostgreSQL's log, and a little. */
+const CHECKPOINT_BYTES = 17 * 2 ** 20
 
 /**
  * Opens the embedded store in `{dataDir}/postgres`, making it when there is none.
@@ -52,7 +56,7 @@ export async function openEmbedded(options: {
     const pool = new pg.Pool({ ...createPgConfig(lite), max: 1, idleTimeoutMillis: 0, types: options.types })
     pool.on('connect', keepPlans)
     pool.on('error', (error) => options.log?.(`The embedded store's connection failed: ${error.message}`))
-    const { maintain, stopMaintenance } = maintenance(pool, options.log)
+    const { maintain, stopMaintenance } = maintenance(() => maintainOnce(pool, folder), options.log)
     const store: EmbeddedStore = {
       pool,
       flushMilliseconds,
@@ -121,10 +125,10 @@ async function assertDurable(pool: pg.Pool): Promise<void> {
 }
 
 /** Without a postmaster nothing checkpoints or vacuums by itself: log and tables would grow without bound. */
-function maintenance(pool: pg.Pool, log?: (message: string) => void) {
+function maintenance(once: () => Promise<void>, log?: (message: string) => void) {
   let running: Promise<void> | undefined
   const maintain = () => {
-    running ??= maintainOnce(pool).finally(() => {
+    running ??= once().finally(() => {
       running = undefined
     })
     return running
@@ -145,16 +149,29 @@ const DIRTY_TABLES = `
   select format('%I.%I', schemaname, relname) as name from pg_stat_all_tables
   where schemaname <> 'pg_toast' and n_dead_tup > 50 + 0.2 * n_live_tup`
 
-async function maintainOnce(pool: pg.Pool): Promise<void> {
+async function maintainOnce(pool: pg.Pool, folder: string): Promise<void> {
+  // A checkpoint that finds no room is the end of PostgreSQL; statements are only refused, until there is room again.
+  const { bavail, bsize } = await statfs(folder)
+  if (bavail * bsize < CHECKPOINT_BYTES) throw new Error('There is no room on its disk.')
   // Counts of dead rows are handed in when a session idles, which this one is never seen to do.
-  await pool.query('select pg_stat_force_next_flush()')
-  const { rows } = await pool.query<{ name: string }>(DIRTY_TABLES)
+  await ask(pool, 'select pg_stat_force_next_flush()')
+  const { rows } = await ask<{ name: string }>(pool, DIRTY_TABLES)
   for (const { name } of rows) {
     // One table at a time, and a turn for everybody else between them: a vacuum runs on the event loop.
     await new Promise(setImmediate)
-    await pool.query(`vacuum (analyze) ${name}`)
+    await ask(pool, `vacuum (analyze) ${name}`)
   }
-  await pool.query('checkpoint')
+  await ask(pool, 'checkpoint')
+}
+
+/** Unlike `pool.query` it keeps the one session that there is after an error, and notes what ended PostgreSQL. */
+async function ask<Row>(pool: pg.Pool, sql: string): Promise<QueryResult<Row>> {
+  const client = await pool.connect()
+  try {
+    return await runStatement<Row>(client, sql)
+  } finally {
+    client.release()
+  }
 }
 
 async function listen(lite: PGlite, pool: pg.Pool, channel: string, heard: (payload: string) => void) {
