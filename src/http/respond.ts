@@ -45,14 +45,24 @@ export const commonHeaders = (traceId: string): Record<(typeof headersOfAll)[num
   'Cache-Control': 'no-store',
 })
 
+/** An answer whose bytes may be the same for everybody: those are not copied. */
+interface Sent extends Omit<Outgoing, 'body'> {
+  readonly body: string | Uint8Array
+}
+/** The same as `outgoing`, but bytes stay what they are. */
+export const sent = (answer: Answer): Sent =>
+  answer.body instanceof Uint8Array
+    ? { status: answer.status, headers: answer.headers ?? {}, body: answer.body }
+    : outgoing(answer)
+
 /** Writes an answer past restify's formatters, so that what goes out is what is tested and kept. */
-export function send(exchange: Exchange, { status, headers, body }: Outgoing, mediaType = 'application/json'): void {
+export function send(exchange: Exchange, { status, headers, body }: Sent, mediaType = 'application/json'): void {
   const { request, response, traceId, extra } = exchange
   if (response.headersSent || response.destroyed) return
   const same = status === 200 && headers['ETag'] !== undefined && hasEntity(request, headers['ETag'])
-  const content = same || body === '' ? '' : body
+  const content = same ? '' : body
   response.writeHead(same ? 304 : status, {
-    ...(content !== '' && { 'Content-Type': `${mediaType}; charset=utf-8` }),
+    ...(content.length > 0 && { 'Content-Type': `${mediaType}; charset=utf-8` }),
     ...(status !== 204 && !same && { 'Content-Length': String(Buffer.byteLength(content)) }),
     ...commonHeaders(traceId),
     ...(closesConnection(request) && { Connection: 'close' }),

@@ -7,7 +7,7 @@ export interface AnswerSpec {
   readonly says: string
   /** null = no body. A schema that takes `undefined`: with or without one. */
   readonly body: z.ZodType | null
-  /** Where it is not JSON: the handler gives text, and which of these it is. */
+  /** Where the handler gives the text or bytes itself: which of these they are. */
   readonly mediaTypes?: readonly string[]
   /** Beside those that every answer carries. */
   readonly headers?: readonly AnswerHeader[]
@@ -26,9 +26,11 @@ export interface Answer {
 type HeadersOf<S extends AnswerSpec> = S extends { readonly headers: readonly (infer H extends AnswerHeader)[] }
   ? { readonly headers: Readonly<Record<H, string>> }
   : { readonly headers?: undefined }
-type BodyOf<S extends AnswerSpec> = S['body'] extends z.ZodType
-  ? { readonly body: z.input<S['body']> }
-  : { readonly body?: undefined }
+type BodyOf<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly string[] }
+  ? { readonly body: string | Uint8Array }
+  : S['body'] extends z.ZodType
+    ? { readonly body: z.input<S['body']> }
+    : { readonly body?: undefined }
 
 type MediaOf<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly (infer M extends string)[] }
   ? { readonly mediaType: M }
@@ -65,7 +67,7 @@ export type ExampleOf<P, Q, B, A extends Answers> = Omit<Example, 'body' | 'stat
   (B extends undefined ? { readonly body?: undefined } : { readonly body?: Written<B> }) &
   { [S in keyof A & number]: { readonly status: S } & AnswerIn<A[S]> }[keyof A & number]
 type AnswerIn<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly string[] }
-  ? { readonly answer?: undefined }
+  ? { readonly answer?: S['body'] extends z.ZodType ? Written<z.input<S['body']>> : undefined }
   : S['body'] extends z.ZodType
     ? undefined extends z.input<S['body']>
       ? { readonly answer?: Written<z.input<S['body']>> }

@@ -7,7 +7,7 @@ import type { Limits } from './limits.ts'
 import { parseJson } from './parse-json.ts'
 import { HttpError, problemOf } from './problem.ts'
 import { largestBody, readBody } from './read-body.ts'
-import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send } from './respond.ts'
+import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send, sent } from './respond.ts'
 import { answered } from './route-answers.ts'
 import type { Services } from './services.ts'
 
@@ -43,7 +43,7 @@ async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): 
   if (route.admit && !(await route.admit(scope))) return
   const call = route.prepare(await rawInput(route, exchange))
   const answer = await call(scope)
-  if (answer !== answered) send(exchange, outgoing(answer), answer.mediaType)
+  if (answer !== answered) send(exchange, sent(answer), answer.mediaType)
 }
 
 async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, caller: Identity): Promise<void> {

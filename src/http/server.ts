@@ -88,8 +88,8 @@ function describer({ baseUrl, tokens: { authority } }: HttpOptions) {
   let made: ReturnType<Services['openApi']> | undefined
   return () => {
     if (made === undefined) {
-      const document = openApiOf(routes, { baseUrl, authority })
-      made = { document, etag: entityTag(JSON.stringify(document)) }
+      const text = JSON.stringify(openApiOf(routes, { baseUrl, authority }))
+      made = { text: Buffer.from(text), etag: entityTag(text) }
     }
     return made
   }

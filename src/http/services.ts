@@ -2,7 +2,6 @@ import type { Request, Response } from 'restify'
 import type { Clock, IdempotencyStore, Provisioning, TokenBuckets } from '../core/index.ts'
 import type { TokenOptions } from './authenticate.ts'
 import type { LimitOptions } from './limits.ts'
-import type { OpenApi } from './openapi-body.ts'
 
 /** The log as this room uses it; pino is one. */
 export interface HttpLog {
@@ -31,8 +30,8 @@ export interface Services {
   /** Without it `messages` judges the token too, when the body has been read. */
   readonly admitsActivity?: AdmitsActivity
   readonly health: Health
-  /** The API document, and its ETag. */
-  readonly openApi: () => { readonly document: OpenApi; readonly etag: string }
+  /** The API document as it is sent, and its ETag. */
+  readonly openApi: () => { readonly text: Uint8Array; readonly etag: string }
 }
 
 /** What an HTTP server is made of. */

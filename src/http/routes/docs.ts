@@ -16,12 +16,19 @@ export const readOpenApi = definePublicRoute({
   method: 'GET',
   path: '/openapi.json',
   summary: 'This description of the API, as OpenAPI 3.1',
-  answers: { 200: { says: 'The description.', body: openApiBody, headers: ['ETag', 'Cache-Control'] } },
+  answers: {
+    200: {
+      says: 'The description.',
+      body: openApiBody,
+      mediaTypes: ['application/json'],
+      headers: ['ETag', 'Cache-Control'],
+    },
+  },
   refusals: [],
   examples: readOpenApiExamples,
   async handle({ services }) {
-    const { document, etag } = services.openApi()
-    return { status: 200, headers: { ...kept, ETag: etag }, body: document }
+    const { text, etag } = services.openApi()
+    return { status: 200, mediaType: 'application/json' as const, headers: { ...kept, ETag: etag }, body: text }
   },
 })
 
@@ -107,12 +114,23 @@ export const readDocsFile = definePublicRoute({
   examples: {},
   anyAccept: true,
   async handle(_, { params: { file } }) {
-    const body = file === 'start.js' ? start : await viewerFile(file)
-    return { status: 200, mediaType: files[file], headers: { ...kept, ETag: entityTag(body) }, body }
+    const { body, etag } = await fileOf(file)
+    return { status: 200, mediaType: files[file], headers: { ...kept, ETag: etag }, body }
   },
 })
 
 const { resolve } = createRequire(import.meta.url)
 
-/** A file of Swagger UI. */
-const viewerFile = (name: string): Promise<string> => readFile(resolve(`swagger-ui-dist/${name}`), 'utf8')
+/** Everybody may ask for these, so they are read once, and the same bytes go to all. */
+const read = new Map<keyof typeof files, Promise<{ readonly body: Uint8Array; readonly etag: string }>>()
+
+function fileOf(name: keyof typeof files) {
+  const known = read.get(name)
+  if (known !== undefined) return known
+  const text = name === 'start.js' ? Promise.resolve(start) : readFile(resolve(`swagger-ui-dist/${name}`), 'utf8')
+  const file = text.then((content) => ({ body: Buffer.from(content), etag: entityTag(content) }))
+  read.set(name, file)
+  // One that could not be read is tried again.
+  file.catch(() => read.delete(name))
+  return file
+}
