@@ -23,8 +23,11 @@ export interface Journey {
   /** Its last call to the tenant in this life, and every operation that it ever called. */
   lastCall: { readonly operation: string; readonly at: number } | undefined
   readonly operations: Set<string>
-  /** How often each step has made each call in this life. */
+  /** How often each step has made each call, in this life and in all. */
   readonly counts: Map<string, number>
+  readonly ever: Map<string, number>
+  /** Clicks that have waited for a kill. */
+  readonly waited: Set<Part>
 }
 
 /** A journey that stands at its point, until the service is killed. */
@@ -57,6 +60,12 @@ const longestHold = 9000
 const justNow = 100
 /** A dead process's call comes within so many milliseconds after its death: before, while and after the next one starts. */
 const late = 4000
+
+function counted(counts: Map<string, number>, key: string): number {
+  const count = (counts.get(key) ?? 0) + 1
+  counts.set(key, count)
+  return count
+}
 
 const nothing: Strike = { delaySeconds: 0, fault: undefined }
 const fault = (kind: Fault['kind']): Strike => ({
@@ -100,10 +109,12 @@ export function createAim({ stepOf, nameOf, random }: AimSources) {
     const now = life
     const step = await stepOf(journey.requestId)
     if (now !== life || step === undefined) return undefined
-    const nth = (journey.counts.get(`${step} ${operation}`) ?? 0) + 1
-    journey.counts.set(`${step} ${operation}`, nth)
-    const isIt = ({ place }: KillPoint) =>
-      place.at === 'tenant' && place.call.step === step && (place.call.nth ?? nth) === nth
+    const nth = counted(journey.counts, `${step} ${operation}`)
+    const isAgain = counted(journey.ever, `${step} ${operation}`) > 1
+    const isIt = ({ place }: KillPoint) => {
+      if (place.at !== 'tenant' || place.call.step !== step) return false
+      return (place.call.nth ?? nth) === nth && (place.call.again ?? isAgain) === isAgain
+    }
     return armedOf(journey).find((point) => isHere(point) && isIt(point))
   }
 

@@ -33,7 +33,10 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
   }
   async function before(journey: Journey, click: Part): Promise<void> {
     journey.clicking = click
+    // Once only: a client that is kept waiting again and again would give up.
+    if (journey.waited.has(click)) return
     if (!hasArmed(journey, ({ place, part }) => place.at === 'answered' && part === click)) return
+    journey.waited.add(click)
     await new Promise<void>((resolve) => {
       gates.set(journey, resolve)
     })
@@ -93,8 +96,9 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
     begin(kind: JourneyKind): void {
       const wish = aimedWish(kind, all.length + 1)
       const times = { clicking: undefined, answered: undefined, approvedAt: 0, lastCall: undefined }
-      const fresh = { requestId: undefined, met: [], operations: new Set<string>(), counts: new Map<string, number>() }
-      const journey: Journey = { wish, kind, armed: scores.take(kind), ...times, ...fresh }
+      const fresh = { requestId: undefined, met: [], waited: new Set<Part>(), operations: new Set<string>() }
+      const counts = { counts: new Map<string, number>(), ever: new Map<string, number>() }
+      const journey: Journey = { wish, kind, armed: scores.take(kind), ...times, ...fresh, ...counts }
       all.push(journey)
       active.add(journey)
       aim.journeys.set(wish.n, journey)

@@ -4,11 +4,15 @@ import type { JourneyKind } from './journey.ts'
 export const parts = ['Send', 'Approve', 'work', 'end'] as const
 export type Part = (typeof parts)[number]
 
-/** One call to the tenant, in the step that it belongs to. `nth` (from 1) says which of several within the step. */
+/**
+ * One call to the tenant, in the step that it belongs to. `nth` (from 1) says which of several within the step; `again`
+ * whether it is another than the first that the step ever made for the request.
+ */
 export interface TenantCall {
   readonly step: string
   readonly operation: string
   readonly nth?: number
+  readonly again?: boolean
 }
 /** Before the tenant got the call; after it did what it was asked; or before, and the dead process's call comes late. */
 export type TenantMode = 'before' | 'after' | 'late'
@@ -112,7 +116,7 @@ const words: { readonly [M in TenantMode]: string } = {
 
 function atTenant(kind: JourneyKind, call: TenantCall): KillPoint[] {
   const modes: readonly TenantMode[] = isWrite(call) ? ['before', 'after', 'late'] : ['before']
-  const number = call.nth === undefined ? '' : ` (number ${call.nth})`
+  const number = call.nth === undefined ? (call.again ? ' (again)' : '') : ` (number ${call.nth})`
   return modes.map((mode) => ({
     kind,
     part: 'work',
@@ -193,9 +197,9 @@ export const tenantCalls: { readonly [K in JourneyKind]: readonly TenantCall[] }
     { step: 'create-mailbox', operation: 'exchange.get-mailbox', nth: 2 },
     { step: 'create-mailbox', operation: 'exchange.get-recipient', nth: 2 },
     { step: 'create-mailbox', operation: 'exchange.new-mailbox' },
-    { step: 'create-mailbox', operation: 'exchange.set-mailbox' },
-    // The first one finds that Exchange does not know the mailbox yet; this one stamps it.
-    { step: 'create-mailbox', operation: 'exchange.set-mailbox', nth: 2 },
+    // The first one finds that Exchange does not know the mailbox yet; a later one stamps it.
+    { step: 'create-mailbox', operation: 'exchange.set-mailbox', again: false },
+    { step: 'create-mailbox', operation: 'exchange.set-mailbox', again: true },
     { step: 'block-sign-in', operation: 'graph.users.update' },
     { step: 'apply-settings', operation: 'exchange.set-mailbox' },
     { step: 'apply-contact', operation: 'exchange.set-user' },
