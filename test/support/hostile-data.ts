@@ -8,7 +8,7 @@ import type { Sample } from './card-sample.ts'
  * judged. All other texts count as people's, so that a new field is tested before anybody thinks of it.
  */
 const ours = new Set([
-  ...['reference', 'at', 'age', 'gaveUpAt', 'retry', 'words', 'group', 'command'],
+  ...['reference', 'at', 'age', 'gaveUpAt', 'waited', 'retry', 'words', 'group', 'command'],
   ...['id', 'key', 'letterId', 'requestId', 'url'],
 ])
 
@@ -19,17 +19,26 @@ const schemas = new Map<string, Node>(
   }),
 )
 
-/**
- * The data of a sample with the given text in every field of people, shown or not. `textOf` is asked once for each field,
- * by its path with `[]` for any place in a list.
- */
-export function withText(sample: Sample, textOf: (path: string) => string): unknown {
+/** A sample whose fields of people are filled: all of them, or, since some show only while others are empty, not the empty ones. */
+export interface Filling {
+  readonly sample: Sample
+  readonly emptyToo: boolean
+}
+export const fillings = (samples: readonly Sample[]): Filling[] =>
+  samples.flatMap((sample) => [
+    { sample, emptyToo: true },
+    { sample, emptyToo: false },
+  ])
+
+/** The data so filled. `textOf` is asked once for each field, by its path with `[]` for any place in a list. */
+export function withText({ sample, emptyToo }: Filling, textOf: (path: string) => string): unknown {
   const filled = (value: unknown, schema: Node | undefined, path: string): unknown => {
     if (Array.isArray(value)) return value.map((one) => filled(one, memberOf(schema, 'items'), `${path}[]`))
     // A toggle is one of our own questions: templates ask for texts and choices.
     if (isNode(value)) return value['type'] === 'toggle' ? value : object(value, memberOf(schema, 'properties'), path)
     const isFree = schema?.['type'] === 'string' && !('enum' in schema || 'format' in schema || 'const' in schema)
-    return isFree && !ours.has(path.split('.').at(-1) ?? '') ? textOf(path) : value
+    const isTheirs = isFree && !ours.has(path.split('.').at(-1) ?? '')
+    return isTheirs && (emptyToo || value !== '') ? textOf(path) : value
   }
   const object = (value: Node, properties: Node | undefined, path: string): Node =>
     Object.fromEntries(
@@ -41,25 +50,40 @@ export function withText(sample: Sample, textOf: (path: string) => string): unkn
   return filled(sample.data, schemas.get(sample.card), '')
 }
 
-/** The fields of people that a sample shows, by their paths. */
-export function shownFields(sample: Sample): Set<string> {
+/** The fields of people that a filling shows, by their paths. */
+export function shownFields(filling: Filling): Set<string> {
   const paths: string[] = []
-  const data = withText(sample, (path) => `field ${paths.push(path)},`)
-  const card = JSON.stringify(sample.render(data))
+  const data = withText(filling, (path) => `field ${paths.push(path)},`)
+  const card = JSON.stringify(filling.sample.render(data))
   return new Set(paths.filter((_, index) => card.includes(`field ${index + 1},`)))
 }
 
-/** As few samples of each card as show every field that any of them shows. */
-export function telling(samples: readonly Sample[]): { sample: Sample; fields: ReadonlySet<string> }[] {
+/** As few of them for each card as show every field that any of them shows. */
+export function telling(all: readonly Filling[]): Filling[] {
   const known = new Set<string>()
-  return samples
-    .map((sample) => ({ sample, fields: shownFields(sample) }))
+  return all
+    .map((filling) => ({ filling, fields: shownFields(filling) }))
     .toSorted((one, other) => other.fields.size - one.fields.size)
-    .filter(({ sample, fields }) => {
+    .filter(({ filling: { sample }, fields }) => {
       const added = [...fields].filter((path) => !known.has(`${sample.card} ${path}`))
       for (const path of added) known.add(`${sample.card} ${path}`)
       return added.length > 0
     })
+    .map(({ filling }) => filling)
+}
+
+/** Fields of people that no filling shows: their card and path. */
+export function neverShown(all: readonly Filling[]): string[] {
+  const known = new Set<string>()
+  const shown = new Set<string>()
+  for (const filling of all) {
+    withText(filling, (path) => {
+      known.add(`${filling.sample.card} ${path}`)
+      return 'x'
+    })
+    for (const path of shownFields(filling)) shown.add(`${filling.sample.card} ${path}`)
+  }
+  return [...known].filter((one) => !shown.has(one))
 }
 
 function memberOf(node: Node | undefined, name: string): Node | undefined {
