@@ -108,7 +108,7 @@ describe('every route, for everybody', () => {
   }
   /** The answer to whoever is nobody here: no token, one of another tenant or API, or no person any more. */
   function refusedAsNobody(who: Who, answer: { status: number; code: string | undefined; asks: string | null }) {
-    if (who === 'gone') return expect([answer.status, answer.code]).toEqual([403, 'forbidden'])
+    if (who === 'gone' || who === 'guest') return expect([answer.status, answer.code]).toEqual([403, 'forbidden'])
     expect([answer.status, answer.code]).toEqual([401, who === 'anonymous' ? 'unauthenticated' : 'invalid-token'])
     expect(answer.asks).toMatch(/^Bearer realm="quartermaster"/)
   }

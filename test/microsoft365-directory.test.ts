@@ -128,6 +128,23 @@ describe('people and groups', () => {
     expect((await directory.membersOf(groupId)).map(({ id }) => id)).toEqual([groupId, requestId])
   })
 
+  test('tell guests from the organisation’s own people, and leave them out of groups', async () => {
+    const person = (id: string, userType?: string | null) => ({ id, userPrincipalName: `${id}@x.example`, userType })
+    const kinds = new Map([
+      [groupId, 'Guest'],
+      [requestId, 'Member'],
+    ])
+    const { directory } = await directoryThat((request, response) => {
+      const [, id = ''] = /users\/([^/?]+)/.exec(request.url ?? '') ?? []
+      if (id !== '') return sendJson(response, 200, person(id, kinds.get(id) ?? null))
+      sendJson(response, 200, { value: [...kinds].map(([one, kind]) => person(one, kind)) })
+    })
+    expect(await directory.isGuest(groupId)).toBe(true)
+    expect(await directory.isGuest(requestId)).toBe(false)
+    expect(await directory.isGuest('7d3f1c5a-0000-4000-8000-000000000001')).toBe(false)
+    expect((await directory.membersOf(groupId)).map(({ id }) => id)).toEqual([requestId])
+  })
+
   test('do not follow a page elsewhere with our token', async () => {
     const stolen: string[] = []
     const thief = await startServer((request, response) => {

@@ -54,7 +54,7 @@ async function askedBy(
   if ('group' in approver) return { people: await ports.directory.membersOf(approver.group), group: approver.group }
   const found =
     'user' in approver ? await ports.directory.person(approver.user) : await ports.directory.manager(requester.id)
-  return { people: found ? [found] : [] }
+  return { people: await employees(ports, found) }
 }
 
 /** An id of the settings names a person or a group. */
@@ -64,8 +64,12 @@ export const personOrMembers = async (ports: Ports, id: string): Promise<Person[
 
 async function askedById(ports: Ports, id: string): Promise<Asked> {
   const found = await ports.directory.person(id)
-  return found ? { people: [found] } : { people: await ports.directory.membersOf(id), group: id }
+  return found ? { people: await employees(ports, found) } : { people: await ports.directory.membersOf(id), group: id }
 }
+
+/** Guests are let into nothing, so a stage that asked one would wait in vain. */
+const employees = async (ports: Ports, found: Person | undefined): Promise<Person[]> =>
+  found && !(await ports.directory.isGuest(found.id)) ? [found] : []
 
 const adminsBut = async (requester: Person, ports: Ports, { admins }: Settings) =>
   distinct(await Promise.all(admins.map((id) => askedById(ports, id))), requester)

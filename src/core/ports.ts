@@ -174,6 +174,9 @@ export interface MailDomains {
 export interface Directory {
   person(id: string): Promise<Person | undefined>
   manager(id: string): Promise<Person | undefined>
+  /** Whether somebody is of another organisation and only invited into ours. Nobody, for who is not known. */
+  isGuest(personId: string): Promise<boolean>
+  /** The people in a group, through nesting too, without guests. */
   membersOf(groupId: string): Promise<Person[]>
   /** Ids of the groups that the person is in, through nesting too. */
   groupsOf(personId: string): Promise<ReadonlySet<string>>

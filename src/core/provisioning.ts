@@ -58,6 +58,12 @@ export function createProvisioning(ports: Ports, settings: Settings) {
         Promise.all([ports.directory.person(identity.id), isAdminNow(ports, settings, identity.id)]),
       )
       if (!person) throw new ProvisioningError('forbidden', 'You are not a person of this organisation.')
+      // Guests get good tokens of our tenant and can be put into any group; this is for employees.
+      if (await asking(() => ports.directory.isGuest(person.id)))
+        throw new ProvisioningError(
+          'forbidden',
+          'You are a guest of this organisation, and this is for its own people.',
+        )
       return { ...person, tenantId: settings.tenantId, isAdmin }
     },
 

@@ -3,9 +3,10 @@ import { type Directory, type MailDomains, type Person, TenantError } from '../c
 import type { CallService } from './call.ts'
 import { readAs } from './call.ts'
 import { type Exchange, heldBy, localPartOf, reachedBy } from './exchange.ts'
-import { type Graph, graphService, query, quoted, type UserEntry } from './graph.ts'
+import { type Graph, graphService, query, quoted } from './graph.ts'
 import { isHeldByAccount, unknownToExchange } from './people.ts'
 import type { SharePoint } from './sharepoint.ts'
+import { isGuest, toPerson, type UserEntry } from './user.ts'
 
 export interface DirectoryParts {
   readonly graph: Graph
@@ -28,12 +29,14 @@ export function createDirectory(parts: DirectoryParts): Directory {
   const domains = shortMemory<MailDomains>(parts.now)
   const theDomains = () => domains('', () => mailDomains(graph))
   const isFree = async (Filter: string) => (await exchange.read('Get-Recipient', { Filter }, z.unknown())).length === 0
-  const people = shortMemory<Person | undefined>(parts.now)
+  const people = shortMemory<UserEntry | undefined>(parts.now)
+  const user = (id: string) => people(id, () => graph.user(id))
   const groups = shortMemory<ReadonlySet<string>>(parts.now)
   return {
-    person: (id) => people(id, async () => asPerson(await graph.user(id))),
+    person: async (id) => asPerson(await user(id)),
+    isGuest: async (id) => isGuest(await user(id)),
     manager: async (id) => asPerson(await graph.manager(id)),
-    membersOf: async (groupId) => (await graph.people(groupId)).map(toPerson),
+    membersOf: async (groupId) => (await graph.people(groupId)).filter((one) => !isGuest(one)).map(toPerson),
     groupsOf: (personId) => groups(personId, async () => new Set(await graph.groupIdsOf(personId))),
     async isSiteAddressFree(alias) {
       // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.
@@ -64,11 +67,6 @@ async function mailDomains(graph: Graph): Promise<MailDomains> {
   throw new TenantError('no-mail-domain', 'The organisation has no domain that takes mail.', { retryable: false })
 }
 
-const toPerson = ({ id, displayName, userPrincipalName }: UserEntry): Person => ({
-  id,
-  displayName: displayName || userPrincipalName,
-  userPrincipalName,
-})
 const asPerson = (user: UserEntry | undefined): Person | undefined => user && toPerson(user)
 
 /** Texts of another type are as good as none; the group itself counts. */

@@ -2,12 +2,11 @@ import { z } from 'zod'
 import { TenantError } from '../core/index.ts'
 import { unreadable } from './answer.ts'
 import { type Answer, type CallService, errorOf, readAs } from './call.ts'
+import { type UserEntry, userEntry, userFields } from './user.ts'
 
 export const graphService = 'Microsoft Graph'
 const graph = graphService
 
-export const userEntry = z.object({ id: z.uuid(), displayName: z.string().nullish(), userPrincipalName: z.string() })
-export type UserEntry = z.output<typeof userEntry>
 const entry = z.object({ id: z.guid() })
 const account = z.object({ accountEnabled: z.boolean().nullish() })
 const verifiedDomain = z.object({
@@ -82,7 +81,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
   }
 
   async function user(path: string, purpose: string): Promise<UserEntry | undefined> {
-    const url = `${root}/users/${path}${query({ $select: 'id,displayName,userPrincipalName' })}`
+    const url = `${root}/users/${path}${query({ $select: userFields })}`
     const answer = await call({ url, purpose, accept: [404] })
     return answer.status === 404 ? undefined : readAs(userEntry, answer, graph)
   }
@@ -134,7 +133,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     /** People in a group, through nested groups too. A group that is not there has none. */
     people: (groupId: string) =>
       list(
-        `${root}/groups/${segment(groupId)}/transitiveMembers${query({ $select: 'id,displayName,userPrincipalName', $top: '999' })}`,
+        `${root}/groups/${segment(groupId)}/transitiveMembers${query({ $select: userFields, $top: '999' })}`,
         userEntry,
         'reading the members of a group',
       ),

@@ -11,7 +11,8 @@ import {
  * Who somebody can be to one request that is in its second of three stages of approval:
  * - `former` decided the first stage, `approver` is asked by name in the second, `later` in the third;
  * - `removed` was asked in the second as a member of a group, and has left it;
- * - `admin` is one as a member of a group; `guest` and `stranger` are nothing to the request;
+ * - `admin` is one as a member of a group; `stranger` is nothing to the request; `guest` is a member of the group of
+ *   admins too, and nobody here;
  * - `gone` has a good token and is no longer in the directory; `foreign` is of another tenant; `anonymous` shows nothing;
  * - `application` acts for itself.
  */
@@ -30,7 +31,7 @@ const roles: Readonly<Record<Who, readonly Role[]>> = {
   later: ['member', 'approver'],
   removed: ['member', 'approver'],
   admin: ['member', 'admin'],
-  guest: ['member'],
+  guest: [],
   stranger: ['member'],
   application: ['member'],
   gone: [],

@@ -75,7 +75,8 @@ export function withAccessWorld() {
 
   async function start() {
     for (const person of Object.values(persons)) if (person !== persons.gone) core.world.people.set(person.id, person)
-    core.world.groups.set(groups.admins, [persons.admin])
+    core.world.guests.add(persons.guest.id)
+    core.world.groups.set(groups.admins, [persons.admin, persons.guest])
     core.world.groups.set(groups.approvers, [omar])
     const provisioning = core.with(
       {

@@ -110,6 +110,7 @@ export function withBotWorld(): BotWorld {
           world.asked.push(id)
           return inDirectory([kim, dana, omar, sam].find((one) => one.id === id))
         },
+        isGuest: () => inDirectory(false),
         groupsOf: () => inDirectory(new Set<string>()),
         unknownToExchange: () => inDirectory([]),
         isSiteAddressFree: (alias) => inDirectory(!takenAddresses.has(alias)),

@@ -39,6 +39,8 @@ export interface World {
   readonly taken: Set<string>
   /** Ids of people whom Exchange does not know. */
   readonly withoutMailbox: Set<string>
+  /** Ids of people who are only invited. */
+  readonly guests: Set<string>
   /** Whether the directory answers. */
   up: boolean
 }
@@ -92,6 +94,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     managers: new Map([[kim.id, dana]]),
     taken: new Set(),
     withoutMailbox: new Set(),
+    guests: new Set(),
     up: true,
   }
   const settings: Settings = {
@@ -186,7 +189,8 @@ function directoryOf(world: World, database: Database): Directory {
   return {
     person: (id) => ask('person', () => world.people.get(id)),
     manager: (id) => ask('manager', () => world.managers.get(id)),
-    membersOf: (id) => ask('membersOf', () => world.groups.get(id) ?? []),
+    isGuest: (id) => ask('isGuest', () => world.guests.has(id)),
+    membersOf: (id) => ask('membersOf', () => (world.groups.get(id) ?? []).filter((one) => !world.guests.has(one.id))),
     groupsOf: (id) =>
       ask('groupsOf', () => {
         const groups = [...world.groups].filter(([, members]) => members.some((member) => member.id === id))
