@@ -1,21 +1,36 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { JobResult, PgBoss } from 'pg-boss'
 import { ambientConnection, type QueueStore } from './boss.ts'
 
 type Claim = { readonly id: string; readonly retryCount: number }
 
+/** The pauses before the store is told again what it did not take, in milliseconds. */
+const PAUSES = [250, 500, 1000, 2000, 4000] as const
+
 /**
- * Tells the store what became of jobs of one name. What is done while it is being told is told together afterwards, in one
- * statement. A claim that was put off, given back or taken over meanwhile is left as it is.
+ * Tells the store what became of jobs of one name, several times if need be: work of which it never hears is done again.
+ * What is done while it is being told is told together afterwards, in one statement. A claim that was put off, given back
+ * or taken over meanwhile is left as it is.
  */
 export function createSettler(boss: PgBoss, store: QueueStore, name: string) {
-  const done: Claim[] = []
   let last: Promise<unknown> = Promise.resolve()
+  let next: { readonly claims: Claim[]; readonly told: Promise<unknown> } | undefined
 
+  /** Each claim shares the fate of the statement that it is told in. */
   function complete(claim: Claim): Promise<unknown> {
-    done.push(claim)
-    const told = last.then(() => done.length > 0 && boss.complete(name, done.splice(0)))
+    next ??= nextStatement()
+    next.claims.push(claim)
+    return next.told
+  }
+
+  function nextStatement() {
+    const claims: Claim[] = []
+    const told = last.then(() => {
+      next = undefined
+      return boss.complete(name, claims)
+    })
     last = told.catch(() => undefined)
-    return told
+    return { claims, told }
   }
 
   /** Without its retries a failure is the end, and pg-boss makes the dead letter of it. */
@@ -30,10 +45,22 @@ export function createSettler(boss: PgBoss, store: QueueStore, name: string) {
       await boss.fail(name, { id, retryCount }, output, { db: ambientConnection(store) })
     })
 
-  return async ({ id, retryCount }: Claim, { status, output }: JobResult): Promise<void> => {
+  async function tell({ id, retryCount }: Claim, { status, output }: JobResult): Promise<void> {
     const claim = { id, retryCount }
     if (status === 'completed') await complete(claim)
     else if (status === 'deadletter') await giveUp(claim, output)
     else await boss.fail(name, claim, output)
+  }
+
+  return async (claim: Claim, result: JobResult): Promise<void> => {
+    for (const milliseconds of PAUSES) {
+      const isTold = await tell(claim, result).then(
+        () => true,
+        () => false,
+      )
+      if (isTold) return
+      await pause(milliseconds, undefined, { ref: false })
+    }
+    await tell(claim, result)
   }
 }
