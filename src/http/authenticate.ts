@@ -78,17 +78,22 @@ type Verify = (token: string, audience: Audience) => Promise<JWTPayload>
 
 /** Remembers what was found good, by its hash and by whom it was for; never longer than the token itself is good. */
 function rememberGood(verify: Verify, now: () => number): Verify {
-  const good = new Map<string, { readonly claims: JWTPayload; readonly until: number }>()
+  const good = new Map<string, { readonly claims: JWTPayload; readonly from: number; readonly until: number }>()
   return async (token, audience) => {
     const key = `${audience} ${createHash('sha256').update(token).digest('base64')}`
     const at = now()
     const known = good.get(key)
-    if (known && known.until > at) return known.claims
+    // A clock that was set back must not keep a withdrawn key's tokens good until it is right again.
+    if (known && known.from <= at && at < known.until) return known.claims
     const claims = await verify(token, audience)
     good.delete(key)
     const [oldest] = good.keys()
     if (good.size >= goodTokens && oldest !== undefined) good.delete(oldest)
-    good.set(key, { claims, until: Math.min(at + goodMilliseconds, ((claims.exp ?? 0) + skewSeconds) * 1000) })
+    good.set(key, {
+      claims,
+      from: at,
+      until: Math.min(at + goodMilliseconds, ((claims.exp ?? 0) + skewSeconds) * 1000),
+    })
     return claims
   }
 }
