@@ -87,6 +87,8 @@ describe('refused calls', () => {
     for (let count = 0; count < 3; count += 1) expect((await refused()).status).toBe(401)
     const answer = await refused()
     expect([answer.status, answer.body.code, answer.headers.get('retry-after')]).toEqual([429, 'rate-limited', '20'])
+    // Who shares the address still reads that it is the token.
+    expect(answer.headers.get('www-authenticate')).toContain('error="invalid_token"')
     expect(answer.headers.get('ratelimit-policy')).toBe('"refusals";q=3;w=60')
     expect(answer.headers.get('ratelimit')).toBe('"refusals";r=0;t=60')
     pass(21)

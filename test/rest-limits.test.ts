@@ -43,6 +43,19 @@ async function limited(limits: Partial<LimitOptions>) {
 }
 
 describe('limits of use', () => {
+  test('repeats under an Idempotency-Key are no writes, and yet as many a minute as reads at most', async () => {
+    const { write, read, pass } = await limited({ writesPerMinute: 60, writeBurst: 1, readsPerMinute: 3 })
+    const repeat = (person = 1) => write(person, { 'idempotency-key': 'again' })
+    for (let count = 0; count < 3; count += 1) expect((await repeat()).status).toBe(202)
+    const refused = await repeat()
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'rate-limited', '20'])
+    expect(refused.headers.get('ratelimit-policy')).toBe('"attempts";q=3;w=60')
+    // Nothing else is used up by them, and nobody else's.
+    expect([(await read()).status, (await write()).status, (await repeat(2)).status]).toEqual([200, 202, 202])
+    pass(20)
+    expect((await repeat()).status).toBe(202)
+  })
+
   test('a burst of writes, then 429 with when to come back, then as many as time gives', async () => {
     const { write, read, pass } = await limited({ writesPerMinute: 60, writeBurst: 3 })
     for (let count = 0; count < 3; count += 1) expect((await write()).status).toBe(202)

@@ -26,6 +26,11 @@ export interface Limits {
    * with Retry-After when there is nothing left.
    */
   take(kind: 'read' | 'write', caller: { tenantId: string; id: string }): Promise<Record<string, string>>
+  /**
+   * Counts a call with an Idempotency-Key before it is known to be a repeat, which `take` does not count: as many a minute
+   * as reads, by this process alone, so that a flood of repeats does not reach the store. Throws 429.
+   */
+  attempt(caller: { tenantId: string; id: string }): Promise<void>
 }
 
 /** How long a request waits to be counted by all replicas together, in milliseconds; then this process counts alone. */
@@ -48,6 +53,12 @@ export function createLimits(options: LimitOptions, now: () => number, shared?: 
   const own = createOwnBuckets(now)
   const draw = shared === undefined ? own.draw : orElse(shared.buckets.draw, own.draw, seldom(shared.warn, now))
   return {
+    async attempt({ tenantId, id }) {
+      const limits = limitOf('attempts', `${tenantId}/${id}`, options.readsPerMinute, 0)
+      const { taken, tokens } = await own.draw(limits)
+      const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+      if (!taken && counted[0]) throw tooMany(counted[0], headersOf(counted))
+    },
     async take(kind, { tenantId, id }) {
       const limits = limitsOf(options, kind, tenantId, id)
       if (limits.length === 0) return {}
@@ -61,15 +72,16 @@ export function createLimits(options: LimitOptions, now: () => number, shared?: 
   }
 }
 
+function limitOf(name: string, owner: string, perMinute: number, burst: number): Limit[] {
+  if (perMinute === 0) return []
+  return [{ name, key: `${name} ${owner}`, capacity: burst === 0 ? perMinute : burst, perSecond: perMinute / 60 }]
+}
+
 function limitsOf(options: LimitOptions, kind: 'read' | 'write', tenantId: string, id: string): Limit[] {
-  const limit = (name: string, owner: string, perMinute: number, burst: number): Limit[] => {
-    if (perMinute === 0) return []
-    return [{ name, key: `${name} ${owner}`, capacity: burst === 0 ? perMinute : burst, perSecond: perMinute / 60 }]
-  }
-  if (kind === 'read') return limit('reads', `${tenantId}/${id}`, options.readsPerMinute, 0)
+  if (kind === 'read') return limitOf('reads', `${tenantId}/${id}`, options.readsPerMinute, 0)
   return [
-    ...limit('writes', `${tenantId}/${id}`, options.writesPerMinute, options.writeBurst),
-    ...limit('tenant-writes', tenantId, options.tenantWritesPerMinute, 0),
+    ...limitOf('writes', `${tenantId}/${id}`, options.writesPerMinute, options.writeBurst),
+    ...limitOf('tenant-writes', tenantId, options.tenantWritesPerMinute, 0),
   ]
 }
 

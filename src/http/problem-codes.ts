@@ -131,7 +131,10 @@ const ofHttp = {
     'A template is written only by who has read it.',
     'Send the ETag as If-Match, or If-None-Match: * for a new template.',
   ),
-  'rate-limited': code(429, 'These are more calls than the limits of use allow.', again, 'Retry-After'),
+  'rate-limited': {
+    ...code(429, 'These are more calls than the limits of use allow.', again, 'Retry-After'),
+    sometimes: ['WWW-Authenticate'],
+  },
   'headers-too-large': code(431, 'The headers have more than 16 KiB.', 'Send fewer or shorter headers.'),
   internal: code(
     500,

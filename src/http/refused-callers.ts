@@ -21,7 +21,8 @@ export function createRefusals(perMinute: number, now: () => number) {
       const detail = `That is more than ${perMinute} refused calls a minute from one address. Wait ${seconds} s.`
       const policy = `"refusals";q=${perMinute};w=60`
       return new HttpError('rate-limited', detail, {
-        headers: { 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: limit },
+        // What is wrong is said all the same: whoever shares the address may only need a new token.
+        headers: { ...error.headers, 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: limit },
         cause: error,
       })
     },

@@ -52,7 +52,8 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   const key = route.idempotent && idempotencyKeyOf(request)
   const count = async () => Object.assign(exchange.extra, await door.limits.take(kind, caller))
   // A replayed answer is not counted, and whether it is one is known only with the body.
-  if (!key) await count()
+  if (key) await door.limits.attempt(caller)
+  else await count()
   const raw = await rawInput(route, exchange)
   if (!key) return send(exchange, await act(door, route, exchange, caller, raw, exchange.traceId))
   // Both forms of an address are the same call.
