@@ -76,6 +76,19 @@ describe('who sends too slowly', () => {
       })
     })
 
+  test('who does not read the answers is let go of', async () => {
+    const rest = await startRest(await startIssuer(), { patience: { ...patience, timeout: 300 } })
+    const socket = connect(rest.server.port, '127.0.0.1')
+    socket.pause()
+    const ended = new Promise<void>((resolve) => socket.on('error', () => undefined).once('close', () => resolve()))
+    // More than the two ends of a connection hold between them.
+    socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
+    // Only who writes notices that nobody is there any more; and this is seldom enough to be no sign of life.
+    const knocking = setInterval(() => socket.write('\r\n'), 1000)
+    await ended
+    clearInterval(knocking)
+  })
+
   test('two hundred of them, on headers and on bodies, are cut off; others are served meanwhile', async () => {
     const issuer = await startIssuer()
     const rest = await startRest(issuer, { patience })

@@ -19,8 +19,14 @@ import { routes } from './routes/index.ts'
 import { type Door, serveRoute } from './serve-route.ts'
 import type { HttpOptions, HttpServer, Services } from './services.ts'
 
-/** Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. */
-const patience = { headersTimeout: 15_000, requestTimeout: 26_000, connectionsCheckingInterval: 2_000 } as const
+/**
+ * Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. A
+ * connection on which nothing moves at all, since nobody reads the answer, ends after `timeout`: longer than any answer takes.
+ */
+const patience = {
+  ...{ headersTimeout: 15_000, requestTimeout: 26_000, connectionsCheckingInterval: 2_000 },
+  timeout: 90_000,
+} as const
 /** restify logs nothing of its own: each request has one line, written here. */
 const nothing = () => false
 const silent = { trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing }

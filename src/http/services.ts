@@ -56,7 +56,12 @@ export interface HttpOptions extends Omit<Services, 'openApi'> {
   /** How long answers may take to go out when the server closes; half a second unless a test knows better. */
   readonly farewellMilliseconds?: number
   /** How long a request may take to come, in milliseconds; half a minute at most unless a test knows better. */
-  readonly patience?: { headersTimeout: number; requestTimeout: number; connectionsCheckingInterval: number }
+  readonly patience?: {
+    headersTimeout: number
+    requestTimeout: number
+    connectionsCheckingInterval: number
+    timeout?: number
+  }
   /** Only tests set another clock than the system's. */
   readonly clock?: Clock
 }
