@@ -75,7 +75,7 @@ describe.each(engines)('a job is done once, %s', (engine) => {
 
   it('although the store does not take at once what became of it', async () => {
     const { schema } = store.database.queueConnection
-    // Counts also what is rolled back. Plans of before know of no trigger, so it is made before the first job is done.
+    // A sequence counts also what is rolled back.
     await store.database.query(`
       create sequence ${schema}.told;
       create function ${schema}.hard_of_hearing() returns trigger language plpgsql as $$ begin
@@ -90,5 +90,51 @@ describe.each(engines)('a job is done once, %s', (engine) => {
     await queue.enqueue('errand', { note: 'heard' }, { id })
     await vi.waitFor(async () => expect((await rowOf(id))?.state).toBe('completed'), patience)
     expect(ran).toEqual(['heard 1'])
+  })
+})
+
+describe('a process that is stopped while the store is slow', () => {
+  const store = withDatabase('embedded', { migrated: false })
+
+  it('begins none of the jobs that the store hands it afterwards, and gives them back', async () => {
+    const { database } = store
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    let held = 0
+    const slow: typeof database = {
+      ...database,
+      async query(sql, values) {
+        if (/for update of j skip locked/i.test(sql) && sql.includes(`'late'`)) {
+          held += 1
+          await released
+        }
+        return database.query(sql, values)
+      },
+    }
+    const ran: string[] = []
+    const late = defineJob({
+      name: 'late',
+      payload: z.object({ v: z.literal(1) }),
+      ...{ retries: 0, retryDelaySeconds: 1, expireInSeconds: 30 },
+      async handle(_, { attempt }) {
+        ran.push(`late ${attempt}`)
+      },
+    })
+    const queue = await createQueue(slow, silent)
+    await queue.start(jobRegistry(late))
+    await queue.enqueue('late', {})
+    await vi.waitFor(() => expect(held).toBeGreaterThan(0), patience)
+    await queue.stop(1)
+    release()
+    const { schema } = database.queueConnection
+    const states = async () =>
+      (await database.query(`select state::text as state, retry_limit as left from ${schema}.job where name = 'late'`))
+        .rows
+    await vi.waitFor(async () => expect(await states()).toEqual([{ state: 'retry', left: 1 }]), patience)
+    expect(ran).toEqual([])
+    const next = await createQueue(database, silent)
+    await next.start(jobRegistry(late))
+    await vi.waitFor(() => expect(ran).toHaveLength(1), patience)
+    await next.stop(5)
   })
 })

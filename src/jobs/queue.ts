@@ -98,7 +98,7 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
     const rested = Promise.all(all.map((worker) => worker.stop())).then(() => true)
     const inTime = await Promise.race([rested, pause(timeoutSeconds * 1000, false)])
     if (!inTime) {
-      const claims = all.flatMap((worker) => worker.claims())
+      const claims = all.flatMap((worker) => worker.leave())
       const given = giveBack(store, claims).catch((error) =>
         log.warn({ error: failureOf(error).message }, 'not given back'),
       )

@@ -2,15 +2,15 @@ import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import type { ClaimedJob } from './attempt.ts'
 import type { QueueStore } from './boss.ts'
 import { failureOf } from './failure.ts'
-import { HEARTBEAT_SECONDS, keepAlive } from './reclaim.ts'
+import { giveBack, HEARTBEAT_SECONDS, keepAlive } from './reclaim.ts'
 import { createSettler } from './settle.ts'
 
 /** Works on the jobs of one name, so many at a time. */
 export interface Worker {
   /** There may be work: it looks, unless its hands are full. */
   wake(): void
-  /** What it is at. */
-  claims(): ClaimedJob[]
+  /** Begins nothing any more, and gives back itself what it is handed from now on; returns what it is at. */
+  leave(): ClaimedJob[]
   /** Takes no more jobs; settles when those at work are done, and the store knows. */
   stop(): Promise<void>
   /** Tells those at work that nobody waits for them any longer. */
@@ -39,6 +39,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
   let isLooking = false
   let wanted = false
   let stopped = false
+  let hasLeft = false
   let heartbeat: NodeJS.Timeout | undefined
 
   function wake(): void {
@@ -55,6 +56,7 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
         wanted = false
         const free = work.concurrency - busy.size
         const fetched = await boss.fetch<object>(name, { batchSize: free, includeMetadata: true })
+        if (hasLeft) return await giveBack(store, fetched)
         for (const job of fetched) begin(job)
         wanted ||= fetched.length === free
       }
@@ -97,7 +99,10 @@ export function createWorker(boss: PgBoss, store: QueueStore, work: Work): Worke
 
   return {
     wake,
-    claims: () => [...busy.keys()],
+    leave() {
+      hasLeft = true
+      return [...busy.keys()]
+    },
     async stop() {
       stopped = true
       // A look that is under way may still bring jobs: they are ours, so they are done.
