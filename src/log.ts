@@ -2,13 +2,16 @@ import { type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
+const names = 'client_secret|client_assertion|refresh_token|access_token|id_token|password'
 /** What secrets look like wherever they stand: bearer tokens, JWTs, webhook secrets, and passwords in addresses and forms. */
 const shapes: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g, '[token]'],
   [/\bBearer\s+[\w.~+/=-]{8,}/gi, 'Bearer [token]'],
   [/\bwhsec_[\w+/=-]+/g, '[secret]'],
   [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*):[^\s@/"]+@/gi, '$1:[secret]@'],
-  [/\b(client_secret|client_assertion|refresh_token|access_token|password)=[^&\s"]+/gi, '$1=[secret]'],
+  // In forms, quoted or not, and in JSON: the line is JSON itself, so the quotes of a text are escaped.
+  [new RegExp(`\\b(${names})=(?:\\\\+"[^"\\\\]*|[^&\\s"]+)`, 'gi'), '$1=[secret]'],
+  [new RegExp(`\\b(${names})(\\\\*"\\s*:\\s*\\\\*")[^"\\\\]+`, 'gi'), '$1$2[secret]'],
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g, '[key]'],
 ]
 
