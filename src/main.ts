@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import { type App, createApp } from './app.ts'
-import { ConfigurationError, readConfig } from './config.ts'
+import { ConfigurationError, type Environment, readConfig, secretsOf } from './config.ts'
+import { createLog, maskSecrets } from './log.ts'
 import { type Playgrounds, startPlaygrounds } from './playground.ts'
 
 /** The process: environment, signals, exit. Everything else is in `app.ts`. */
 async function main(): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env')
   const config = readConfig(process.env)
+  endWithoutSecrets(config)
   const app = await createApp(config)
   const playgrounds =
     config.PLAYGROUND !== 'off' && app.surroundings.local
@@ -14,6 +16,14 @@ async function main(): Promise<void> {
       : undefined
   announce(app, playgrounds)
   stopOnSignal(app, playgrounds)
+}
+
+/** What nobody has caught ends the process. Node would print the error with all that libraries hang on it: headers, values. */
+function endWithoutSecrets(config: Environment): void {
+  process.on('uncaughtException', (error: unknown) => {
+    createLog('fatal', secretsOf(config)).fatal({ err: error }, 'nobody has caught this, so the process ends')
+    process.exit(1)
+  })
 }
 
 function announce(app: App, playgrounds: Playgrounds | undefined): void {
@@ -59,6 +69,6 @@ function stopOnSignal(app: App, playgrounds: Playgrounds | undefined): void {
 main().catch((error: unknown) => {
   const words =
     error instanceof ConfigurationError ? error.message : error instanceof Error ? error.message : String(error)
-  process.stderr.write(`${words}\n`)
+  process.stderr.write(`${maskSecrets([])(words)}\n`)
   process.exit(1)
 })
