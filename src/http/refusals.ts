@@ -18,9 +18,9 @@ export function refusalsOf(route: Route): ProblemCode[] {
     [idempotent === true, 'idempotency-key-malformed', 'idempotency-key-in-flight', 'idempotency-key-reused'],
     [params !== undefined, 'no-such-address'],
     [query !== undefined, 'validation-failed'],
-    [body !== undefined, 'malformed-request', 'request-timeout', 'body-too-large', 'unsupported-media-type'],
+    [body !== undefined, 'request-timeout', 'body-too-large', 'unsupported-media-type'],
     [body !== undefined, 'malformed-json', 'duplicate-key', 'too-deep', 'validation-failed'],
-    [true, 'headers-too-large', 'internal'],
+    [true, 'malformed-request', 'headers-too-large', 'internal'],
   ]
   const served = codes.flatMap(([when, ...some]) => (when ? some : []))
   const all = Object.keys(problemCodes) as ProblemCode[]
