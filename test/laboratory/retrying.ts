@@ -4,8 +4,11 @@ import type { History } from './history.ts'
 /** An answer that no repetition makes better. */
 export class Refusal extends Error {}
 
-/** How long a client goes on before it gives up, in seconds: longer than a service that dies now and then takes. */
-const patience = 300
+/**
+ * How long a client goes on before it gives up, in seconds: longer than a run with its kills takes, also on a machine that
+ * does other things. Whether all was over soon enough after the last kill is the checker's matter.
+ */
+const patience = 1800
 /** No client waits longer for one answer, in milliseconds. */
 export const longestAnswer = 15_000
 
