@@ -7,8 +7,9 @@ import type { Journey } from './aim.ts'
 import type { AimedWorld } from './aimed-world.ts'
 import type { Violation } from './checker.ts'
 import type { HistoryEvent } from './history.ts'
+import { statusCardOf } from './plan.ts'
 
-const cardOf = (world: AimedWorld, { wish }: Journey) => world.connector.activity(`card-${wish.n}`)
+const cardOf = (world: AimedWorld, { wish }: Journey) => world.connector.activity(statusCardOf(wish))
 
 /** Waits until every status card has its link: what comes by itself has come then. */
 export async function everyStatusCard(world: AimedWorld, journeys: readonly Journey[]): Promise<void> {

@@ -1,20 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
-import type { JourneyKind } from '../support/journey.ts'
+import { type JourneyKind, linkOf } from '../support/journey.ts'
 import type { KillPoint, Part } from '../support/kill-points.ts'
 import type { Journey } from './aim.ts'
 import { type AimedWorld, aimedWish } from './aimed-world.ts'
-import type { Person } from './plan.ts'
+import { type Person, statusCardOf } from './plan.ts'
 import type { Scores } from './scores.ts'
 
 /** How long a journey may take from its approval until its people are told, in milliseconds, however many kills come. */
 const longestWork = 300_000
-/** How long what is aimed at the end of a journey may still come once its people are told, in milliseconds. */
-const longestEnd = 5000
+/** How long what is aimed at the end of a journey may still come once its status card has the link, in milliseconds. */
+const longestEnd = 2000
 
 const hasArmed = ({ armed }: Journey, is: (point: KillPoint) => boolean): boolean => armed.some(is)
 
 /** The journeys of a run: each asks, is approved and waits, as its people do it. */
-export function createJourneys({ aim, clients, outside, history }: AimedWorld, scores: Scores) {
+export function createJourneys({ aim, clients, connector, outside, history }: AimedWorld, scores: Scores) {
   const all: Journey[] = []
   const active = new Set<Journey>()
   const under: Promise<void>[] = []
@@ -69,9 +69,10 @@ export function createJourneys({ aim, clients, outside, history }: AimedWorld, s
       await setTimeout(50)
       outside.look()
       if (!outside.isTold(journey.wish.n)) continue
-      since = Math.min(since, Date.now())
+      const isWhole = linkOf(connector.activity(statusCardOf(journey.wish))) !== undefined
+      if (isWhole) since = Math.min(since, Date.now())
       const isHeld = aim.holds().some((one) => one.journey === journey)
-      const waits = hasArmed(journey, ({ part }) => part === 'end') && Date.now() - since < longestEnd
+      const waits = hasArmed(journey, ({ part }) => part === 'end') && !(Date.now() - since > longestEnd)
       if (!isHeld && !waits) return
     }
     throw new Error(`was not told within ${longestWork / 1000} s`)

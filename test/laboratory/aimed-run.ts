@@ -47,8 +47,10 @@ export async function liveAimed(world: AimedWorld, scores: Scores, deadline: num
   let elsewhere = 0
 
   function beginSome(): void {
-    while (life.listens && journeys.all.length - life.journeys < mostBegun) {
-      const kind = journeys.active.size - journeys.looking() < mostAtOnce ? scores.kindInNeed() : undefined
+    while (life.listens) {
+      const others = journeys.active.size - journeys.looking()
+      const isEnough = journeys.all.length - life.journeys >= mostBegun && others > 0
+      const kind = isEnough || others >= mostAtOnce ? undefined : scores.kindInNeed()
       if (!kind) return
       journeys.begin(kind)
     }

@@ -5,7 +5,7 @@ import { tokenFor } from '../support/service.ts'
 import { people, TeamsUser } from '../support/teams-user.ts'
 import type { History } from './history.ts'
 import type { Outside } from './observer.ts'
-import { isSite, type Person, type Wish } from './plan.ts'
+import { isSite, type Person, statusCardOf, type Wish } from './plan.ts'
 import { insist, longestAnswer, Refusal, restAnswer } from './retrying.ts'
 
 export interface ClientWorld {
@@ -89,7 +89,7 @@ export function createClients(world: ClientWorld) {
   }
 
   async function submitByChat(wish: Wish, before: Before): Promise<string> {
-    const cardId = `card-${wish.n}`
+    const cardId = statusCardOf(wish)
     const reviewed = await review(wish, cardId)
     const send = clicker(wish.requester, cardId, 'request.submit', reviewed)
     await insist(`the sending of ${wish.name}`, random, async (tries) => {

@@ -119,3 +119,6 @@ export const wishIn = (text: string): number | undefined => {
   const digits = /\blab[ -](\d{4})\b/i.exec(text)?.[1]
   return digits === undefined ? undefined : Number(digits)
 }
+
+/** The card in the requester's chat that the form is on, and that shows the status afterwards. */
+export const statusCardOf = ({ n }: Pick<Wish, 'n'>): string => `card-${n}`
