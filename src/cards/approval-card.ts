@@ -11,6 +11,7 @@ import {
   resourceKind,
   waitingFor,
 } from '../core/index.ts'
+import { becauseOf, sinceWhat } from './approval-why.ts'
 import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { defineCard } from './define-card.ts'
 import { fact, fitting, labelName } from './facts.ts'
@@ -120,7 +121,15 @@ function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'
     look: { ...rowLooks.done, mark: '!' as const, color: 'Attention' as const },
   })
   const approvers = request.approvals.filter(isApproved).flatMap(({ decisions }) => decisions.map(({ by }) => by))
-  const approved = approvers.length > 0 ? [row('approvedBy', peopleList(approvers, 'and'))] : []
+  const stage = openStage(request.approvals)
+  const because = becauseOf(request, stage)
+  const approved = [
+    ...(approvers.length > 0 ? [row('approvedBy', peopleList(approvers, 'and'))] : []),
+    ...(because ? [row('because', because)] : []),
+    ...(stage?.resolvedTo
+      ? [toConsider(stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', sinceWhat(stage))]
+      : []),
+  ]
   if (isForMailbox(request)) {
     const [full, sendAs] = [peopleWith(request, 'FullAccess'), peopleWith(request, 'SendAs')]
     const isOpen = full !== '' || sendAs !== '' || request.kind !== 'sharedMailbox'

@@ -11,6 +11,7 @@ import {
   type Request,
   type RequestStep,
 } from '../core/index.ts'
+import { sinceWhat } from './approval-why.ts'
 import { rowLook, rowLooks, shownState } from './look.ts'
 import { strings } from './strings.ts'
 import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
@@ -117,6 +118,8 @@ function openRows(stages: readonly ApprovalStage[]): StepRow[] {
 function ruleNote(stage: ApprovalStage): Partial<StepRow> {
   const given = stage.decisions.map(({ by }) => by)
   if (given.length > 0) return { note: 'soFar', noteValue: peopleList(given, 'and') }
+  if (stage.resolvedTo)
+    return { note: stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', noteValue: sinceWhat(stage) }
   if (stage.approvers.length < 2) return {}
   return { note: stage.rule, noteCount: String(needed(stage)) }
 }

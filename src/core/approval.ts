@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Approver, StagePolicy } from './approval-policy.ts'
+import { judgedCondition } from './condition.ts'
 import { ProvisioningError } from './errors.ts'
 import { instant, type Person, person } from './resource.ts'
 
@@ -17,10 +19,115 @@ export const approvalStage = z.object({
   quorum: z.int().optional(),
   approvers: z.array(person),
   decisions: z.array(decision),
-  /** Those of the approvers who were asked only as members of groups: who has left the groups decides no more. */
-  membership: z.object({ groups: z.array(z.string()), people: z.array(z.string()) }).optional(),
+  /**
+   * Those of the approvers who were asked only as members of `groups`, as owners of `owned` ones, or as admins: who is none
+   * of these any more decides no more.
+   */
+  membership: z
+    .object({
+      groups: z.array(z.string()),
+      owned: z.array(z.string()).optional(),
+      admins: z.boolean().optional(),
+      people: z.array(z.string()),
+    })
+    .optional(),
+  /** Whether who asks may decide it. */
+  selfApproval: z.boolean().optional(),
+  /** The admins were asked: in place of people of whom none was left, or beside too few. */
+  resolvedTo: z.enum(['admins', 'peopleAndAdmins']).optional(),
+  resolvedFor: z.enum(['noManager', 'onlyRequester', 'blocked', 'onlyGuests', 'nobodyFound', 'tooFew']).optional(),
 })
 export type ApprovalStage = z.output<typeof approvalStage>
+
+/** A stage of the template's policy as it was judged: its place there, and here; null = left out. Places count from 1. */
+export const judgedStage = z.object({
+  place: z.int(),
+  stage: z.int().nullable(),
+  conditions: z.array(judgedCondition),
+})
+export type JudgedStage = z.output<typeof judgedStage>
+
+/** A person as the directory knows them now. */
+export interface Account extends Person {
+  readonly isBlocked?: true
+  readonly isGuest?: true
+}
+/** Whom one line of a policy, or of the admins' setting, comes to. */
+export interface Found {
+  readonly by: Approver | { readonly admins: string }
+  readonly people: readonly Account[]
+}
+
+/**
+ * One stage of a request. Blocked accounts and guests decide nothing; who asks only where the policy says so. Everybody is asked once, by however many ways. When nobody is left the admins stand in, any one of them for
+ * "all"; when fewer are left than a quorum needs, the admins are asked beside them. Undefined when there are no admins either.
+ */
+export function stageOf(
+  stage: number,
+  policy: StagePolicy,
+  found: readonly Found[],
+  admins: readonly Found[],
+  requesterId: string,
+): ApprovalStage | undefined {
+  const { rule, quorum, selfApproval } = policy
+  const own = eligible(found, selfApproval ? undefined : requesterId)
+  const ownPeople = distinct(own)
+  const isShort = rule === 'quorum' && ownPeople.length < (quorum ?? 1)
+  const asked = ownPeople.length > 0 && !isShort ? own : [...own, ...eligible(admins, requesterId)]
+  const approvers = distinct(asked)
+  if (approvers.length === 0) return undefined
+  const resolvedTo = asked === own ? undefined : ownPeople.length > 0 ? 'peopleAndAdmins' : 'admins'
+  const membership = membershipOf(asked)
+  return {
+    stage,
+    rule: resolvedTo === 'admins' && rule === 'all' ? 'any' : rule,
+    ...(quorum !== undefined && { quorum }),
+    approvers,
+    decisions: [],
+    ...(membership.people.length > 0 && { membership }),
+    ...(selfApproval && { selfApproval }),
+    ...(resolvedTo && {
+      resolvedTo,
+      resolvedFor: isShort && own.length > 0 ? 'tooFew' : whyNobody(found, requesterId),
+    }),
+  }
+}
+
+const eligible = (found: readonly Found[], withoutId: string | undefined): Found[] =>
+  found
+    .map((line) => ({
+      ...line,
+      people: line.people.filter(({ id, isBlocked, isGuest }) => id !== withoutId && !isBlocked && !isGuest),
+    }))
+    .filter(({ people }) => people.length > 0)
+
+const distinct = (found: readonly Found[]): Person[] => [
+  ...new Map(
+    found
+      .flatMap(({ people }) => people)
+      .map(({ id, displayName, userPrincipalName }) => [id, { id, displayName, userPrincipalName }]),
+  ).values(),
+]
+
+/** Who is asked only through groups or as an admin. A manager is asked as a person: whoever it was then. */
+function membershipOf(asked: readonly Found[]): NonNullable<ApprovalStage['membership']> {
+  const groups = [...new Set(asked.flatMap(({ by }) => ('group' in by ? by.group : [])))]
+  const owned = [...new Set(asked.flatMap(({ by }) => ('ownersOf' in by ? by.ownersOf : [])))]
+  const admins = asked.some(({ by }) => 'admins' in by)
+  const direct = distinct(asked.filter(({ by }) => 'user' in by || 'manager' in by)).map(({ id }) => id)
+  const people = distinct(asked)
+    .map(({ id }) => id)
+    .filter((id) => !direct.includes(id))
+  return { groups, ...(owned.length > 0 && { owned }), ...(admins && { admins }), people }
+}
+
+function whyNobody(found: readonly Found[], requesterId: string): NonNullable<ApprovalStage['resolvedFor']> {
+  const people = found.flatMap((line) => line.people)
+  if (people.some(({ id }) => id === requesterId)) return 'onlyRequester'
+  if (people.some(({ isBlocked }) => isBlocked)) return 'blocked'
+  if (people.some(({ isGuest }) => isGuest)) return 'onlyGuests'
+  return found.every(({ by }) => 'manager' in by) ? 'noManager' : 'nobodyFound'
+}
 
 /** How many approvals end a stage. */
 export function needed(stage: ApprovalStage): number {
@@ -63,9 +170,9 @@ export function decide(
   given: Decision,
 ): { stages: ApprovalStage[]; outcome: Outcome } {
   const { by } = given
-  if (by.id === requesterId)
-    throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
   const stage = openStage(stages)
+  if (by.id === requesterId && !mayDecideOwn(stages))
+    throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
   const earlier = stages.flatMap(({ decisions }) => decisions).find((known) => known.by.id === by.id)
   if (!stage || (earlier && !waitingFor(stages).some(({ id }) => id === by.id))) throw alreadyDecided(stages, earlier)
   if (!stage.approvers.some(({ id }) => id === by.id)) {
@@ -76,6 +183,12 @@ export function decide(
   if (given.decision === 'rejected') return { stages: next, outcome: 'rejected' }
   if (!isApproved(decided)) return { stages: next, outcome: 'waiting' }
   return { stages: next, outcome: openStage(next) ? 'next-stage' : 'approved' }
+}
+
+/** Whether the policy lets who asks decide: in the stage whose turn it is, or, when none is, in any. */
+function mayDecideOwn(stages: readonly ApprovalStage[]): boolean {
+  const open = openStage(stages)
+  return open ? open.selfApproval === true : stages.some(({ selfApproval }) => selfApproval)
 }
 
 export function alreadyDecided(stages: readonly ApprovalStage[], earlier = lastDecision(stages)): ProvisioningError {

@@ -1,8 +1,9 @@
-import { type ApprovalStage, approvalStage } from './approval.ts'
+import { type ApprovalStage, type Found, type JudgedStage, stageOf } from './approval.ts'
+import type { ApprovalPolicy, Approver } from './approval-policy.ts'
+import { judge } from './condition.ts'
 import { ProvisioningError, TenantError } from './errors.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Person } from './resource.ts'
-import type { ApprovalPolicy } from './template.ts'
 
 /** A directory that does not answer is "try again", not a defect. */
 export async function asking<T>(question: () => Promise<T>): Promise<T> {
@@ -18,68 +19,79 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
+/** What conditions are judged by: a request's details, and who will answer for what it asks for. */
+export interface Asked {
+  readonly details: Readonly<Record<string, unknown>>
+  readonly owners: readonly Person[]
+}
+/** The stages that a request has, and how the policy's conditions were judged, where it has any. */
+export interface Resolved {
+  readonly approvals: ApprovalStage[]
+  readonly policy?: JudgedStage[]
+}
+
 /**
- * The people that a policy means today. Nobody approves their own request; a stage that nobody is left for goes to the
- * admins.
+ * The stages whose conditions hold, with the people that they mean today ({@link stageOf} says who of them is asked).
+ * Throws `unavailable` when a stage comes to nobody at all.
  */
 export async function resolveApprovals(
   ports: Ports,
   settings: Settings,
   policy: ApprovalPolicy | null,
   requester: Person,
-): Promise<ApprovalStage[]> {
-  const stages = (policy?.stages ?? []).map(async ({ approvers, rule, quorum }, index) => {
-    const named = await Promise.all(approvers.map((one) => askedBy(ports, one, requester)))
-    const asked = distinct(named, requester)
-    const { people, membership } = asked.people.length > 0 ? asked : await adminsBut(requester, ports, settings)
-    if (people.length === 0)
-      throw new ProvisioningError('unavailable', 'Nobody can approve this request at present. Please tell an admin.')
-    const stage = { stage: index + 1, rule, quorum, approvers: people, decisions: [] }
-    return approvalStage.parse({ ...stage, ...(membership.people.length > 0 && { membership }) })
+  asked: Asked,
+): Promise<Resolved> {
+  const stages = policy?.stages ?? []
+  const conditions = stages.flatMap(({ when }) => when ?? [])
+  const isAboutOwners = conditions.some((one) => 'externalOwners' in one)
+  const externalOwners = isAboutOwners ? await namesFromOutside(ports, asked.owners) : []
+  const facts = { details: asked.details, externalOwners }
+  const judged = stages.map(({ when = [] }) => when.map((one) => judge(one, facts)))
+  const applies = judged.map((all) => all.every(({ holds }) => holds))
+  // Numbered without those that are left out, so that people read "1 of 2".
+  const numbers = applies.map((one, index) => (one ? applies.slice(0, index + 1).filter(Boolean).length : null))
+  const approvals = stages.flatMap((stage, index) => {
+    const number = numbers[index]
+    return typeof number === 'number' ? [askedIn(ports, settings, number, stage, requester)] : []
   })
-  return Promise.all(stages)
+  const kept = judged.map((all, index) => ({ place: index + 1, stage: numbers[index] ?? null, conditions: all }))
+  return { approvals: await Promise.all(approvals), ...(conditions.length > 0 && { policy: kept }) }
 }
 
-/** The people that one line of a policy means, and the group that they are members of. */
-interface Asked {
-  readonly people: readonly Person[]
-  readonly group?: string
-}
-
-async function askedBy(
+async function askedIn(
   ports: Ports,
-  approver: ApprovalPolicy['stages'][number]['approvers'][number],
+  settings: Settings,
+  number: number,
+  policy: ApprovalPolicy['stages'][number],
   requester: Person,
-): Promise<Asked> {
-  if ('group' in approver) return { people: await ports.directory.membersOf(approver.group), group: approver.group }
-  const found =
-    'user' in approver ? await ports.directory.person(approver.user) : await ports.directory.manager(requester.id)
-  return { people: await employees(ports, found) }
+): Promise<ApprovalStage> {
+  const found = await Promise.all(policy.approvers.map((by) => foundBy(ports, by, requester)))
+  const without = stageOf(number, policy, found, [], requester.id)
+  if (without && !without.resolvedTo) return without
+  const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
+  const stage = stageOf(number, policy, found, admins, requester.id)
+  if (stage) return stage
+  throw new ProvisioningError('unavailable', 'Nobody can approve this request at present. Please tell an admin.')
 }
 
-/** An id of the settings names a person or a group. */
-export const personOrMembers = async (ports: Ports, id: string): Promise<Person[]> => [
-  ...(await askedById(ports, id)).people,
-]
-
-async function askedById(ports: Ports, id: string): Promise<Asked> {
-  const found = await ports.directory.person(id)
-  return found ? { people: await employees(ports, found) } : { people: await ports.directory.membersOf(id), group: id }
+async function foundBy(ports: Ports, by: Approver, requester: Person): Promise<Found> {
+  const { directory } = ports
+  if ('group' in by) return { by, people: await directory.membersOf(by.group) }
+  if ('ownersOf' in by) return { by, people: await directory.ownersOf(by.ownersOf) }
+  const one = 'user' in by ? await directory.person(by.user) : await directory.manager(requester.id)
+  return { by, people: one ? [one] : [] }
 }
 
-/** Guests are let into nothing, so a stage that asked one would wait in vain. */
-const employees = async (ports: Ports, found: Person | undefined): Promise<Person[]> =>
-  found && !(await ports.directory.isGuest(found.id)) ? [found] : []
+/** An id of the settings names a person or a group. Blocked accounts and guests are left out. */
+export const personOrMembers = async (ports: Ports, id: string): Promise<Person[]> =>
+  (await foundById(ports, id)).people.filter(({ isBlocked, isGuest }) => !isBlocked && !isGuest)
 
-const adminsBut = async (requester: Person, ports: Ports, { admins }: Settings) =>
-  distinct(await Promise.all(admins.map((id) => askedById(ports, id))), requester)
+async function foundById({ directory }: Ports, id: string): Promise<Found> {
+  const found = await directory.person(id)
+  return { by: { admins: id }, people: found ? [found] : await directory.membersOf(id) }
+}
 
-/** Everybody but the requester once, and who of them is asked only as a member of groups. */
-function distinct(asked: readonly Asked[], requester: Person) {
-  const byId = new Map(asked.flatMap(({ people }) => people).map((one) => [one.id, one]))
-  byId.delete(requester.id)
-  const named = new Set(asked.flatMap(({ people, group }) => (group === undefined ? people.map(({ id }) => id) : [])))
-  const groups = [...new Set(asked.flatMap(({ group }) => group ?? []))]
-  const people = [...byId.values()]
-  return { people, membership: { groups, people: people.map(({ id }) => id).filter((id) => !named.has(id)) } }
+async function namesFromOutside({ directory }: Ports, owners: readonly Person[]): Promise<string[]> {
+  const external = await Promise.all(owners.map(({ id }) => directory.isExternal(id)))
+  return owners.filter((_, index) => external[index]).map(({ displayName }) => displayName)
 }

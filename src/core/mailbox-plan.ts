@@ -37,10 +37,11 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
     faults.push(...found)
     if (faults.length > 0) return refused(...faults)
     const { address, aliasAddress } = addresses
-    const approvals = await resolveApprovals(ports, settings, template.approval, actor)
+    const owners = people.filter(({ id }) => id === details.primaryOwner || id === details.secondaryOwner)
+    const resolved = await resolveApprovals(ports, settings, template.approval, actor, { details, owners })
     const names = mailboxNames(address).map((name) => ({ name, pointer: '/name' }))
     if (aliasAddress) names.push({ name: aliasAddress, pointer: '/alias' })
-    const plan = { kind, template, details, people, address, aliasAddress, approvals, reason, names }
+    const plan = { kind, template, details, people, address, aliasAddress, ...resolved, reason, names }
     return { ok: true, plan }
   })
 }

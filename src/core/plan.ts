@@ -1,5 +1,5 @@
 import type { Actor } from './access.ts'
-import type { ApprovalStage } from './approval.ts'
+import type { ApprovalStage, JudgedStage } from './approval.ts'
 import { asking } from './approvers.ts'
 import type { Fault } from './errors.ts'
 import type { MailboxDetails } from './mailbox.ts'
@@ -13,6 +13,8 @@ import { fault } from './validation.ts'
 interface Common {
   readonly template: Template
   readonly approvals: readonly ApprovalStage[]
+  /** How the conditions of the template's policy were judged, where it has any. */
+  readonly policy?: readonly JudgedStage[]
   /** Why it is wanted, when the body itself says so. */
   readonly reason: string
   /** What is kept for the request until it ends: its addresses, and the names that nothing else may take meanwhile. */
@@ -103,6 +105,12 @@ export async function peopleNamed(
   const faults = named.flatMap(({ id, pointer, as }, index) =>
     found[index] ? [] : [fault(pointer, 'unknown-person', `${as} ${id} is not a person of this organisation.`)],
   )
-  const byId = new Map(found.flatMap((person) => (person ? [[person.id, person] as const] : [])))
+  const byId = new Map(
+    found.flatMap((known) => {
+      if (!known) return []
+      const { id, displayName, userPrincipalName } = known
+      return [[id, { id, displayName, userPrincipalName }] as const]
+    }),
+  )
   return { people: [...byId.values()], faults }
 }

@@ -1,3 +1,4 @@
+import type { Account } from './approval.ts'
 import type { ConversationStore, SentCards } from './chat-ports.ts'
 import type { Draft } from './draft.ts'
 import type { AuditEntry, Delivery, JobOrder } from './events.ts'
@@ -172,14 +173,17 @@ export interface MailDomains {
 
 /** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */
 export interface Directory {
-  person(id: string): Promise<Person | undefined>
-  manager(id: string): Promise<Person | undefined>
+  person(id: string): Promise<Account | undefined>
+  manager(id: string): Promise<Account | undefined>
   /** Whether somebody is of another organisation and only invited into ours. Nobody, for who is not known. */
   isGuest(personId: string): Promise<boolean>
-  /** The people in a group, through nesting too, without guests. */
-  membersOf(groupId: string): Promise<Person[]>
-  /** Ids of the groups that the person is in, through nesting too. */
-  groupsOf(personId: string): Promise<ReadonlySet<string>>
+  /** The people in a group, through nesting too. */
+  membersOf(groupId: string): Promise<Account[]>
+  ownersOf(groupId: string): Promise<Account[]>
+  /** Ids of the groups that the person is in, through nesting too. The answer may be a minute old, unless asked anew. */
+  groupsOf(personId: string, how?: { readonly anew: boolean }): Promise<ReadonlySet<string>>
+  /** Whether the person is a guest, or of another organisation's domain. */
+  isExternal(personId: string): Promise<boolean>
   /** Whether no site and no group's site has this alias, or will have it. */
   isSiteAddressFree(alias: string): Promise<boolean>
   /** The ids of those people whom Exchange does not know, and who can be given no access: who has no mailbox, say. */

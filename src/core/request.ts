@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { approvalStage } from './approval.ts'
+import { approvalStage, judgedStage } from './approval.ts'
 import { check } from './check.ts'
 import { ProvisioningError } from './errors.ts'
 import { mailboxDetails, mailboxProgress, mailboxResource, mailboxSteps } from './mailbox.ts'
@@ -83,6 +83,8 @@ const common = {
   channel: z.enum(['chat', 'rest']),
   reason: z.string(),
   approvals: z.array(approvalStage),
+  /** How the conditions of the template's policy were judged at submission, where it has any. */
+  policy: z.array(judgedStage).optional(),
   steps: z.array(requestStep),
   /** What the ready check found, each thing that was asked for. */
   checks: z.array(check).default([]),

@@ -24,7 +24,7 @@ export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Eva
   const { ports, settings, actor, requestId } = inquiry
   const parsed = siteRequest.safeParse(body)
   if (!parsed.success) return refused(...faultsOf(parsed.error, body), ...(await furtherFaults(inquiry, body)))
-  const { templateId, ...asked } = parsed.data
+  const { templateId, ...given } = parsed.data
   const template = await usableTemplate(ports, actor, templateId)
   if (!template) return refused(unknownTemplate())
   const { kind } = template
@@ -33,7 +33,7 @@ export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Eva
       fault('/templateId', 'wrong-resource', `${template.name} is a template for a mailbox, not for a site.`),
     )
   // What is left open the template decides.
-  const details = { ...asked, labelId: asked.labelId || (template.labels.default ?? '') }
+  const details = { ...given, labelId: given.labelId || (template.labels.default ?? '') }
   return asking(async () => {
     const owners = await ownersOf(inquiry, details.owners)
     const faults = [...templateFaults(template, details), ...owners.faults, ...ownerLimits(template, owners.people)]
@@ -43,10 +43,11 @@ export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Eva
     if (free.taken) faults.push(nameTaken(address.alias, free.taken.suggestion))
     if (faults.length > 0) return refused(...faults)
     const alias = free.name
-    const approvals = await resolveApprovals(ports, settings, template.approval, actor)
+    const asked = { details: { ...details, owners: owners.people }, owners: owners.people }
+    const resolved = await resolveApprovals(ports, settings, template.approval, actor, asked)
     const url = `${ports.tenant.siteRoot}${alias}`
     const names = [{ name: alias, pointer: '/alias' }]
-    const plan = { kind, template, details, owners: owners.people, alias, url, approvals, reason: '', names }
+    const plan = { kind, template, details, owners: owners.people, alias, url, ...resolved, reason: '', names }
     return { ok: true, plan }
   })
 }

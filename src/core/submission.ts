@@ -91,13 +91,22 @@ async function store(
     // The answer to the click brings the card up to date, unless it is lost.
     jobs.push(refreshCards(request, 'status'))
   }
-  await record(ports, settings, { request, audit: [entry(request, actor, request.status)], jobs })
+  await record(ports, settings, { request, audit: [entry(request, actor, request.status, policyTold(request))], jobs })
   await submission.along?.()
   // Last, since all submissions of the tenant wait for each other from here on.
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
   await refuseTooMany(ports, settings, actor)
   return stored
+}
+
+/** What the timeline says of the policy, where it came to something that people may wonder about. */
+function policyTold({ approvals, policy }: Pick<Request, 'approvals' | 'policy'>): { data?: Record<string, unknown> } {
+  const toAdmins = approvals.flatMap(({ stage, resolvedTo, resolvedFor }) =>
+    resolvedTo ? [{ stage, resolvedTo, resolvedFor }] : [],
+  )
+  if (toAdmins.length === 0 && !policy) return {}
+  return { data: { ...(toAdmins.length > 0 && { approvals: toAdmins }), ...(policy && { policy }) } }
 }
 
 /** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
@@ -112,7 +121,7 @@ async function endReplaced(ports: Ports, settings: Settings, actor: Actor, repla
 
 /** What every request has, whatever it asks for. */
 function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string) {
-  const { approvals } = plan
+  const { approvals, policy } = plan
   const { id, displayName, userPrincipalName } = actor
   const status = approvals.length > 0 ? ('pendingApproval' as const) : ('queued' as const)
   return {
@@ -127,6 +136,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     channel: submission.channel,
     reason: plan.reason || (submission.reason ?? ''),
     approvals: [...approvals],
+    ...(policy && { policy: [...policy] }),
     checks: [],
     problem: null,
     cancelledBy: null,

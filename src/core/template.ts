@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { approvalPolicy, mostPeople } from './approval-policy.ts'
+import { conditionFault } from './condition.ts'
 import { patternFault } from './pattern.ts'
 import { instant, type Person, resourceKind } from './resource.ts'
 import { webhookSecret, webhookTargetFault } from './webhook.ts'
@@ -33,24 +35,6 @@ export const templateField = z.strictObject({
   customAttribute: z.int().min(1).max(14).optional(),
 })
 export type TemplateField = z.output<typeof templateField>
-
-export const approver = z.union([
-  z.strictObject({ user: id }),
-  z.strictObject({ group: id }),
-  z.strictObject({ manager: z.literal(true) }),
-])
-export const stagePolicy = z
-  .strictObject({
-    approvers: z.array(approver).min(1).max(20),
-    rule: z.enum(['any', 'all', 'quorum']).default('any'),
-    quorum: z.int().min(1).max(20).optional(),
-  })
-  .refine((stage) => stage.rule !== 'quorum' || stage.quorum !== undefined, {
-    error: 'A quorum needs its number.',
-    path: ['quorum'],
-  })
-export const approvalPolicy = z.strictObject({ stages: z.array(stagePolicy).min(1).max(5) })
-export type ApprovalPolicy = z.output<typeof approvalPolicy>
 
 /** What a subscriber can be told (DESIGN §5). */
 export const eventTypes = [
@@ -128,12 +112,35 @@ export const template = z.strictObject({
 })
 export type Template = z.output<typeof template>
 
-/** A template as it may be written: its webhook goes only where the settings allow. */
+/** A template as it may be written: its webhook goes only where the settings allow, and its policy can come true. */
 export const templateWithin = (allowCidrs: readonly string[]) =>
-  template.extend({ webhook: webhookSubscription.nullable().default(null) }).superRefine(({ webhook }, context) => {
-    const message = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
-    if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['webhook', 'url'] })
+  template
+    .extend({ webhook: webhookSubscription.nullable().default(null) })
+    .superRefine(({ webhook }, context) => {
+      const message = webhook ? webhookTargetFault(webhook.url, allowCidrs) : undefined
+      if (message !== undefined) context.addIssue({ code: 'custom', message, path: ['webhook', 'url'] })
+    })
+    .superRefine((written, context) => {
+      for (const { path, message } of policyFaults(written)) context.addIssue({ code: 'custom', message, path })
+    })
+
+/** What can never be right in the stages of a template, each at its place. */
+function policyFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>) {
+  return (written.approval?.stages ?? []).flatMap((stage, place) => {
+    const stageAt = ['approval', 'stages', place]
+    const faults = (stage.when ?? []).flatMap((one, index) => {
+      const fault = conditionFault(one, written)
+      return fault ? [{ path: [...stageAt, 'when', index, ...fault.path], message: fault.message }] : []
+    })
+    const most = mostPeople(stage)
+    const atQuorum = { path: [...stageAt, 'quorum'] }
+    if (stage.quorum !== undefined && stage.rule !== 'quorum')
+      faults.push({ ...atQuorum, message: 'A number is for the rule quorum only.' })
+    if (stage.quorum !== undefined && most !== undefined && stage.quorum > most)
+      faults.push({ ...atQuorum, message: `This stage asks ${most} people at most.` })
+    return faults
   })
+}
 
 /** How long a replaced secret still signs beside the new one, in hours, so that receivers can change over at leisure. */
 const formerSecretHours = 24

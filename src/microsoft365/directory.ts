@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { type Directory, type MailDomains, type Person, TenantError } from '../core/index.ts'
+import { type Account, type Directory, type MailDomains, TenantError } from '../core/index.ts'
+import { accountsOf, isExternal } from './accounts.ts'
 import type { CallService } from './call.ts'
 import { readAs } from './call.ts'
 import { type Exchange, heldBy, localPartOf, reachedBy } from './exchange.ts'
 import { type Graph, graphService, query, quoted } from './graph.ts'
 import { isHeldByAccount, unknownToExchange } from './people.ts'
 import type { SharePoint } from './sharepoint.ts'
-import { isGuest, toPerson, type UserEntry } from './user.ts'
+import { asAccount } from './user.ts'
 
 export interface DirectoryParts {
   readonly graph: Graph
@@ -29,15 +30,18 @@ export function createDirectory(parts: DirectoryParts): Directory {
   const domains = shortMemory<MailDomains>(parts.now)
   const theDomains = () => domains('', () => mailDomains(graph))
   const isFree = async (Filter: string) => (await exchange.read('Get-Recipient', { Filter }, z.unknown())).length === 0
-  const people = shortMemory<UserEntry | undefined>(parts.now)
-  const user = (id: string) => people(id, () => graph.user(id))
+  const people = shortMemory<Account | undefined>(parts.now)
+  const person = (id: string) => people(id, async () => asAccount(await graph.user(id)))
   const groups = shortMemory<ReadonlySet<string>>(parts.now)
   return {
-    person: async (id) => asPerson(await user(id)),
-    isGuest: async (id) => isGuest(await user(id)),
-    manager: async (id) => asPerson(await graph.manager(id)),
-    membersOf: async (groupId) => (await graph.people(groupId)).filter((one) => !isGuest(one)).map(toPerson),
-    groupsOf: (personId) => groups(personId, async () => new Set(await graph.groupIdsOf(personId))),
+    person,
+    isGuest: async (id) => (await person(id))?.isGuest === true,
+    manager: async (id) => asAccount(await graph.manager(id)),
+    membersOf: (groupId) => accountsOf(graph, groupId, 'transitiveMembers'),
+    ownersOf: (groupId) => accountsOf(graph, groupId, 'owners'),
+    groupsOf: (personId, how) =>
+      groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.anew === true),
+    isExternal: (personId) => isExternal(graph, theDomains, personId),
     async isSiteAddressFree(alias) {
       // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.
       const [groups, isSite] = await Promise.all([
@@ -66,8 +70,6 @@ async function mailDomains(graph: Graph): Promise<MailDomains> {
   if (usual) return { default: usual.name, accepted: domains.map(({ name }) => name) }
   throw new TenantError('no-mail-domain', 'The organisation has no domain that takes mail.', { retryable: false })
 }
-
-const asPerson = (user: UserEntry | undefined): Person | undefined => user && toPerson(user)
 
 /** Texts of another type are as good as none; the group itself counts. */
 const text = z.string().optional().catch(undefined)
@@ -108,12 +110,14 @@ async function findProvisionedGroup({ graph, call, sharePoint, extension, warn }
   return { id, displayName, ...(siteId && { siteId }), ...(isOurs && { url: address }) }
 }
 
-/** Remembers found answers for a minute; what was not found, or failed, is asked again. */
-function shortMemory<T>(now: () => number = Date.now): (key: string, ask: () => Promise<T>) => Promise<T> {
+/** Remembers found answers for a minute; what was not found, or failed, is asked again, and `anew` in any case. */
+function shortMemory<T>(
+  now: () => number = Date.now,
+): (key: string, ask: () => Promise<T>, anew?: boolean) => Promise<T> {
   const kept = new Map<string, { value: T; until: number }>()
-  return async (key, ask) => {
+  return async (key, ask, anew = false) => {
     const known = kept.get(key)
-    if (known && known.until > now()) return known.value
+    if (!anew && known && known.until > now()) return known.value
     // Counted from before the question: an answer may be old already when it arrives.
     const until = now() + keptMilliseconds
     const value = await ask()

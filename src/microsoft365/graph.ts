@@ -44,7 +44,7 @@ export const query = (parameters: Readonly<Record<string, string>>): string =>
     .join('&')}`
 
 /** One segment of a path. Throws `TypeError` for dots alone, which lead elsewhere however they are written. */
-function segment(text: string): string {
+export function segment(text: string): string {
   if (/^\.{0,2}$/.test(text)) throw new TypeError('An id is not made of dots.')
   return encodeURIComponent(text)
 }
@@ -130,13 +130,6 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       await call({ url: `${root}/organization${query({ $select: 'id' })}`, purpose: 'asking how it does', signal })
     },
     manager: (id: string) => user(`${segment(id)}/manager`, 'looking a manager up'),
-    /** People in a group, through nested groups too. A group that is not there has none. */
-    people: (groupId: string) =>
-      list(
-        `${root}/groups/${segment(groupId)}/transitiveMembers${query({ $select: userFields, $top: '999' })}`,
-        userEntry,
-        'reading the members of a group',
-      ),
     /** Ids of the groups that somebody is in, through nested groups too. */
     groupIdsOf: async (userId: string) => {
       const url = `${root}/users/${segment(userId)}/transitiveMemberOf${query({ $select: 'id', $top: '999' })}`

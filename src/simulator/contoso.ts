@@ -17,6 +17,10 @@ const person = z.object({
   mail: z.string().optional(),
   /** False of somebody without a licence: Graph knows the account, Exchange does not. */
   hasMailbox: z.boolean().default(true),
+  /** False of an account that may not sign in any more. */
+  accountEnabled: z.boolean().default(true),
+  /** A guest signs in at another organisation, and has the mail address of there. */
+  userType: z.enum(['Member', 'Guest']).default('Member'),
 })
 /** One person of the tenant; `managerId` is the object id of another. */
 export type Person = z.infer<typeof person>
@@ -34,6 +38,7 @@ export const contoso = z
         displayName: z.string(),
         mailNickname: z.string(),
         description: z.string(),
+        owners: z.array(z.uuid()).default([]),
         members: z.array(z.uuid()),
       }),
     ),

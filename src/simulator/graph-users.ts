@@ -79,12 +79,10 @@ export function userDoc(person: Person): Record<string, unknown> {
     mobilePhone: null,
     preferredLanguage: null,
     ...properties,
-    mail: primary,
+    mail: person.userType === 'Guest' ? (person.mail ?? null) : primary,
     proxyAddresses: hasMailbox ? [`SMTP:${primary}`, ...others.map((address) => `smtp:${address}`)] : [],
     mailNickname: person.userPrincipalName.split('@')[0],
     companyName: contoso.displayName,
-    accountEnabled: true,
-    userType: 'Member',
   }
 }
 

@@ -98,12 +98,15 @@ function seedGroups(tenant: Tenant): void {
       JSON.stringify(doc),
       '2026-01-05T08:00:00Z',
     )
-    for (const member of group.members) {
-      tenant.run(
-        "insert into memberships (group_id, role, object_id) values (?, 'members', ?) on conflict do nothing",
-        group.id,
-        member,
-      )
+    for (const role of ['owners', 'members'] as const) {
+      for (const object of group[role]) {
+        tenant.run(
+          'insert into memberships (group_id, role, object_id) values (?, ?, ?) on conflict do nothing',
+          group.id,
+          role,
+          object,
+        )
+      }
     }
   }
 }

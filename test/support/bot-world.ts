@@ -119,6 +119,8 @@ export function withBotWorld(): BotWorld {
         mailDomains: () => inDirectory(domains, world.directoryAway || world.mailDomainsAway),
         manager: unexpected('manager'),
         membersOf: unexpected('membersOf'),
+        ownersOf: unexpected('ownersOf'),
+        isExternal: unexpected('isExternal'),
         findProvisionedGroup: unexpected('findProvisionedGroup'),
       },
       tenant: {

@@ -6,7 +6,7 @@ import { siteReadyCard, siteReadyView } from '../../src/cards/ready.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
 import { reviewCard, reviewView } from '../../src/cards/review.ts'
 import { siteFormCard, siteFormView } from '../../src/cards/site-form.ts'
-import { fault } from '../../src/core/index.ts'
+import { type Condition, fault, type JudgedCondition } from '../../src/core/index.ts'
 import {
   approvedBy,
   dana,
@@ -17,6 +17,7 @@ import {
   omar,
   openCommunity,
   planOf,
+  priya,
   projectSite,
   requestId,
   requestOf,
@@ -58,6 +59,38 @@ const listed = [
   requestOf({ ...requests.failed, number: 1029, updatedAt: '2026-11-09T08:00:00Z' }),
   requestOf({ ...requests.expired, number: 1018, updatedAt: '2025-10-27T08:00:00Z' }),
 ]
+
+const judged = (condition: Condition, found: string): JudgedCondition => ({ condition, found, holds: true })
+/** The second of two stages: there for what was asked, and gone to the admins. */
+const toAdmins = requestOf({
+  approvals: [
+    stageOf(1, [dana], { decisions: [approvedBy(dana, '09:31')] }),
+    stageOf(2, [omar, priya], { resolvedTo: 'admins', resolvedFor: 'onlyRequester' }),
+  ],
+  policy: [
+    { place: 1, stage: 1, conditions: [] },
+    {
+      place: 2,
+      stage: 2,
+      conditions: [
+        judged({ field: 'labelId', oneOf: ['b2', 'b3'] }, 'b2'),
+        judged({ field: 'metadata.audience', oneOf: ['partners'] }, 'partners'),
+        judged({ field: 'owners', above: 1 }, '2'),
+        judged({ externalOwners: true }, 'Anna Kowalska (Fabrikam)'),
+      ],
+    },
+  ],
+})
+const withAdmins = requestOf({
+  approvals: [
+    stageOf(1, [dana, omar, priya], {
+      rule: 'quorum',
+      quorum: 3,
+      resolvedTo: 'peopleAndAdmins',
+      resolvedFor: 'tooFew',
+    }),
+  ],
+})
 
 const ofSites: readonly Sample[] = [
   sample('', helpCard, helpView({ displayName: 'Kim Lee', isApprover: false, isAdmin: false, offers })),
@@ -139,6 +172,10 @@ const ofSites: readonly Sample[] = [
       viewerOf(omar),
     ),
   ),
+  sample('to-admins', approvalCard, approvalView(toAdmins, viewerOf(omar))),
+  sample('with-admins', approvalCard, approvalView(withAdmins, asDana)),
+  sample('to-admins', requestStatusCard, requestStatusView(toAdmins, asKim)),
+  sample('with-admins', requestStatusCard, requestStatusView(withAdmins, asKim)),
   sample('approved-by-you', approvalDecidedCard, approvalDecidedView(requests.secondStage, asDana)),
   sample('rejected-by-other', approvalDecidedCard, approvalDecidedView(requests.rejected, viewerOf(omar))),
   sample('cancelled', approvalDecidedCard, approvalDecidedView(requests.cancelled, asDana)),

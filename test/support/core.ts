@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll } from 'vitest'
 import {
+  type Account,
   type Actor,
   createProvisioning,
   type Directory,
@@ -32,9 +33,12 @@ export const mailDomains = { default: 'contoso.example', accepted: ['contoso.exa
 
 /** The organisation of these tests. A question that is asked inside a transaction fails loudly. */
 export interface World {
-  readonly people: Map<string, Person>
-  readonly groups: Map<string, Person[]>
-  readonly managers: Map<string, Person>
+  readonly people: Map<string, Account>
+  readonly groups: Map<string, Account[]>
+  readonly owners: Map<string, Account[]>
+  /** Ids of people from outside. */
+  readonly external: Set<string>
+  readonly managers: Map<string, Account>
   /** What the tenant holds already: addresses of sites, names of mailboxes, mail addresses. */
   readonly taken: Set<string>
   /** Ids of people whom Exchange does not know. */
@@ -91,6 +95,8 @@ export function withCore(engine: EngineName = 'embedded'): Core {
   const world: World = {
     people: new Map([kim, dana, omar, priya, stranger].map((one) => [one.id, one])),
     groups: new Map([[approversGroup, [dana, omar, kim]]]),
+    owners: new Map(),
+    external: new Set(),
     managers: new Map([[kim.id, dana]]),
     taken: new Set(),
     withoutMailbox: new Set(),
@@ -186,11 +192,18 @@ function directoryOf(world: World, database: Database): Directory {
     if (!world.up) throw new TenantError('unavailable', 'The directory is away.', { retryable: true })
     return answer()
   }
+  const marked = (one: Account): Account => (world.guests.has(one.id) ? { ...one, isGuest: true } : one)
   return {
-    person: (id) => ask('person', () => world.people.get(id)),
+    person: (id) =>
+      ask('person', () => {
+        const known = world.people.get(id)
+        return known && marked(known)
+      }),
     manager: (id) => ask('manager', () => world.managers.get(id)),
     isGuest: (id) => ask('isGuest', () => world.guests.has(id)),
-    membersOf: (id) => ask('membersOf', () => (world.groups.get(id) ?? []).filter((one) => !world.guests.has(one.id))),
+    membersOf: (id) => ask('membersOf', () => (world.groups.get(id) ?? []).map(marked)),
+    ownersOf: (id) => ask('ownersOf', () => world.owners.get(id) ?? []),
+    isExternal: (id) => ask('isExternal', () => world.external.has(id)),
     groupsOf: (id) =>
       ask('groupsOf', () => {
         const groups = [...world.groups].filter(([, members]) => members.some((member) => member.id === id))

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { condition } from './condition.ts'
+
+/** An id as everything else writes it, so that ids can be compared. */
+const id = z.uuid().toLowerCase()
+
+/** Whom a stage asks: a person, those in a group (in groups inside it too), the requester's manager, a group's owners. */
+export const approver = z.union([
+  z.strictObject({ user: id }),
+  z.strictObject({ group: id }),
+  z.strictObject({ manager: z.literal(true) }),
+  z.strictObject({ ownersOf: id }),
+])
+export type Approver = z.output<typeof approver>
+
+export const stagePolicy = z
+  .strictObject({
+    approvers: z.array(approver).min(1).max(20),
+    rule: z.enum(['any', 'all', 'quorum']).default('any'),
+    quorum: z.int().min(1).max(20).optional(),
+    /** The stage is left out unless all of these hold. */
+    when: z.array(condition).min(1).max(10).optional(),
+    /** Whether who asks may decide too, where they are an approver. */
+    selfApproval: z.boolean().optional(),
+  })
+  .refine((stage) => stage.rule !== 'quorum' || stage.quorum !== undefined, {
+    error: 'A quorum needs its number.',
+    path: ['quorum'],
+  })
+export type StagePolicy = z.output<typeof stagePolicy>
+export const approvalPolicy = z.strictObject({ stages: z.array(stagePolicy).min(1).max(5) })
+export type ApprovalPolicy = z.output<typeof approvalPolicy>
+
+/** How many people the lines of a stage can come to at most; undefined when groups are among them. */
+export function mostPeople({ approvers }: Pick<StagePolicy, 'approvers'>): number | undefined {
+  if (approvers.some((one) => 'group' in one || 'ownersOf' in one)) return undefined
+  return new Set(approvers.map((one) => JSON.stringify(one))).size
+}
