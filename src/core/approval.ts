@@ -195,7 +195,9 @@ export function alreadyDecided(stages: readonly ApprovalStage[], earlier = lastD
   const context = earlier ? { by: earlier.by.displayName, at: earlier.at } : {}
   return new ProvisioningError(
     'already-decided',
-    earlier ? `${earlier.by.displayName} has already decided.` : 'This is already decided.',
+    earlier
+      ? `${earlier.by.displayName} has already ${earlier.decision} it, at ${earlier.at}.`
+      : 'This is already decided.',
     { context },
   )
 }

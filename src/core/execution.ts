@@ -190,7 +190,9 @@ export async function giveUp(ports: Ports, settings: Settings, requestId: string
     const begun = request.status === 'queued' ? transition(request, 'provisioning', at) : request
     const step = nextStep(begun)
     const problem = problemOf(undefined, step)
-    return failed(step ? withStep(begun, step.name, { status: 'failed', problem }, at) : begun, problem, at)
+    const end = failed(step ? withStep(begun, step.name, { status: 'failed', problem }, at) : begun, problem, at)
+    // Of one that was never begun the timeline tells both moves.
+    return begun === request ? end : { ...end, audit: [entry(begun, system, 'provisioning'), ...end.audit] }
   })
 }
 
