@@ -196,7 +196,7 @@ export function alreadyDecided(stages: readonly ApprovalStage[], earlier = lastD
   return new ProvisioningError(
     'already-decided',
     earlier
-      ? `${earlier.by.displayName} has already ${earlier.decision} it, at ${earlier.at}.`
+      ? `${earlier.by.displayName} has already ${earlier.decision} it, on ${earlier.at}.`
       : 'This is already decided.',
     { context },
   )

@@ -29,7 +29,7 @@ const said: Readonly<Record<ProblemCode, Said>> = {
   forbidden: [`${request}/retry`, 'You may not do this. An admin can.'],
   'self-approval': [approve, 'You asked for this yourself, so somebody else has to decide.'],
   'not-an-approver': [approve, 'You are not an approver of REQ-1042.'],
-  'already-decided': [approve, 'Dana Fox has already approved it, at 2026-11-20T09:31:00.000Z.'],
+  'already-decided': [approve, 'Dana Fox has already approved it, on 2026-11-20T09:31:00.000Z.'],
   'already-ended': [`${request}/cancel`, 'REQ-1042 has already ended: it is cancelled.'],
   'illegal-transition': [
     `${request}/retry`,
