@@ -27,6 +27,8 @@ import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
 import { createLog, type Logger } from './log.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
 import {
+  auditKeyOf,
+  chainExisting,
   createStores,
   type Database,
   migrate,
@@ -69,9 +71,12 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),
     log: (message) => log.info(message),
   })
-  await migrate(database)
+  const auditKey = await openAudit(database, config, surroundings, log)
   const queue = await createQueue(database, log)
-  const stores = { ...createStores(database), ...(substitutes.chatPace && { chatPace: substitutes.chatPace }) }
+  const stores = {
+    ...createStores(database, auditKey),
+    ...(substitutes.chatPace && { chatPace: substitutes.chatPace }),
+  }
   const outgoing: typeof fetch = (input, init) => {
     database.assertOutside('an outgoing call')
     return fetch(input, init)
@@ -168,6 +173,15 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       await surroundings.simulator?.close()
     },
   }
+}
+
+/** The key of the audit's seals, over a store that is as this version expects it. */
+async function openAudit(database: Database, config: Environment, { dataDir }: Surroundings, log: Logger) {
+  const { key, isNew } = auditKeyOf(dataDir, config.AUDIT_SECRET)
+  const ran = await migrate(database, undefined, { 7: () => chainExisting(database, key) })
+  if (isNew && !ran.includes(7))
+    log.warn({}, 'a key for the audit was made: what was sealed with another is not proved')
+  return key
 }
 
 async function connectTenant(

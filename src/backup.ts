@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { moveStore } from './move-store.ts'
+import { keyFile } from './store/audit-key.ts'
 import { backUpStore } from './store/backup.ts'
 import { holds, tell } from './store-words.ts'
 
@@ -21,17 +22,23 @@ async function main(): Promise<void> {
   if (values.to !== undefined || file === undefined || positionals.length > 1) throw new Error(usage)
   const onServer = process.env['DATABASE_URL'] && !process.env['DATA_DIR']
   if (onServer) throw new Error('The store is a server (DATABASE_URL): back it up with its own tools, such as pg_dump.')
-  process.stdout.write(`${file} holds ${holds(await backUpStore(dataDir, file))}.\n`)
+  process.stdout.write(`${file} holds ${holds(await backUpStore(dataDir, file))}.\n${aboutKey(dataDir)}`)
 }
 
 async function toServer(dataDir: string, databaseUrl: string): Promise<void> {
   if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new Error('--to must be a postgres:// address.')
-  const moved = await moveStore({ dataDir, databaseUrl })
+  const moved = await moveStore({ dataDir, databaseUrl, auditSecret: process.env['AUDIT_SECRET'] || undefined })
   const jobs = moved.waitingJobs === 1 ? '1 job that waits' : `${moved.waitingJobs} jobs that wait`
   process.stdout.write(
     `The server holds ${holds(moved)}, and ${jobs} (${moved.rows} rows in all).
-Start the service with DATABASE_URL set to it, and no longer without: what is in ${dataDir} stays as it is.\n`,
+Start the service with DATABASE_URL set to it, and no longer without: what is in ${dataDir} stays as it is.\n${aboutKey(dataDir)}`,
   )
 }
+
+/** The key is not in the store, and so in no copy of it. */
+const aboutKey = (dataDir: string): string =>
+  process.env['AUDIT_SECRET']
+    ? ''
+    : `The key that proves the audit is not in it: keep ${keyFile(dataDir)} elsewhere, or set AUDIT_SECRET to what it says.\n`
 
 main().catch(tell)

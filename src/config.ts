@@ -21,6 +21,9 @@ const onOff = z
   .enum(['on', 'off'], 'must be on or off')
   .default('on')
   .transform((word) => word === 'on')
+const auditSecret = z
+  .base64('must be base64')
+  .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
 const id = z.uuid().toLowerCase()
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
@@ -59,6 +62,7 @@ const environment = z.object({
     z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
   ),
   WEBHOOK_SECRET: webhookSecret.optional(),
+  AUDIT_SECRET: auditSecret.optional(),
   WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),
   FOLLOW_UP_FIRST_SECONDS: seconds.default(20),
   FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
@@ -81,9 +85,14 @@ export type Environment = z.output<typeof environment>
 export const settingNames = Object.keys(environment.shape)
 
 /** The values of settings that nobody may read, in the log or anywhere. */
-export function secretsOf({ MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, DATABASE_URL }: Environment): string[] {
+export function secretsOf({
+  MICROSOFT_APP_PASSWORD,
+  WEBHOOK_SECRET,
+  AUDIT_SECRET,
+  DATABASE_URL,
+}: Environment): string[] {
   // The password of an address is masked by its place there; drivers tell of it nowhere else.
-  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, DATABASE_URL].filter((one) => one !== undefined)
+  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, AUDIT_SECRET, DATABASE_URL].filter((one) => one !== undefined)
 }
 
 /** Limits of use of the HTTP side, each in a minute. */
@@ -103,6 +112,7 @@ const neededInProduction = [
   'TENANT_ID',
   'SHAREPOINT_URL',
   'DIRECTORY_EXTENSION',
+  'AUDIT_SECRET',
   'BASE_URL',
 ] as const
 

@@ -2,7 +2,7 @@ import { adoptJobs, prepareQueues } from './jobs/copy-jobs.ts'
 import { BackupError, openStopped } from './store/backup.ts'
 import { type Contents, contentsOf } from './store/contents.ts'
 import { copyRows, lockAndFindRows, ownTables } from './store/copy.ts'
-import { type Database, migrate, openDatabase } from './store/index.ts'
+import { auditKeyOf, chainExisting, type Database, migrate, openDatabase } from './store/index.ts'
 
 export interface Moved extends Contents {
   /** Jobs that wait for their time or for a worker, in the server now. */
@@ -16,14 +16,19 @@ export interface Moved extends Contents {
  * nothing. The embedded store stays as it is. Throws a {@link BackupError} while the service runs over it, and when the
  * server's tables have rows.
  */
-export async function moveStore(options: { dataDir: string; databaseUrl: string }): Promise<Moved> {
+export async function moveStore(options: {
+  dataDir: string
+  databaseUrl: string
+  auditSecret?: string | undefined
+}): Promise<Moved> {
   const from = await openStopped(options.dataDir)
   try {
     const to = await openDatabase(options).catch((error: Error) => {
       throw new BackupError(`The server cannot be reached: ${error.message}`, { cause: error })
     })
     try {
-      return await move(from, to)
+      const { key } = auditKeyOf(options.dataDir, options.auditSecret)
+      return await move(from, to, key)
     } finally {
       await to.close()
     }
@@ -34,9 +39,9 @@ export async function moveStore(options: { dataDir: string; databaseUrl: string 
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-async function move(from: Database, to: Database): Promise<Moved> {
+async function move(from: Database, to: Database, auditKey: Uint8Array): Promise<Moved> {
   // Both have the same tables then.
-  await migrate(from)
+  await migrate(from, undefined, { 7: () => chainExisting(from, auditKey) })
   await migrate(to)
   const jobs = await prepareQueues(from, to, quiet)
   const tables = await ownTables(to)

@@ -65,6 +65,7 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   // These show a card that asks first; its click does it.
   'admin retry': { needs: 'queue.read', act: 'read' },
   'admin cancel': { needs: 'queue.read', act: 'read' },
+  'admin audit': { needs: 'audit.read', act: 'read' },
   'admin status': { needs: 'queue.read', act: 'read' },
 }
 const typed = Object.entries(commandTable).flatMap(([words, row]) => chatters.map((who) => ({ words, row, who })))

@@ -66,6 +66,10 @@ describe('every route, for everybody', () => {
         headers: { 'if-none-match': '*' },
       }),
     },
+    'GET /audit/v1/requests/:requestId': {
+      ...{ needs: 'audit.read', success: 200 },
+      send: async () => ({ path: `/audit/v1/requests/${(await about()).requestId}` }),
+    },
     'GET /admin/v1/dead-letters': list('deadLetter.read', '/admin/v1/dead-letters'),
     'POST /admin/v1/dead-letters/:letterId/dismiss': {
       ...{ needs: 'deadLetter.dismiss', success: 204 },

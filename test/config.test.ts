@@ -16,6 +16,7 @@ const production = {
   TENANT_ID: '0c0ffee0-1111-4111-8111-000000000365',
   SHAREPOINT_URL: 'https://contoso.sharepoint.com',
   DIRECTORY_EXTENSION: 'svc_group',
+  AUDIT_SECRET: Buffer.alloc(32, 7).toString('base64'),
   DATABASE_URL: 'postgres://localhost/quartermaster',
   BASE_URL: 'https://quartermaster.contoso.example',
 }
@@ -112,6 +113,7 @@ describe('the configuration', () => {
       'TENANT_ID',
       'SHAREPOINT_URL',
       'DIRECTORY_EXTENSION',
+      'AUDIT_SECRET',
       'BASE_URL',
     ]) {
       expect(said).toContain(`${name} is needed when MODE=production`)

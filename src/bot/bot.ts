@@ -1,7 +1,7 @@
 import type { ConversationState, StatePropertyAccessor, TurnContext } from 'botbuilder'
 import { DialogSet, type DialogState as DialogStack } from 'botbuilder-dialogs'
 import { cards } from '../cards/index.ts'
-import { ProvisioningError } from '../core/index.ts'
+import { from, ProvisioningError } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
 import { helpCommand } from './commands/help.ts'
 import { hear, isAdminTalk, nearest } from './commands/index.ts'
@@ -40,7 +40,7 @@ export class Bot {
 
   /** Runs one turn. Never throws: what goes wrong is answered. */
   run(context: TurnContext): Promise<void> {
-    return this.#listener.onTurn(context, () => this.#dispatch(context))
+    return from({ from: 'chat' }, () => this.#listener.onTurn(context, () => this.#dispatch(context)))
   }
 
   async #dispatch(context: TurnContext): Promise<void> {

@@ -1,4 +1,5 @@
 import {
+  type AuditReport,
   type Draft,
   type GivenUpJob,
   type GivenUpJobs,
@@ -10,6 +11,7 @@ import {
   type Stuck,
   waitingFor,
 } from '../core/index.ts'
+import { adminAuditCard, adminAuditView } from './admin-audit.ts'
 import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
 import { adminHealthCard, adminHealthView } from './admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
@@ -66,6 +68,7 @@ export const definedCards = [
   adminStuckCard,
   adminHealthCard,
   adminJobsCard,
+  adminAuditCard,
   adminConfirmCard,
 ] as const
 
@@ -113,6 +116,9 @@ export const cards = {
       : adminJobsCard.render(adminJobsView(given, viewer)),
   /** Asks an admin before a given-up job is run again, or dismissed. */
   adminReplay: (given: GivenUpJob, viewer: Viewer): CardJson => adminJobsCard.render(adminReplayView(given, viewer)),
+  /** Who did what with a request, and the proof of it. */
+  adminAudit: (report: AuditReport, request: Request, viewer: Viewer): CardJson =>
+    adminAuditCard.render(adminAuditView(report, request, viewer)),
   /** Asks an admin before a request is tried again or cancelled. */
   adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>
     adminConfirmCard.render(adminConfirmView(confirmation, viewer)),

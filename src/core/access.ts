@@ -25,6 +25,7 @@ export const access = {
   'request.listAll': ['admin'],
   'queue.read': ['admin'],
   'health.read': ['admin'],
+  'audit.read': ['admin'],
   'deadLetter.read': ['admin'],
   'deadLetter.replay': ['admin'],
   'deadLetter.dismiss': ['admin'],

@@ -52,7 +52,7 @@ export async function changeRequest(
 /** Writes all that goes with a stored request; to be called in the transaction that stores it. */
 export async function record(ports: Ports, settings: Settings, change: Change, before?: Request): Promise<void> {
   const { request } = change
-  await ports.audit.append(change.audit)
+  await ports.audit.append(change.audit, { version: request.version, before, after: request })
   if (isTerminal(request.status)) await ports.reservations.release(request.requestId)
   const isNewState = request.status !== before?.status
   const deliveries = !isNewState ? [] : await deliveriesOf(ports, settings, request)

@@ -100,7 +100,8 @@ export async function replayDeadLetter(
     if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
     if (!request) return
     const at = ports.clock.now().toISOString()
-    await ports.audit.append([entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })])
+    const said = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
+    await ports.audit.append([said], { version: request.version })
   })
 }
 
@@ -111,7 +112,8 @@ export async function dismissDeadLetter(ports: Ports, actor: Actor, letterId: st
     if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
     if (!request) return
     const at = ports.clock.now().toISOString()
-    await ports.audit.append([entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })])
+    const said = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
+    await ports.audit.append([said], { version: request.version })
   })
 }
 

@@ -4,6 +4,32 @@ export type { HealthReport, Queue, QueueEntry, Stuck } from './administration.ts
 export * from './approval.ts'
 export * from './approval-policy.ts'
 export { type Attention, attentionOf, deadlines } from './attention.ts'
+export {
+  type AuditedState,
+  type ChainedEntry,
+  type ChainHead,
+  chain,
+  type EntryFacts,
+  genesis,
+  hashOf,
+  headOf,
+  type SealedHead,
+  sealOf,
+  stateDigest,
+  textDigest,
+  type Words,
+  wordsOf,
+} from './audit.ts'
+export {
+  erasure,
+  type Finding,
+  findingKinds,
+  type StoredChain,
+  type StoredEntry,
+  type StoredRequest,
+  verify,
+} from './audit-proof.ts'
+export { type AuditReport, auditReport, type Proof, showAudit } from './audit-report.ts'
 export { seedTemplates } from './catalogue.ts'
 export { lookTimes } from './change.ts'
 export type * from './chat-ports.ts'
@@ -28,6 +54,7 @@ export * from './errors.ts'
 export * from './events.ts'
 export * from './mailbox.ts'
 export * from './naming.ts'
+export { from, type Origin, originNow, origins } from './origin.ts'
 export { type Evaluation, isForMailboxPlan, type MailboxPlan, type Plan, type SitePlan } from './plan.ts'
 export type * from './ports.ts'
 export { type Resource, resourceOf } from './preview.ts'

@@ -1,4 +1,6 @@
 import type { Account } from './approval.ts'
+import type { AuditedState } from './audit.ts'
+import type { Proof } from './audit-report.ts'
 import type { ConversationStore, SentCards } from './chat-ports.ts'
 import type { Draft } from './draft.ts'
 import type { AuditEntry, Delivery, JobOrder } from './events.ts'
@@ -91,8 +93,14 @@ export interface TemplateStore {
 }
 
 export interface AuditLog {
-  append(entries: readonly AuditEntry[]): Promise<void>
+  /** Adds to the chains of requests, in the transaction of the change itself. `state`: what the entries tell of. */
+  append(entries: readonly AuditEntry[], state?: AuditedState): Promise<void>
+  /** Whoever's words were erased is there by id alone. */
   timeline(requestId: string): Promise<AuditEntry[]>
+  /** The chain of a request and what is wrong with it; undefined where nothing at all is known of it. */
+  prove(requestId: string): Promise<Proof | undefined>
+  /** Erases the words of all entries that are of a person or name them, and says so; returns how many. The proof stays. */
+  erase(personId: string, at: Date): Promise<number>
 }
 
 /** Names kept for requests that have not ended. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Actor, admit, type Permission } from './access.ts'
 import { readHealth, readQueue, readStuck } from './administration.ts'
 import { asking } from './approvers.ts'
+import { readAudit } from './audit-report.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
 import type { Conversation, Outbox } from './chat-ports.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
@@ -96,6 +97,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       queue: to('queue.read', (actor) => readQueue(ports, actor)),
       stuck: to('queue.read', (actor) => readStuck(ports, actor)),
       health: to('health.read', (actor) => readHealth(ports, actor)),
+      audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
       deadLetters: to('deadLetter.read', (_, page: { limit: number; cursor?: string }) => readDeadLetters(ports, page)),
       deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),
       dismiss: to('deadLetter.dismiss', (actor, letterId: string) => dismissDeadLetter(ports, actor, letterId)),

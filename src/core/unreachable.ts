@@ -29,7 +29,8 @@ export async function couldNotTell(
     const person = personIn(request, personId)
     if (!person || (await isNoted(ports, requestId, personId, key))) return
     const data = { person, card: key, why }
-    await ports.audit.append([entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })])
+    const said = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
+    await ports.audit.append([said], { version: request.version })
     if (!key.startsWith('approval:')) return
     await ports.jobs.enqueue([
       { name: 'notify-admins', payload: { v: 1, requestId, card: 'status' }, id: jobId('unreachable', requestId) },

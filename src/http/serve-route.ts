@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { access, authorize, type IdempotencyStore, type Permission } from '../core/index.ts'
+import { access, authorize, from, type IdempotencyStore, type Permission } from '../core/index.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
 import type { ActorRoute, PublicRoute, RawInput, Route, Scope } from './define-route.ts'
 import { claimKey, idempotencyKeyOf } from './idempotency.ts'
@@ -26,7 +26,11 @@ export interface Door {
 const apiDepth = 10
 
 /** Serves one call of a route: who, how much, what, and only then the work. Throws what becomes a problem. */
-export async function serveRoute(door: Door, route: Route, exchange: Exchange): Promise<Identity | undefined> {
+export function serveRoute(door: Door, route: Route, exchange: Exchange): Promise<Identity | undefined> {
+  return from({ from: 'rest', trace: exchange.traceId }, () => serve(door, route, exchange))
+}
+
+async function serve(door: Door, route: Route, exchange: Exchange): Promise<Identity | undefined> {
   if (!route.anyAccept && !acceptsJson(exchange.request.headers.accept))
     throw new HttpError('not-acceptable', 'This API answers application/json.')
   if (route.permission === 'public') {

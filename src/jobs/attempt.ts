@@ -1,4 +1,5 @@
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import { from } from '../core/index.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job, JobFailure, JobScope } from './define-job.ts'
 import { failureOf, isRetryable, retryAfterSeconds } from './failure.ts'
@@ -26,7 +27,7 @@ export async function attempt(
     requestsOf: (name) => requestsOf(store, name),
   }
   try {
-    await store.outside(() => job.run(scope, data))
+    await store.outside(() => from({ from: 'job', trace: id }, () => job.run(scope, data)))
     return { id, status: 'completed' }
   } catch (error) {
     const output = failureOf(error)

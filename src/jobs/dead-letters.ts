@@ -1,5 +1,5 @@
 import type { JobResult, PgBoss } from 'pg-boss'
-import type { DeadLetter, DeadLetterHead, DeadLetters } from '../core/index.ts'
+import { type DeadLetter, type DeadLetterHead, type DeadLetters, from } from '../core/index.ts'
 import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job } from './define-job.ts'
@@ -15,7 +15,8 @@ export const tellGivenUp =
     const failure = failureOf(sourceOutput)
     log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
     try {
-      await store.outside(async () => jobs.get(sourceName ?? '')?.onDeadLetter(data, failure))
+      const tell = async () => jobs.get(sourceName ?? '')?.onDeadLetter(data, failure)
+      await store.outside(() => from({ from: 'job', trace: id }, tell))
       return { id, status: 'completed' }
     } catch (error) {
       return { id, status: 'failed', output: failureOf(error) }

@@ -1,30 +1,138 @@
-import { type AuditEntry, type AuditLog, auditEntry } from '../core/index.ts'
+import {
+  type AuditEntry,
+  type AuditedState,
+  type AuditLog,
+  auditEntry,
+  type ChainedEntry,
+  chain,
+  erasure,
+  headOf,
+  originNow,
+  type SealedHead,
+  sealOf,
+  system,
+  wordsOf,
+} from '../core/index.ts'
+import { proofsOf } from './audit-rows.ts'
 import type { Database } from './database.ts'
 
-/** Who did what, when: appended in the transaction of the change itself, never altered. */
-export function createAuditLog(database: Database): AuditLog {
+/** Who did what, when: appended in the transaction of the change itself, each entry tied to the one before. */
+export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
+  /** Of a new request nothing has to be read: its chain begins here. False: somebody else has begun it. */
+  async function begin(entries: readonly AuditEntry[], state?: AuditedState): Promise<boolean> {
+    const chained = chain(undefined, entries.map(wordsOf), originNow(), state)
+    return write(database, chained, headOf(key, chained, true), beginning)
+  }
+
+  /** Waits for whoever is at the same chain. */
+  async function goOn(requestId: string, entries: readonly AuditEntry[], state?: AuditedState): Promise<boolean> {
+    const { rows } = await database.query<SealedHead>(
+      'SELECT seq, hash, seal FROM audit_heads WHERE request_id = $1 FOR UPDATE',
+      [requestId],
+    )
+    const [head] = rows
+    // What stands on something that is not ours gets no seal: it would prove what nobody can prove any more.
+    const isSealed = head !== undefined && head.seal === sealOf(key, requestId, head)
+    const last = head ?? (await lastOf(requestId))
+    const chained = chain(last, entries.map(wordsOf), originNow(), state)
+    return write(database, chained, headOf(key, chained, isSealed), head ? continuing : beginning)
+  }
+
+  async function lastOf(requestId: string): Promise<{ seq: number; hash: string } | undefined> {
+    const { rows } = await database.query<{ seq: number; hash: string }>(
+      'SELECT seq, hash FROM audit_log WHERE request_id = $1 AND seq IS NOT NULL ORDER BY entry DESC LIMIT 1',
+      [requestId],
+    )
+    return rows[0]
+  }
+
+  async function appendTo(requestId: string, entries: readonly AuditEntry[], state?: AuditedState): Promise<void> {
+    const isNew = state?.after !== undefined && state.before === undefined
+    if (isNew && (await begin(entries, state))) return
+    for (let attempt = 1; attempt <= 3; attempt += 1)
+      if (await database.transaction(() => goOn(requestId, entries, state))) return
+    throw new Error(`the timeline of ${requestId} could not be continued`)
+  }
+
   return {
-    async append(entries) {
-      if (entries.length === 0) return
-      const column = (read: (entry: AuditEntry) => string) => entries.map(read)
-      await database.query(
-        `INSERT INTO audit_log (tenant_id, request_id, at, action, body)
-         SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::text[], $5::jsonb[])`,
-        [
-          column(({ tenantId }) => tenantId),
-          column(({ requestId }) => requestId),
-          column(({ at }) => at),
-          column(({ action }) => action),
-          column((entry) => JSON.stringify(entry)),
-        ],
-      )
+    async append(entries, state) {
+      for (const requestId of new Set(entries.map((entry) => entry.requestId))) {
+        const own = entries.filter((entry) => entry.requestId === requestId)
+        await appendTo(requestId, own, state)
+      }
     },
     async timeline(requestId) {
-      const { rows } = await database.query<{ body: unknown }>(
-        'SELECT body FROM audit_log WHERE request_id = $1 ORDER BY entry',
+      const { rows } = await database.query<{ body: unknown; at: Date; action: string; tenant: string; actor: string }>(
+        `SELECT body, at, action, tenant_id AS tenant, actor_id AS actor FROM audit_log
+         WHERE request_id = $1 ORDER BY entry`,
         [requestId],
       )
-      return rows.map(({ body }) => auditEntry.parse(body))
+      return rows.map(({ body, at, action, tenant: tenantId, actor: id }) => {
+        if (body !== null) return auditEntry.parse(body)
+        const actor = id === 'system' ? system : { id, displayName: '', userPrincipalName: '' }
+        return { requestId, tenantId, at: at.toISOString(), action, actor }
+      })
+    },
+    async prove(requestId) {
+      const [proof] = await proofsOf(database, key, [requestId])
+      return proof
+    },
+    async erase(personId, at) {
+      const { rows } = await database.query<{ requestId: string; tenantId: string }>(
+        `SELECT DISTINCT request_id AS "requestId", tenant_id AS "tenantId" FROM audit_log
+         WHERE ${mentions} AND seq IS NOT NULL ORDER BY 1`,
+        [personId],
+      )
+      let erased = 0
+      for (const { requestId, tenantId } of rows)
+        erased += await database.transaction(async () => {
+          const entries = await eraseIn(database, requestId, personId)
+          const said = { requestId, tenantId, at: at.toISOString(), actor: system, action: erasure, data: { entries } }
+          if (entries.length > 0) await appendTo(requestId, [said])
+          return entries.length
+        })
+      return erased
     },
   }
+}
+
+/** Entries by a person, and those whose words name them. */
+const mentions = `body IS NOT NULL AND (actor_id = $1 OR position($1 IN body::text) > 0)`
+
+async function eraseIn(database: Database, requestId: string, personId: string): Promise<number[]> {
+  await database.query('SELECT FROM audit_heads WHERE request_id = $1 FOR UPDATE', [requestId])
+  const { rows } = await database.query<{ seq: number }>(
+    `UPDATE audit_log SET body = NULL, salt = NULL WHERE ${mentions} AND request_id = $2 AND seq IS NOT NULL
+     RETURNING seq`,
+    [personId, requestId],
+  )
+  return rows.map(({ seq }) => seq).sort((one, other) => one - other)
+}
+
+const beginning = `INSERT INTO audit_heads (request_id, seq, hash, seal) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (request_id) DO NOTHING RETURNING 1`
+const continuing = 'UPDATE audit_heads SET seq = $2, hash = $3, seal = $4 WHERE request_id = $1 RETURNING 1'
+
+/** Writes entries and their head in one statement; false when the head is not there to be moved, or is already. */
+async function write(
+  database: Database,
+  entries: readonly ChainedEntry[],
+  head: SealedHead | undefined,
+  heading: string,
+): Promise<boolean> {
+  const [first] = entries
+  if (!first || !head) return true
+  const { rowCount } = await database.query(
+    `WITH head AS (${heading})
+     INSERT INTO audit_log (tenant_id, request_id, at, action, body, seq, actor_id, origin, trace, version, salt, digest,
+       state_salt, before, after, hash)
+     SELECT "tenantId", "requestId", at, action, text, seq, "actorId", "from", trace, version, salt, digest,
+       "stateSalt", before, after, hash
+     FROM jsonb_to_recordset($5::jsonb) AS entry ("tenantId" uuid, "requestId" uuid, at timestamptz, action text,
+       text jsonb, seq integer, "actorId" text, "from" text, trace text, version integer, salt text, digest text,
+       "stateSalt" text, before text, after text, hash text)
+     WHERE EXISTS (SELECT FROM head)`,
+    [first.requestId, head.seq, head.hash, head.seal, JSON.stringify(entries)],
+  )
+  return rowCount > 0
 }

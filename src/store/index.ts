@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { BotStateStore, ChatPaceStore, IdempotencyStore, Inbox, Ports, TokenBuckets } from '../core/index.ts'
 import { createAuditLog } from './audit-log.ts'
 import { createBotState } from './bot-state.ts'
@@ -15,6 +16,8 @@ import { createTemplateStore } from './templates.ts'
 import { createTokenBuckets } from './token-buckets.ts'
 import { createWebhookEndpointStore } from './webhook-endpoints.ts'
 
+export { auditKeyOf, keyFile } from './audit-key.ts'
+export { chainExisting, provedAll } from './audit-rows.ts'
 export { type Database, openDatabase } from './database.ts'
 export { forgetOld, isOurTurn, startHousekeeping } from './housekeeping.ts'
 export { migrate } from './migrate.ts'
@@ -42,12 +45,15 @@ export interface Stores extends StorePorts {
   readonly tokenBuckets: TokenBuckets | undefined
 }
 
-/** One file for each aggregate, over one database. */
-export function createStores(database: Database): Stores {
+/**
+ * One file for each aggregate, over one database. `auditKey` seals the timelines: what is sealed without one is proved by
+ * the same stores alone.
+ */
+export function createStores(database: Database, auditKey: Uint8Array = randomBytes(32)): Stores {
   return {
     requests: createRequestStore(database),
     templates: createTemplateStore(database),
-    audit: createAuditLog(database),
+    audit: createAuditLog(database, auditKey),
     reservations: createReservations(database),
     drafts: createDraftStore(database),
     deliveries: createDeliveryStore(database),

@@ -18,16 +18,23 @@ const LOCK_POLL_MILLISECONDS = 100
 
 const OWN_FOLDER = fileURLToPath(new URL('./migrations/', import.meta.url))
 
+/** What goes with a migration and is no SQL, by the migration's number: it runs in the same transaction. */
+export type Completions = Readonly<Record<number, (database: Database) => Promise<unknown>>>
+
 /**
  * Brings the store to the state that this code expects, and returns the numbers of the migrations it ran.
  * Safe when all replicas start at once: one runs them, the others wait and find nothing to do.
  * Throws when a number repeats, when the store is newer than the code, or when a migration fails (it leaves nothing behind).
  */
-export async function migrate(database: Database, folder: string = OWN_FOLDER): Promise<number[]> {
+export async function migrate(
+  database: Database,
+  folder: string = OWN_FOLDER,
+  completions: Completions = {},
+): Promise<number[]> {
   const migrations = await readMigrations(folder)
   const ran: number[] = []
   for (;;) {
-    const next = await database.patiently(() => underLock(database, () => runNext(database, migrations)))
+    const next = await database.patiently(() => underLock(database, () => runNext(database, migrations, completions)))
     if (next === undefined) return ran
     ran.push(next)
   }
@@ -47,7 +54,11 @@ async function readMigrations(folder: string): Promise<Migration[]> {
 }
 
 /** Runs the lowest migration that the store does not have; undefined when it has them all. */
-async function runNext(database: Database, migrations: readonly Migration[]): Promise<number | undefined> {
+async function runNext(
+  database: Database,
+  migrations: readonly Migration[],
+  completions: Completions,
+): Promise<number | undefined> {
   await database.query(
     'create table if not exists migrations (number integer primary key, name text not null, applied_at timestamptz not null)',
   )
@@ -64,6 +75,7 @@ async function runNext(database: Database, migrations: readonly Migration[]): Pr
   if (next === undefined) return undefined
   try {
     await database.query(next.sql)
+    await completions[next.number]?.(database)
   } catch (error) {
     // Replicas at work take the tables in an order of their own; the whole is run again, as any transaction is.
     if (isConflict(error)) throw error

@@ -1,9 +1,11 @@
+import { adminAuditCard, adminAuditView } from '../../src/cards/admin-audit.ts'
 import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confirm.ts'
 import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from '../../src/cards/admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from '../../src/cards/admin-queue.ts'
 import { noticeCard, noticeView } from '../../src/cards/notice.ts'
 import {
+  type AuditReport,
   attentionOf,
   type GivenUpJob,
   type HealthReport,
@@ -12,7 +14,7 @@ import {
   type Request,
 } from '../../src/core/index.ts'
 import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
-import { requestOf, requests, sam, viewerOf } from './card-requests.ts'
+import { dana, kim, requestOf, requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
@@ -72,6 +74,43 @@ export const givenUpJobs: readonly GivenUpJob[] = [
   givenUp({ job: 'catch-up', problem: 'The store does not answer just now.', request: undefined }),
 ]
 
+const person = ({ id, displayName, userPrincipalName }: typeof sam) => ({ id, displayName, userPrincipalName })
+const quartermaster = { kind: 'system' } as const
+const hashes = (entry: number) => {
+  const hash = (0x9e3779b1 * entry).toString(16).padStart(16, '7').slice(-16).repeat(4)
+  return { digest: hash, before: entry === 1 ? null : hash, after: hash, hash }
+}
+type Line = Pick<AuditReport['entries'][number], 'actor' | 'action' | 'from' | 'at'> & { readonly comment?: string }
+const lines: readonly Line[] = [
+  { actor: person(kim), action: 'pendingApproval', from: 'rest', at: '2026-11-19T15:20:00.000Z' },
+  ...[
+    { actor: person(dana), action: 'approved', comment: 'Go ahead, *but* only for this year.' },
+    { actor: quartermaster, action: 'queued' },
+  ].map((line) => ({ ...line, from: 'chat', at: '2026-11-20T10:31:00.000Z' })),
+  ...['provisioning', 'step:create-site', 'step:wait-for-site', 'step:ready-check', 'succeeded', 'announced'].map(
+    (action) => ({ actor: quartermaster, action, from: 'job', at: '2026-11-20T10:32:00.000Z' }),
+  ),
+]
+export const audited = (findings: AuditReport['findings'] = [], count = lines.length): AuditReport => ({
+  requestId: requests.ready.requestId,
+  reference: 'REQ-1042',
+  proved: findings.length === 0,
+  findings,
+  entries: lines.slice(0, count).map((line, index) => ({
+    ...line,
+    entry: index + 1,
+    ...{ traceId: null, version: index + 1, erased: false },
+    ...hashes(index + 1),
+  })),
+})
+const damage: AuditReport['findings'] = [
+  { kind: 'changed', entry: 2, detail: 'Entry 2 (approved, 2026-11-20T10:31:00.000Z) was changed.' },
+  { kind: 'removed', entry: 4, detail: 'Entry 4 was removed.' },
+  { kind: 'inserted', entry: null, detail: 'An entry was not written by this service.' },
+  { kind: 'request', entry: null, detail: 'The request is not what entry 9 says.' },
+  { kind: 'moved', entry: 6, detail: 'Entry 6 was moved.' },
+]
+
 export const adminSamples: readonly Sample[] = [
   sample('', adminQueueCard, adminQueueView(queue, asSam)),
   sample(
@@ -96,6 +135,9 @@ export const adminSamples: readonly Sample[] = [
   ),
   sample('', adminJobsCard, adminJobsView({ total: 3, jobs: givenUpJobs }, asSam)),
   sample('confirm', adminJobsCard, adminReplayView(givenUp({}), asSam)),
+  sample('', adminAuditCard, adminAuditView(audited(), requests.ready, asSam)),
+  sample('one', adminAuditCard, adminAuditView(audited([], 1), requests.waiting, asSam)),
+  sample('findings', adminAuditCard, adminAuditView(audited(damage, 5), requests.ready, asSam)),
   sample('retry', adminConfirmCard, adminConfirmView({ verb: 'admin.retry', request: mailboxes.refused }, asSam)),
   sample('cancel', adminConfirmCard, adminConfirmView({ verb: 'admin.cancel', request: requests.waiting }, asSam)),
   sample(

@@ -85,6 +85,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     createMailbox: mail,
     readRequest: approved,
     readTimeline: approved,
+    readAudit: async () => ({ ...(await approved()), who: 'sam' }),
     listRequests: async () => {
       await ask('omar', { ...withApproval, displayName: 'Minerva' })
       await ask('omar', { ...withApproval, displayName: 'Apollo' })

@@ -53,6 +53,7 @@ const composition = new Set([
   'config',
   'log',
   'backup',
+  'audit-verify',
   'restore',
   'move-store',
   'store-words',
@@ -84,7 +85,7 @@ function faultsOfFile(source: Source): string[] {
   const lines = text.split('\n').length - 1
   if (lines > largestFile) faults.push(`${path} has ${lines} lines, ${largestFile} at most`)
   if (/(^|\/)utils?(\/|\.ts$)/.test(path)) faults.push(`${path}: nothing is called utils`)
-  const isEntry = /(^main|^backup|^restore|simulator\/(main|token))\.ts$/.test(path)
+  const isEntry = /(^main|^backup|^restore|^audit-verify|simulator\/(main|token))\.ts$/.test(path)
   if (!isEntry && /\bprocess\.env\b/.test(text)) faults.push(`${path} reads process.env; only entries do`)
   if (!isEntry && /\bconsole\./.test(text)) faults.push(`${path} writes to the console; only entries do`)
   return faults

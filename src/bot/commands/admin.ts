@@ -88,6 +88,15 @@ export const adminStatusCommand = defineCommand({
   otherwise: async (turn, argument) => (argument === '' ? showQueue(turn) : notice(turn, { code: 'noReference' })),
 })
 
+/** `admin audit REQ-1042`: who did what with it, and whether that is as it was written. */
+export const adminAuditCommand = defineCommand({
+  words: 'admin audit',
+  forAdmins: true,
+  argument: reference,
+  handle: (turn, argument) => ifFound(turn, argument, (request) => showAudit(turn, request)),
+  otherwise: async (turn) => notice(turn, { code: 'noReferenceToAudit' }),
+})
+
 /** The request of a number; where there is none, an admin is led to the queue. */
 async function ifFound(turn: Turn, reference: string, then: (request: Request) => Promise<Reply>): Promise<Reply> {
   const found = await turn.provisioning.readByReference(turn.actor, reference).catch((error: unknown) => {
@@ -124,6 +133,11 @@ async function showStuck({ provisioning, actor, viewer }: Turn): Promise<Reply> 
 
 async function showHealth({ provisioning, actor, viewer }: Turn): Promise<Reply> {
   return { card: cards.adminHealth(await provisioning.admin.health(actor), viewer) }
+}
+
+async function showAudit({ provisioning, actor, viewer }: Turn, request: Request): Promise<Reply> {
+  const report = await provisioning.admin.audit(actor, request.requestId)
+  return { card: cards.adminAudit(report, request, viewer) }
 }
 
 const notice = ({ viewer }: Turn, what: Notice): Reply => ({ card: cards.notice(what, viewer) })

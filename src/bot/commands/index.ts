@@ -1,6 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 import { type Command, commandRegistry } from '../define-command.ts'
 import {
+  adminAuditCommand,
   adminCancelCommand,
   adminHealthCommand,
   adminJobsCommand,
@@ -25,6 +26,7 @@ export const commands = commandRegistry(
   adminStuckCommand,
   adminRetryCommand,
   adminStatusCommand,
+  adminAuditCommand,
   adminCancelCommand,
   adminHealthCommand,
   adminJobsCommand,

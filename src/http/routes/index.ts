@@ -1,4 +1,5 @@
 import { routeRegistry } from '../define-route.ts'
+import { readAudit } from './audit.ts'
 import { dismissDeadLetter, listDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './decisions.ts'
 import { listDeliveries, readDelivery, replayDelivery } from './deliveries.ts'
@@ -25,6 +26,7 @@ export const routes = routeRegistry(
   listTemplates,
   readTemplate,
   writeTemplate,
+  readAudit,
   listDeadLetters,
   replayDeadLetter,
   dismissDeadLetter,

@@ -1,0 +1,1 @@
+export const readAuditExamples = {} as const

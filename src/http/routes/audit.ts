@@ -1,0 +1,21 @@
+import { auditReport } from '../../core/index.ts'
+import { defineRoute } from '../define-route.ts'
+import { readAuditExamples } from '../examples/audit.ts'
+import { ofOneRequest } from './shown-request.ts'
+
+export const readAudit = defineRoute({
+  id: 'readAudit',
+  tag: 'Administration',
+  method: 'GET',
+  path: '/audit/v1/requests/:requestId',
+  summary: 'Who did what with a request, from where, and whether all of it is as it was written',
+  permission: 'audit.read',
+  audience: 'any',
+  params: ofOneRequest,
+  answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
+  refusals: ['not-found'],
+  examples: readAuditExamples,
+  async handle({ actor, provisioning }, { params }) {
+    return { status: 200, body: await provisioning.admin.audit(actor, params.requestId) }
+  },
+})
