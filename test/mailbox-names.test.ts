@@ -113,7 +113,7 @@ describe.each(engines)('many mailbox requests at once, %s', (engine) => {
     const more = Object.keys(after).map((table) => [table, (after[table] ?? 0) - (before[table] ?? 0)] as const)
     // Its address, and its name for all domains.
     expect(Object.fromEntries(more.filter(([, count]) => count !== 0))).toEqual({
-      ...{ requests: 1, reservations: 2, audit_log: 1, ordered_jobs: 2, counters: 1 },
+      ...{ requests: 1, reservations: 2, audit_log: 1, audit_heads: 1, ordered_jobs: 2, counters: 1 },
     })
   })
 

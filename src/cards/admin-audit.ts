@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { type AuditReport, findingKinds, type Request, referenceOf, stepName } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, toFix } from './look.ts'
-import { stepWords } from './steps.ts'
 import { strings } from './strings.ts'
 import { cut, longest, moment, time, type Viewer } from './words.ts'
 
@@ -69,7 +68,7 @@ export function adminAuditView(
     moreFindings: Math.max(0, findings.length - most.findings),
     entries: shown.map((entry) => ({
       number: entry.entry,
-      ...actionOf(entry.action, request),
+      ...actionOf(entry.action),
       who: cut(whoOf(entry), longest.name),
       from: froms.find((from) => from === entry.from) ?? 'unknown',
       at: moment(entry.at, viewer, 'full'),
@@ -87,9 +86,9 @@ function whoOf({ actor, erased }: AuditReport['entries'][number]): string {
 }
 
 /** An action in our words; one that has none as it is. */
-function actionOf(action: string, request: Request): { action: Action; value: string } {
+function actionOf(action: string): { action: Action; value: string } {
   const step = stepName.safeParse(action.replace(/^step:/, '')).data
-  if (step !== undefined) return { action: 'step', value: stepWords(request, step) }
+  if (step !== undefined) return { action: 'step', value: step }
   const known = actions.find((one) => one === action && one !== 'other')
   return known ? { action: known, value: '' } : { action: 'other', value: cut(action, longest.name) }
 }

@@ -85,7 +85,11 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     createMailbox: mail,
     readRequest: approved,
     readTimeline: approved,
-    readAudit: async () => ({ ...(await approved()), who: 'sam' }),
+    readAudit: async () => {
+      const { params } = await waiting('kim', 'Apollo')
+      await call('kim', 'POST', `/requests/v1/${params.requestId}/cancel`, { body: {} })
+      return { who: 'sam', params }
+    },
     listRequests: async () => {
       await ask('omar', { ...withApproval, displayName: 'Minerva' })
       await ask('omar', { ...withApproval, displayName: 'Apollo' })
