@@ -7,12 +7,12 @@ import { tell } from './store-words.ts'
 
 const usage = `Proves the audit of every request, and names what is not as it was written.
 
-  npm run audit:verify
+  node src/audit-verify.ts
 
 DATABASE_URL, or DATA_DIR (data, unless set), says where the store is; the embedded one only while the service is stopped.
 AUDIT_SECRET is the key of the seals, or else the file audit.key in DATA_DIR. It ends with 1 when anything was found.`
 
-/** `npm run audit:verify`: nothing is written. */
+/** Reads the whole store, and writes nothing. */
 async function main(): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env')
   if (process.argv.length > 2) throw new Error(usage)
