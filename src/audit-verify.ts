@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readKey } from './store/audit-key.ts'
-import { provedAll } from './store/audit-rows.ts'
+import { missingNumbers, provedAll } from './store/audit-rows.ts'
 import { openStopped } from './store/backup.ts'
 import { type Database, openDatabase } from './store/index.ts'
 import { tell } from './store-words.ts'
@@ -47,10 +47,15 @@ async function report(database: Database, key: Uint8Array): Promise<void> {
     const details = proof.findings.map(({ detail }) => `  ${detail}\n`).join('')
     process.stdout.write(`${proof.reference ?? 'A request'} (${proof.requestId})\n${details}`)
   }
+  const missing = await missingNumbers(database)
+  for (const number of missing) process.stdout.write(`REQ-${number} is gone\n`)
   const about = `${requests} requests with ${entries} entries`
-  const said = wrong === 0 ? 'All is as it was written' : `Of ${wrong} not everything is as it was written`
+  const said =
+    wrong === 0 && missing.length === 0
+      ? 'All is as it was written'
+      : `Of ${wrong} not everything is as it was written, ${missing.length} are gone`
   process.stdout.write(`${about}. ${said}.\n`)
-  if (wrong > 0) process.exitCode = 1
+  if (wrong > 0 || missing.length > 0) process.exitCode = 1
 }
 
 main().catch(tell)

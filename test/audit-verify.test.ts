@@ -80,7 +80,21 @@ describe.each(engines)('the audit of a whole store, by command, %s', (engine) =>
     expect(said).toMatch(
       new RegExp(`REQ-${other?.number} .*\\n  Entry 1 \\(approved, .*\\) was changed after it was written\\.`),
     )
-    expect(said).toContain('3 requests with 5 entries. Of 2 not everything is as it was written.')
+    expect(said).toContain('3 requests with 5 entries. Of 2 not everything is as it was written, 0 are gone.')
+  })
+
+  it('names a request of which nothing is left', async () => {
+    const [, , third] = requests
+    await over(async (database) => {
+      for (const table of ['requests', 'audit_log', 'audit_heads'])
+        await database.query(`DELETE FROM ${table} WHERE request_id = $1`, [third?.requestId])
+      await database.query('UPDATE counters SET last_number = last_number + 1')
+    })
+    const { code, said } = await verifies(variables)
+    expect(code).toBe(1)
+    expect(said).toMatch(
+      new RegExp(`REQ-${third?.number} is gone\nREQ-${Number(third?.number) + 1} is gone\n2 requests`),
+    )
   })
 
   it('needs the key', async () => {

@@ -92,6 +92,16 @@ const part = (table: string): string =>
 const known = `SELECT id FROM (${['requests', 'audit_heads', 'audit_log'].map(part).join(' UNION ')}) AS known
   ORDER BY id LIMIT ${batch}`
 
+/** Numbers that were given to requests of which nothing is left: each tenant's are without a gap. The first of them. */
+export async function missingNumbers(database: Database): Promise<number[]> {
+  const { rows } = await database.query<{ number: number }>(
+    `SELECT given.number FROM counters, generate_series(1001, last_number) AS given (number)
+     WHERE NOT EXISTS (SELECT FROM requests WHERE tenant_id = counters.tenant_id AND number = given.number)
+     ORDER BY 1 LIMIT ${batch}`,
+  )
+  return rows.map(({ number }) => number)
+}
+
 interface Unchained extends Words {
   readonly entry: number
 }
