@@ -76,6 +76,8 @@ export function storeInMemory(): Pick<
         said.push(...entries)
       },
       timeline: async () => [],
+      prove: unexpected('prove'),
+      erase: unexpected('erase'),
     },
     reservations: {
       reserve: async (_, some, requestId) => {
