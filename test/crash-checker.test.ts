@@ -201,6 +201,12 @@ describe('the checker of histories', () => {
     expect(found(events).join('\n')).toContain(violation)
   })
 
+  it('takes a card for unheard that comes when its sender is dead', () => {
+    const sent = { ...good.followUp, at: good.killedAgain.at + 5 }
+    const again = { ...good.followUp, at: good.lastUp.at + 1000 }
+    expect(found(history({ followUp: sent }, again))).toEqual([])
+  })
+
   it('takes a card for unheard whose answer the connector kept, however long before a kill', () => {
     const sent = { ...good.followUp, at: good.killedAgain.at - 8000 }
     const again = { ...good.followUp, at: good.lastUp.at + 1000 }

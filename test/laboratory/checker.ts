@@ -13,6 +13,8 @@ export interface CheckOptions {
   /** For how long after the connector took a card a kill may have kept the service from hearing so. Milliseconds. */
   readonly doubtMilliseconds: number
 }
+/** A card that comes so many milliseconds after a kill was under way when its sender died. */
+const onItsWay = 250
 const usual: CheckOptions = { terminalSeconds: 60, doubtMilliseconds: 1000 }
 
 /** Written out a second time, so that the service is not judged by its own table (DESIGN §4). */
@@ -147,7 +149,7 @@ function decidedOnce({ asked, events, ends }: Story): string[] {
 /** A card is sent again only where a kill may have kept the connector's answer from the service (decision 6). */
 function toldOnce({ events, ends }: Story, { kills, options }: World): string[] {
   const isDoubtful = ({ at, unheard }: Of<'card'>) =>
-    unheard === true || kills.some((kill) => kill >= at && kill <= at + options.doubtMilliseconds)
+    unheard === true || kills.some((kill) => kill >= at - onItsWay && kill <= at + options.doubtMilliseconds)
   const cards = only(events, 'card')
   const sent = Map.groupBy(
     cards.filter(({ card }) => card !== 'ready'),
