@@ -10,6 +10,8 @@ export interface ShownActivity {
   readonly card: Card | undefined
   /** How often it was updated after it was sent. */
   readonly updates: number
+  /** The activity that it answers; undefined for what comes of the bot's own accord. */
+  readonly replyToId: string | undefined
 }
 export type Card = Record<string, unknown>
 
@@ -97,6 +99,7 @@ export async function startConnector(port = 0, now: () => number = Date.now) {
       text: activity['text'] as string | undefined,
       card: cardOf(activity),
       updates: method === 'PUT' ? (known?.updates ?? 0) + 1 : 0,
+      replyToId: method === 'PUT' ? known?.replyToId : match[2] && decodeURIComponent(match[2]),
     }
     activities.set(id, shown)
     if (method === 'POST') sent.push(shown)

@@ -65,13 +65,11 @@ export class TeamsUser {
 
   /** Types something, and gives the card that came back. */
   async says(text: string): Promise<ShownActivity & { card: Card }> {
-    const before = this.chat().length
-    await this.#must(this.activity({ type: 'message', text }))
+    const id = randomUUID()
+    await this.#must(this.activity({ type: 'message', id, text }))
+    // Cards that come of the bot's own accord meanwhile are no answers.
     const reply = await until(
-      () =>
-        this.chat()
-          .slice(before)
-          .findLast(({ card }) => card !== undefined),
+      () => this.chat().findLast(({ card, replyToId }) => card !== undefined && replyToId === id),
       `an answer to "${text}"`,
     )
     return withCard(reply)
