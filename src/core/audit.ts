@@ -110,19 +110,23 @@ export function chain(
   state?: AuditedState,
 ): ChainedEntry[] {
   const chained: ChainedEntry[] = []
+  // Once for all entries of a change: requests are long, and each change waits for it.
+  const stateSalt = randomBytes(16).toString('hex')
+  const told = {
+    stateSalt: state?.after ? stateSalt : null,
+    before: state?.before ? stateDigest(stateSalt, state.before) : null,
+    after: state?.after ? stateDigest(stateSalt, state.after) : null,
+  }
   for (const { text, ...words } of entries) {
     const previous = chained.at(-1) ?? head ?? { seq: 0, hash: genesis(words.requestId) }
-    const salts = randomBytes(32).toString('hex')
-    const [salt, stateSalt] = [salts.slice(0, 32), salts.slice(32)]
+    const salt = randomBytes(16).toString('hex')
     const facts = {
       seq: previous.seq + 1,
       ...words,
       ...{ from: origin.from, trace: origin.trace ?? null },
       version: state?.version ?? null,
       digest: textDigest(salt, text),
-      stateSalt: state?.after ? stateSalt : null,
-      before: state?.before ? stateDigest(stateSalt, state.before) : null,
-      after: state?.after ? stateDigest(stateSalt, state.after) : null,
+      ...told,
     }
     chained.push({ ...facts, text, salt, hash: hashOf(previous.hash, facts) })
   }
