@@ -7,7 +7,7 @@ import { tell } from './store-words.ts'
 
 const usage = `Proves the audit of every request, and names what is not as it was written.
 
-  node src/audit-verify.ts
+  npm run audit:verify
 
 DATABASE_URL, or DATA_DIR (data, unless set), says where the store is; the embedded one only while the service is stopped.
 AUDIT_SECRET is the key of the seals, or else the file audit.key in DATA_DIR. It ends with 1 when anything was found.`
