@@ -24,7 +24,11 @@ describe('a site is refused before anything is written', () => {
   const wrong: [what: string, sent: { body: unknown; headers?: Record<string, string> }, answer: string][] = [
     ['JSON that ends too early', { body: text.slice(0, -1), headers: json }, '400 malformed-json'],
     ['no body', { body: '', headers: json }, '400 malformed-json'],
-    ['a field twice', { body: `${text.slice(0, -1)},"alias":"a","alias":"b"}`, headers: json }, '400 duplicate-key #/alias'],
+    [
+      'a field twice',
+      { body: `${text.slice(0, -1)},"alias":"a","alias":"b"}`, headers: json },
+      '400 duplicate-key #/alias',
+    ],
     [
       'what only claims to be gzip',
       { body: text, headers: { ...json, 'content-encoding': 'gzip' } },
