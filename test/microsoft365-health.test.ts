@@ -117,8 +117,10 @@ describe('whom Exchange does not know', () => {
 
   test('is asked in few questions about many people', async () => {
     await contoso.forgetCalls()
-    const max = people.filter(({ displayName }) => displayName === 'Max Frei').map(({ id }) => id)
-    expect(await contoso.directory.unknownToExchange([...people, gone])).toEqual([...max, gone.id])
+    const { people: all } = contosoTenant
+    // One of them has no mailbox yet, and a guest has none of ours.
+    const without = all.filter((one) => one.displayName === 'Max Frei' || one.userType === 'Guest').map(({ id }) => id)
+    expect(await contoso.directory.unknownToExchange([...people, gone])).toEqual([...without, gone.id])
     const calls = (await contoso.calls()).filter(({ operation }) => operation.startsWith('exchange.'))
     expect(calls.map(({ operation }) => operation)).toEqual(['exchange.get-recipient', 'exchange.get-recipient'])
   })
