@@ -68,26 +68,28 @@ describe.each(engines)('migrations, %s', (engine) => {
     await Promise.all(others.map((other) => other.close()))
   })
 
-  it.runIf(engine === 'server')('run anew after a deadlock with a replica that is at work', async () => {
-    await store.database.query('create table fruit (name text); create table tree (name text)')
-    file('001-both.sql', 'alter table fruit add column sweet boolean; alter table tree add column high boolean')
-    const other = await openDatabase(store.options)
-    const isBlocked = async () => {
-      const { rows } = await store.database.query(
-        `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'alter table fruit%'`,
-      )
-      expect(rows).toHaveLength(1)
-    }
-    let migrated: Promise<number[]> = Promise.resolve([])
-    await other.transaction(async () => {
-      await other.query(`insert into tree values ('apple tree')`)
-      migrated = migrate(store.database, folder)
-      await vi.waitFor(() => other.outside(isBlocked), { timeout: 10_000, interval: 20 })
-      // Whoever began to wait first gives in first: the migration.
-      await other.query(`insert into fruit values ('apple')`)
+  // The embedded store has one connection, which nobody can be in the way of.
+  if (engine === 'server')
+    it('run anew after a deadlock with a replica that is at work', async () => {
+      await store.database.query('create table fruit (name text); create table tree (name text)')
+      file('001-both.sql', 'alter table fruit add column sweet boolean; alter table tree add column high boolean')
+      const other = await openDatabase(store.options)
+      const isBlocked = async () => {
+        const { rows } = await store.database.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'alter table fruit%'`,
+        )
+        expect(rows).toHaveLength(1)
+      }
+      let migrated: Promise<number[]> = Promise.resolve([])
+      await other.transaction(async () => {
+        await other.query(`insert into tree values ('apple tree')`)
+        migrated = migrate(store.database, folder)
+        await vi.waitFor(() => other.outside(isBlocked), { timeout: 10_000, interval: 20 })
+        // Whoever began to wait first gives in first: the migration.
+        await other.query(`insert into fruit values ('apple')`)
+      })
+      expect(await migrated).toEqual([1])
+      expect((await store.database.query('select * from fruit')).rows).toEqual([{ name: 'apple', sweet: null }])
+      await other.close()
     })
-    expect(await migrated).toEqual([1])
-    expect((await store.database.query('select * from fruit')).rows).toEqual([{ name: 'apple', sweet: null }])
-    await other.close()
-  })
 })

@@ -119,9 +119,8 @@ describe('who sends too slowly', () => {
   })
 
   // Half a minute of waiting: for the long run (`npm run test:mutations`), which alone asserts times.
-  test.runIf(Number(process.env['MUTATIONS'] ?? 0) >= 1000)(
-    'two hundred of them are cut off within half a minute by the usual patience',
-    async () => {
+  if (Number(process.env['MUTATIONS'] ?? 0) >= 1000)
+    test('two hundred of them are cut off within half a minute by the usual patience', async () => {
       const rest = await startRest(await startIssuer())
       const body =
         'POST /api/messages HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n'
@@ -134,9 +133,7 @@ describe('who sends too slowly', () => {
       )
       console.info(`200 slow sockets: the last was cut after ${Math.max(...cuts).toFixed(1)} s`)
       expect(Math.max(...cuts)).toBeLessThanOrEqual(30)
-    },
-    60_000,
-  )
+    }, 60_000)
 
   test('a request with garbage behind it gets its own answer, and the connection ends', async () => {
     const rest = await startRest(await startIssuer(), { patience })

@@ -46,7 +46,8 @@ export const eventTypes = [
   'request.cancelled',
 ] as const
 export const webhookSubscription = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }).max(2000),
+  // As it will be called: hosts in ASCII, spaces encoded.
+  url: z.url({ protocol: /^https?$/, normalize: true }).max(2000),
   secret: webhookSecret,
   events: z.array(z.enum(eventTypes)).min(1).default(['site.provisioned', 'mailbox.provisioned']),
 })

@@ -53,17 +53,22 @@ function listOf(networks: readonly string[]): BlockList {
  */
 export function webhookTargetFault(url: string, allowed: readonly string[]): string | undefined {
   if (!URL.canParse(url)) return 'A webhook needs an address that begins with https://.'
-  const { protocol, hostname, port, username, password } = new URL(url)
+  const { href, protocol, hostname, port, username, password } = new URL(url)
   if (username !== '' || password !== '') return 'A webhook’s address carries no user name and no password.'
   const address = literalAddress(hostname)
   const fault = address === undefined ? protocolFault(protocol) : webhookAddressFault(address, protocol, allowed)
   if (fault !== undefined) return fault
   const exempt = address !== undefined && isIn(address, allowed)
   // Below 1024 are services that a POST might be taken for an order by: mail, directories, remote shells.
-  return port === '' || Number(port) >= 1024 || exempt
+  if (port !== '' && Number(port) < 1024 && !exempt) return 'A webhook goes to port 443, or to one from 1024 on.'
+  return writtenOut.test(href)
     ? undefined
-    : 'A webhook goes to port 443, or to one from 1024 on.'
+    : 'Write the webhook’s address with spaces and special characters as %20 and so on.'
 }
+
+/** An address as RFC 3986 has it: of what goes beyond it each reader makes something else. */
+const writtenOut =
+  /^https?:\/\/(?:\[[\da-f:.]+\])?(?:[\w\-.~:/?@!$&'()*+,;=]|%[\da-f]{2})*(?:#(?:[\w\-.~:/?@!$&'()*+,;=]|%[\da-f]{2})*)?$/i
 
 /**
  * Why a webhook may not go to an address that a name resolved to, or that a URL names by itself; undefined when it may.
