@@ -45,14 +45,15 @@ export function drawChart(chart: Chart, theme: Theme): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"`,
     ` font-family="system-ui, 'Segoe UI', 'Noto Sans', sans-serif" font-size="12" fill="${quiet}">`,
     `<title>${escaped(chart.title)}</title>`,
-    `<text x="10" y="22" font-size="16" font-weight="600" fill="${text}">${escaped(chart.title)}</text>`,
-    drawLegend(names, chart.unit, theme),
+    `<text x="10" y="22" font-size="16" font-weight="600" fill="${text}">${escaped(chart.title)}`,
+    `<tspan dx="6" font-size="12" font-weight="400" fill="${quiet}">${escaped(chart.unit)}</tspan></text>`,
+    drawLegend(names, theme),
     ...panels,
     '</svg>\n',
   ].join('\n')
 }
 
-function drawLegend(names: readonly string[], unit: string, theme: Theme): string {
+function drawLegend(names: readonly string[], theme: Theme): string {
   let x = 10
   const entries = names.map((name, index) => {
     const swatch = `<rect x="${x}" y="36" width="14" height="10" rx="2" fill="${colourOf(index, theme)}"/>`
@@ -60,7 +61,7 @@ function drawLegend(names: readonly string[], unit: string, theme: Theme): strin
     x += 44 + name.length * 6.6
     return entry
   })
-  return `${entries.join('')}<text x="${x}" y="45">${escaped(unit)}</text>`
+  return entries.join('')
 }
 
 function drawPanel(panel: Panel, chart: Chart, names: readonly string[], theme: Theme): string {
