@@ -23,6 +23,7 @@ import { createWebhookPoster } from './jobs/post-webhook.ts'
 import { provisionJob } from './jobs/provision.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
+import { realignApprovalsJob, tendApprovalJob } from './jobs/tend-approval.ts'
 import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
 import { createLog, type Logger } from './log.ts'
 import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
@@ -37,7 +38,7 @@ import {
   type Stores,
   startHousekeeping,
 } from './store/index.ts'
-import { findSurroundings, readJsonFile, type Surroundings } from './surroundings.ts'
+import { findSurroundings, readJsonFile, type Surroundings, settingsOf } from './surroundings.ts'
 import { readiness, vitalsOf } from './vitals.ts'
 
 /** The running service. */
@@ -142,6 +143,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       notifyAdminsJob(provisioning),
       catchUpJob(provisioning),
       refreshCardsJob(provisioning, outbox),
+      tendApprovalJob(provisioning),
+      realignApprovalsJob(provisioning),
       watchdogJob(provisioning),
       deliverWebhookJob({
         ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, log },
@@ -198,21 +201,6 @@ async function connectTenant(
         .parse(JSON.parse(await ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate()))))
   const warn = (message: string, fields: object) => log.warn(fields, message)
   return connectMicrosoft365({ ...surroundings, certificate, fetch: outgoing, warn })
-}
-
-function settingsOf(config: Environment, surroundings: Surroundings): Settings {
-  return {
-    tenantId: surroundings.tenantId,
-    admins: surroundings.admins,
-    openRequestsPerPerson: config.OPEN_REQUESTS_PER_PERSON,
-    followUp: {
-      firstSeconds: config.FOLLOW_UP_FIRST_SECONDS,
-      everySeconds: config.FOLLOW_UP_EVERY_SECONDS,
-      stopSeconds: config.FOLLOW_UP_STOP_SECONDS,
-    },
-    webhookAllowCidrs: surroundings.webhookAllowCidrs,
-    followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${surroundings.baseUrl}/webhooks/provisioning` : null,
-  }
 }
 
 /** None in local mode without an app id: then the bot listens on loopback only, and takes no tokens. */

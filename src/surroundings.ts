@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from './config.ts'
+import type { Settings } from './core/index.ts'
 import { type Simulator, startSimulator } from './simulator/server.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
@@ -109,5 +110,27 @@ export async function readJsonFile(path: string): Promise<unknown> {
     return JSON.parse(await readFile(path, 'utf8'))
   } catch (error) {
     throw new Error(`${path} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** What the core is told of the organisation's decisions. */
+export function settingsOf(config: Environment, surroundings: Surroundings): Settings {
+  return {
+    tenantId: surroundings.tenantId,
+    admins: surroundings.admins,
+    openRequestsPerPerson: config.OPEN_REQUESTS_PER_PERSON,
+    approvals: {
+      reachMinutes: config.APPROVAL_REACH_MINUTES,
+      remindAfterHours: config.APPROVAL_REMINDER_HOURS,
+      escalateAfterHours: config.APPROVAL_ESCALATION_HOURS,
+      expireAfterDays: config.APPROVAL_EXPIRY_DAYS,
+    },
+    followUp: {
+      firstSeconds: config.FOLLOW_UP_FIRST_SECONDS,
+      everySeconds: config.FOLLOW_UP_EVERY_SECONDS,
+      stopSeconds: config.FOLLOW_UP_STOP_SECONDS,
+    },
+    webhookAllowCidrs: surroundings.webhookAllowCidrs,
+    followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${surroundings.baseUrl}/webhooks/provisioning` : null,
   }
 }

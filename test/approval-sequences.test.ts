@@ -72,7 +72,7 @@ const stage = (people: readonly Account[], policy: Partial<StagePolicy>, number 
   const approvers = people.map(({ id }) => ({ user: id }))
   const found = people.map((one) => ({ by: { user: one.id }, people: [one] }))
   const admins = [{ by: { admins: priya.id }, people: [priya] }]
-  const made = stageOf(number, { approvers, rule: 'any', ...policy }, found, admins, kim.id)
+  const made = stageOf({ stage: number, place: number }, { approvers, rule: 'any', ...policy }, found, admins, kim.id)
   if (!made) throw new Error('there is an admin in this organisation')
   return made
 }

@@ -24,6 +24,7 @@ describe('a refusal of the core', () => {
     'already-ended': 409,
     'illegal-transition': 409,
     'comment-required': 422,
+    'nudged-already': 409,
     'stale-version': 412,
     'too-many-open-requests': 429,
     unavailable: 503,

@@ -106,7 +106,7 @@ describe('a submission is one transaction', () => {
     expect((await drafts.read(asKim, requestId)).draft).toEqual(reviewed.draft)
     const sent = await drafts.submit(asKim, requestId, reviewed.draft.version, card)
     expect(sent.step).toBe('submitted')
-    expect(await core.orderedJobs(requestId)).toEqual(['notify', 'refresh-cards'])
+    expect(await core.orderedJobs(requestId)).toEqual(['notify', 'refresh-cards', 'tend-approval'])
   })
 
   it('asks nobody outside while it is open, and is refused as "try again" when the directory is away', async () => {

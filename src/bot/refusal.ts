@@ -40,6 +40,7 @@ const noticeOf = {
   'already-ended': 'alreadyEnded',
   'illegal-transition': 'cannotCancel',
   'comment-required': 'outdated',
+  'nudged-already': 'nudgedAlready',
   'stale-version': 'outdated',
   'too-many-open-requests': 'tooManyOpen',
   unavailable: 'unavailable',

@@ -1,3 +1,4 @@
+import { everAsked } from './approval-stage.ts'
 import { ProvisioningError } from './errors.ts'
 import { type Request, referenceOf } from './request.ts'
 import type { Person } from './resource.ts'
@@ -32,8 +33,11 @@ export const access = {
   'request.read': ['requester', 'approver', 'admin'],
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],
+  'request.reassign': ['approver', 'admin'],
+  'request.nudge': ['requester', 'admin'],
   'request.retry': ['admin'],
   'approval.list': ['member'],
+  'approval.delegate': ['member'],
   'delivery.read': ['admin'],
   'delivery.replay': ['admin'],
 } as const satisfies Record<string, readonly Role[]>
@@ -48,7 +52,7 @@ export function rolesOf(
   if (request && request.tenantId !== actor.tenantId) return new Set()
   if (actor.isAdmin) roles.add('admin')
   if (request?.requester.id === actor.id) roles.add('requester')
-  if (request?.approvals.some(({ approvers }) => approvers.some(({ id }) => id === actor.id))) roles.add('approver')
+  if (request && everAsked(request.approvals).some(({ id }) => id === actor.id)) roles.add('approver')
   return roles
 }
 
@@ -58,7 +62,14 @@ export function may(actor: Actor, permission: Permission, request?: Request): bo
 }
 
 /** What is asked again when the request is read: until then nobody knows what the actor is to it. */
-const ofOneRequest: readonly Permission[] = ['request.read', 'request.cancel', 'request.decide', 'request.retry']
+const ofOneRequest: readonly Permission[] = [
+  'request.read',
+  'request.cancel',
+  'request.decide',
+  'request.reassign',
+  'request.nudge',
+  'request.retry',
+]
 
 /** The door of the core: throws `forbidden` for an actor of another tenant than ours, and for one who may not do this. */
 export function admit(actor: Actor, tenantId: string, permission: Permission): void {

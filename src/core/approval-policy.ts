@@ -13,6 +13,12 @@ export const approver = z.union([
 ])
 export type Approver = z.output<typeof approver>
 
+/** A year at most; parts of an hour are for trying it out. */
+const hours = z
+  .number()
+  .min(0)
+  .max(365 * 24)
+
 export const stagePolicy = z
   .strictObject({
     approvers: z.array(approver).min(1).max(20),
@@ -22,13 +28,22 @@ export const stagePolicy = z
     when: z.array(condition).min(1).max(10).optional(),
     /** Whether who asks may decide too, where they are an approver. */
     selfApproval: z.boolean().optional(),
+    /** In place of the settings' times: after how many hours without a decision; 0 = never. */
+    remindAfterHours: hours.optional(),
+    escalateAfterHours: hours.optional(),
+    /** Who is asked then, and when an approver cannot be told; absent = their managers. */
+    backup: z.array(approver).min(1).max(20).optional(),
   })
   .refine((stage) => stage.rule !== 'quorum' || stage.quorum !== undefined, {
     error: 'A quorum needs its number.',
     path: ['quorum'],
   })
 export type StagePolicy = z.output<typeof stagePolicy>
-export const approvalPolicy = z.strictObject({ stages: z.array(stagePolicy).min(1).max(5) })
+export const approvalPolicy = z.strictObject({
+  stages: z.array(stagePolicy).min(1).max(5),
+  /** In place of the setting's: after how many days a stage that nobody decides ends the request. */
+  expiresAfterDays: z.number().positive().max(365).optional(),
+})
 export type ApprovalPolicy = z.output<typeof approvalPolicy>
 
 /** How many people the lines of a stage can come to at most; undefined when groups are among them. */

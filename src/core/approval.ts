@@ -1,51 +1,7 @@
-import { z } from 'zod'
 import type { Approver, StagePolicy } from './approval-policy.ts'
-import { judgedCondition } from './condition.ts'
+import { type ApprovalStage, type Decision, isApproved, openStage, voicesOf } from './approval-stage.ts'
 import { ProvisioningError } from './errors.ts'
-import { instant, type Person, person } from './resource.ts'
-
-export const decision = z.object({
-  by: person,
-  decision: z.enum(['approved', 'rejected']),
-  comment: z.string().optional(),
-  at: instant,
-})
-export type Decision = z.output<typeof decision>
-
-/** One stage of a request's approval, with the people that the policy resolved to when it was submitted. */
-export const approvalStage = z.object({
-  stage: z.int().min(1),
-  rule: z.enum(['any', 'all', 'quorum']),
-  quorum: z.int().optional(),
-  approvers: z.array(person),
-  decisions: z.array(decision),
-  /**
-   * Those of the approvers who were asked only as members of `groups`, as owners of `owned` ones, or as admins: who is none
-   * of these any more decides no more.
-   */
-  membership: z
-    .object({
-      groups: z.array(z.string()),
-      owned: z.array(z.string()).optional(),
-      admins: z.boolean().optional(),
-      people: z.array(z.string()),
-    })
-    .optional(),
-  /** Whether who asks may decide it. */
-  selfApproval: z.boolean().optional(),
-  /** The admins were asked: in place of people of whom none was left, or beside too few. */
-  resolvedTo: z.enum(['admins', 'peopleAndAdmins']).optional(),
-  resolvedFor: z.enum(['noManager', 'onlyRequester', 'blocked', 'onlyGuests', 'nobodyFound', 'tooFew']).optional(),
-})
-export type ApprovalStage = z.output<typeof approvalStage>
-
-/** A stage of the template's policy as it was judged: its place there, and here; null = left out. Places count from 1. */
-export const judgedStage = z.object({
-  place: z.int(),
-  stage: z.int().nullable(),
-  conditions: z.array(judgedCondition),
-})
-export type JudgedStage = z.output<typeof judgedStage>
+import type { Person } from './resource.ts'
 
 /** A person as the directory knows them now. */
 export interface Account extends Person {
@@ -63,7 +19,7 @@ export interface Found {
  * "all"; when fewer are left than a quorum needs, the admins are asked beside them. Undefined when there are no admins either.
  */
 export function stageOf(
-  stage: number,
+  { stage, place }: { stage: number; place: number },
   policy: StagePolicy,
   found: readonly Found[],
   admins: readonly Found[],
@@ -80,6 +36,7 @@ export function stageOf(
   const membership = membershipOf(asked)
   return {
     stage,
+    place,
     rule: resolvedTo === 'admins' && rule === 'all' ? 'any' : rule,
     ...(quorum !== undefined && { quorum }),
     approvers,
@@ -93,7 +50,7 @@ export function stageOf(
   }
 }
 
-const eligible = (found: readonly Found[], withoutId: string | undefined): Found[] =>
+export const eligible = (found: readonly Found[], withoutId: string | undefined): Found[] =>
   found
     .map((line) => ({
       ...line,
@@ -101,7 +58,7 @@ const eligible = (found: readonly Found[], withoutId: string | undefined): Found
     }))
     .filter(({ people }) => people.length > 0)
 
-const distinct = (found: readonly Found[]): Person[] => [
+export const distinct = (found: readonly Found[]): Person[] => [
   ...new Map(
     found
       .flatMap(({ people }) => people)
@@ -110,7 +67,7 @@ const distinct = (found: readonly Found[]): Person[] => [
 ]
 
 /** Who is asked only through groups or as an admin. A manager is asked as a person: whoever it was then. */
-function membershipOf(asked: readonly Found[]): NonNullable<ApprovalStage['membership']> {
+export function membershipOf(asked: readonly Found[]): NonNullable<ApprovalStage['membership']> {
   const groups = [...new Set(asked.flatMap(({ by }) => ('group' in by ? by.group : [])))]
   const owned = [...new Set(asked.flatMap(({ by }) => ('ownersOf' in by ? by.ownersOf : [])))]
   const admins = asked.some(({ by }) => 'admins' in by)
@@ -129,29 +86,6 @@ function whyNobody(found: readonly Found[], requesterId: string): NonNullable<Ap
   return found.every(({ by }) => 'manager' in by) ? 'noManager' : 'nobodyFound'
 }
 
-/** How many approvals end a stage. */
-export function needed(stage: ApprovalStage): number {
-  if (stage.rule === 'any') return 1
-  return stage.rule === 'all' ? stage.approvers.length : Math.min(stage.quorum ?? 1, stage.approvers.length)
-}
-
-const approvals = (stage: ApprovalStage) => stage.decisions.filter(({ decision }) => decision === 'approved').length
-export const isApproved = (stage: ApprovalStage): boolean => approvals(stage) >= needed(stage)
-export const isRejected = (stage: ApprovalStage): boolean =>
-  stage.decisions.some(({ decision }) => decision === 'rejected')
-
-/** The stage whose turn it is; undefined when all are approved or one is rejected. */
-export function openStage(stages: readonly ApprovalStage[]): ApprovalStage | undefined {
-  if (stages.some(isRejected)) return undefined
-  return stages.find((stage) => !isApproved(stage))
-}
-
-/** Those who can still decide now: the open stage's approvers who have not. */
-export function waitingFor(stages: readonly ApprovalStage[]): Person[] {
-  const stage = openStage(stages)
-  return stage?.approvers.filter(({ id }) => !stage.decisions.some(({ by }) => by.id === id)) ?? []
-}
-
 export const lastDecision = (stages: readonly ApprovalStage[]): Decision | undefined =>
   stages
     .flatMap(({ decisions }) => decisions)
@@ -161,28 +95,54 @@ export const lastDecision = (stages: readonly ApprovalStage[]): Decision | undef
 export type Outcome = 'waiting' | 'next-stage' | 'approved' | 'rejected'
 
 /**
- * Records one person's decision on the open stage. One rejection ends the request; a stage ends with its rule.
+ * Records one person's decision on the open stage, for themselves and for whom they stand in, except for those of `lapsed`,
+ * who are no approvers any more. One rejection ends the request; a stage ends with its rule.
  * Throws `self-approval`, `not-an-approver` or `already-decided`, the last naming who decided and when.
  */
 export function decide(
   stages: readonly ApprovalStage[],
   requesterId: string,
   given: Decision,
+  lapsed: readonly string[] = [],
 ): { stages: ApprovalStage[]; outcome: Outcome } {
-  const { by } = given
+  const { by, at } = given
   const stage = openStage(stages)
   if (by.id === requesterId && !mayDecideOwn(stages))
     throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
-  const earlier = stages.flatMap(({ decisions }) => decisions).find((known) => known.by.id === by.id)
-  if (!stage || (earlier && !waitingFor(stages).some(({ id }) => id === by.id))) throw alreadyDecided(stages, earlier)
-  if (!stage.approvers.some(({ id }) => id === by.id)) {
-    throw new ProvisioningError('not-an-approver', 'You are not an approver of this request.')
-  }
-  const decided = { ...stage, decisions: [...stage.decisions, given] }
+  const voices = stage ? voicesOf(stage, by.id, at) : []
+  const holding = voices.filter(({ id }) => !lapsed.includes(id))
+  if (!stage || voices.length === 0) throw tooLate(stages, by.id, at)
+  if (holding.length === 0)
+    throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
+  const insteadOf = holding.filter(({ id }) => id !== by.id)
+  const own = { ...given, ...(insteadOf.length > 0 && { insteadOf }) }
+  const decided = { ...stage, decisions: [...stage.decisions, own] }
   const next = stages.map((each) => (each.stage === stage.stage ? decided : each))
   if (given.decision === 'rejected') return { stages: next, outcome: 'rejected' }
   if (!isApproved(decided)) return { stages: next, outcome: 'waiting' }
   return { stages: next, outcome: openStage(next) ? 'next-stage' : 'approved' }
+}
+
+/** Why somebody decides nothing now: they or another did, the request went to somebody else, or they never were asked. */
+function tooLate(stages: readonly ApprovalStage[], personId: string, at: string): ProvisioningError {
+  const stage = openStage(stages)
+  const all = stages.flatMap(({ decisions }) => decisions)
+  const own = all.find(({ by }) => by.id === personId)
+  const isAsked = stage?.approvers.some(({ id }) => id === personId)
+  if (!stage || own) return alreadyDecided(stages, own)
+  const stood = stage.standIns?.filter(({ person }) => person.id === personId) ?? []
+  if (stood.some(({ until }) => until !== undefined && until <= at))
+    return new ProvisioningError('not-an-approver', 'Whom you stood in for decides again.')
+  const voices = [...(isAsked ? [personId] : []), ...stood.flatMap(({ insteadOf }) => insteadOf)]
+  const instead = stage.decisions.find(({ insteadOf = [], by }) =>
+    voices.some((id) => by.id === id || insteadOf.some((one) => one.id === id)),
+  )
+  if (instead) return alreadyDecided(stages, instead)
+  const to = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === personId))?.to
+  return new ProvisioningError(
+    'not-an-approver',
+    to ? `${to.displayName} decides this in your place now.` : 'You are not an approver of this request.',
+  )
 }
 
 /** Whether the policy lets who asks decide: in the stage whose turn it is, or, when none is, in any. */

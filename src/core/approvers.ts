@@ -1,5 +1,6 @@
-import { type ApprovalStage, type Found, type JudgedStage, stageOf } from './approval.ts'
+import { type Found, stageOf } from './approval.ts'
 import type { ApprovalPolicy, Approver } from './approval-policy.ts'
+import type { ApprovalStage, JudgedStage } from './approval-stage.ts'
 import { judge } from './condition.ts'
 import { ProvisioningError, TenantError } from './errors.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -52,7 +53,9 @@ export async function resolveApprovals(
   const numbers = applies.map((one, index) => (one ? applies.slice(0, index + 1).filter(Boolean).length : null))
   const approvals = stages.flatMap((stage, index) => {
     const number = numbers[index]
-    return typeof number === 'number' ? [askedIn(ports, settings, number, stage, requester)] : []
+    return typeof number === 'number'
+      ? [askedIn(ports, settings, { stage: number, place: index + 1 }, stage, requester)]
+      : []
   })
   const kept = judged.map((all, index) => ({ place: index + 1, stage: numbers[index] ?? null, conditions: all }))
   return { approvals: await Promise.all(approvals), ...(conditions.length > 0 && { policy: kept }) }
@@ -61,20 +64,20 @@ export async function resolveApprovals(
 async function askedIn(
   ports: Ports,
   settings: Settings,
-  number: number,
+  at: { stage: number; place: number },
   policy: ApprovalPolicy['stages'][number],
   requester: Person,
 ): Promise<ApprovalStage> {
   const found = await Promise.all(policy.approvers.map((by) => foundBy(ports, by, requester)))
-  const without = stageOf(number, policy, found, [], requester.id)
+  const without = stageOf(at, policy, found, [], requester.id)
   if (without && !without.resolvedTo) return without
   const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
-  const stage = stageOf(number, policy, found, admins, requester.id)
+  const stage = stageOf(at, policy, found, admins, requester.id)
   if (stage) return stage
   throw new ProvisioningError('unavailable', 'Nobody can approve this request at present. Please tell an admin.')
 }
 
-async function foundBy(ports: Ports, by: Approver, requester: Person): Promise<Found> {
+export async function foundBy(ports: Ports, by: Approver, requester: Pick<Person, 'id'>): Promise<Found> {
   const { directory } = ports
   if ('group' in by) return { by, people: await directory.membersOf(by.group) }
   if ('ownersOf' in by) return { by, people: await directory.ownersOf(by.ownersOf) }
@@ -86,7 +89,7 @@ async function foundBy(ports: Ports, by: Approver, requester: Person): Promise<F
 export const personOrMembers = async (ports: Ports, id: string): Promise<Person[]> =>
   (await foundById(ports, id)).people.filter(({ isBlocked, isGuest }) => !isBlocked && !isGuest)
 
-async function foundById({ directory }: Ports, id: string): Promise<Found> {
+export async function foundById({ directory }: Ports, id: string): Promise<Found> {
   const found = await directory.person(id)
   return { by: { admins: id }, people: found ? [found] : await directory.membersOf(id) }
 }

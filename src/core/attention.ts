@@ -1,4 +1,4 @@
-import { waitingFor } from './approval.ts'
+import { waitingFor } from './approval-stage.ts'
 import type { Request, RequestState } from './request.ts'
 
 /** How long a request may stay in a state before an admin should look, in seconds; null = for good. */

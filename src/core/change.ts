@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { openStage, waitingFor } from './approval.ts'
+import { type ApprovalStage, openStage, waitingFor } from './approval-stage.ts'
 import { type AuditEntry, type Delivery, type JobOrder, jobId, provisionedEvent, system, webhookOf } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTerminal, type Request } from './request.ts'
@@ -172,6 +172,24 @@ export function askApprovers(request: Request): JobOrder[] {
       id: jobId('notify', requestId, id, card),
     }
   })
+}
+
+/** The order for a look after a stage that waits, at the moment when something is due; none when nothing is. */
+export function stageLook(
+  { requestId }: Pick<Request, 'requestId'>,
+  { stage }: Pick<ApprovalStage, 'stage'>,
+  due: string | undefined,
+  look: number,
+): JobOrder[] {
+  if (due === undefined) return []
+  return [
+    {
+      name: 'tend-approval',
+      payload: { v: 1, requestId, stage, look },
+      id: jobId('tend-approval', requestId, stage, look),
+      startAfter: new Date(due),
+    },
+  ]
 }
 
 /** One card that tells the requester how it ended. Each end is told once. */

@@ -1,19 +1,13 @@
 import { type Actor, authorize, notFound } from './access.ts'
-import { alreadyDecided, decide, openStage } from './approval.ts'
+import { alreadyDecided, decide, lastDecision } from './approval.ts'
+import { type Decision, openStage } from './approval-stage.ts'
 import { attentionOf } from './attention.ts'
-import {
-  askApprovers,
-  type Change,
-  changeRequest,
-  entry,
-  followUpLook,
-  jobsOfQueued,
-  tellAdmins,
-  tellRequester,
-} from './change.ts'
+import { type Change, changeRequest, entry, followUpLook, jobsOfQueued, tellAdmins, tellRequester } from './change.ts'
 import { checkSteps } from './check.ts'
+import type { Delegation } from './delegation.ts'
 import { ProvisioningError } from './errors.ts'
 import { type JobOrder, jobId } from './events.ts'
+import { jobsOfOpenStage, withOpenStage } from './open-stage.ts'
 import type { Ports, Settings } from './ports.ts'
 import {
   isForMailbox,
@@ -41,14 +35,24 @@ type Verb = (
   attempt?: string,
 ) => Promise<Request>
 
+/** What is found out before a decision, since nothing is asked in a transaction. */
+export interface Beforehand {
+  /** Those of whom the directory says that they are no approvers any more. */
+  readonly lapsed: readonly string[]
+  /** Who of those asked next is away. */
+  readonly away: readonly Delegation[]
+}
+export type Decide = (...asked: [...Parameters<Verb>, beforehand?: Beforehand]) => Promise<Request>
+const nothing: Beforehand = { lapsed: [], away: [] }
+
 /** Records an approval; the last one that is needed queues the request. */
-export const approve: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
+export const approve: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
   change(ports, settings, { requestId, attempt }, (request, at) =>
-    decided(request, settings, actor, 'approved', comment, at),
+    decided(request, settings, actor, { decision: 'approved', comment, at }, beforehand),
   )
 
 /** Records a rejection, which ends the request. The comment is required: the requester will read it. */
-export const reject: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
+export const reject: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
   change(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.decide', request)
     if (comment.trim() === '' && openStage(request.approvals) && request.status === 'pendingApproval') {
@@ -56,7 +60,7 @@ export const reject: Verb = (ports, settings, actor, requestId, comment = '', at
         faults: [{ pointer: '/comment', code: 'required', detail: 'A rejection needs a comment.' }],
       })
     }
-    return decided(request, settings, actor, 'rejected', comment.trim(), at)
+    return decided(request, settings, actor, { decision: 'rejected', comment: comment.trim(), at }, beforehand)
   })
 
 /** Ends a request that has not begun to be made, or has failed. */
@@ -162,26 +166,29 @@ function decided(
   request: Request,
   settings: Settings,
   actor: Actor,
-  verdict: 'approved' | 'rejected',
-  comment: string,
-  at: string,
+  { decision, comment, at }: { decision: Decision['decision']; comment: string; at: string },
+  { lapsed, away }: Beforehand,
 ): Change {
   authorize(actor, 'request.decide', request)
   if (request.status !== 'pendingApproval') throw ended(request)
   const { id, displayName, userPrincipalName } = actor
-  const given = { by: { id, displayName, userPrincipalName }, decision: verdict, at, ...(comment && { comment }) }
-  const { stages, outcome } = decide(request.approvals, request.requester.id, given)
+  const given = { by: { id, displayName, userPrincipalName }, decision, at, ...(comment && { comment }) }
+  const { stages, outcome } = decide(request.approvals, request.requester.id, given, lapsed)
   const withDecision = { ...request, approvals: stages, updatedAt: at }
-  const said = entry(withDecision, actor, verdict, { comment })
-  if (outcome === 'waiting' || outcome === 'next-stage')
-    return { request: withDecision, audit: [said], jobs: askApprovers(withDecision) }
+  const { insteadOf } = lastDecision(stages) ?? {}
+  const said = entry(withDecision, actor, decision, { comment, ...(insteadOf && { data: { insteadOf } }) })
+  if (outcome === 'waiting') return { request: withDecision, audit: [said] }
+  if (outcome === 'next-stage') {
+    const begun = withOpenStage(withDecision, settings, away, at)
+    return { request: begun, audit: [said], jobs: jobsOfOpenStage(begun) }
+  }
   const next = transition(withDecision, outcome === 'approved' ? 'queued' : 'rejected', at)
   if (outcome === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
   return { request: next, audit: [said, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
 }
 
 /** Why a decision comes too late: somebody decided, or the request ended without one. */
-function ended(request: Request): ProvisioningError {
+export function ended(request: Request): ProvisioningError {
   const withoutDecision: readonly RequestState[] = ['cancelled', 'expired']
   if (!withoutDecision.includes(request.status)) return alreadyDecided(request.approvals)
   return new ProvisioningError(

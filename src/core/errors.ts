@@ -13,6 +13,7 @@ export const errorCodes = [
   'already-ended',
   'illegal-transition',
   'comment-required',
+  'nudged-already',
   'stale-version',
   'too-many-open-requests',
   'unavailable',

@@ -28,10 +28,15 @@ export const cardKey = z.union([
   z.templateLiteral(['approval:', z.int()]),
   z.templateLiteral(['outcome:', z.string()]),
   z.templateLiteral(['stuck:', z.string()]),
+  // To an approver who has not decided: stage, and which reminder; to the requester: the stage that will expire.
+  z.templateLiteral(['reminder:', z.int(), ':', z.int()]),
+  z.templateLiteral(['warning:', z.int()]),
   // What admins are told of webhooks: `webhook:<what happened>:<since when>`.
   z.templateLiteral(['webhook:', z.enum(['undelivered', 'own', 'gone', 'failing']), ':', z.string()]),
 ])
 export type CardKey = z.output<typeof cardKey>
+/** Whether a card can be decided on. */
+export const isForApprover = (key: CardKey): boolean => key.startsWith('approval:') || key.startsWith('reminder:')
 
 const v = z.literal(1)
 /** The payload of every job: versioned, and thin, since the store is read when the job runs. */
@@ -56,6 +61,10 @@ export const jobPayloads = {
   }),
   /** Looks for requests past the deadline of their state; `turn` counts minutes. */
   watchdog: z.object({ v, turn: z.int() }),
+  /** One look after a stage that waits for approvers; `look` counts from 0. One without it is between others, and orders none. */
+  'tend-approval': z.object({ v, requestId: z.uuid(), stage: z.int().min(1), look: z.int().min(0).optional() }),
+  /** Brings what waits for a person in line with who is away. */
+  'realign-approvals': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
   /** One attempt to deliver one webhook. */
   'deliver-webhook': z.object({ v, deliveryId: z.uuid(), attempt: z.int().min(0) }),
 } as const

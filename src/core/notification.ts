@@ -1,11 +1,12 @@
+import { waitingStage } from './approval-time.ts'
 import { personOrMembers } from './approvers.ts'
 import { askApprovers, outcomeCard, tellRequester } from './change.ts'
 import type { Conversation, Outbox, SentCard } from './chat-ports.ts'
 import { PutOff, TenantError } from './errors.ts'
-import { type CardKey, type JobOrder, type JobPayload, jobId } from './events.ts'
+import { type CardKey, isForApprover, type JobOrder, type JobPayload, jobId } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
-import { couldNotTell } from './unreachable.ts'
+import { couldNotTell, reached } from './unreachable.ts'
 
 /**
  * Sends one card to one person, once. "Sending" is written down before the card goes out, so a process that dies in
@@ -15,6 +16,7 @@ import { couldNotTell } from './unreachable.ts'
  */
 export async function deliverCard(
   ports: Ports,
+  settings: Settings,
   outbox: Outbox,
   order: { requestId: string; personId: string; card: CardKey },
   attempt: number,
@@ -22,9 +24,10 @@ export async function deliverCard(
   const { requestId, personId, card: key } = order
   const request = await ports.requests.find(requestId)
   const conversation = request && (await ports.conversations.ofPerson(request.tenantId, personId))
-  if (!request || !conversation || !stillToTell(request, key)) return
+  if (!request || !stillToTell(request, key)) return
+  if (!conversation) return isForApprover(key) ? ports.tenant.installApp(personId) : undefined
   if (conversation.closed !== undefined)
-    return couldNotTell(ports, request, conversation, key, { why: conversation.closed, closed: true })
+    return couldNotTell(ports, settings, request, conversation, key, { why: conversation.closed, closed: true })
   const { conversationId } = conversation
   const before = await ports.sentCards.find(requestId, personId, key)
   if (before && before.state !== 'sending') return
@@ -35,7 +38,7 @@ export async function deliverCard(
   if (known?.activityId) {
     const became = await outbox.update(conversation, known.activityId, request, known.key)
     if (became === 'updated') return ports.sentCards.put({ ...card, state: 'unknown' })
-    if (became !== 'gone') return couldNotTell(ports, request, conversation, key, became)
+    if (became !== 'gone') return couldNotTell(ports, settings, request, conversation, key, became)
     await ports.sentCards.remove(requestId, personId, known.key)
   }
   if (!before && !(await ports.sentCards.claim(card))) return
@@ -44,8 +47,9 @@ export async function deliverCard(
     if (!before) await ports.sentCards.remove(requestId, personId, key)
     throw error
   })
-  if (result.state === 'sent') return arrived(ports, { ...card, state: 'sent', activityId: result.activityId }, request)
-  if (result.state === 'undeliverable') return couldNotTell(ports, request, conversation, key, result)
+  if (result.state === 'sent')
+    return arrived(ports, settings, { ...card, state: 'sent', activityId: result.activityId }, request)
+  if (result.state === 'undeliverable') return couldNotTell(ports, settings, request, conversation, key, result)
   // A second lost answer is enough: a chat that takes cards without ever answering must not be filled with them.
   if (before) return ports.sentCards.put({ ...card, state: 'unknown' })
   throw new Error(`the answer to card ${key} of ${requestId} was lost`)
@@ -58,7 +62,8 @@ const isAtWork = ({ updatedAt }: SentCard, now: Date): boolean =>
 
 /** A card that waited while its subject moved on says nothing any more. */
 function stillToTell(request: Request, key: CardKey): boolean {
-  if (key.startsWith('approval:')) return request.status === 'pendingApproval'
+  if (isForApprover(key) || key.startsWith('warning:'))
+    return waitingStage(request, Number(key.split(':')[1])) !== undefined
   if (key.startsWith('stuck:')) return key.startsWith(`stuck:${request.status}:`)
   if (key === 'outcome:succeeded') return request.followUp.state === 'announced'
   return key === 'status' || isOfWebhook(key) || key === outcomeCard(request)
@@ -74,8 +79,9 @@ async function knownCard(ports: Ports, requestId: string, personId: string): Pro
 }
 
 /** Notes a card that arrived. While it was under way the request may have moved on; then it is brought after it. */
-async function arrived(ports: Ports, card: SentCard, shown: Request): Promise<void> {
+async function arrived(ports: Ports, settings: Settings, card: SentCard, shown: Request): Promise<void> {
   await ports.sentCards.put(card)
+  if (isForApprover(card.key)) await reached(ports, settings, shown, card.personId)
   const { requestId } = card
   const now = await ports.requests.find(requestId)
   if (!now || now.version === shown.version) return
@@ -98,7 +104,7 @@ export async function refreshCards(ports: Ports, outbox: Outbox, order: RefreshO
     (card) =>
       (personId === undefined || card.personId === personId) &&
       card.key !== 'outcome:succeeded' &&
-      (cards === 'all' || !card.key.startsWith('approval:')),
+      (cards === 'all' || !isForApprover(card.key)),
   )
   const updates = await Promise.allSettled(shown.map((card) => refreshCard(ports, outbox, request, card)))
   const after = await ports.requests.find(requestId)

@@ -1,5 +1,5 @@
 import type { Actor } from './access.ts'
-import type { ApprovalStage, JudgedStage } from './approval.ts'
+import type { ApprovalStage, JudgedStage } from './approval-stage.ts'
 import { asking } from './approvers.ts'
 import type { Fault } from './errors.ts'
 import type { MailboxDetails } from './mailbox.ts'

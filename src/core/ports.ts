@@ -1,7 +1,9 @@
 import type { Account } from './approval.ts'
+import type { ApprovalTimes } from './approval-time.ts'
 import type { AuditedState } from './audit.ts'
 import type { Proof } from './audit-report.ts'
 import type { ConversationStore, SentCards } from './chat-ports.ts'
+import type { DelegationStore } from './delegation.ts'
 import type { Draft } from './draft.ts'
 import type { AuditEntry, Delivery, JobOrder } from './events.ts'
 import type { Request, RequestState } from './request.ts'
@@ -190,6 +192,8 @@ export interface Directory {
   ownersOf(groupId: string): Promise<Account[]>
   /** Ids of the groups that the person is in, through nesting too. The answer may be a minute old, unless asked anew. */
   groupsOf(personId: string, how?: { readonly anew: boolean }): Promise<ReadonlySet<string>>
+  /** People by what others type of them: a sign-in name or mail address, else the beginning of a name. Ten at most. */
+  findPeople(text: string): Promise<Account[]>
   /** Whether the person is a guest, or of another organisation's domain. */
   isExternal(personId: string): Promise<boolean>
   /** Whether no site and no group's site has this alias, or will have it. */
@@ -213,6 +217,7 @@ export interface Ports {
   readonly requests: RequestStore
   readonly templates: TemplateStore
   readonly audit: AuditLog
+  readonly delegations: DelegationStore
   readonly reservations: Reservations
   readonly drafts: DraftStore
   readonly deliveries: DeliveryStore
@@ -233,6 +238,7 @@ export interface Settings {
   /** Entra object ids of people and groups. Read at use, so a removed admin is none at once. */
   readonly admins: readonly string[]
   readonly openRequestsPerPerson: number
+  readonly approvals: ApprovalTimes
   readonly followUp: { readonly firstSeconds: number; readonly everySeconds: number; readonly stopSeconds: number }
   /** The bot's own subscription, or null when it is switched off and the poll alone reports. */
   readonly followUpWebhookUrl: string | null

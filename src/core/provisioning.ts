@@ -8,6 +8,7 @@ import type { Conversation, Outbox } from './chat-ports.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { cancel, retry } from './decision.ts'
+import { delegate, endDelegation, readDelegations, realignAll } from './delegation.ts'
 import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
 import {
@@ -21,13 +22,17 @@ import {
   submitDraft,
 } from './drafting.ts'
 import { ProvisioningError } from './errors.ts'
-import type { CardKey } from './events.ts'
+import type { CardKey, JobPayload } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
 import { approve, reject } from './membership.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
+import { nudge } from './nudge.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
+import { type Reassignment, reassign } from './reassign.ts'
+import { noted, noteRefused } from './refused.ts'
 import { submit } from './submission.ts'
+import { tendStage } from './tend.ts'
 import { watch } from './watchdog.ts'
 
 /**
@@ -81,11 +86,20 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     listApprovals: to('approval.list', (actor, limit: number) => listApprovals(ports, actor, limit)),
     timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
     approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string) =>
-      approve(ports, settings, actor, requestId, comment, attempt),
+      noted(ports, actor, requestId, 'approve', () => approve(ports, settings, actor, requestId, comment, attempt)),
     ),
     reject: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string) =>
-      reject(ports, settings, actor, requestId, comment, attempt),
+      noted(ports, actor, requestId, 'reject', () => reject(ports, settings, actor, requestId, comment, attempt)),
     ),
+    reassign: to('request.reassign', (actor, requestId: string, asked: Reassignment) =>
+      noted(ports, actor, requestId, 'reassign', () => reassign(ports, settings, actor, requestId, asked)),
+    ),
+    nudge: to('request.nudge', (actor, requestId: string) => nudge(ports, settings, actor, requestId)),
+    delegations: {
+      read: to('approval.delegate', (actor) => readDelegations(ports, actor)),
+      begin: to('approval.delegate', (actor, asked: { to: string; until: string }) => delegate(ports, actor, asked)),
+      end: to('approval.delegate', (actor) => endDelegation(ports, actor)),
+    },
     cancel: to('request.cancel', (actor, requestId: string, comment?: string, attempt?: string) =>
       cancel(ports, settings, actor, requestId, comment, attempt),
     ),
@@ -151,8 +165,13 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       lookWhetherThere: (requestId: string, look: number) => lookWhetherThere(ports, settings, requestId, look),
       completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
       deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
-        deliverCard(ports, outbox, order, attempt),
+        deliverCard(ports, settings, outbox, order, attempt),
       refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
+      tendApproval: (order: JobPayload<'tend-approval'>) => tendStage(ports, settings, order),
+      realignApprovals: (of: { tenantId: string; personId: string }) => realignAll(ports, settings, of),
+      /** Whoever is let into nothing tried to decide. */
+      noteRefused: (who: { id: string }, requestId: string, tried: string) =>
+        noteRefused(ports, who, requestId, tried, 'forbidden'),
       watch: (underWay: readonly string[]) => watch(ports, settings, underWay),
       giveUp: (requestId: string) => giveUp(ports, settings, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),

@@ -2,6 +2,7 @@ import { type Actor, authorize, may, notFound } from './access.ts'
 import { refuseFields } from './errors.ts'
 import type { AuditEntry } from './events.ts'
 import type { Ports, RequestQuery } from './ports.ts'
+import { refusedAction } from './refused.ts'
 import { type Request, referencePattern } from './request.ts'
 import { fault } from './validation.ts'
 
@@ -27,7 +28,8 @@ function visible(actor: Actor, request: Request | undefined): Request {
 
 export async function timeline(ports: Ports, actor: Actor, requestId: string): Promise<AuditEntry[]> {
   await read(ports, actor, requestId)
-  return ports.audit.timeline(requestId)
+  // Who tried and might not is for those who audit.
+  return (await ports.audit.timeline(requestId)).filter(({ action }) => action !== refusedAction)
 }
 
 export type ListFilter = Pick<RequestQuery, 'status' | 'kind'> & { readonly limit: number; readonly cursor?: string }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { approvalStage } from './approval.ts'
+import { approvalStage } from './approval-stage.ts'
 import { check } from './check.ts'
 import { mailboxDetails, mailboxResource } from './mailbox.ts'
 import { isForMailbox, problem, type Request, referenceOf, requestState, requestStep } from './request.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { approvalStage, judgedStage } from './approval.ts'
+import { approvalStage, judgedStage } from './approval-stage.ts'
 import { check } from './check.ts'
 import { ProvisioningError } from './errors.ts'
 import { mailboxDetails, mailboxProgress, mailboxResource, mailboxSteps } from './mailbox.ts'

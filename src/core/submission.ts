@@ -1,8 +1,9 @@
 import { type Actor, authorize } from './access.ts'
-import { askApprovers, changeRequest, entry, jobsOfQueued, record, refreshCards } from './change.ts'
+import { changeRequest, entry, jobsOfQueued, record, refreshCards } from './change.ts'
 import type { SentCard } from './chat-ports.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import { mailboxOf } from './mailbox-plan.ts'
+import { awayOf, jobsOfOpenStage, withOpenStage } from './open-stage.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { evaluate, type Resource } from './preview.ts'
@@ -84,8 +85,9 @@ async function store(
   if (lost !== undefined) throw new NameLost(lost, plan)
   const at = ports.clock.now().toISOString()
   const asked = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
-  const request = { ...newRequest(plan, actor, submission, at), ...asked }
-  const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : askApprovers(request)
+  const fresh = { ...newRequest(plan, actor, submission, at), ...asked }
+  const request = withOpenStage(fresh, settings, await awayOf(ports, fresh, at), at)
+  const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : jobsOfOpenStage(request)
   if (statusCard) {
     await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
     // The answer to the click brings the card up to date, unless it is lost.

@@ -55,6 +55,11 @@ export interface Tenant {
   }
   /** The steps that this mailbox needs, in order: of what was not asked for there is no step. */
   mailboxStepsOf(asked: Pick<MailboxStepInput, 'kind' | 'details' | 'aliasAddress' | 'customAttributes'>): MailboxStep[]
+  /**
+   * Has the bot's app put in front of a person, so that there is a chat with them; its arrival tells the bot. Does nothing where that
+   * is not set up or not permitted. Throws a retryable `TenantError` when the directory does not answer.
+   */
+  installApp(personId: string): Promise<void>
   /** `https://contoso.sharepoint.com/sites/`: what site addresses begin with, and where links may lead. */
   readonly siteRoot: string
   /** `https://outlook.office.com/`: where people open mailboxes. */

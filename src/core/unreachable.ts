@@ -1,20 +1,24 @@
-import { entry } from './change.ts'
+import { openStage } from './approval-stage.ts'
+import { withStage } from './approval-time.ts'
+import { changeRequest, entry } from './change.ts'
 import type { ChatRefusal, Conversation } from './chat-ports.ts'
-import { type CardKey, jobId, system } from './events.ts'
-import type { Ports } from './ports.ts'
+import { type CardKey, isForApprover, type JobOrder, jobId, system } from './events.ts'
+import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 import type { Person } from './resource.ts'
+import { withUnreachable } from './tend.ts'
 
 /** What the timeline says when somebody could not be told; `data` is `{person, card, why}`. */
 export const notTold = 'not-told'
 
 /**
- * Notes that a person's chat does not take a card: the chat is sent nothing more until the person comes back to us, the
- * request's timeline says who was not told of what, and of an approver, whom the request may wait for in vain, the admins
- * are told, once a request. Noting it twice is noting it once.
+ * Notes that a person's chat does not take a card: the chat is sent nothing more until the person comes back to us, and the
+ * request's timeline says who was not told of what. Of an approver, whom the request may wait for in vain, the stage says so too, the admins
+ * are told, once a request, and somebody else is looked for at once. Noting it twice is noting it once.
  */
 export async function couldNotTell(
   ports: Ports,
+  settings: Settings,
   request: Request,
   conversation: Conversation,
   key: CardKey,
@@ -29,18 +33,60 @@ export async function couldNotTell(
     const person = personIn(request, personId)
     if (!person || (await isNoted(ports, requestId, personId, key))) return
     const data = { person, card: key, why }
+    if (isForApprover(key) && (await noteApprover(ports, settings, request, person, data))) return
     const said = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
     await ports.audit.append([said], { version: request.version })
-    if (!key.startsWith('approval:')) return
-    await ports.jobs.enqueue([
+  })
+}
+
+/** True when the stage waits for them: then it says that they cannot be told, and what follows is on its way. */
+async function noteApprover(
+  ports: Ports,
+  settings: Settings,
+  { requestId }: Request,
+  person: Person,
+  data: { card: CardKey; why: string },
+): Promise<boolean> {
+  let isNoted = false
+  await changeRequest(ports, settings, requestId, (request, at) => {
+    const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+    const next = stage && withUnreachable(stage, [person], at, data.why)
+    if (!stage || !next || next === stage) return undefined
+    isNoted = true
+    const changed = { ...withStage(request, next), updatedAt: at }
+    const said = entry(changed, system, notTold, { data: { ...data, person, stage: stage.stage } })
+    const jobs: JobOrder[] = [
       { name: 'notify-admins', payload: { v: 1, requestId, card: 'status' }, id: jobId('unreachable', requestId) },
-    ])
+      {
+        name: 'tend-approval',
+        payload: { v: 1, requestId, stage: stage.stage },
+        id: jobId('tend-approval', requestId, stage.stage, person.id),
+      },
+    ]
+    return { request: changed, audit: [said], jobs }
+  })
+  return isNoted
+}
+
+/** A card arrived with somebody of whom the stage says that they cannot be told: they can. */
+export async function reached(ports: Ports, settings: Settings, request: Request, personId: string): Promise<void> {
+  const isLost = (one: Request): boolean =>
+    openStage(one.approvals)?.unreachable?.some(({ person }) => person.id === personId) ?? false
+  if (request.status !== 'pendingApproval' || !isLost(request)) return
+  await changeRequest(ports, settings, request.requestId, (now, at) => {
+    const stage = openStage(now.approvals)
+    const person = stage?.unreachable?.find((one) => one.person.id === personId)?.person
+    if (now.status !== 'pendingApproval' || !stage || !person) return undefined
+    const unreachable = stage.unreachable?.filter((one) => one.person.id !== personId) ?? []
+    const changed = { ...withStage(now, { ...stage, unreachable }), updatedAt: at }
+    return { request: changed, audit: [entry(changed, system, 'reached', { data: { stage: stage.stage, person } })] }
   })
 }
 
 /** Requester or approver; an admin, who is nothing to the request, is only a matter of the log. */
 function personIn({ requester, approvals }: Request, id: string): Person | undefined {
-  const people = [requester, ...approvals.flatMap(({ approvers }) => approvers)]
+  const standIns = approvals.flatMap((stage) => stage.standIns ?? []).map(({ person }) => person)
+  const people = [requester, ...approvals.flatMap(({ approvers }) => approvers), ...standIns]
   const person = people.find((one) => one.id === id)
   return person && { id, displayName: person.displayName, userPrincipalName: person.userPrincipalName }
 }

@@ -27,6 +27,13 @@ export const faultCodes = [
   'same-as-address',
   'chosen-twice',
   'no-mailbox',
+  'past',
+  'too-late',
+  'same-person',
+  'cannot-decide',
+  'asked-for-it',
+  'already-asked',
+  'not-asked',
 ] as const
 export type FaultCode = (typeof faultCodes)[number]
 

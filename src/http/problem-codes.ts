@@ -29,6 +29,11 @@ const ofCore = {
     'Correct the fields that `errors` names; each has a JSON pointer, and perhaps a suggestion.',
   ),
   'comment-required': code(422, 'A rejection needs a comment, for the requester reads it.', 'Send a comment.'),
+  'nudged-already': code(
+    409,
+    'Those who have not decided were reminded within the last 24 hours.',
+    'Wait until a day has passed since then.',
+  ),
   'name-taken': code(
     409,
     'Somebody else has the name or address.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Account, MailDomains } from '../core/index.ts'
-import { type Graph, query, segment } from './graph.ts'
+import { type Graph, query, quoted, segment } from './graph.ts'
 import { isGuest, toAccount, userEntry, userFields } from './user.ts'
 
 const purposes = {
@@ -19,6 +19,20 @@ export async function accountsOf(
 ): Promise<Account[]> {
   const url = `${graph.root}/groups/${segment(groupId)}/${relation}${query({ $select: userFields, $top: '999' })}`
   return (await graph.list(url, userEntry, purposes[relation])).map(toAccount)
+}
+
+/** The most people that are found of what somebody typed. */
+const mostFound = 10
+
+/** People by what others type of them: a sign-in name or mail address decides, else the beginning of a name (List users). */
+export async function findPeople(graph: Graph, typed: string): Promise<Account[]> {
+  const wanted = quoted(typed)
+  const ask = async ($filter: string): Promise<Account[]> => {
+    const url = `${graph.root}/users${query({ $filter, $select: userFields, $top: String(mostFound) })}`
+    return (await graph.list(url, userEntry, 'looking a person up')).slice(0, mostFound).map(toAccount)
+  }
+  const exact = typed.includes('@') ? await ask(`userPrincipalName eq ${wanted} or mail eq ${wanted}`) : []
+  return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
 }
 
 const text = z.string().nullish().catch(null)

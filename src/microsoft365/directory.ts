@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Account, type Directory, type MailDomains, TenantError } from '../core/index.ts'
-import { accountsOf, isExternal } from './accounts.ts'
+import { accountsOf, findPeople, isExternal } from './accounts.ts'
 import type { CallService } from './call.ts'
 import { readAs } from './call.ts'
 import { type Exchange, heldBy, localPartOf, reachedBy } from './exchange.ts'
@@ -41,6 +41,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
     ownersOf: (groupId) => accountsOf(graph, groupId, 'owners'),
     groupsOf: (personId, how) =>
       groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.anew === true),
+    findPeople: (text) => findPeople(graph, text),
     isExternal: (personId) => isExternal(graph, theDomains, personId),
     async isSiteAddressFree(alias) {
       // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.

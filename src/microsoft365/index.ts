@@ -64,6 +64,7 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
       mailboxStepsOf,
       siteRoot: sharePoint.siteRoot,
       outlookRoot: outlookRootOf(options.exchangeUrl),
+      installApp: async () => undefined,
       health: () => healthOf({ graph, sharePoint, exchange }),
     },
     directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn }),

@@ -5,6 +5,7 @@ import { createBotState } from './bot-state.ts'
 import { createChatPace } from './chat-pace.ts'
 import { createConversationStore } from './conversations.ts'
 import type { Database } from './database.ts'
+import { createDelegationStore } from './delegations.ts'
 import { createDeliveryStore } from './deliveries.ts'
 import { createDraftStore } from './drafts.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
@@ -28,6 +29,7 @@ type StorePorts = Pick<
   | 'requests'
   | 'templates'
   | 'audit'
+  | 'delegations'
   | 'reservations'
   | 'drafts'
   | 'deliveries'
@@ -54,6 +56,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     requests: createRequestStore(database),
     templates: createTemplateStore(database),
     audit: createAuditLog(database, auditKey),
+    delegations: createDelegationStore(database),
     reservations: createReservations(database),
     drafts: createDraftStore(database),
     deliveries: createDeliveryStore(database),

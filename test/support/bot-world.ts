@@ -120,6 +120,12 @@ export function withBotWorld(): BotWorld {
         manager: unexpected('manager'),
         membersOf: unexpected('membersOf'),
         ownersOf: unexpected('ownersOf'),
+        findPeople: (text) => {
+          const wanted = text.toLowerCase()
+          const like = (one: Person) =>
+            one.userPrincipalName.toLowerCase() === wanted || one.displayName.toLowerCase().startsWith(wanted)
+          return inDirectory([kim, dana, omar, sam].filter(like))
+        },
         isExternal: unexpected('isExternal'),
         findProvisionedGroup: unexpected('findProvisionedGroup'),
       },
@@ -129,6 +135,7 @@ export function withBotWorld(): BotWorld {
         siteSteps: forEach(siteSteps, step),
         mailboxSteps: forEach(mailboxSteps, step),
         mailboxStepsOf: () => [...mailboxSteps],
+        installApp: async () => undefined,
         health: async () => [
           { name: 'graph', milliseconds: 41 },
           { name: 'sharePoint', milliseconds: 67 },
@@ -149,6 +156,7 @@ export function withBotWorld(): BotWorld {
       tenantId: contosoTenant,
       admins: [sam.id],
       openRequestsPerPerson: 0,
+      approvals: { reachMinutes: 10, remindAfterHours: 24, escalateAfterHours: 72, expireAfterDays: 14 },
       followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 },
       followUpWebhookUrl: null,
       webhookAllowCidrs: [],

@@ -107,6 +107,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     tenantId,
     admins: [priya.id],
     openRequestsPerPerson: 0,
+    approvals: { reachMinutes: 10, remindAfterHours: 24, escalateAfterHours: 72, expireAfterDays: 14 },
     followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 },
     followUpWebhookUrl: null,
     webhookAllowCidrs: [],
@@ -203,6 +204,13 @@ function directoryOf(world: World, database: Database): Directory {
     isGuest: (id) => ask('isGuest', () => world.guests.has(id)),
     membersOf: (id) => ask('membersOf', () => (world.groups.get(id) ?? []).map(marked)),
     ownersOf: (id) => ask('ownersOf', () => world.owners.get(id) ?? []),
+    findPeople: (text) =>
+      ask('findPeople', () => {
+        const wanted = text.toLowerCase()
+        const all = [...world.people.values()].map(marked)
+        const exact = all.filter((one) => one.userPrincipalName.toLowerCase() === wanted)
+        return exact.length > 0 ? exact : all.filter((one) => one.displayName.toLowerCase().startsWith(wanted))
+      }),
     isExternal: (id) => ask('isExternal', () => world.external.has(id)),
     groupsOf: (id) =>
       ask('groupsOf', () => {
@@ -251,5 +259,6 @@ const noTenant: Tenant = {
   siteSteps: everyStep(siteSteps, unexpected('a site to be made')),
   mailboxSteps: everyStep(mailboxSteps, unexpected('a mailbox to be made')),
   mailboxStepsOf: () => [...mailboxSteps],
+  installApp: async () => undefined,
   health: unexpected('Microsoft 365 to be asked how it does'),
 }

@@ -1,0 +1,190 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { Actor } from './access.ts'
+import { openStage } from './approval-stage.ts'
+import { withStage } from './approval-time.ts'
+import { asking } from './approvers.ts'
+import { askApprovers, type Change, changeRequest, entry } from './change.ts'
+import { type Fault, refuseFields } from './errors.ts'
+import { type JobOrder, jobId, system } from './events.ts'
+import type { Ports, Settings } from './ports.ts'
+import type { Request } from './request.ts'
+import { instant, type Person, person } from './resource.ts'
+import { realigned } from './stand-ins.ts'
+import { type FaultCode, fault } from './validation.ts'
+
+/** Somebody is away, and until they are back a colleague decides what waits for them. They may still decide themselves. */
+export const delegation = z.object({
+  delegationId: z.uuid(),
+  tenantId: z.uuid(),
+  person,
+  delegate: person,
+  from: instant,
+  until: instant,
+  /** When it was ended before its time, or replaced. */
+  endedAt: instant.nullable(),
+})
+export type Delegation = z.output<typeof delegation>
+
+/** Who decides for whoever is away. A person has one delegation at a time. */
+export interface DelegationStore {
+  /** Stores one, and ends the one that its person had. */
+  put(delegation: Delegation): Promise<void>
+  /** Ends, at this time, what a person has delegated, and returns it; undefined when there is nothing. */
+  end(tenantId: string, personId: string, at: string): Promise<Delegation | undefined>
+  /** What a person has delegated at this time. */
+  ofPerson(tenantId: string, personId: string, at: string): Promise<Delegation | undefined>
+  /** What is delegated to a person at this time. */
+  toPerson(tenantId: string, personId: string, at: string): Promise<Delegation[]>
+  /** Those of these people at this time, and those of their delegates, and so on. */
+  reaching(tenantId: string, personIds: readonly string[], at: string): Promise<Delegation[]>
+}
+
+/** How far ahead somebody can be away, in days. */
+const longestDays = 366
+
+/** What a person's delegations come to: who decides for them, and for whom they decide. */
+export interface Delegations {
+  readonly own: Delegation | undefined
+  readonly toMe: readonly Delegation[]
+}
+
+export async function readDelegations(ports: Ports, actor: Actor): Promise<Delegations> {
+  const at = ports.clock.now().toISOString()
+  const [own, toMe] = await Promise.all([
+    ports.delegations.ofPerson(actor.tenantId, actor.id, at),
+    ports.delegations.toPerson(actor.tenantId, actor.id, at),
+  ])
+  return { own, toMe }
+}
+
+/**
+ * Lets a colleague decide what waits, and will wait, for the actor until a moment to come; it replaces an earlier one. Refuses as
+ * `validation-failed`, at `/to` or `/until`.
+ */
+export async function delegate(
+  ports: Ports,
+  actor: Actor,
+  { to, until }: { to: string; until: string },
+): Promise<Delegation> {
+  const now = ports.clock.now()
+  const end = Date.parse(until)
+  const faults: Fault[] = []
+  if (!(end > now.getTime())) faults.push(fault('/until', 'past', 'That day is over. Please choose a later one.'))
+  if (end > now.getTime() + longestDays * 86_400_000)
+    faults.push(fault('/until', 'too-late', 'That is more than a year ahead. Please choose an earlier day.'))
+  const colleague = await asking(() => colleagueOf(ports, actor, to, faults))
+  if (!colleague || faults.length > 0) return refuseFields(faults)
+  const { id, displayName, userPrincipalName, tenantId } = actor
+  const given: Delegation = {
+    delegationId: randomUUID(),
+    tenantId,
+    person: { id, displayName, userPrincipalName },
+    delegate: colleague,
+    from: now.toISOString(),
+    until: new Date(end).toISOString(),
+    endedAt: null,
+  }
+  await ports.work.transaction(async () => {
+    await ports.delegations.put(given)
+    await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: new Date(end) }])
+  })
+  return given
+}
+
+/** Ends what the actor has delegated, before its time; undefined when there was nothing to end. */
+export async function endDelegation(ports: Ports, actor: Actor): Promise<Delegation | undefined> {
+  const at = ports.clock.now().toISOString()
+  return ports.work.transaction(async () => {
+    const own = await ports.delegations.end(actor.tenantId, actor.id, at)
+    if (own) await ports.jobs.enqueue([realignJob(own, 'back')])
+    return own
+  })
+}
+
+/** Somebody who can decide in another's place: an account of our own that can sign in. */
+export async function colleagueOf(
+  { directory }: Pick<Ports, 'directory'>,
+  { id }: Pick<Person, 'id'>,
+  to: string,
+  faults: Fault[],
+): Promise<Person | undefined> {
+  const found = await directory.person(to)
+  const refuse = (code: FaultCode, detail: string): undefined => {
+    faults.push(fault('/to', code, detail))
+  }
+  if (!found) return refuse('unknown-person', 'Nobody of your organisation was found. Please choose another person.')
+  if (found.id === id) return refuse('same-person', 'That is you. Please choose somebody else.')
+  if (found.isGuest || found.isBlocked)
+    return refuse('cannot-decide', `${found.displayName} cannot decide here. Please choose somebody else.`)
+  const { displayName, userPrincipalName } = found
+  return { id: found.id, displayName, userPrincipalName }
+}
+
+const realignJob = ({ tenantId, person, delegationId }: Delegation, why: 'begin' | 'end' | 'back'): JobOrder => ({
+  name: 'realign-approvals',
+  payload: { v: 1, tenantId, personId: person.id },
+  id: jobId('realign-approvals', delegationId, why),
+})
+
+/** How many requests are read at a time. */
+const pageSize = 100
+
+/** Brings all requests that wait for a person in line with who is away just now. */
+export async function realignAll(
+  ports: Ports,
+  settings: Settings,
+  { tenantId, personId }: { tenantId: string; personId: string },
+): Promise<void> {
+  let before: number | undefined
+  do {
+    const page = await ports.requests.list({
+      tenantId,
+      approverId: personId,
+      status: 'pendingApproval',
+      limit: pageSize,
+      ...(before !== undefined && { before }),
+    })
+    for (const { requestId } of page) await realign(ports, settings, requestId)
+    before = page.length === pageSize ? page.at(-1)?.number : undefined
+  } while (before !== undefined)
+}
+
+/** The same for one request. Doing it twice is doing it once. */
+export async function realign(ports: Ports, settings: Settings, requestId: string): Promise<void> {
+  await ports.work.transaction(async () => {
+    const request = await ports.requests.lock(requestId)
+    const stage = request?.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+    if (!request || !stage) return
+    const at = ports.clock.now().toISOString()
+    const away = await delegationsOf(ports, request, at)
+    await changeRequest(ports, settings, requestId, () => realignment(request, away, at))
+  })
+}
+
+/** The delegations that matter to the stage that a request waits in, those of delegates too. */
+export async function delegationsOf(ports: Ports, request: Request, at: string): Promise<Delegation[]> {
+  const stage = openStage(request.approvals)
+  const people = [...(stage?.approvers ?? []), ...(stage?.standIns ?? []).map(({ person }) => person)]
+  return people.length === 0
+    ? []
+    : ports.delegations.reaching(
+        request.tenantId,
+        people.map(({ id }) => id),
+        at,
+      )
+}
+
+/** A request whose stand-ins are those who are delegates now; undefined when they are already. */
+export function realignment(request: Request, away: readonly Delegation[], at: string): Change | undefined {
+  const stage = openStage(request.approvals)
+  const next = stage && realigned(stage, away, request.requester.id, at)
+  if (!stage || !next || next === stage) return undefined
+  const changed = { ...withStage(request, next), updatedAt: at }
+  const now = next.standIns?.filter(({ why }) => why === 'delegated') ?? []
+  const data = {
+    stage: stage.stage,
+    standIns: now.map(({ person, by, until }) => ({ person, insteadOf: by, until })),
+  }
+  return { request: changed, audit: [entry(changed, system, 'delegated', { data })], jobs: askApprovers(changed) }
+}

@@ -1,0 +1,39 @@
+import { type Actor, authorize, notFound } from './access.ts'
+import { openStage, waitingFor } from './approval-stage.ts'
+import { withStage } from './approval-time.ts'
+import { changeRequest, entry } from './change.ts'
+import { ProvisioningError } from './errors.ts'
+import type { Ports, Settings } from './ports.ts'
+import { type Request, referenceOf } from './request.ts'
+import { remindApprovers } from './tend.ts'
+
+const dayMilliseconds = 86_400_000
+
+/** When a request may be nudged: at once, or a day after those who have not decided were last reminded, by anybody. */
+export function nudgeFrom(request: Request): string | undefined {
+  const last = openStage(request.approvals)?.reminders?.at(-1)?.at
+  return last === undefined ? undefined : new Date(Date.parse(last) + dayMilliseconds).toISOString()
+}
+
+/** Reminds those who have not decided, once a day at most. Refuses as `already-ended` or `nudged-already`. */
+export async function nudge(ports: Ports, settings: Settings, actor: Actor, requestId: string): Promise<Request> {
+  const request = await changeRequest(ports, settings, requestId, (request, at) => {
+    authorize(actor, 'request.nudge', request)
+    const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+    if (!stage)
+      throw new ProvisioningError('already-ended', `${referenceOf(request)} waits for nobody's decision any more.`)
+    const from = nudgeFrom(request)
+    if (from !== undefined && from > at)
+      throw new ProvisioningError('nudged-already', 'They were reminded within the last 24 hours.', {
+        context: { at: from },
+      })
+    const { id, displayName, userPrincipalName } = actor
+    const reminders = [...(stage.reminders ?? []), { at, by: { id, displayName, userPrincipalName } }]
+    const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }
+    const data = { stage: stage.stage, people: waitingFor(request.approvals) }
+    const audit = [entry(next, actor, 'reminded', { data })]
+    return { request: next, audit, jobs: remindApprovers(next, { ...stage, reminders }) }
+  })
+  if (!request) throw notFound()
+  return request
+}

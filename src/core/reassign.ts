@@ -1,0 +1,134 @@
+import { type Actor, authorize, notFound } from './access.ts'
+import { type ApprovalStage, openStage, undecided } from './approval-stage.ts'
+import { withStage } from './approval-time.ts'
+import { asking } from './approvers.ts'
+import { askApprovers, type Change, changeRequest, entry } from './change.ts'
+import { ended, longestComment } from './decision.ts'
+import { colleagueOf, delegationsOf, realignment } from './delegation.ts'
+import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
+import type { Ports, Settings } from './ports.ts'
+import type { Request } from './request.ts'
+import type { Person } from './resource.ts'
+import { fault } from './validation.ts'
+
+/** Who is asked instead; `from` is left out where it can only be one: the approver who gives it away, or the only one who has not decided. */
+export interface Reassignment {
+  readonly to: string
+  readonly from?: string | undefined
+  readonly comment?: string | undefined
+}
+
+/**
+ * Asks somebody else in the place of an approver who has not decided, who decides no more then. An approver gives away their own
+ * part; an admin anybody's, but not of their own request. Refuses as `validation-failed` at `/to` or `/from`.
+ */
+export async function reassign(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  asked: Reassignment,
+): Promise<Request> {
+  const seen = await ports.requests.find(requestId)
+  if (!seen) throw notFound()
+  authorize(actor, 'request.reassign', seen)
+  refuseOwn(seen, actor)
+  const faults: Fault[] = []
+  const to = await asking(() => colleagueOf(ports, { id: '' }, asked.to, faults))
+  if (!to || faults.length > 0) return refuseFields(faults)
+  const request = await changeRequest(ports, settings, requestId, (request, at) =>
+    reassigned(request, actor, { ...asked, to }, at),
+  )
+  if (!request) throw notFound()
+  await align(ports, settings, request)
+  return request
+}
+
+/** Whoever asks for something does not choose who decides it. */
+function refuseOwn({ requester }: Request, actor: Actor): void {
+  if (requester.id === actor.id)
+    throw new ProvisioningError(
+      'self-approval',
+      'You asked for this yourself, so another admin has to choose who decides it.',
+    )
+}
+
+function reassigned(
+  request: Request,
+  actor: Actor,
+  { to, from, comment = '' }: { to: Person; from?: string | undefined; comment?: string | undefined },
+  at: string,
+): Change {
+  authorize(actor, 'request.reassign', request)
+  if (request.status !== 'pendingApproval') throw ended(request)
+  const stage = openStage(request.approvals)
+  if (!stage) throw ended(request)
+  const given = givenAway(stage, actor, from)
+  if (to.id === request.requester.id && !stage.selfApproval)
+    refuseFields([fault('/to', 'asked-for-it', `${to.displayName} asked for it. Please choose somebody else.`)])
+  if (stage.approvers.some(({ id }) => id === to.id))
+    refuseFields([fault('/to', 'already-asked', `${to.displayName} is asked already. Please choose somebody else.`)])
+  const { id, displayName, userPrincipalName } = actor
+  const by = { id, displayName, userPrincipalName }
+  const said = comment.trim().slice(0, longestComment)
+  const record = { from: [given], to, by, at, ...(said && { comment: said }) }
+  const next = { ...withStage(request, inPlaceOf(stage, given, to, record)), updatedAt: at }
+  const data = { stage: stage.stage, from: [given], to }
+  const audit = [entry(next, actor, 'reassigned', { comment: said, data })]
+  return { request: next, audit, jobs: askApprovers(next) }
+}
+
+/** Whose part it is. */
+function givenAway(stage: ApprovalStage, actor: Actor, from: string | undefined): Person {
+  const open = undecided(stage)
+  const own = open.find(({ id }) => id === actor.id)
+  if (!actor.isAdmin) {
+    if (!own || (from !== undefined && from !== own.id))
+      throw new ProvisioningError('not-an-approver', 'You can give away only what waits for your own decision.')
+    return own
+  }
+  const only = open.length === 1 ? open[0] : own
+  const found = from === undefined ? only : open.find(({ id }) => id === from)
+  if (found) return found
+  const names = open.map(({ displayName }) => displayName).join(', ')
+  return refuseFields([
+    from === undefined
+      ? fault('/from', 'required', `Several people have not decided: ${names}. Please say in whose place.`)
+      : fault('/from', 'not-asked', `That person's decision is not waited for. It waits for: ${names}.`),
+  ])
+}
+
+/** The new approver is asked as a person, and nobody stands in for the former one any more. */
+function inPlaceOf(
+  stage: ApprovalStage,
+  from: Person,
+  to: Person,
+  record: NonNullable<ApprovalStage['reassigned']>[number],
+): ApprovalStage {
+  const isFormer = ({ id }: Person): boolean => id === from.id
+  const standIns = (stage.standIns ?? [])
+    .map((one) => ({ ...one, insteadOf: one.insteadOf.filter((id) => id !== from.id) }))
+    .filter(({ insteadOf, person }) => insteadOf.length > 0 && person.id !== to.id)
+  const { standIns: _, ...bare } = stage
+  return {
+    ...bare,
+    approvers: stage.approvers.map((one) => (isFormer(one) ? to : one)),
+    reassigned: [...(stage.reassigned ?? []), record],
+    ...(standIns.length > 0 && { standIns }),
+    ...(stage.membership && {
+      membership: {
+        ...stage.membership,
+        people: stage.membership.people.filter((id) => id !== from.id && id !== to.id),
+      },
+    }),
+    ...(stage.unreachable && { unreachable: stage.unreachable.filter(({ person }) => !isFormer(person)) }),
+  }
+}
+
+/** Who is asked now may be away themselves. */
+async function align(ports: Ports, settings: Settings, request: Request): Promise<void> {
+  const at = ports.clock.now().toISOString()
+  const away = await delegationsOf(ports, request, at)
+  if (away.length === 0) return
+  await changeRequest(ports, settings, request.requestId, (now) => realignment(now, away, at))
+}

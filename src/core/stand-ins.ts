@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Account, eligible, type Found, membershipOf } from './approval.ts'
+import { type ApprovalStage, type StandIn, undecided } from './approval-stage.ts'
+import { foundBy, foundById } from './approvers.ts'
+import type { Delegation } from './delegation.ts'
+import type { Ports, Settings } from './ports.ts'
+import type { Request } from './request.ts'
+import type { Person } from './resource.ts'
+
+/** Who can be asked in the place of others, and by which lines of the policy or the settings they were found. */
+export interface Candidate extends Pick<StandIn, 'person' | 'insteadOf' | 'as'> {
+  readonly found: Found
+}
+
+/**
+ * Whom to ask for approvers who do not decide or cannot be told: the backup that the policy names, else each one's manager; for those
+ * whom that leaves without anybody, the admins. Nobody who was asked already, nor who cannot decide, nor who asks.
+ */
+export async function candidatesFor(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  stage: ApprovalStage,
+  silent: readonly Person[],
+): Promise<Candidate[]> {
+  const policy = request.template.approval?.stages[(stage.place ?? 0) - 1]
+  const refused = new Set([
+    ...(stage.standIns ?? []).filter(({ why }) => why !== 'delegated').map(({ person }) => person.id),
+    ...(stage.unreachable ?? []).map(({ person }) => person.id),
+    // Where all have to approve, one of them may do so for another too.
+    ...(stage.rule === 'all' ? silent : stage.approvers).map(({ id }) => id),
+    ...stage.decisions.map(({ by }) => by.id),
+  ])
+  const withoutId = policy?.selfApproval ? undefined : request.requester.id
+  const of = (as: Candidate['as'], found: Found, insteadOf: readonly Person[]): Candidate[] =>
+    eligible([found], withoutId)
+      .flatMap(({ people }) => people)
+      .filter(({ id }) => !refused.has(id))
+      .map((account) => ({
+        person: personOf(account),
+        insteadOf: insteadOf.map(({ id }) => id),
+        as,
+        found: { ...found, people: [account] },
+      }))
+  const backup = await Promise.all((policy?.backup ?? []).map((by) => foundBy(ports, by, request.requester)))
+  const own = policy?.backup
+    ? backup.flatMap((found) => of('backup', found, silent))
+    : (
+        await Promise.all(silent.map(async (one) => of('manager', await foundBy(ports, { manager: true }, one), [one])))
+      ).flat()
+  const left = silent.filter(({ id }) => !own.some(({ insteadOf }) => insteadOf.includes(id)))
+  if (left.length === 0) return own
+  const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
+  return [...own, ...admins.flatMap((found) => of('admin', found, left))]
+}
+
+const personOf = ({ id, displayName, userPrincipalName }: Account): Person => ({ id, displayName, userPrincipalName })
+
+/** A stage that these are asked in too. Who was found through a group decides only while they are in it. */
+export function withCandidates(
+  stage: ApprovalStage,
+  candidates: readonly Candidate[],
+  why: 'escalated' | 'unreachable',
+  at: string,
+): ApprovalStage {
+  if (candidates.length === 0) return stage
+  const byPerson = Map.groupBy(candidates, ({ person }) => person.id)
+  const added = [...byPerson.values()].flatMap((of): StandIn[] => {
+    const [first] = of
+    const insteadOf = [...new Set(of.flatMap((one) => one.insteadOf))]
+    return first ? [{ person: first.person, insteadOf, why, as: first.as, since: at }] : []
+  })
+  const membership = merged(stage, membershipOf(candidates.map(({ found }) => found)))
+  return { ...stage, standIns: [...(stage.standIns ?? []), ...added], ...(membership && { membership }) }
+}
+
+function merged(
+  { membership: before, approvers }: ApprovalStage,
+  added: NonNullable<ApprovalStage['membership']>,
+): ApprovalStage['membership'] {
+  // Who was asked as a person stays so, by whatever other way they were found.
+  const direct = approvers.map(({ id }) => id).filter((id) => !before?.people.includes(id))
+  const people = [...new Set([...(before?.people ?? []), ...added.people.filter((id) => !direct.includes(id))])]
+  if (people.length === 0) return before
+  const owned = [...new Set([...(before?.owned ?? []), ...(added.owned ?? [])])]
+  return {
+    groups: [...new Set([...(before?.groups ?? []), ...added.groups])],
+    ...(owned.length > 0 && { owned }),
+    ...((before?.admins || added.admins) && { admins: true }),
+    people,
+  }
+}
+
+/** How many delegates may follow each other: whoever is away themselves has their own. */
+const longestChain = 5
+
+/**
+ * A stage in which those who are delegates now stand in, and no former ones. The same value when nothing changes. Whoever asks
+ * never decides by delegation, unless the policy lets them.
+ */
+export function realigned(
+  stage: ApprovalStage,
+  away: readonly Delegation[],
+  requesterId: string,
+  at: string,
+): ApprovalStage {
+  const asked = (stage.standIns ?? []).filter(({ why }) => why !== 'delegated')
+  let standIns: readonly StandIn[] = asked
+  for (let link = 0; link < longestChain; link += 1) {
+    const added = away.flatMap((one) => delegateOf({ ...stage, standIns: [...standIns] }, one, requesterId, at))
+    if (added.length === 0) break
+    standIns = [...standIns, ...added]
+  }
+  if (isDeepStrictEqual(standIns, stage.standIns ?? [])) return stage
+  const { standIns: _, ...bare } = stage
+  return standIns.length > 0 ? { ...bare, standIns: [...standIns] } : bare
+}
+
+function delegateOf(
+  stage: ApprovalStage,
+  { person, delegate, from, until, endedAt }: Delegation,
+  requesterId: string,
+  at: string,
+): StandIn[] {
+  if (from > at || until <= at || endedAt !== null) return []
+  if (delegate.id === requesterId && !stage.selfApproval) return []
+  const isApprover = stage.approvers.some(({ id }) => id === delegate.id)
+  // Whose own word is enough needs no other's.
+  if (isApprover && stage.rule !== 'all') return []
+  const standIns = stage.standIns ?? []
+  if (standIns.some((one) => one.person.id === delegate.id && one.by?.id === person.id)) return []
+  const own = undecided(stage)
+    .filter(({ id }) => id === person.id)
+    .map(({ id }) => id)
+  const theirs = standIns.filter((one) => one.person.id === person.id).flatMap(({ insteadOf }) => insteadOf)
+  const insteadOf = [...new Set([...own, ...theirs])].filter((id) => id !== delegate.id)
+  if (insteadOf.length === 0) return []
+  return [{ person: delegate, insteadOf, why: 'delegated', as: 'delegate', by: person, since: from, until }]
+}
+
+/** Whom somebody decides for. */
+export const standsFor = ({ approvers, standIns = [] }: ApprovalStage, personId: string): Person[] => {
+  const ids = new Set(standIns.filter(({ person }) => person.id === personId).flatMap(({ insteadOf }) => insteadOf))
+  return approvers.filter(({ id }) => ids.has(id))
+}

@@ -1,0 +1,63 @@
+import { type Delegation, type DelegationStore, delegation } from '../core/index.ts'
+import type { Database } from './database.ts'
+
+interface Row {
+  readonly body: unknown
+  readonly ended_at: Date | null
+}
+
+/** Who decides for whoever is away. */
+export function createDelegationStore(database: Database): DelegationStore {
+  const read = async (sql: string, values: readonly unknown[]): Promise<Delegation[]> => {
+    const { rows } = await database.query<Row>(sql, values)
+    return rows.map(({ body, ended_at }) =>
+      delegation.parse({ ...Object(body), endedAt: ended_at?.toISOString() ?? null }),
+    )
+  }
+  const end = (tenantId: string, personId: string, at: string): Promise<Delegation[]> =>
+    read(
+      `UPDATE delegations SET ended_at = $3 WHERE tenant_id = $1 AND person_id = $2 AND ended_at IS NULL
+       RETURNING body, ended_at`,
+      [tenantId, personId, at],
+    )
+  return {
+    async put(given) {
+      const { delegationId, tenantId, person, delegate, until, from, endedAt } = given
+      await end(tenantId, person.id, from)
+      await database.query(
+        `INSERT INTO delegations (delegation_id, tenant_id, person_id, delegate_id, until, ended_at, body)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+        [delegationId, tenantId, person.id, delegate.id, until, endedAt, JSON.stringify(given)],
+      )
+    },
+    // What was over by itself is ended too, but nobody is told that it was.
+    end: async (tenantId, personId, at) =>
+      (await end(tenantId, personId, at)).find(({ until }) => Date.parse(until) > Date.parse(at)),
+    ofPerson: async (tenantId, personId, at) =>
+      (
+        await read(
+          `SELECT body, ended_at FROM delegations
+           WHERE tenant_id = $1 AND person_id = $2 AND ended_at IS NULL AND until > $3`,
+          [tenantId, personId, at],
+        )
+      )[0],
+    toPerson: (tenantId, personId, at) =>
+      read(
+        `SELECT body, ended_at FROM delegations
+         WHERE tenant_id = $1 AND delegate_id = $2 AND ended_at IS NULL AND until > $3 ORDER BY until LIMIT 50`,
+        [tenantId, personId, at],
+      ),
+    // Joined by UNION, which leaves out what is there already, so that a circle ends.
+    reaching: (tenantId, personIds, at) =>
+      read(
+        `WITH RECURSIVE away AS (
+           SELECT delegation_id, delegate_id, body, ended_at FROM delegations
+             WHERE tenant_id = $1 AND person_id = ANY($2::uuid[]) AND ended_at IS NULL AND until > $3
+           UNION SELECT next.delegation_id, next.delegate_id, next.body, next.ended_at FROM delegations next
+             JOIN away ON next.person_id = away.delegate_id
+             WHERE next.tenant_id = $1 AND next.ended_at IS NULL AND next.until > $3)
+         SELECT body, ended_at FROM away ORDER BY delegation_id`,
+        [tenantId, personIds, at],
+      ),
+  }
+}

@@ -1,0 +1,12 @@
+-- Who decides for whoever is away. A person has one at a time; those that are over are kept for a while.
+CREATE TABLE delegations (
+  delegation_id uuid PRIMARY KEY,
+  tenant_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  delegate_id uuid NOT NULL,
+  until timestamptz NOT NULL,
+  ended_at timestamptz,
+  body jsonb NOT NULL
+);
+CREATE UNIQUE INDEX delegations_of_person ON delegations (tenant_id, person_id) WHERE ended_at IS NULL;
+CREATE INDEX delegations_to_person ON delegations (tenant_id, delegate_id) WHERE ended_at IS NULL;
