@@ -57,13 +57,13 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     const before = await call('kim', 'GET', path)
     const timeline = await call('kim', 'GET', `${path}/timeline`)
     await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow('The service runs over')
-    // A job whose time will come on the server.
+    // A job whose time will come on the server, beside the look after who decides.
     const job = { name: 'follow-up', payload: { v: 1, requestId: asked['requestId'], look: 0 } }
     await app.queue.enqueue(job.name, job.payload, { startAfter: new Date(Date.now() + 3_600_000) })
     await app.close()
 
     const moved = await moveStore({ dataDir, databaseUrl })
-    expect(moved).toMatchObject({ requests: 1, templates: 8, newestChange: before['updatedAt'], waitingJobs: 1 })
+    expect(moved).toMatchObject({ requests: 1, templates: 8, newestChange: before['updatedAt'], waitingJobs: 2 })
     await start({ DATABASE_URL: databaseUrl })
     expect(app.database.engine).toBe('server')
     expect(await call('kim', 'GET', path)).toEqual(before)

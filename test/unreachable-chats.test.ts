@@ -52,7 +52,9 @@ describe('a person whose chat does not take our cards', () => {
     await settled()
     expect(callsTo(dana), 'one call').toBe(before + 1)
     const person = expect.objectContaining({ id: dana.id, displayName: 'Dana Fox' })
-    expect(await notTold(requestId)).toEqual([{ person, card: 'approval:1', why: 'ConversationBlockedByUser' }])
+    expect(await notTold(requestId)).toEqual([
+      { person, card: 'approval:1', why: 'ConversationBlockedByUser', stage: 1 },
+    ])
     expect(about({ chat: () => sam.chat() }, 'Blocked by Dana')).toHaveLength(1)
     const asked = await omar.sees(/Blocked by Dana/)
     expect((await omar.clicks(asked, 'Approve', { comment: 'yes' })).status).toBe(200)

@@ -1,3 +1,4 @@
+import { openedAt } from './stage-times.ts'
 /** Calls as the API document shows them, with what the service answers in local mode. A test makes each and compares. */
 
 export const approveRequestExamples = {
@@ -48,6 +49,7 @@ export const approveRequestExamples = {
               comment: 'Go ahead.',
             },
           ],
+          ...openedAt('2026-11-20T19:48:45.762Z'),
         },
       ],
       steps: [
@@ -121,6 +123,7 @@ export const rejectRequestExamples = {
               comment: 'Please use the site of the Apollo team.',
             },
           ],
+          ...openedAt('2026-11-20T19:48:46.246Z'),
         },
       ],
       steps: [

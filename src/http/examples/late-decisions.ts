@@ -1,3 +1,4 @@
+import { openedAt } from './stage-times.ts'
 /** Calls as the API document shows them, with what the service answers in local mode. A test makes each and compares. */
 
 export const cancelRequestExamples = {
@@ -37,6 +38,7 @@ export const cancelRequestExamples = {
             },
           ],
           decisions: [],
+          ...openedAt('2026-11-20T19:48:46.724Z'),
         },
       ],
       steps: [

@@ -1,3 +1,4 @@
+import { openedAt } from './stage-times.ts'
 /** Calls as the API document shows them, with what the service answers in local mode. A test makes each and compares. */
 
 export const readRequestExamples = {
@@ -47,6 +48,7 @@ export const readRequestExamples = {
               at: '2026-11-20T19:48:38.900Z',
             },
           ],
+          ...openedAt('2026-11-20T19:48:38.690Z'),
         },
       ],
       steps: [
@@ -144,6 +146,7 @@ export const listRequestsExamples = {
                 },
               ],
               decisions: [],
+              ...openedAt('2026-11-20T19:48:38.334Z'),
             },
           ],
           steps: [
