@@ -10,6 +10,8 @@ import { zip } from './zip.ts'
 /** What a manifest is made for; named as in `.env.example`. */
 const environment = z.object({
   MICROSOFT_APP_ID: z.uuid({ error: "must be the bot registration's client id" }),
+  /** Who may install the app for people, when the service does so: Graph asks for it to be named here. */
+  CLIENT_ID: z.uuid({ error: "must be the client id of the service's own access" }).optional(),
   BASE_URL: z
     .url({ protocol: /^https$/, error: 'must be the public https address of the service' })
     .transform((text) => text.replace(/\/+$/, '')),
@@ -32,7 +34,7 @@ export function manifestFor(variables: Readonly<Record<string, string | undefine
       `The manifest cannot be made (npm run manifest -- --sample makes one to look at):\n${faults.join('\n')}`,
     )
   }
-  const { MICROSOFT_APP_ID: appId, BASE_URL: baseUrl } = parsed.data
+  const { MICROSOFT_APP_ID: appId, CLIENT_ID: clientId, BASE_URL: baseUrl } = parsed.data
   return {
     ...template,
     id: appId,
@@ -44,7 +46,8 @@ export function manifestFor(variables: Readonly<Record<string, string | undefine
       commandLists: [{ scopes: bot.scopes, commands: menu() }],
     })),
     validDomains: [new URL(baseUrl).host],
-    webApplicationInfo: { id: appId, resource: `api://botid-${appId}` },
+    webApplicationInfo:
+      clientId === undefined ? { id: appId, resource: `api://botid-${appId}` } : { id: clientId, resource: baseUrl },
   }
 }
 

@@ -48,6 +48,7 @@ const environment = z.object({
     .default('SingleTenant'),
   CLIENT_ID: id.optional(),
   CLIENT_CERTIFICATE_PATH: z.string().optional(),
+  TEAMS_APP_ID: id.optional(),
   COLLAB_AUDIENCE: list,
   MAIL_AUDIENCE: list,
   MAIL_APP_CLIENTS: list.pipe(

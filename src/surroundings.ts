@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly sharePointAdminUrl: string
   readonly exchangeUrl: string
   readonly directoryExtension: string
+  /** The bot's app in the organisation's catalogue: it is installed for approvers who have no chat with the bot. */
+  readonly teamsAppId: string | undefined
   readonly admins: readonly string[]
   /** Networks that webhooks of templates may go to although they are private. */
   readonly webhookAllowCidrs: readonly string[]
@@ -67,6 +69,7 @@ export async function findSurroundings(config: Environment): Promise<Surrounding
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
     exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? 'https://outlook.office365.com',
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
+    teamsAppId: config.TEAMS_APP_ID,
     admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,
     webhookAllowCidrs: config.WEBHOOK_ALLOW_CIDRS.length > 0 || !local ? config.WEBHOOK_ALLOW_CIDRS : loopback,
     templatesFile: config.TEMPLATES_FILE ?? (local ? contoso.templatesFile : undefined),

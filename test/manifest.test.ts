@@ -68,6 +68,14 @@ describe('the Teams manifest', () => {
     expect(manifest.developer.websiteUrl).toBe('https://quartermaster.contoso.example')
   })
 
+  it('names who may install it for people, where that is set', () => {
+    const clientId = '0c0ffee0-2222-4222-8222-000000000001'
+    const own = manifestFor({ ...variables, CLIENT_ID: clientId })
+    expect(own.webApplicationInfo).toEqual({ id: clientId, resource: 'https://quartermaster.contoso.example' })
+    expect(own.bots[0]?.botId).toBe(variables.MICROSOFT_APP_ID)
+    expect(microsoftSchema(own.manifestVersion)(own)).toBe(true)
+  })
+
   it('shows the commands that have a place in the menu, in its order, ten at most', () => {
     const placed = commands.filter((command) => command.menu !== null)
     const inOrder = placed.toSorted((one, other) => (one.menu ?? 0) - (other.menu ?? 0)).map(({ words }) => words)

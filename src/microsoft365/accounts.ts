@@ -26,10 +26,13 @@ const mostFound = 10
 
 /** People by what others type of them: a sign-in name or mail address decides, else the beginning of a name (List users). */
 export async function findPeople(graph: Graph, typed: string): Promise<Account[]> {
-  const wanted = quoted(typed)
+  // Everybody's name begins with nothing.
+  if (typed.trim() === '') return []
+  const wanted = quoted(typed.trim())
   const ask = async ($filter: string): Promise<Account[]> => {
     const url = `${graph.root}/users${query({ $filter, $select: userFields, $top: String(mostFound) })}`
-    return (await graph.list(url, userEntry, 'looking a person up')).slice(0, mostFound).map(toAccount)
+    // The first page alone: of a single letter there are as many pages as the organisation has.
+    return (await graph.first(url, userEntry, 'looking a person up')).slice(0, mostFound).map(toAccount)
   }
   const exact = typed.includes('@') ? await ask(`userPrincipalName eq ${wanted} or mail eq ${wanted}`) : []
   return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)

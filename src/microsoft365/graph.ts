@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { TenantError } from '../core/index.ts'
 import { unreadable } from './answer.ts'
 import { type Answer, type CallService, errorOf, readAs } from './call.ts'
+import { createPages } from './graph-pages.ts'
 import { type UserEntry, userEntry, userFields } from './user.ts'
 
 export const graphService = 'Microsoft Graph'
@@ -58,27 +59,8 @@ export type Graph = ReturnType<typeof createGraph>
 export function createGraph(call: CallService, directoryUrl: string, extension: string) {
   const root = `${directoryUrl}/v1.0`
   const byName = (uniqueName: string) => `${root}/groups(uniqueName=${segment(quoted(uniqueName))})`
+  const { list, first } = createPages(call, root, graph)
   const bind = (ids: readonly string[]) => ids.map((id) => `${root}/users/${id}`)
-
-  /** All entries of a list, page by page. Follows links of this directory only. */
-  async function list<S extends z.ZodType>(url: string, item: S, purpose: string, signal?: AbortSignal) {
-    const page = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
-    const found: z.output<S>[] = []
-    let next: string | undefined = url
-    for (let count = 0; next !== undefined; count += 1) {
-      if (!next.startsWith(`${root}/`) || count === 100) throw foreignPage()
-      const answer: Answer = await call({ url: next, purpose, accept: [404], ...(signal && { signal }) })
-      if (answer.status === 404) return []
-      const body = readAs(page, answer, graph)
-      // Directory lists mix people with groups, devices and roles: what is not asked for is left out.
-      for (const each of body.value) {
-        const parsed = item.safeParse(each)
-        if (parsed.success) found.push(parsed.data)
-      }
-      next = body['@odata.nextLink']
-    }
-    return found
-  }
 
   async function user(path: string, purpose: string): Promise<UserEntry | undefined> {
     const url = `${root}/users/${path}${query({ $select: userFields })}`
@@ -88,6 +70,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
 
   return {
     list,
+    first,
     root,
     /** By object id. An answer about somebody else is none. */
     async user(id: string): Promise<UserEntry | undefined> {
@@ -234,9 +217,4 @@ export const notThereYet = (what: string): TenantError =>
   new TenantError('not-there-yet', `${what} is not to be seen everywhere yet.`, {
     retryable: true,
     retryAfterSeconds: 2,
-  })
-
-const foreignPage = (): TenantError =>
-  new TenantError('foreign-page', `${graph} sent a list whose next page is elsewhere or never ends.`, {
-    retryable: false,
   })

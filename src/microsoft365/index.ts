@@ -1,4 +1,5 @@
 import type { Directory, Tenant } from '../core/index.ts'
+import { createAppInstall } from './app-install.ts'
 import { type CallLog, createCaller } from './call.ts'
 import { createDirectory } from './directory.ts'
 import { createExchange, exchangeDoor } from './exchange.ts'
@@ -25,6 +26,8 @@ export interface Microsoft365Options {
   readonly exchangeUrl: string
   /** Name of the schema extension on groups that carries the request id: `svc_group`. */
   readonly directoryExtension: string
+  /** The bot's app in the organisation's catalogue; without it it is installed for nobody. */
+  readonly teamsAppId?: string | undefined
   /** The only way out: `app.ts` gives one that refuses to run inside a database transaction. */
   readonly fetch: typeof fetch
   /** Told of each HTTP exchange. */
@@ -56,7 +59,7 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
     sharePointAdminUrl: options.sharePointAdminUrl,
   })
   const exchange = createExchange(createCaller(exchangeDoor(options.exchangeUrl), { signIn, fetch, log }), options)
-  const { warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
+  const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
   return {
     tenant: {
       siteSteps: createSiteSteps({ graph, sharePoint, settleSeconds }),
@@ -64,7 +67,7 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
       mailboxStepsOf,
       siteRoot: sharePoint.siteRoot,
       outlookRoot: outlookRootOf(options.exchangeUrl),
-      installApp: async () => undefined,
+      installApp: createAppInstall({ call: callGraph, root: graph.root, teamsAppId, warn }),
       health: () => healthOf({ graph, sharePoint, exchange }),
     },
     directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn }),

@@ -32,6 +32,8 @@ export const contoso = z
     displayName: z.string(),
     domains: z.tuple([z.string()], z.string()),
     labels: z.array(z.object({ id: z.uuid(), name: z.string() })),
+    /** What the organisation has in its Teams catalogue; `externalId` stands in the app's manifest. */
+    teamsApps: z.array(z.object({ id: z.uuid(), externalId: z.uuid(), displayName: z.string() })),
     groups: z.array(
       z.object({
         id: z.uuid(),

@@ -154,7 +154,9 @@ async function runWithFaults(
 
 function refusalOf(fault: Fault, service: Service, call: Call): Reply {
   const throttled = fault.kind === 'status429'
-  const message = throttled ? 'Too many requests.' : 'The service is temporarily unavailable.'
+  const forbidden = fault.status === 403
+  const other = forbidden ? 'The caller may not do this.' : 'The service is temporarily unavailable.'
+  const message = throttled ? 'Too many requests.' : other
   const reply = service.refusal(throttled ? 429 : (fault.status ?? 503), message, call)
   const wait = fault.retryAfter ?? (throttled ? 1 : undefined)
   return wait === undefined ? reply : { ...reply, headers: { ...reply.headers, 'retry-after': String(wait) } }

@@ -1,5 +1,6 @@
 import { contoso } from './contoso.ts'
 import { groupOperations } from './graph-groups.ts'
+import { installedAppOperations } from './graph-installed-apps.ts'
 import { membershipOperations } from './graph-memberships.ts'
 import { siteOperations } from './graph-sites.ts'
 import { userOperations } from './graph-users.ts'
@@ -18,6 +19,7 @@ export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSett
     ...groupOperations(tenant, settings),
     ...membershipOperations(tenant, settings),
     ...siteOperations(tenant, settings),
+    ...installedAppOperations(tenant, settings),
     organization(settings),
     schemaExtensions(settings),
   ]
@@ -40,6 +42,7 @@ export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSett
 
 const codes: Readonly<Record<number, string>> = {
   400: 'BadRequest',
+  403: 'Forbidden',
   405: 'Request_BadRequest',
   429: 'TooManyRequests',
   500: 'InternalServerError',
@@ -50,13 +53,18 @@ const codes: Readonly<Record<number, string>> = {
 }
 
 const queryOptions = new Set(['$select', '$filter', '$search', '$top', '$count', '$skiptoken'])
+/** Of one list alone, which knows one thing to expand. */
+const isExpanding = (operation: Operation, name: string): boolean =>
+  name === '$expand' && operation.name === 'graph.installedApps.list'
 
 /** Queries that are not understood are refused: ignoring one in silence would let a test pass that Graph fails. */
 function refusingBadQueries(operation: Operation): Operation {
   return {
     ...operation,
     handle: (call) => {
-      const unknown = [...call.query.keys()].find((name) => name.startsWith('$') && !queryOptions.has(name))
+      const unknown = [...call.query.keys()].find(
+        (name) => name.startsWith('$') && !queryOptions.has(name) && !isExpanding(operation, name),
+      )
       if (unknown) return badRequest(call, `The simulator does not know the query option '${unknown}'.`)
       try {
         return operation.handle(call)

@@ -18,7 +18,7 @@ export interface ObservedCall {
 /** A running simulator with its state in a folder of its own, and what tests ask of its control door. */
 export async function startTenant(
   options: Partial<Omit<SimulatorOptions, 'dataDir' | 'port'>> = {},
-  connection: Partial<Pick<Microsoft365Options, 'settleSeconds' | 'workSeconds'>> = {},
+  connection: Partial<Pick<Microsoft365Options, 'settleSeconds' | 'workSeconds' | 'teamsAppId' | 'warn'>> = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'quartermaster-'))
   const simulator: Simulator = await startSimulator({

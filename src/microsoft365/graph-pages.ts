@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { TenantError } from '../core/index.ts'
+import { type CallService, readAs } from './call.ts'
+
+const onePage = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
+interface Page<T> {
+  readonly found: readonly T[]
+  readonly next: string | undefined
+}
+
+/** How lists of Microsoft Graph are read. `root` is the only place that their pages may be at. */
+export function createPages(call: CallService, root: string, service: string) {
+  async function page<S extends z.ZodType>(
+    url: string,
+    item: S,
+    purpose: string,
+    signal?: AbortSignal,
+  ): Promise<Page<z.output<S>> | undefined> {
+    const answer = await call({ url, purpose, accept: [404], ...(signal && { signal }) })
+    if (answer.status === 404) return undefined
+    const body = readAs(onePage, answer, service)
+    // Directory lists mix people with groups, devices and roles: what is not asked for is left out.
+    const found = body.value.flatMap((each) => {
+      const parsed = item.safeParse(each)
+      return parsed.success ? [parsed.data] : []
+    })
+    return { found, next: body['@odata.nextLink'] }
+  }
+
+  return {
+    /** All entries of a list, page by page. Follows links of this directory only. */
+    async list<S extends z.ZodType>(url: string, item: S, purpose: string, signal?: AbortSignal) {
+      const found: z.output<S>[] = []
+      let next: string | undefined = url
+      for (let count = 0; next !== undefined; count += 1) {
+        if (!next.startsWith(`${root}/`) || count === 100) throw foreignPage(service)
+        const read: Page<z.output<S>> | undefined = await page(next, item, purpose, signal)
+        if (!read) return []
+        found.push(...read.found)
+        next = read.next
+      }
+      return found
+    },
+    /** The first entries of a list, as many as `$top` says, where nobody wants to read them all. */
+    first: async <S extends z.ZodType>(url: string, item: S, purpose: string): Promise<readonly z.output<S>[]> =>
+      (await page(url, item, purpose))?.found ?? [],
+  }
+}
+
+const foreignPage = (service: string): TenantError =>
+  new TenantError('foreign-page', `${service} sent a list whose next page is elsewhere or never ends.`, {
+    retryable: false,
+  })
