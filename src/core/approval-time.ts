@@ -72,6 +72,30 @@ export function nextLook({ times }: ApprovalStage, at: string): string | undefin
     .sort()[0]
 }
 
+/**
+ * When somebody who is asked is taken for unreachable if they have no chat: who was asked later than the stage's turn came has
+ * as long as the first ones.
+ */
+export function reachableBy(stage: ApprovalStage, personId: string): string | undefined {
+  const { times, standIns = [], reassigned = [] } = stage
+  const asked = [
+    ...standIns.filter(({ person }) => person.id === personId).map(({ since }) => since),
+    ...reassigned.filter(({ to }) => to.id === personId).map(({ at }) => at),
+  ]
+  const moments = asked.map((at) => reachLookAt(stage, at)).filter((moment) => moment !== undefined)
+  return [times?.reachBy, ...moments]
+    .filter((moment) => moment !== undefined)
+    .sort()
+    .at(-1)
+}
+
+/** When those who are asked at a moment, after the stage's turn came, should have a chat; undefined of a stage without times. */
+export function reachLookAt({ times, openedAt }: ApprovalStage, at: string): string | undefined {
+  if (!times || openedAt === undefined) return undefined
+  const patience = Date.parse(times.reachBy) - Date.parse(openedAt)
+  return new Date(Date.parse(at) + patience).toISOString()
+}
+
 /** The stage that a request waits in, if it is this one. */
 export function waitingStage(request: Request | undefined, stage: number): ApprovalStage | undefined {
   const open = request?.status === 'pendingApproval' ? openStage(request.approvals) : undefined

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type ApprovalStage, openStage, waitingFor } from './approval-stage.ts'
+import { reachLookAt } from './approval-time.ts'
 import { type AuditEntry, type Delivery, type JobOrder, jobId, provisionedEvent, system, webhookOf } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTerminal, type Request } from './request.ts'
@@ -187,6 +188,20 @@ export function stageLook(
       name: 'tend-approval',
       payload: { v: 1, requestId, stage, look },
       id: jobId('tend-approval', requestId, stage, look),
+      startAfter: new Date(due),
+    },
+  ]
+}
+
+/** The order for a look whether those who are asked from now on have a chat by the time that the first ones had. */
+export function reachLook({ requestId }: Pick<Request, 'requestId'>, stage: ApprovalStage, at: string): JobOrder[] {
+  const due = reachLookAt(stage, at)
+  if (due === undefined) return []
+  return [
+    {
+      name: 'tend-approval',
+      payload: { v: 1, requestId, stage: stage.stage },
+      id: jobId('tend-approval', requestId, stage.stage, 'reach', at),
       startAfter: new Date(due),
     },
   ]

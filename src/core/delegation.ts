@@ -4,7 +4,7 @@ import type { Actor } from './access.ts'
 import { openStage } from './approval-stage.ts'
 import { withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
-import { askApprovers, type Change, changeRequest, entry } from './change.ts'
+import { askApprovers, type Change, changeRequest, entry, reachLook } from './change.ts'
 import { type Fault, refuseFields } from './errors.ts'
 import { type JobOrder, jobId, system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -186,5 +186,6 @@ export function realignment(request: Request, away: readonly Delegation[], at: s
     stage: stage.stage,
     standIns: now.map(({ person, by, until }) => ({ person, insteadOf: by, until })),
   }
-  return { request: changed, audit: [entry(changed, system, 'delegated', { data })], jobs: askApprovers(changed) }
+  const jobs = [...askApprovers(changed), ...reachLook(changed, stage, at)]
+  return { request: changed, audit: [entry(changed, system, 'delegated', { data })], jobs }
 }

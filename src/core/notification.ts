@@ -30,7 +30,8 @@ export async function deliverCard(
     return couldNotTell(ports, settings, request, conversation, key, { why: conversation.closed, closed: true })
   const { conversationId } = conversation
   const before = await ports.sentCards.find(requestId, personId, key)
-  if (before && before.state !== 'sending') return
+  if (before && before.state !== 'sending')
+    return isForApprover(key) ? reached(ports, settings, request, personId) : undefined
   // Another job is sending it just now, and sees to its end: of our own sending this would be at least the second attempt.
   if (before && attempt === 1 && isAtWork(before, ports.clock.now())) return
   const known = before && !isOfWebhook(key) ? await knownCard(ports, requestId, personId) : undefined

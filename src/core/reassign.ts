@@ -2,7 +2,7 @@ import { type Actor, authorize, notFound } from './access.ts'
 import { type ApprovalStage, openStage, undecided } from './approval-stage.ts'
 import { withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
-import { askApprovers, type Change, changeRequest, entry } from './change.ts'
+import { askApprovers, type Change, changeRequest, entry, reachLook } from './change.ts'
 import { ended, longestComment } from './decision.ts'
 import { colleagueOf, delegationsOf, realignment } from './delegation.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
@@ -75,7 +75,7 @@ function reassigned(
   const next = { ...withStage(request, inPlaceOf(stage, given, to, record)), updatedAt: at }
   const data = { stage: stage.stage, from: [given], to }
   const audit = [entry(next, actor, 'reassigned', { comment: said, data })]
-  return { request: next, audit, jobs: askApprovers(next) }
+  return { request: next, audit, jobs: [...askApprovers(next), ...reachLook(next, stage, at)] }
 }
 
 /** Whose part it is. */

@@ -1,7 +1,7 @@
 import { type ApprovalStage, waitingFor } from './approval-stage.ts'
-import { type Due, dueOf, nextLook, outOfReach, waitingStage, withStage } from './approval-time.ts'
+import { type Due, dueOf, nextLook, outOfReach, reachableBy, waitingStage, withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
-import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequester } from './change.ts'
+import { askApprovers, type Change, changeRequest, entry, reachLook, stageLook, tellRequester } from './change.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import { type AuditEntry, type JobOrder, type JobPayload, jobId, system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -24,7 +24,7 @@ export async function tendStage(ports: Ports, settings: Settings, order: JobPayl
   if (!request || !stage) return
   const at = ports.clock.now().toISOString()
   const due = dueOf(stage, at)
-  const unheard = due.reach ? await withoutChat(ports, request, stage) : []
+  const unheard = due.reach ? await withoutChat(ports, request, stage, at) : []
   const known = withUnreachable(stage, unheard, at)
   const silent = due.expire ? [] : due.escalate ? waitingFor([known]) : outOfReach(known)
   // Stand-ins do not need stand-ins of their own, but those they stand in for do.
@@ -76,6 +76,7 @@ export function tend(
   if (told.length === 0) return undefined
   const jobs = [
     ...askApprovers(after),
+    ...(candidates.length > 0 ? reachLook(after, next, at) : []),
     ...(due.remind || due.warn ? remindApprovers(after, next) : []),
     ...(due.warn ? [warnRequester(after, next)] : []),
     ...(reached === stage ? [] : [tellAdminsOfUnreachable(after)]),
@@ -107,10 +108,11 @@ function toldOf(
   ]
 }
 
-/** Those asked who have no chat with the bot, or none that is open, and of whom it was not noted. */
-async function withoutChat(ports: Ports, request: Request, stage: ApprovalStage): Promise<Person[]> {
+/** Those asked who have no chat with the bot by now, or none that is open, and of whom it was not noted. */
+async function withoutChat(ports: Ports, request: Request, stage: ApprovalStage, at: string): Promise<Person[]> {
   const known = new Set(stage.unreachable?.map(({ person }) => person.id))
-  const asked = waitingFor([stage]).filter(({ id }) => !known.has(id))
+  const isDue = ({ id }: Person): boolean => (reachableBy(stage, id) ?? at) <= at
+  const asked = waitingFor([stage]).filter((person) => !known.has(person.id) && isDue(person))
   const chats = await Promise.all(asked.map(({ id }) => ports.conversations.ofPerson(request.tenantId, id)))
   return asked.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
 }

@@ -60,7 +60,8 @@ async function noteApprover(
       {
         name: 'tend-approval',
         payload: { v: 1, requestId, stage: stage.stage },
-        id: jobId('tend-approval', requestId, stage.stage, person.id),
+        // They may come back, and be lost once more.
+        id: jobId('tend-approval', requestId, stage.stage, person.id, at),
       },
     ]
     return { request: changed, audit: [said], jobs }
@@ -68,7 +69,7 @@ async function noteApprover(
   return isNoted
 }
 
-/** A card arrived with somebody of whom the stage says that they cannot be told: they can. */
+/** Somebody of whom the stage says that they cannot be told has the card, in a chat that is open: they can. */
 export async function reached(ports: Ports, settings: Settings, request: Request, personId: string): Promise<void> {
   const isLost = (one: Request): boolean =>
     openStage(one.approvals)?.unreachable?.some(({ person }) => person.id === personId) ?? false
