@@ -1,16 +1,19 @@
 import { z } from 'zod'
-import { ProvisioningError } from '../core/index.ts'
+import { type Deciding, ProvisioningError } from '../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from './turn.ts'
 
 /** What the dispatcher sees of an action: a verb, and a way to run it on data that it does not trust. */
 export interface CardAction<V extends string = string> {
   readonly verb: V
+  readonly decides?: Deciding
   run(turn: Turn, raw: unknown): Promise<Reply>
 }
 
 /** A click's verb, the schema of its data and what it does, in one value. Data that does not fit changes nothing. */
 export function defineCardAction<const V extends string, S extends z.ZodType>(action: {
   verb: V
+  /** A decision about a request: that somebody tried who is let into nothing is written down. */
+  decides?: Deciding
   /** Whoever else clicks is refused, whatever the click is about, so nothing is learnt by it. */
   forAdmins?: boolean
   data: S
@@ -18,6 +21,7 @@ export function defineCardAction<const V extends string, S extends z.ZodType>(ac
 }): CardAction<V> {
   return {
     verb: action.verb,
+    ...(action.decides && { decides: action.decides }),
     async run(turn, raw) {
       if (action.forAdmins && !isForAdmins(turn.actor))
         throw new ProvisioningError('forbidden', 'You may not do this. An admin can.')

@@ -4,7 +4,8 @@ import { type Activity, type Middleware, TurnContext } from 'botbuilder'
 import { DialogContextError } from 'botbuilder-dialogs'
 import { z } from 'zod'
 import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
-import { type ActivityKey, ProvisioningError } from '../core/index.ts'
+import { type ActivityKey, type Actor, ProvisioningError } from '../core/index.ts'
+import { cardActions } from './actions/index.ts'
 import { createPacedChats, type PacedChats } from './paced-chats.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
@@ -98,7 +99,7 @@ export class Listener implements Middleware {
       if (isSpeaking(activity)) throw new ProvisioningError('forbidden', 'Your account is not known here.')
       return false
     }
-    const actor = await this.#services.provisioning.actor({ tenantId, id })
+    const actor = await this.#admit(activity, { tenantId, id })
     rememberTurn(context, {
       actor,
       viewer: { ...viewer, id: actor.id, isAdmin: actor.isAdmin },
@@ -109,6 +110,22 @@ export class Listener implements Middleware {
     })
     await this.#knowChat(context, actor.id, tenantId)
     return true
+  }
+
+  /** Who it is; that somebody tried to decide who is let into nothing is written down with the request. */
+  async #admit(activity: Activity, who: { tenantId: string; id: string }): Promise<Actor> {
+    const { provisioning, log } = this.#services
+    try {
+      return await provisioning.actor(who)
+    } catch (error) {
+      const click = clickOf(activity)
+      const decides = click && cardActions.get(click.verb)?.decides
+      if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
+        await provisioning.system
+          .noteRefused(who, click.data['requestId'], decides)
+          .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
+      throw error
+    }
   }
 
   #viewerOf({ activity }: TurnContext): Viewer {

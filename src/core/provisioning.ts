@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import { type Actor, admit, type Permission } from './access.ts'
 import { readHealth, readQueue, readStuck } from './administration.ts'
 import { asking } from './approvers.ts'
@@ -30,7 +31,7 @@ import { nudge } from './nudge.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
 import { type Reassignment, reassign } from './reassign.ts'
-import { noted, noteRefused } from './refused.ts'
+import { type Deciding, noted, noteRefused } from './refused.ts'
 import { submit } from './submission.ts'
 import { tendStage } from './tend.ts'
 import { watch } from './watchdog.ts'
@@ -169,9 +170,15 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
       tendApproval: (order: JobPayload<'tend-approval'>) => tendStage(ports, settings, order),
       realignApprovals: (of: { tenantId: string; personId: string }) => realignAll(ports, settings, of),
-      /** Whoever is let into nothing tried to decide. */
-      noteRefused: (who: { id: string }, requestId: string, tried: string) =>
-        noteRefused(ports, who, requestId, tried, 'forbidden'),
+      /**
+       * Somebody of our tenant who is let into nothing tried to decide. What they named is theirs to choose, and may be
+       * anything; of another tenant's people nothing is written.
+       */
+      async noteRefused(who: { tenantId: string; id: string }, requestId: unknown, tried: Deciding): Promise<void> {
+        const id = z.uuid().safeParse(requestId).data
+        if (id !== undefined && who.tenantId === settings.tenantId)
+          await noteRefused(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
+      },
       watch: (underWay: readonly string[]) => watch(ports, settings, underWay),
       giveUp: (requestId: string) => giveUp(ports, settings, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),

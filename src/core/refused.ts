@@ -4,6 +4,9 @@ import { type AuditEntry, system } from './events.ts'
 import type { Ports } from './ports.ts'
 import type { Person } from './resource.ts'
 
+/** What of an approval somebody can try who may not. */
+export type Deciding = 'approve' | 'reject' | 'reassign'
+
 /** The action of an entry that tells of somebody who tried to decide and may not. The chain shows it to admins, the timeline to nobody. */
 export const refusedAction = 'refused'
 /** Refusals that are about who it was, and not about when. */
@@ -16,7 +19,7 @@ export async function noted<T>(
   ports: Ports,
   actor: Actor,
   requestId: string,
-  tried: string,
+  tried: Deciding,
   attempt: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -34,7 +37,7 @@ export async function noteRefused(
   ports: Ports,
   who: Pick<Person, 'id'> & Partial<Person>,
   requestId: string,
-  tried: string,
+  tried: Deciding,
   code: ErrorCode,
 ): Promise<void> {
   await ports.work.transaction(async () => {
@@ -53,5 +56,5 @@ export async function noteRefused(
   })
 }
 
-const isSame = ({ action, data }: AuditEntry, id: string, tried: string, code: ErrorCode): boolean =>
+const isSame = ({ action, data }: AuditEntry, id: string, tried: Deciding, code: ErrorCode): boolean =>
   action === refusedAction && data?.['who'] === id && data['tried'] === tried && data['code'] === code

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Request, Response } from 'restify'
 import { z } from 'zod'
-import { type Actor, faultsOf, type Permission, type Provisioning, refuseFields } from '../core/index.ts'
+import { type Actor, type Deciding, faultsOf, type Permission, type Provisioning, refuseFields } from '../core/index.ts'
 import type { Audience } from './authenticate.ts'
 import type { RequestHeader } from './headers.ts'
 import { HttpError } from './problem.ts'
@@ -110,6 +110,8 @@ interface ActorSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
   /** What the caller needs, by core's access table. What depends on one request is decided by core when it has read it. */
   readonly permission: Permission
   readonly audience: Audience
+  /** A decision about a request: that somebody tried who is let into nothing is written down. */
+  readonly decides?: Deciding
   handle(scope: ActorScope, input: Input<P, Q, B>): Promise<AnswerOf<NoInfer<A>>>
 }
 interface PublicSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
@@ -129,6 +131,7 @@ interface Described extends Omit<Common<AnySchema, AnySchema, BodySpec | undefin
 export interface ActorRoute extends Described {
   readonly permission: Permission
   readonly audience: Audience
+  readonly decides?: Deciding
   /** Checks the input and gives the call that it makes. Throws 404 for an address, 422 for a query or body. */
   prepare(raw: RawInput): (scope: ActorScope) => Promise<Answer>
 }

@@ -1,5 +1,13 @@
 import type { IncomingMessage } from 'node:http'
-import { access, authorize, from, type IdempotencyStore, type Permission } from '../core/index.ts'
+import {
+  type Actor,
+  access,
+  authorize,
+  from,
+  type IdempotencyStore,
+  type Permission,
+  ProvisioningError,
+} from '../core/index.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
 import type { ActorRoute, PublicRoute, RawInput, Route, Scope } from './define-route.ts'
 import { claimKey, idempotencyKeyOf } from './idempotency.ts'
@@ -99,10 +107,29 @@ async function act(
   requestId: string,
 ): Promise<Outgoing> {
   const { provisioning } = door.services
-  const actor = await provisioning.actor(caller)
+  const actor = await admitted(door, route, exchange, caller, raw)
   if (isDecidedHere(route.permission)) authorize(actor, route.permission)
   const call = route.prepare(raw)
   return outgoing(await call({ ...scopeOf(door, exchange, requestId), actor, provisioning }))
+}
+
+/** Who calls; that somebody tried to decide who is let into nothing is written down with the request. */
+async function admitted(
+  { services: { provisioning } }: Door,
+  { decides }: ActorRoute,
+  { log, traceId }: Exchange,
+  caller: Identity,
+  { params }: RawInput,
+): Promise<Actor> {
+  try {
+    return await provisioning.actor(caller)
+  } catch (error) {
+    if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
+      await provisioning.system
+        .noteRefused(caller, Object(params).requestId, decides)
+        .catch((err: unknown) => log.warn({ traceId, err }, 'that somebody was refused was not noted'))
+    throw error
+  }
 }
 
 /** A permission that nobody has by what they are to one request. The others are decided by core, which reads it. */

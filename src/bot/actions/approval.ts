@@ -9,6 +9,7 @@ import { statusOf } from './request.ts'
 /** Approves; the card becomes the record of the decision. */
 export const approveRequest = defineCardAction({
   verb: 'approval.approve',
+  decides: 'approve',
   data: z.object({ requestId, comment }),
   handle: (turn, { requestId, comment }) =>
     decided(turn, requestId, () => turn.provisioning.approve(turn.actor, requestId, comment)),
@@ -17,6 +18,7 @@ export const approveRequest = defineCardAction({
 /** Rejects; without a comment the card comes back asking for one. */
 export const rejectRequest = defineCardAction({
   verb: 'approval.reject',
+  decides: 'reject',
   data: z.object({ requestId, comment }),
   async handle(turn, { requestId, comment }) {
     try {

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Actor, longestComment, type Permission, type Provisioning, type Request } from '../../core/index.ts'
+import {
+  type Actor,
+  type Deciding,
+  longestComment,
+  type Permission,
+  type Provisioning,
+  type Request,
+} from '../../core/index.ts'
 import { type ActorRoute, defineRoute } from '../define-route.ts'
 import { approveRequestExamples, rejectRequestExamples } from '../examples/decisions.ts'
 import { cancelRequestExamples, retryRequestExamples } from '../examples/late-decisions.ts'
@@ -28,12 +35,13 @@ interface DecisionSpec {
   readonly verb: 'approve' | 'reject' | 'cancel' | 'retry'
   readonly summary: string
   readonly permission: Permission
+  readonly decides?: Deciding
   readonly refusals: readonly ProblemCode[]
   readonly examples: DecisionExamples
   readonly decide: Decide
 }
 
-function decisionRoute({ verb, summary, permission, refusals, examples, decide }: DecisionSpec): ActorRoute {
+function decisionRoute({ verb, summary, permission, decides, refusals, examples, decide }: DecisionSpec): ActorRoute {
   return defineRoute({
     id: `${verb}Request`,
     tag: 'Requests',
@@ -41,6 +49,7 @@ function decisionRoute({ verb, summary, permission, refusals, examples, decide }
     path: `/requests/v1/:requestId/${verb}`,
     summary,
     permission,
+    ...(decides && { decides }),
     audience: 'any',
     params: ofOneRequest,
     body: decisionBody,
@@ -60,6 +69,7 @@ export const approveRequest = decisionRoute({
   verb: 'approve',
   summary: 'Approve a request',
   permission: 'request.decide',
+  decides: 'approve',
   refusals: tooLate,
   examples: approveRequestExamples,
   decide: (to, ...call) => to.approve(...call),
@@ -68,6 +78,7 @@ export const rejectRequest = decisionRoute({
   verb: 'reject',
   summary: 'Reject a request, saying why',
   permission: 'request.decide',
+  decides: 'reject',
   refusals: [...tooLate, 'comment-required'],
   examples: rejectRequestExamples,
   decide: (to, ...call) => to.reject(...call),
