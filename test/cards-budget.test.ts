@@ -10,9 +10,11 @@ import {
   mailDomain,
   omar,
   planOf,
+  priya,
   projectSite,
   requestOf,
   requests,
+  sam,
   siteRoot,
   stageOf,
   templateOf,
@@ -52,6 +54,26 @@ function largest(letter: string): [name: string, card: CardJson][] {
     snapshot(templateOf({ ...of, name: `x${long(62)}x`, description: `x${long(298)}x` }))
   const [by, problem] = [named(dana), { code: 'x', detail: long(1000), step: 'ready-check' }]
   const stages = [1, 2, 3, 4, 5].map((stage) => stageOf(stage, hundred, { rule: 'quorum', quorum: 3 }))
+  const moment = '2026-11-15T09:02:00Z'
+  const times = { reachBy: moment, warnAt: moment, expiresAt: '2026-11-29T09:02:00Z' }
+  const standIns = hundred.slice(0, 40).flatMap(({ id }, index) => {
+    const why = (['delegated', 'escalated', 'unreachable'] as const)[index % 3] ?? 'delegated'
+    const of = { insteadOf: [id], why, as: 'delegate' as const, by: named(omar), since: moment }
+    return [dana, sam].map((one) => ({ ...of, person: named(one), until: '2026-12-30T23:00:00Z' }))
+  })
+  /** As much as can have happened while it waits, as Dana sees it who was given it and stands in for others. */
+  const waited = (['any', 'all', 'quorum'] as const).map((rule) =>
+    stageOf(1, [named(dana), ...hundred], {
+      ...{ rule, quorum: 3, openedAt: moment, times, standIns, escalatedAt: moment, warnedAt: moment },
+      reminders: [{ at: '2026-11-20T09:02:00Z', by: named(kim) }],
+      unreachable: hundred.map((person) => ({ person, why: 'NoChat', at: moment })),
+      reassigned: [{ from: hundred, to: named(dana), by: named(sam), at: moment, comment: long(500) }],
+    }),
+  )
+  const given = waited.map((stage) => ({
+    ...stage,
+    decisions: [{ ...approvedBy(named(omar), '09:31', long(500)), insteadOf: hundred }],
+  }))
   const decided = [stageOf(1, hundred, { decisions: [approvedBy(by, '09:31', long(500))] })]
   const common = { requester: named(kim), reason: long(1024), cancelledBy: named(omar), cancelComment: long(500) }
   const site = (of: RequestForSite): RequestForSite => ({
@@ -93,6 +115,21 @@ function largest(letter: string): [name: string, card: CardJson][] {
     ...all.map((request): [string, CardJson] => [
       `confirm ${request.status}`,
       cards.adminConfirm({ verb: 'admin.cancel', request, comment: long(500), commentMissing: true }, asAdmin),
+    ]),
+    ...waited.flatMap((stage): [string, CardJson][] => {
+      const [ofSite, ofMailbox] = [site(requestOf()), mailbox(mailboxes.waiting)]
+      const form = { comment: long(500), commentMissing: true }
+      const approvals = [stage, ...stages.slice(1)]
+      return [
+        [`status ${stage.rule}`, cards.requestStatus({ ...ofSite, approvals }, asAdmin)],
+        [`approval ${stage.rule}`, cards.approval({ ...ofSite, approvals }, viewerOf(dana), form)],
+        [`approval of a mailbox ${stage.rule}`, cards.approval({ ...ofMailbox, approvals }, viewerOf(dana), form)],
+        [`decided ${stage.rule}`, cards.approvalDecided({ ...ofSite, approvals }, viewerOf(priya))],
+      ]
+    }),
+    ...given.flatMap((stage): [string, CardJson][] => [
+      [`status after ${stage.rule}`, cards.requestStatus({ ...open, approvals: [stage] }, asAdmin)],
+      [`decided for ${stage.rule}`, cards.approvalDecided({ ...open, approvals: [stage] }, viewerOf(sam))],
     ]),
     ['status', cards.requestStatus(open, asAdmin)],
     ['ready', cards.ready(site(requests.ready), asAdmin)],

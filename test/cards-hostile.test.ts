@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../src/cards/index.ts'
 import { literal } from '../src/cards/literal.ts'
-import { fault, type Person, type RequestForMailbox, type RequestForSite, snapshot } from '../src/core/index.ts'
+import {
+  type ApprovalStage,
+  fault,
+  type Person,
+  type RequestForMailbox,
+  type RequestForSite,
+  snapshot,
+} from '../src/core/index.ts'
 import { mailboxes, mailboxPlanOf, supportMailbox } from './support/card-mailboxes.ts'
 import {
   approvedBy,
@@ -12,15 +19,18 @@ import {
   mailDomain,
   omar,
   planOf,
+  priya,
   projectSite,
   requestOf,
   requests,
+  sam,
   siteRoot,
   stageOf,
   templateOf,
   viewerOf,
 } from './support/card-requests.ts'
 import { isNode, nodesOf } from './support/card-rules.ts'
+import { inTime } from './support/card-stages.ts'
 import { shortHostileTexts } from './support/hostile-texts.ts'
 
 /** Text of people and admins: everything that markdown, templates, our placeholders and Teams could trip over. */
@@ -95,6 +105,11 @@ function everyCard(text: string): CardJson[] {
     cards.requestStatus(of({ ...requests.failed, problem: { code: 'x', detail: text } }), { ...asKim, isAdmin: true }),
     cards.approval(of(requestOf()), viewerOf(dana), { comment: text, commentMissing: true }),
     cards.approvalDecided(of(requestOf({ approvals })), viewerOf(omar)),
+    ...Object.values(inTime).flatMap((request) => {
+      const waited = of({ ...request, approvals: renamed(request.approvals, text) })
+      const viewers = [dana, omar, priya, sam].map((one) => viewerOf(one))
+      return [cards.requestStatus(waited, asKim), ...viewers.map((viewer) => cards.approvalNow(waited, viewer))]
+    }),
     cards.approvalDecided(of(requests.rejected), viewerOf(omar)),
     cards.approvalDecided(of(requests.cancelled), viewerOf(omar)),
     cards.ready(of({ ...requests.ready, progress: { securityGroupName: text } }), asKim),
@@ -104,6 +119,12 @@ function everyCard(text: string): CardJson[] {
     ...everyMailboxCard(text),
   ]
 }
+
+/** Everybody who is named in stages has the text as a name, and it is what they wrote. */
+const renamed = (stages: readonly ApprovalStage[], text: string): ApprovalStage[] =>
+  JSON.parse(JSON.stringify(stages), (key, value: unknown) =>
+    key === 'displayName' || key === 'comment' ? text : value,
+  ) as ApprovalStage[]
 
 function everyMailboxCard(text: string): CardJson[] {
   const source = templateOf({

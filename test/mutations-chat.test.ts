@@ -88,7 +88,14 @@ describe('mutations of the data of each card verb', () => {
     const { kim, omar } = service
     for (const verb of ['request.review', 'request.submit', 'request.edit', 'request.cancel'])
       subjects.set(verb, subject((await reviews(kim, { ...inputs, displayName: verb })).card, 'Send').requestId)
-    for (const verb of ['approval.approve', 'approval.reject', 'approval.refresh', 'request.refresh', 'admin'])
+    for (const verb of [
+      'approval.approve',
+      'approval.reject',
+      'approval.refresh',
+      'request.refresh',
+      'request.nudge',
+      'admin',
+    ])
       subjects.set(verb, (await asksFor(kim, { ...inputs, displayName: verb })).requestId)
     subjects.set('bystander', (await asksFor(omar, { ...inputs, displayName: 'Bystander' })).requestId)
   })
@@ -114,6 +121,7 @@ describe('mutations of the data of each card verb', () => {
     'request.edit': ofDraft('request.edit'),
     'request.cancel': ofRequest('request.cancel', () => service.kim),
     'request.refresh': ofRequest('request.refresh', () => service.kim),
+    'request.nudge': ofRequest('request.nudge', () => service.kim),
     'approval.approve': ofRequest('approval.approve', dana, { comment }),
     'approval.reject': ofRequest('approval.reject', dana, { comment }),
     'approval.refresh': ofRequest('approval.refresh', dana),

@@ -1,5 +1,14 @@
 import { type CardJson, cards } from '../cards/index.ts'
-import { attentionOf, type CardKey, type Conversation, type Outbox, type Request, referenceOf } from '../core/index.ts'
+import {
+  attentionOf,
+  type CardKey,
+  type Conversation,
+  everAsked,
+  isForApprover,
+  type Outbox,
+  type Request,
+  referenceOf,
+} from '../core/index.ts'
 import type { CardSender } from './card-sender.ts'
 
 /** What admins are told of receivers of webhooks. */
@@ -29,7 +38,8 @@ export function createOutbox(
       const about = { reference: referenceOf(request), by: request.template.name }
       return cards.notice({ code: ofWebhook.code, ...about }, viewer)
     }
-    return key.startsWith('approval:') ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
+    // A warning is the status card, which says by itself that the end is near.
+    return isForApprover(key) ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
   }
   return {
     send: (conversation, request, key) =>
@@ -45,7 +55,7 @@ export function createOutbox(
  */
 function seesAsAdmin(id: string, { requester, approvals }: Request, key: CardKey): boolean {
   if (key.startsWith('stuck:')) return true
-  if (id === requester.id || key.startsWith('approval:')) return false
-  const isApprover = approvals.some(({ approvers }) => approvers.some((one) => one.id === id))
+  if (id === requester.id || isForApprover(key)) return false
+  const isApprover = everAsked(approvals).some((one) => one.id === id)
   return key.startsWith('outcome:') || !isApprover
 }

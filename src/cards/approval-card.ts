@@ -1,25 +1,29 @@
 import { z } from 'zod'
 import {
   type ApprovalStage,
-  type Decision,
   isApproved,
   isForMailbox,
-  needed,
+  missing,
   openStage,
+  type Person,
   type Request,
   referenceOf,
   resourceKind,
+  undecided,
+  voicesOf,
   waitingFor,
 } from '../core/index.ts'
 import { becauseOf, sinceWhat } from './approval-why.ts'
 import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { defineCard } from './define-card.ts'
-import { fact, fitting, labelName } from './facts.ts'
+import { fact, fitting, labelName, room } from './facts.ts'
 import { askedAddress } from './links.ts'
-import { look, looks, rowLook, rowLooks } from './look.ts'
+import { look, looks, rowLook, rowLooks, toKnow } from './look.ts'
 import { peopleWith } from './mailbox-facts.ts'
+import { type CardJson, firstThatFits } from './render.ts'
+import { expiryOf, handedWith, line, linesForApprover, urgencyOf } from './stage-words.ts'
 import { strings } from './strings.ts'
-import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
+import { cut, decidedBy, longest, moment, peopleList, type Viewer } from './words.ts'
 
 const rules = [
   'alone',
@@ -32,7 +36,8 @@ const rules = [
   'stageQuorum',
 ] as const satisfies readonly (keyof typeof strings.approval.rule)[]
 
-const about = {
+/** What all cards for approvers begin with. */
+export const about = {
   reference: z.string(),
   kind: resourceKind,
   templateName: z.string(),
@@ -49,6 +54,14 @@ export const approvalCard = defineCard({
   data: z.strictObject({
     ...about,
     requestId: z.uuid(),
+    look,
+    urgency: z.enum(['first', 'reminded', 'expiring']),
+    /** Why the viewer is asked, who else may decide for them, and that they were reminded. */
+    says: z.array(line),
+    /** What somebody wrote who gave this to the viewer. */
+    handedBy: z.string(),
+    handedComment: z.string(),
+    expires: z.string(),
     reason: z.string(),
     checks: z
       .array(
@@ -72,7 +85,7 @@ export const approvalCard = defineCard({
   }),
 })
 
-const aboutOf = (request: Request, viewer: Viewer) => ({
+export const aboutOf = (request: Request, viewer: Viewer) => ({
   reference: referenceOf(request),
   kind: request.kind,
   templateName: request.template.name,
@@ -81,24 +94,40 @@ const aboutOf = (request: Request, viewer: Viewer) => ({
   sentAt: moment(request.submittedAt, viewer, 'full'),
 })
 
-/** What an approver decides by. `form` is what was typed when the card comes back because a rejection lacks its comment. */
+/** What was typed when the card comes back: with its present state, or because a rejection lacks its comment. */
+export interface ApprovalForm {
+  readonly comment: string
+  readonly commentMissing: boolean
+}
+
+/** What an approver decides by. `most`: code units that its details may take. */
 export function approvalView(
   request: Request,
   viewer: Viewer,
-  form: { comment: string; commentMissing: boolean } = { comment: '', commentMissing: false },
+  form: ApprovalForm = { comment: '', commentMissing: false },
+  most: number = room,
 ): Parameters<typeof approvalCard.render>[0] {
   const stage = openStage(request.approvals)
-  const colleagues = waitingFor(request.approvals).filter(({ id }) => id !== viewer.id)
-  const { shown, hidden } = fitting([
+  const colleagues = stage ? colleaguesOf(stage, viewer) : []
+  const facts = [
     { label: strings.field.address, value: askedAddress(request, viewer) },
     ...mainFacts(request, 1024),
     ...labelFact(request),
     ...(request.reason.length > longest.text ? reasonFact(request, 1024) : []),
     ...otherFacts(request),
-  ])
+  ]
+  const { shown, hidden } = fitting(facts, 0, most)
+  const urgency = urgencyOf(stage, viewer)
+  const handed = handedWith(stage, viewer)
   return {
     ...aboutOf(request, viewer),
     requestId: request.requestId,
+    look: urgency === 'expiring' ? toKnow : looks.pendingApproval,
+    urgency,
+    says: stage ? linesForApprover(stage, viewer) : [],
+    handedBy: handed.by,
+    handedComment: handed.comment,
+    expires: urgency === 'expiring' ? '' : expiryOf(stage, viewer),
     reason: cut(request.reason, longest.text),
     checks: checksOf(request),
     details: shown,
@@ -107,10 +136,24 @@ export function approvalView(
     commentMissing: form.commentMissing,
     rule: ruleOf(stage, colleagues.length, request.approvals.length),
     people: stage?.rule === 'any' ? peopleList(colleagues, 'or') : peopleList(colleagues, 'and'),
-    needed: stage ? needed(stage) - stage.decisions.length : 0,
+    needed: stage ? missing(stage) : 0,
     stage: stage?.stage ?? 1,
     stages: request.approvals.length,
   }
+}
+
+/** Less and less of the details, in code units, where the rest of the card leaves no room for more. */
+const rooms = [room, 3000, 1200]
+
+/** The card; of a request with much to say, fewer details. */
+export const renderApproval = (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson =>
+  firstThatFits(rooms.map((most) => () => approvalCard.render(approvalView(request, viewer, form, most))))
+
+/** Who decides beside the viewer: where the first decision counts everybody, else those for whom the viewer does not speak. */
+function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
+  if (stage.rule === 'any') return waitingFor([stage]).filter(({ id }) => id !== viewer.id)
+  const voices = voicesOf(stage, viewer.id, viewer.now.toISOString()).map(({ id }) => id)
+  return undecided(stage).filter(({ id }) => id !== viewer.id && !voices.includes(id))
 }
 
 /** What was looked at for the approver; `!` marks what deserves a thought. */
@@ -120,11 +163,11 @@ function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'
     ...row(name, value),
     look: { ...rowLooks.done, mark: '!' as const, color: 'Attention' as const },
   })
-  const approvers = request.approvals.filter(isApproved).flatMap(({ decisions }) => decisions.map(({ by }) => by))
+  const decisions = request.approvals.filter(isApproved).flatMap(({ decisions }) => decisions)
   const stage = openStage(request.approvals)
   const because = becauseOf(request, stage)
   const approved = [
-    ...(approvers.length > 0 ? [row('approvedBy', peopleList(approvers, 'and'))] : []),
+    ...(decisions.length > 0 ? [row('approvedBy', decidedBy(decisions))] : []),
     ...(because ? [row('because', because)] : []),
     ...(stage?.resolvedTo
       ? [toConsider(stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', sinceWhat(stage))]
@@ -155,71 +198,4 @@ function ruleOf(stage: ApprovalStage | undefined, colleagues: number, stages: nu
   const rule = colleagues === 0 ? 'alone' : (stage?.rule ?? 'any')
   if (stages < 2) return rule
   return ({ alone: 'stageAlone', any: 'stageAny', all: 'stageAll', quorum: 'stageQuorum' } as const)[rule]
-}
-
-type Outcome = keyof typeof strings.decided
-const outcomes = Object.keys(strings.decided) as [Outcome, ...Outcome[]]
-
-export const approvalDecidedCard = defineCard({
-  name: 'approval-decided',
-  data: z.strictObject({
-    ...about,
-    address: z.string(),
-    look,
-    outcome: z.enum(outcomes),
-    by: z.string(),
-    at: z.string(),
-    comment: z.string(),
-  }),
-})
-
-/** What an approver sees when there is nothing left to decide for them, or not yet. */
-export function approvalDecidedView(
-  request: Request,
-  viewer: Viewer,
-): Parameters<typeof approvalDecidedCard.render>[0] {
-  const decision = decisionFor(request, viewer)
-  const outcome = outcomeOf(request, viewer, decision)
-  const told = outcome === 'cancelledBy' ? request.cancelledBy : decision?.by
-  const shown = decision && outcome !== 'notYet'
-  return {
-    ...aboutOf(request, viewer),
-    address: askedAddress(request, viewer),
-    look: lookOf[outcome],
-    outcome,
-    by: cut(told?.displayName ?? '', longest.name),
-    at: moment(shown ? decision.at : (request.finishedAt ?? request.updatedAt), viewer, 'full'),
-    comment: cut(decision?.comment ?? '', longest.text),
-  }
-}
-
-const lookOf = {
-  approvedByYou: looks.succeeded,
-  approvedByOther: looks.succeeded,
-  rejectedByYou: looks.rejected,
-  rejectedByOther: looks.rejected,
-  cancelled: looks.cancelled,
-  cancelledBy: looks.cancelled,
-  expired: looks.expired,
-  notYet: looks.expired,
-} as const
-
-/** The viewer's own decision; else a rejection by anybody; else the one that closed the stage the viewer was asked in. */
-function decisionFor({ approvals }: Request, viewer: Viewer): Decision | undefined {
-  const all = approvals.flatMap(({ decisions }) => decisions)
-  const asked = approvals.find(({ approvers }) => approvers.some(({ id }) => id === viewer.id))
-  return (
-    all.find(({ by }) => by.id === viewer.id) ??
-    all.find(({ decision }) => decision === 'rejected') ??
-    (asked && isApproved(asked) ? asked.decisions.at(-1) : undefined)
-  )
-}
-
-function outcomeOf(request: Request, viewer: Viewer, decision: Decision | undefined): Outcome {
-  if (decision) {
-    const who = decision.by.id === viewer.id ? 'You' : 'Other'
-    return `${decision.decision}By${who}`
-  }
-  if (request.status === 'cancelled') return request.cancelledBy ? 'cancelledBy' : 'cancelled'
-  return request.status === 'expired' ? 'expired' : 'notYet'
 }

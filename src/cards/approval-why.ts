@@ -1,7 +1,7 @@
 import type { ApprovalStage, JudgedCondition, Request } from '../core/index.ts'
 import { labelName } from './facts.ts'
 import { strings } from './strings.ts'
-import { cut, listOf, longest } from './words.ts'
+import { cut, fill, listOf, longest } from './words.ts'
 
 /** Why the admins were asked, or `''` when they were not. */
 export const sinceWhat = ({ resolvedFor }: ApprovalStage): string =>
@@ -18,9 +18,6 @@ export function becauseOf(request: Request, stage: ApprovalStage | undefined): s
     longest.text,
   )
 }
-
-const fill = (words: string, values: Readonly<Record<string, string>>): string =>
-  words.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
 
 function inWords(request: Request, { condition, found }: JudgedCondition): string {
   const words = strings.approval.because

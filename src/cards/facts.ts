@@ -44,15 +44,19 @@ export const asCut = ({ label, value }: Fact): z.output<typeof fact> => ({ label
 export const mostOfPeople = 400
 
 /** Code units that facts may take on a card, and what one costs beside its words: the card must stay under 25 kB. */
-const room = 4800
+export const room = 4800
 const costOfFact = 330
 
 /**
  * As many facts as the card has room for, and how many are left out. What room is left then goes to the long ones among
  * them, in order, from the one at `whole` on.
  */
-export function fitting(facts: readonly Fact[], whole = 0): { shown: z.output<typeof fact>[]; hidden: number } {
-  let left = room
+export function fitting(
+  facts: readonly Fact[],
+  whole = 0,
+  most = room,
+): { shown: z.output<typeof fact>[]; hidden: number } {
+  let left = most
   const kept: Fact[] = []
   for (const one of facts) {
     left -= costOfFact + JSON.stringify([one.label, one.value]).length

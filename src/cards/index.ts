@@ -9,14 +9,14 @@ import {
   type Queue,
   type Request,
   type Stuck,
-  waitingFor,
 } from '../core/index.ts'
 import { adminAuditCard, adminAuditView } from './admin-audit.ts'
 import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
 import { adminHealthCard, adminHealthView } from './admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from './admin-queue.ts'
-import { approvalCard, approvalDecidedCard, approvalDecidedView, approvalView } from './approval-card.ts'
+import { type ApprovalForm, approvalCard, renderApproval } from './approval-card.ts'
+import { approvalDecidedCard, approvalDecidedView, decidesNow } from './approval-decided.ts'
 import { cardRegistry } from './define-card.ts'
 import { renderForm } from './form.ts'
 import {
@@ -41,6 +41,7 @@ import type { Viewer } from './words.ts'
 
 export type { Confirmation } from './admin-confirm.ts'
 export { mostJobs } from './admin-jobs.ts'
+export { decidesNow } from './approval-decided.ts'
 export { formInputIds, peopleInputIds } from './form.ts'
 export type { HelpFor, TemplateChoice } from './help.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb } from './notice.ts'
@@ -82,15 +83,12 @@ export const cards = {
   form: (form: RequestForm): CardJson => renderForm(form),
   review: (review: { draft: Draft; plan: Plan }): CardJson => reviewCard.render(reviewView(review)),
   requestStatus: (request: Request, viewer: Viewer): CardJson => renderRequestStatus(request, viewer),
-  approval: (request: Request, viewer: Viewer, form?: { comment: string; commentMissing: boolean }): CardJson =>
-    approvalCard.render(approvalView(request, viewer, form)),
+  approval: (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson => renderApproval(request, viewer, form),
   approvalDecided: (request: Request, viewer: Viewer): CardJson =>
     approvalDecidedCard.render(approvalDecidedView(request, viewer)),
   /** The approval card while the viewer can decide, else the decided one. */
   approvalNow: (request: Request, viewer: Viewer): CardJson =>
-    request.status === 'pendingApproval' && waitingFor(request.approvals).some(({ id }) => id === viewer.id)
-      ? cards.approval(request, viewer)
-      : cards.approvalDecided(request, viewer),
+    decidesNow(request, viewer) ? cards.approval(request, viewer) : cards.approvalDecided(request, viewer),
   /** The one card that tells of a finished resource. */
   ready: (request: Request, viewer: Viewer): CardJson =>
     isForMailbox(request)

@@ -60,6 +60,8 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     noReference: { look: toKnow, types: 'myRequests' },
     noRequests: { look: plain, types: 'newRequest' },
     noApprovals: { look: plain, types: 'myRequests' },
+    noReferenceToNudge: { look: toKnow, types: 'myRequests' },
+    nothingToNudge: { look: plain, types: 'myRequests' },
     nudgedAlready: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
     noTemplates: { look: toKnow, types: 'myRequests' },
     templateGone: { look: toKnow, types: 'newRequest' },

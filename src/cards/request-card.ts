@@ -4,7 +4,7 @@ import {
   isTakenName,
   lastDecision,
   may,
-  needed,
+  missing,
   openStage,
   type Request,
   type RequestState,
@@ -12,15 +12,16 @@ import {
   requestState,
   resourceKind,
   transitions,
-  waitingFor,
 } from '../core/index.ts'
+import { decidesNow } from './approval-decided.ts'
 import { checkRow, checkRows } from './checks.ts'
 import { defineCard } from './define-card.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from './links.ts'
-import { look, looks, shownState } from './look.ts'
+import { look, looks, shownState, toKnow } from './look.ts'
 import { type CardJson, firstThatFits } from './render.ts'
+import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from './stage-words.ts'
 import { stepRow, stepRows } from './steps.ts'
-import { cut, decidersOf, fullMoment, longest, moment, type Viewer } from './words.ts'
+import { cut, fullMoment, longest, moment, type Viewer } from './words.ts'
 
 const sentences = [
   'waiting',
@@ -55,7 +56,8 @@ export const requestStatusCard = defineCard({
     displayName: z.string(),
     /** Who asks, on the card of anybody else. */
     requester: z.string(),
-    state: requestState,
+    /** A request that waits says so, until it is about to expire. */
+    state: z.enum([...requestState.options, 'expiring']),
     look,
     mailbox: z.boolean(),
     /** The address for people, asked for or made; where the button leads, which is `''` until the requester is told. */
@@ -65,6 +67,8 @@ export const requestStatusCard = defineCard({
     says: z.enum(sentences),
     people: z.string(),
     needed: z.int(),
+    /** What has happened while it waits. */
+    waits: z.array(line),
     /** The name that somebody else has, and one that is free. */
     taken: z.string(),
     free: z.string(),
@@ -75,14 +79,18 @@ export const requestStatusCard = defineCard({
     checks: z.array(checkRow),
     sentAt: z.string(),
     updatedAt: z.string(),
+    expires: z.string(),
     can: z.strictObject({
       edit: z.boolean(),
       rename: z.boolean(),
       retry: z.boolean(),
       decide: z.boolean(),
       refresh: z.boolean(),
+      nudge: z.boolean(),
       again: z.boolean(),
       cancel: z.boolean(),
+      /** The same beside two other buttons, in a shorter word. */
+      cancelShort: z.boolean(),
     }),
   }),
 })
@@ -91,7 +99,8 @@ export const requestStatusCard = defineCard({
 export function requestStatusView(request: Request, viewer: Viewer): Parameters<typeof requestStatusCard.render>[0] {
   const state = shownState(request)
   const said = quoteOf(request)
-  const stage = openStage(request.approvals)
+  const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
+  const isExpiring = urgencyOf(stage, viewer) === 'expiring'
   const checks = state === 'failed' ? checkRows(request, viewer) : []
   return {
     requestId: request.requestId,
@@ -101,14 +110,15 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
     templateName: request.template.name,
     displayName: cut(request.details.displayName, longest.title),
     requester: isOwn(request, viewer) ? '' : cut(request.requester.displayName, longest.name),
-    state,
-    look: looks[state],
+    state: isExpiring ? 'expiring' : state,
+    look: isExpiring ? toKnow : looks[state],
     mailbox: isForMailbox(request),
     ...placeOf(request, state, viewer),
     address: askedAddress(request, viewer),
     says: sentenceOf(request, state, viewer),
-    people: stage ? decidersOf(stage, waitingFor(request.approvals)) : '',
-    needed: stage ? needed(stage) - stage.decisions.length : 0,
+    people: stage ? decidersNow(stage) : '',
+    needed: stage ? missing(stage) : 0,
+    waits: stage ? linesForRequester(request, stage, viewer) : [],
     comment: cut(said.comment, longest.text),
     ...namesOf(request),
     commentBy: cut(said.by, longest.name),
@@ -117,6 +127,7 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
     checks,
     sentAt: fullMoment(request.submittedAt, viewer),
     updatedAt: moment(request.updatedAt, viewer, 'full'),
+    expires: isExpiring ? '' : expiryOf(stage, viewer),
     can: permitted(request, state, viewer),
   }
 }
@@ -189,19 +200,25 @@ function leftOf(request: Request, isAdmin = false) {
 /** The buttons for this viewer. Whether the click is allowed is decided by the core once more. */
 function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const actor = { id: viewer.id, displayName: '', userPrincipalName: '', tenantId: request.tenantId, isAdmin: false }
+  const admin = { ...actor, isAdmin: viewer.isAdmin === true }
   const own = isOwn(request, viewer)
   const moves: readonly RequestState[] = transitions[request.status]
   const rename = own && state === 'failed' && isTakenName(request.problem)
   const retry = viewer.isAdmin === true && state === 'failed' && !rename
+  const decide = decidesNow(request, viewer)
+  const cancel = !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
+  const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
   return {
     edit: own && (state === 'rejected' || state === 'expired'),
     rename,
     retry,
-    decide: state === 'pendingApproval' && waitingFor(request.approvals).some(({ id }) => id === viewer.id),
+    decide,
     // One long button, or two others, leave no room on a phone; what they hide can be typed.
     refresh: !rename && !retry && (moves.length > 0 || state !== request.status),
+    nudge,
     again: own && (state === 'succeeded' || state === 'cancelled'),
-    cancel: !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request),
+    cancel: cancel && !decide && !nudge,
+    cancelShort: cancel && (decide || nudge),
   }
 }
 

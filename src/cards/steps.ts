@@ -14,7 +14,7 @@ import {
 import { sinceWhat } from './approval-why.ts'
 import { rowLook, rowLooks, shownState } from './look.ts'
 import { strings } from './strings.ts'
-import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
+import { cut, decidedBy, longest, moment, type Viewer } from './words.ts'
 
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note
@@ -57,8 +57,8 @@ export function stepRows(request: Request, viewer: Viewer): StepRow[] {
     case 'pendingApproval':
       return [sent, ...approved, ...openRows(request.approvals), toMake(request, rowLooks.later), ready('later')]
     case 'rejected': {
-      const names = lastDecision(request.approvals)?.by.displayName ?? ''
-      const rejected = row('rejected', rowLooks.failed, { names: cut(names, longest.name), at: end })
+      const last = lastDecision(request.approvals)
+      const rejected = row('rejected', rowLooks.failed, { names: last ? decidedBy([last]) : '', at: end })
       return [sent, ...approved, rejected, toMake(request, rowLooks.never)]
     }
     case 'expired':
@@ -95,8 +95,7 @@ function approvedRows(stages: readonly ApprovalStage[], at: (when: string | unde
   const approvals = stages.filter((stage) => isApproved(stage) && !isRejected(stage))
   const decisions = approvals.flatMap(({ decisions }) => decisions)
   if (decisions.length === 0) return []
-  const people = new Map(decisions.map(({ by }) => [by.id, by]))
-  const names = peopleList([...people.values()], 'and')
+  const names = decidedBy(decisions)
   return [row('approved', rowLooks.done, { names, at: at(lastDecision(approvals)?.at) })]
 }
 
@@ -116,8 +115,7 @@ function openRows(stages: readonly ApprovalStage[]): StepRow[] {
 }
 
 function ruleNote(stage: ApprovalStage): Partial<StepRow> {
-  const given = stage.decisions.map(({ by }) => by)
-  if (given.length > 0) return { note: 'soFar', noteValue: peopleList(given, 'and') }
+  if (stage.decisions.length > 0) return { note: 'soFar', noteValue: decidedBy(stage.decisions) }
   if (stage.resolvedTo)
     return { note: stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', noteValue: sinceWhat(stage) }
   if (stage.approvers.length < 2) return {}

@@ -9,6 +9,7 @@ export const verbs = [
   'request.edit',
   'request.cancel',
   'request.refresh',
+  'request.nudge',
   'approval.approve',
   'approval.reject',
   'approval.refresh',

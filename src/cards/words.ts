@@ -1,4 +1,4 @@
-import type { ApprovalStage, Person } from '../core/index.ts'
+import type { ApprovalStage, Decision, Person } from '../core/index.ts'
 import { strings } from './strings.ts'
 
 /** Who looks at a card, in which language and time zone, when, and where the organisation's sites are. */
@@ -54,11 +54,32 @@ const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
 export const listOf = (names: readonly string[], type: keyof typeof lists): string =>
   new Intl.ListFormat(strings.locale, { type: lists[type] }).format(names)
 
-/** The names of people, cut; beyond five the first ones and how many others. */
-export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or'): string {
-  const names = people.map(({ displayName }) => cut(displayName, longest.name))
-  const others = strings.people.others.replace('{count}', String(names.length - 4))
-  return listOf(names.length > 5 ? [...names.slice(0, 4), others] : names, type)
+/** Puts values into the placeholders of our words, once: a value that looks like a placeholder stays as it is. */
+export const fill = (words: string, values: Readonly<Record<string, string>>): string =>
+  words.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
+
+/** The names of people, cut; beyond `most` the first ones and how many others. */
+export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or', most = 5): string {
+  return shortList(
+    people.map(({ displayName }) => cut(displayName, longest.name)),
+    type,
+    most,
+  )
+}
+
+function shortList(names: readonly string[], type: 'and' | 'or', most = 5): string {
+  const others = fill(strings.people.others, { count: String(names.length - most + 1) })
+  return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, type)
+}
+
+/** Who decided, each named with those for whom: "Omar Haddad for Dana Fox". */
+export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf'>[]): string {
+  const named = decisions.map(({ by, insteadOf = [] }) => {
+    const name = cut(by.displayName, longest.name)
+    const people = peopleList(insteadOf, 'and', 3)
+    return [by.id, insteadOf.length === 0 ? name : fill(strings.people.for, { name, people })] as const
+  })
+  return shortList([...new Map(named).values()], 'and')
 }
 
 /** Those who decide a stage: any one of them, or all. */

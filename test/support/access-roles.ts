@@ -45,7 +45,7 @@ export const mayBy = (who: Who, permission: Permission): boolean =>
   access[permission].some((role) => roles[who].includes(role))
 
 /** What a call does to the request that it is about. */
-export type Act = 'read' | 'approve' | 'reject' | 'cancel' | 'retry'
+export type Act = 'read' | 'approve' | 'reject' | 'cancel' | 'retry' | 'nudge'
 
 /** What has to come of a call: a refusal by who is asking, one by the state, or the state that the request has then. */
 export type Outcome =
@@ -65,6 +65,8 @@ export function outcomeOf(who: Who, permission: Permission, act: Act, state: Req
   if (!mayBy(who, permission)) return { kind: 'refused', code: refusalOf(who, permission) }
   if (act === 'approve' || act === 'reject') return decisionOf(who, act, state)
   if (act === 'cancel') return cancellationOf(state)
+  if (act === 'nudge')
+    return state === 'pendingApproval' ? { kind: 'done', status: state } : { kind: 'late', code: 'already-ended' }
   if (act === 'read') return { kind: 'done', status: state }
   return state === 'failed' ? { kind: 'done', status: 'queued' } : { kind: 'late', code: 'illegal-transition' }
 }

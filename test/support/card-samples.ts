@@ -1,4 +1,5 @@
-import { approvalCard, approvalDecidedCard, approvalDecidedView, approvalView } from '../../src/cards/approval-card.ts'
+import { approvalCard, approvalView } from '../../src/cards/approval-card.ts'
+import { approvalDecidedCard, approvalDecidedView } from '../../src/cards/approval-decided.ts'
 import { chooseTemplateCard, chooseTemplateView, helpCard, helpView } from '../../src/cards/help.ts'
 import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from '../../src/cards/lists.ts'
 import { type Notice, noticeCard, noticeView } from '../../src/cards/notice.ts'
@@ -29,6 +30,7 @@ import {
 import { type Sample, sample } from './card-sample.ts'
 import { adminSamples } from './card-samples-admin.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
+import { timeSamples } from './card-samples-time.ts'
 
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const asKim = viewerOf(kim)
@@ -197,6 +199,8 @@ const ofSites: readonly Sample[] = [
   }),
   notice('discarded', { code: 'discarded' }),
   notice('unknown-command', { code: 'unknownCommand', suggestion: 'my requests' }),
+  notice('nudged-already', { code: 'nudgedAlready', at: '2026-11-21T08:00:00Z', ...about }),
+  notice('nothing-to-nudge', { code: 'nothingToNudge' }),
   notice('too-many-open', {
     code: 'tooManyOpen',
     detail: 'You have 10 open requests, and no more are allowed. Wait until one is done, or cancel one.',
@@ -205,4 +209,4 @@ const ofSites: readonly Sample[] = [
 ]
 
 /** Every card in every situation that looks different. */
-export const samples: readonly Sample[] = [...ofSites, ...mailboxSamples, ...adminSamples]
+export const samples: readonly Sample[] = [...ofSites, ...timeSamples, ...mailboxSamples, ...adminSamples]

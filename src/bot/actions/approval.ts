@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
-import { type ErrorCode, type Person, ProvisioningError, type Request, waitingFor } from '../../core/index.ts'
+import { cards, decidesNow } from '../../cards/index.ts'
+import { type ErrorCode, everAsked, ProvisioningError, type Request } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { comment, requestId } from './click-data.ts'
@@ -26,18 +26,17 @@ export const rejectRequest = defineCardAction({
     } catch (error) {
       if (!(error instanceof ProvisioningError) || error.code !== 'comment-required') throw error
       const request = await turn.provisioning.read(turn.actor, requestId)
-      const waits = waitingFor(request.approvals).some(({ id }) => id === turn.actor.id)
-      if (!waits) return { card: cards.approvalNow(request, turn.viewer) }
+      if (!decidesNow(request, turn.viewer)) return { card: cards.approvalNow(request, turn.viewer) }
       return { card: cards.approval(request, turn.viewer, { comment, commentMissing: true }) }
     }
   },
 })
 
-/** Reads the present state, and changes nothing. */
+/** Reads the present state, and changes nothing: what was typed is still there. */
 export const refreshApproval = defineCardAction({
   verb: 'approval.refresh',
-  data: z.object({ requestId }),
-  handle: (turn, { requestId }) => statusOf(turn, requestId),
+  data: z.object({ requestId, comment }),
+  handle: (turn, { requestId, comment }) => statusOf(turn, requestId, { comment, commentMissing: false }),
 })
 
 /** The record of the decision. Who is too late, or too early, sees where it stands: the card that all others have. */
@@ -47,15 +46,10 @@ async function decided(turn: Turn, requestId: string, decide: () => Promise<Requ
   } catch (error) {
     const late = error instanceof ProvisioningError && lateCodes.includes(error.code)
     const request = late ? await turn.provisioning.read(turn.actor, requestId) : undefined
-    const isActor = ({ id }: Person): boolean => id === turn.actor.id
-    if (!request?.approvals.some(({ approvers }) => approvers.some(isActor))) throw error
+    if (!request || !everAsked(request.approvals).some(({ id }) => id === turn.actor.id)) throw error
     // Who is asked and refused all the same has left the group that was asked: the card would ask them once more.
-    if (
-      error instanceof ProvisioningError &&
-      error.code === 'not-an-approver' &&
-      waitingFor(request.approvals).some(isActor)
-    )
-      throw error
+    const isRefused = error instanceof ProvisioningError && error.code === 'not-an-approver'
+    if (isRefused && decidesNow(request, turn.viewer)) throw error
     return { card: cards.approvalNow(request, turn.viewer) }
   }
 }

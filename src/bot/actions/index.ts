@@ -1,7 +1,15 @@
 import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
-import { cancelRequest, chooseTemplate, editRequest, refreshRequest, reviewRequest, submitRequest } from './request.ts'
+import {
+  cancelRequest,
+  chooseTemplate,
+  editRequest,
+  nudgeRequest,
+  refreshRequest,
+  reviewRequest,
+  submitRequest,
+} from './request.ts'
 
 /** Every verb that a card of ours can carry. */
 export const cardActions = cardActionRegistry(
@@ -11,6 +19,7 @@ export const cardActions = cardActionRegistry(
   editRequest,
   cancelRequest,
   refreshRequest,
+  nudgeRequest,
   approveRequest,
   rejectRequest,
   refreshApproval,

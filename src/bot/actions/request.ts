@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { cards, formInputIds } from '../../cards/index.ts'
-import { openStage, openStates, type Person, waitingFor } from '../../core/index.ts'
+import { cards, decidesNow, formInputIds } from '../../cards/index.ts'
+import { openStage, openStates, ProvisioningError } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Turn } from '../turn.ts'
@@ -71,19 +71,36 @@ export const refreshRequest = defineCardAction({
   handle: (turn, { requestId }) => statusOf(turn, requestId),
 })
 
+/** Reminds those whose decision is waited for. */
+export const nudgeRequest = defineCardAction({
+  verb: 'request.nudge',
+  data: z.object({ requestId }),
+  handle: (turn, { requestId }) => nudged(turn, requestId),
+})
+
+/** Reminds, and shows how the request stands then; where nobody is waited for any more, only that. */
+export async function nudged(turn: Turn, requestId: string) {
+  try {
+    await turn.provisioning.nudge(turn.actor, requestId)
+  } catch (error) {
+    if (!(error instanceof ProvisioningError) || error.code !== 'already-ended') throw error
+  }
+  return statusOf(turn, requestId)
+}
+
 /** The status card of a request; the decision card, when it waits for this person. */
-export async function statusOf(turn: Turn, requestId: string) {
+export async function statusOf(turn: Turn, requestId: string, form?: { comment: string; commentMissing: boolean }) {
   const request = await turn.provisioning.read(turn.actor, requestId)
-  const isViewer = ({ id }: Person): boolean => id === turn.actor.id
+  const isRequester = request.requester.id === turn.actor.id
   const stage = openStage(request.approvals)
-  const waits = request.status === 'pendingApproval' && waitingFor(request.approvals).some(isViewer)
-  if (waits && stage && !isViewer(request.requester)) {
-    return { card: cards.approval(request, turn.viewer), keep: { requestId, key: `approval:${stage.stage}` as const } }
+  if (stage && !isRequester && decidesNow(request, turn.viewer)) {
+    const keep = { requestId, key: `approval:${stage.stage}` as const }
+    return { card: cards.approval(request, turn.viewer, form), keep }
   }
   const ended = !openStates.includes(request.status)
   return {
     card: cards.requestStatus(request, turn.viewer),
-    ...(!ended || isViewer(request.requester) ? { keep: { requestId, key: 'status' as const } } : {}),
+    ...(!ended || isRequester ? { keep: { requestId, key: 'status' as const } } : {}),
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from './admin.ts'
 import { helpCommand } from './help.ts'
 import { newCommands } from './new.ts'
+import { nudgeCommand } from './nudge.ts'
 import { approvalsCommand, cancelCommand, myRequestsCommand, statusCommand } from './requests.ts'
 
 /** Every command, in the order in which they are tried. The manifest's menu is made from it. */
@@ -21,6 +22,7 @@ export const commands = commandRegistry(
   approvalsCommand,
   statusCommand,
   cancelCommand,
+  nudgeCommand,
   helpCommand,
   adminQueueCommand,
   adminStuckCommand,

@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import {
+  type ApprovalStage,
+  type Decision,
+  isApproved,
+  lastDecision,
+  openStage,
+  type Person,
+  type Request,
+  undecided,
+  voicesOf,
+} from '../core/index.ts'
+import { about, aboutOf } from './approval-card.ts'
+import { defineCard } from './define-card.ts'
+import { askedAddress } from './links.ts'
+import { look, looks } from './look.ts'
+import { strings } from './strings.ts'
+import { cut, fill, longest, moment, peopleList, type Viewer } from './words.ts'
+
+type Outcome = keyof typeof strings.decided
+const outcomes = Object.keys(strings.decided) as [Outcome, ...Outcome[]]
+
+export const approvalDecidedCard = defineCard({
+  name: 'approval-decided',
+  data: z.strictObject({
+    ...about,
+    address: z.string(),
+    look,
+    outcome: z.enum(outcomes),
+    says: z.string(),
+    commentBy: z.string(),
+    comment: z.string(),
+  }),
+})
+
+/** Whether the viewer can decide now: the stage whose turn it is asks them, or somebody for whom they stand in. */
+export function decidesNow({ status, approvals }: Request, viewer: Viewer): boolean {
+  const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
+  return stage !== undefined && voicesOf(stage, viewer.id, viewer.now.toISOString()).length > 0
+}
+
+/** What became of it for this viewer: who did it, for or to whom, and what they wrote. */
+interface Told {
+  readonly outcome: Outcome
+  readonly name?: Person | null | undefined
+  readonly people?: readonly Person[]
+  readonly at?: string
+  readonly comment?: string | undefined
+}
+
+/** What an approver sees when there is nothing left to decide for them, or not yet. */
+export function approvalDecidedView(
+  request: Request,
+  viewer: Viewer,
+): Parameters<typeof approvalDecidedCard.render>[0] {
+  const { outcome, name, people = [], at, comment = '' } = toldTo(request, viewer)
+  const by = cut(name?.displayName ?? '', longest.name)
+  return {
+    ...aboutOf(request, viewer),
+    address: askedAddress(request, viewer),
+    look: lookOf[outcome],
+    outcome,
+    says: fill(strings.decided[outcome].says, {
+      name: by,
+      people: peopleList(people, people.length > 1 && outcome === 'notYours' ? 'or' : 'and', 3),
+      at: moment(at ?? request.finishedAt ?? request.updatedAt, viewer, 'full'),
+    }),
+    commentBy: by,
+    comment: cut(comment, longest.text),
+  }
+}
+
+const lookOf = {
+  approvedByYou: looks.succeeded,
+  approvedByYouFor: looks.succeeded,
+  approvedByOther: looks.succeeded,
+  approvedByOtherFor: looks.succeeded,
+  approvedForYou: looks.succeeded,
+  rejectedByYou: looks.rejected,
+  rejectedByYouFor: looks.rejected,
+  rejectedByOther: looks.rejected,
+  rejectedByOtherFor: looks.rejected,
+  rejectedForYou: looks.rejected,
+  cancelled: looks.cancelled,
+  cancelledBy: looks.cancelled,
+  expired: looks.expired,
+  givenAway: looks.expired,
+  givenAwayBy: looks.expired,
+  notYours: looks.expired,
+  over: looks.expired,
+  notYet: looks.expired,
+} as const satisfies Record<Outcome, unknown>
+
+function toldTo(request: Request, viewer: Viewer): Told {
+  const decision = decisionFor(request, viewer)
+  if (decision) return ofDecision(decision, viewer)
+  const { status, cancelledBy } = request
+  if (status === 'cancelled')
+    return cancelledBy
+      ? { outcome: 'cancelledBy', name: cancelledBy, comment: request.cancelComment }
+      : { outcome: 'cancelled' }
+  if (status === 'expired') return { outcome: 'expired' }
+  const stage = openStage(request.approvals)
+  if (status !== 'pendingApproval' || !stage) return { outcome: 'over' }
+  const given = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === viewer.id))
+  if (given && given.by.id !== viewer.id)
+    return { outcome: 'givenAwayBy', name: given.by, people: [given.to], comment: given.comment }
+  if (given) return { outcome: 'givenAway', name: given.by, people: [given.to], comment: given.comment }
+  const isLater = request.approvals.some((one) => one.stage > stage.stage && isAskedIn(one, viewer))
+  return isLater ? { outcome: 'notYet' } : { outcome: 'notYours', people: undecided(stage) }
+}
+
+function ofDecision({ by, decision, at, comment, insteadOf = [] }: Decision, viewer: Viewer): Told {
+  const told = { name: by, people: insteadOf, at, comment }
+  const isFor = insteadOf.length > 0 ? ('For' as const) : ('' as const)
+  if (by.id === viewer.id) return { outcome: `${decision}ByYou${isFor}`, ...told }
+  if (insteadOf.some(({ id }) => id === viewer.id)) return { outcome: `${decision}ForYou`, ...told }
+  return { outcome: `${decision}ByOther${isFor}`, ...told }
+}
+
+const isAskedIn = ({ approvers, standIns = [], reassigned = [] }: ApprovalStage, { id }: Viewer): boolean =>
+  [...approvers, ...standIns.map(({ person }) => person), ...reassigned.flatMap(({ from }) => from)].some(
+    (one) => one.id === id,
+  )
+
+/**
+ * The viewer's own decision; else the one for the viewer; else a rejection by anybody; else the one that closed the stage that the viewer was
+ * asked in; of who was asked in none that is known any more, the last.
+ */
+function decisionFor({ approvals, status }: Request, viewer: Viewer): Decision | undefined {
+  const all = approvals.flatMap(({ decisions }) => decisions)
+  const asked = approvals.find((stage) => isAskedIn(stage, viewer))
+  return (
+    all.find(({ by }) => by.id === viewer.id) ??
+    all.find(({ insteadOf = [] }) => insteadOf.some(({ id }) => id === viewer.id)) ??
+    all.find(({ decision }) => decision === 'rejected') ??
+    (asked && isApproved(asked) ? asked.decisions.at(-1) : undefined) ??
+    (asked || status === 'pendingApproval' || status === 'cancelled' || status === 'expired'
+      ? undefined
+      : lastDecision(approvals))
+  )
+}
