@@ -8,8 +8,8 @@ const port = z.coerce
   .max(65_535, 'must be at most 65535')
 const count = z.coerce.number('must be a number').int('must be a whole number').min(0, 'must be at least 0')
 const seconds = count
-/** Parts are allowed: they are for trying it out. */
-const duration = z.coerce.number('must be a number')
+/** Up to a year. Parts are allowed: they are for trying it out. */
+const duration = (most: number) => z.coerce.number('must be a number').max(most, `must be at most ${most}`)
 const list = z
   .string()
   .default('')
@@ -82,10 +82,16 @@ const environment = z.object({
   RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
   RATE_LIMIT_REFUSALS_PER_MINUTE: count.default(60),
   OPEN_REQUESTS_PER_PERSON: count.default(10),
-  APPROVAL_REACH_MINUTES: duration.min(0, 'must be at least 0').default(10),
-  APPROVAL_REMINDER_HOURS: duration.min(0, 'must be at least 0').default(24),
-  APPROVAL_ESCALATION_HOURS: duration.min(0, 'must be at least 0').default(72),
-  APPROVAL_EXPIRY_DAYS: duration.positive('must be above 0').max(365, 'must be at most 365').default(14),
+  APPROVAL_REACH_MINUTES: duration(365 * 24 * 60)
+    .min(0, 'must be at least 0')
+    .default(10),
+  APPROVAL_REMINDER_HOURS: duration(365 * 24)
+    .min(0, 'must be at least 0')
+    .default(24),
+  APPROVAL_ESCALATION_HOURS: duration(365 * 24)
+    .min(0, 'must be at least 0')
+    .default(72),
+  APPROVAL_EXPIRY_DAYS: duration(365).positive('must be above 0').default(14),
 })
 export type Environment = z.output<typeof environment>
 /** Every name there is, as `.env.example` lists them. */

@@ -1,5 +1,5 @@
 import type { ApprovalPolicy } from './approval-policy.ts'
-import { type ApprovalStage, openStage, type StageTimes, undecided, waitingFor } from './approval-stage.ts'
+import { type ApprovalStage, missing, openStage, type StageTimes, undecided, waitingFor } from './approval-stage.ts'
 import type { Request } from './request.ts'
 import type { Person } from './resource.ts'
 
@@ -50,50 +50,53 @@ export interface Due {
   readonly warn: boolean
   readonly remind: boolean
   readonly escalate: boolean
-  readonly reach: boolean
 }
 
-/** What is due of a stage now and was not done. What a later one makes pointless is not done any more. */
+/**
+ * What is due of a stage now and was not done. What a later one makes pointless is not done any more; but nothing expires
+ * of which nobody was warned, also when the service has stood still over all of it.
+ */
 export function dueOf({ times, reminders, escalatedAt, warnedAt }: ApprovalStage, at: string): Due {
   const isPast = (moment: string | undefined): boolean => moment !== undefined && moment <= at
-  const expire = isPast(times?.expiresAt)
-  const warn = !expire && isPast(times?.warnAt) && warnedAt === undefined
+  const expire = isPast(times?.expiresAt) && warnedAt !== undefined
+  const warn = isPast(times?.warnAt) && warnedAt === undefined
   const escalate = !expire && isPast(times?.escalateAt) && escalatedAt === undefined
   const own = reminders?.some(({ by }) => by === null) ?? false
   const isLater = warnedAt !== undefined || escalatedAt !== undefined
   const remind = !expire && !warn && !escalate && !isLater && isPast(times?.remindAt) && !own
-  return { expire, warn, remind, escalate, reach: !expire && isPast(times?.reachBy) }
+  return { expire, warn, remind, escalate }
+}
+
+/** A stage of which both sides are warned now. Where less than half of the time for it is left, it gets all of it. */
+export function warned(stage: ApprovalStage, at: string): ApprovalStage {
+  const { times } = stage
+  if (!times) return { ...stage, warnedAt: at }
+  const forWarning = Date.parse(times.expiresAt) - Date.parse(times.warnAt)
+  const isLate = Date.parse(times.expiresAt) - Date.parse(at) < forWarning / 2
+  const expiresAt = isLate ? new Date(Date.parse(at) + forWarning).toISOString() : times.expiresAt
+  return { ...stage, warnedAt: at, times: { ...times, expiresAt } }
+}
+
+/** Since when somebody is asked in a stage: since its turn came, or since they were asked in the place of another. */
+function askedSince({ approvers, openedAt = '', reassigned, standIns }: ApprovalStage, personId: string): string {
+  const given = reassigned?.findLast(({ to }) => to.id === personId)?.at
+  const standing = standIns?.filter(({ person }) => person.id === personId).map((one) => one.since)
+  const since = approvers.some(({ id }) => id === personId) ? given : standing?.sort()[0]
+  return since !== undefined && since > openedAt ? since : openedAt
+}
+
+/** From when on somebody who is asked and has no chat is taken for unreachable; undefined when the stage has no times. */
+export function reachBy(stage: ApprovalStage, personId: string): string | undefined {
+  if (!stage.times || stage.openedAt === undefined) return undefined
+  const toReach = Date.parse(stage.times.reachBy) - Date.parse(stage.openedAt)
+  return new Date(Date.parse(askedSince(stage, personId)) + toReach).toISOString()
 }
 
 /** When a stage should be looked at next; undefined when it has no times, as of requests from before there were any. */
-export function nextLook({ times }: ApprovalStage, at: string): string | undefined {
-  return Object.values(times ?? {})
+export function nextLook(stage: ApprovalStage, at: string): string | undefined {
+  return [...Object.values(stage.times ?? {}), ...waitingFor([stage]).map(({ id }) => reachBy(stage, id))]
     .filter((moment) => moment !== undefined && moment > at)
     .sort()[0]
-}
-
-/**
- * When somebody who is asked is taken for unreachable if they have no chat: who was asked later than the stage's turn came has
- * as long as the first ones.
- */
-export function reachableBy(stage: ApprovalStage, personId: string): string | undefined {
-  const { times, standIns = [], reassigned = [] } = stage
-  const asked = [
-    ...standIns.filter(({ person }) => person.id === personId).map(({ since }) => since),
-    ...reassigned.filter(({ to }) => to.id === personId).map(({ at }) => at),
-  ]
-  const moments = asked.map((at) => reachLookAt(stage, at)).filter((moment) => moment !== undefined)
-  return [times?.reachBy, ...moments]
-    .filter((moment) => moment !== undefined)
-    .sort()
-    .at(-1)
-}
-
-/** When those who are asked at a moment, after the stage's turn came, should have a chat; undefined of a stage without times. */
-export function reachLookAt({ times, openedAt }: ApprovalStage, at: string): string | undefined {
-  if (!times || openedAt === undefined) return undefined
-  const patience = Date.parse(times.reachBy) - Date.parse(openedAt)
-  return new Date(Date.parse(at) + patience).toISOString()
 }
 
 /** The stage that a request waits in, if it is this one. */
@@ -109,17 +112,21 @@ export const withStage = <R extends Request>(request: R, stage: ApprovalStage): 
 })
 
 /**
- * The approvers for whom somebody else has to be asked since they cannot be told: all whom nobody reachable stands in for,
- * if those who can be reached cannot end the stage alone.
+ * The approvers for whom somebody else has to be asked, since those who are asked cannot be told, or have let the time for it
+ * pass: all whom nobody stands in for who can be told, if the others cannot end the stage alone. Where heads are counted and
+ * everybody has a stand-in, but these are too few, all of them.
  */
 export function outOfReach(stage: ApprovalStage): Person[] {
   const unreachable = new Set(stage.unreachable?.map(({ person }) => person.id))
+  const isSilent = (id: string): boolean =>
+    stage.escalatedAt !== undefined && askedSince(stage, id) <= stage.escalatedAt
   const isStoodFor = (id: string): boolean =>
     stage.standIns?.some(({ person, insteadOf }) => insteadOf.includes(id) && !unreachable.has(person.id)) ?? false
   const left = undecided(stage)
-  const lost = left.filter(({ id }) => unreachable.has(id) && !isStoodFor(id))
-  const reachable = waitingFor([stage]).filter(({ id }) => !unreachable.has(id)).length
+  const gone = left.filter(({ id }) => unreachable.has(id) || isSilent(id))
+  const lost = gone.filter(({ id }) => !isStoodFor(id))
   if (stage.rule === 'all') return lost
-  const short = stage.rule === 'any' ? 1 : Math.min(stage.quorum ?? 1, stage.approvers.length) - stage.decisions.length
-  return reachable < short ? lost : []
+  const others = waitingFor([stage]).filter(({ id }) => !unreachable.has(id) && !gone.some((one) => one.id === id))
+  if (others.length >= missing(stage)) return []
+  return lost.length > 0 ? lost : gone
 }

@@ -114,13 +114,23 @@ export function decide(
   if (!stage || voices.length === 0) throw tooLate(stages, by.id, at)
   if (holding.length === 0)
     throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
-  const insteadOf = holding.filter(({ id }) => id !== by.id)
+  const insteadOf = spokenFor(stage, by.id, holding)
   const own = { ...given, ...(insteadOf.length > 0 && { insteadOf }) }
   const decided = { ...stage, decisions: [...stage.decisions, own] }
   const next = stages.map((each) => (each.stage === stage.stage ? decided : each))
   if (given.decision === 'rejected') return { stages: next, outcome: 'rejected' }
   if (!isApproved(decided)) return { stages: next, outcome: 'waiting' }
   return { stages: next, outcome: openStage(next) ? 'next-stage' : 'approved' }
+}
+
+/**
+ * Those for whom a decision is given beside their own. A quorum counts heads: there it is one voice, their own where they have
+ * one, so that whoever else they stand in for can still decide.
+ */
+function spokenFor({ rule }: ApprovalStage, personId: string, holding: readonly Person[]): Person[] {
+  const others = holding.filter(({ id }) => id !== personId)
+  if (rule !== 'quorum') return others
+  return others.length === holding.length ? others.slice(0, 1) : []
 }
 
 /** Why somebody decides nothing now: they or another did, the request went to somebody else, or they never were asked. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { type ApprovalStage, openStage, waitingFor } from './approval-stage.ts'
-import { reachLookAt } from './approval-time.ts'
 import { type AuditEntry, type Delivery, type JobOrder, jobId, provisionedEvent, system, webhookOf } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTerminal, type Request } from './request.ts'
@@ -175,33 +174,23 @@ export function askApprovers(request: Request): JobOrder[] {
   })
 }
 
-/** The order for a look after a stage that waits, at the moment when something is due; none when nothing is. */
+/**
+ * The order for a look after a stage that waits, at the moment when something is due; none when nothing is. A moment has one
+ * look, whoever orders it; `again` asks for another one.
+ */
 export function stageLook(
   { requestId }: Pick<Request, 'requestId'>,
   { stage }: Pick<ApprovalStage, 'stage'>,
   due: string | undefined,
   look: number,
+  again = '',
 ): JobOrder[] {
   if (due === undefined) return []
   return [
     {
       name: 'tend-approval',
       payload: { v: 1, requestId, stage, look },
-      id: jobId('tend-approval', requestId, stage, look),
-      startAfter: new Date(due),
-    },
-  ]
-}
-
-/** The order for a look whether those who are asked from now on have a chat by the time that the first ones had. */
-export function reachLook({ requestId }: Pick<Request, 'requestId'>, stage: ApprovalStage, at: string): JobOrder[] {
-  const due = reachLookAt(stage, at)
-  if (due === undefined) return []
-  return [
-    {
-      name: 'tend-approval',
-      payload: { v: 1, requestId, stage: stage.stage },
-      id: jobId('tend-approval', requestId, stage.stage, 'reach', at),
+      id: jobId('tend-approval', requestId, stage, due, again),
       startAfter: new Date(due),
     },
   ]

@@ -7,7 +7,7 @@ import { checkSteps } from './check.ts'
 import type { Delegation } from './delegation.ts'
 import { ProvisioningError } from './errors.ts'
 import { type JobOrder, jobId } from './events.ts'
-import { jobsOfOpenStage, withOpenStage } from './open-stage.ts'
+import { jobsOfOpenStage, toldOfOpenStage, withOpenStage } from './open-stage.ts'
 import type { Ports, Settings } from './ports.ts'
 import {
   isForMailbox,
@@ -180,7 +180,7 @@ function decided(
   if (outcome === 'waiting') return { request: withDecision, audit: [said] }
   if (outcome === 'next-stage') {
     const begun = withOpenStage(withDecision, settings, away, at)
-    return { request: begun, audit: [said], jobs: jobsOfOpenStage(begun) }
+    return { request: begun, audit: [said, ...toldOfOpenStage(begun)], jobs: jobsOfOpenStage(begun) }
   }
   const next = transition(withDecision, outcome === 'approved' ? 'queued' : 'rejected', at)
   if (outcome === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Actor } from './access.ts'
-import { openStage } from './approval-stage.ts'
-import { withStage } from './approval-time.ts'
+import { type ApprovalStage, openStage } from './approval-stage.ts'
+import { nextLook, withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
-import { askApprovers, type Change, changeRequest, entry, reachLook } from './change.ts'
+import { askApprovers, type Change, changeRequest, entry, stageLook } from './change.ts'
 import { type Fault, refuseFields } from './errors.ts'
-import { type JobOrder, jobId, system } from './events.ts'
+import { type AuditEntry, type JobOrder, jobId, system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 import { instant, type Person, person } from './resource.ts'
@@ -87,7 +87,8 @@ export async function delegate(
   }
   await ports.work.transaction(async () => {
     await ports.delegations.put(given)
-    await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: new Date(end) }])
+    const over = new Date(end + clocksApart)
+    await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: over }])
   })
   return given
 }
@@ -126,6 +127,9 @@ const realignJob = ({ tenantId, person, delegationId }: Delegation, why: 'begin'
   payload: { v: 1, tenantId, personId: person.id },
   id: jobId('realign-approvals', delegationId, why),
 })
+
+/** How far clocks may be apart, in milliseconds: who looks then finds that it is over. */
+const clocksApart = 5000
 
 /** How many requests are read at a time. */
 const pageSize = 100
@@ -181,11 +185,13 @@ export function realignment(request: Request, away: readonly Delegation[], at: s
   const next = stage && realigned(stage, away, request.requester.id, at)
   if (!stage || !next || next === stage) return undefined
   const changed = { ...withStage(request, next), updatedAt: at }
-  const now = next.standIns?.filter(({ why }) => why === 'delegated') ?? []
-  const data = {
-    stage: stage.stage,
-    standIns: now.map(({ person, by, until }) => ({ person, insteadOf: by, until })),
-  }
-  const jobs = [...askApprovers(changed), ...reachLook(changed, stage, at)]
-  return { request: changed, audit: [entry(changed, system, 'delegated', { data })], jobs }
+  const jobs = [...askApprovers(changed), ...stageLook(request, next, nextLook(next, at), 0)]
+  return { request: changed, audit: [delegatedNow(changed, next)], jobs }
+}
+
+/** The line that tells who decides for whom. */
+export function delegatedNow(request: Request, { stage, standIns = [] }: ApprovalStage): AuditEntry {
+  const now = standIns.filter(({ why }) => why === 'delegated')
+  const data = { stage, standIns: now.map(({ person, by, until }) => ({ person, insteadOf: by, until })) }
+  return entry(request, system, 'delegated', { data })
 }

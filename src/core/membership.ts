@@ -1,6 +1,7 @@
 import { type ApprovalStage, openStage, voicesOf } from './approval-stage.ts'
 import { asking } from './approvers.ts'
 import { approve as approveAsAsked, type Decide, reject as rejectAsAsked } from './decision.ts'
+import { delegationsOf, realign, realignment } from './delegation.ts'
 import { awayOf } from './open-stage.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
@@ -9,23 +10,27 @@ import type { Request } from './request.ts'
 export const approve = whileMember(approveAsAsked)
 export const reject = whileMember(rejectAsAsked)
 
-/** The directory is asked before the decision, since nothing is asked in a transaction. */
+/**
+ * The directory is asked before the decision, since nothing is asked in a transaction. Who is away, and who is back, counts at
+ * the click, whatever became of the job that writes it down.
+ */
 function whileMember(decide: Decide): Decide {
   return async (ports, settings, actor, requestId, comment, attempt) => {
-    const request = await ports.requests.find(requestId)
-    if (request?.status !== 'pendingApproval') return decide(ports, settings, actor, requestId, comment, attempt)
+    const seen = await ports.requests.find(requestId)
+    if (seen?.status !== 'pendingApproval') return decide(ports, settings, actor, requestId, comment, attempt)
     const at = ports.clock.now().toISOString()
-    const [lapsed, away] = await Promise.all([
-      asking(() => lapsedOf(ports, settings, request, actor.id, at)),
-      awayOf(ports, request, at),
-    ])
-    return decide(ports, settings, actor, requestId, comment, attempt, { lapsed, away })
+    const [now, later] = await Promise.all([delegationsOf(ports, seen, at), awayOf(ports, seen, at)])
+    const isBehind = realignment(seen, now, at) !== undefined
+    if (isBehind) await realign(ports, settings, requestId)
+    const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
+    const lapsed = await asking(() => lapsedOf(ports, settings, request, actor.id, at))
+    return decide(ports, settings, actor, requestId, comment, attempt, { lapsed, away: later })
   }
 }
 
 /**
- * Those for whom somebody would decide, themselves among them, who were asked as members or owners of a group, or as admins,
- * and are none any more; the directory is asked anew. An admin or a member who stands in and is none any more speaks for nobody.
+ * Those for whom somebody would decide, themselves among them, but does not: whoever was asked as a member or owner of a group, or
+ * as an admin, and is none any more, speaks for nobody, and nobody for them. The directory is asked anew.
  */
 async function lapsedOf(
   ports: Ports,
@@ -38,14 +43,31 @@ async function lapsedOf(
   const membership = stage?.membership
   if (!stage || !membership) return []
   const voices = voicesOf(stage, personId, at).map(({ id }) => id)
-  const asMembers = [...new Set([...voices, personId])].filter((id) => membership.people.includes(id))
+  const between = (stage.standIns ?? []).flatMap(({ by }) => (by ? [by.id] : []))
+  const asMembers = [...new Set([personId, ...voices, ...between])].filter((id) => membership.people.includes(id))
   const still = await Promise.all(asMembers.map((id) => isStillAsked(ports, settings, membership, id)))
-  const lapsed = asMembers.filter((_, index) => !still[index])
-  if (!lapsed.includes(personId)) return lapsed
-  // A delegate was chosen by who is away, and not by what they are a member of.
-  const delegated = (stage.standIns ?? []).filter((one) => one.why === 'delegated' && one.person.id === personId)
-  const kept = delegated.flatMap(({ insteadOf }) => insteadOf).filter((id) => !lapsed.includes(id))
-  return voices.filter((id) => !kept.includes(id))
+  const lapsed = new Set(asMembers.filter((_, index) => !still[index]))
+  return voices.filter((id) => lapsed.has(id) || !speaksFor(stage, lapsed, personId, id))
+}
+
+/**
+ * Whether there is a way from an approver to whoever would decide for them: asked in their place, or chosen by somebody who was,
+ * none of them lapsed. A delegate was chosen by who is away, and a manager for being one, whatever they are a member of.
+ */
+function speaksFor(
+  stage: ApprovalStage,
+  lapsed: ReadonlySet<string>,
+  personId: string,
+  voice: string,
+  seen: readonly string[] = [],
+): boolean {
+  if (personId === voice) return true
+  const ways = (stage.standIns ?? []).filter(({ person, insteadOf }) => {
+    return person.id === personId && insteadOf.includes(voice) && !seen.includes(personId)
+  })
+  return ways.some(({ as, by }) =>
+    by ? speaksFor(stage, lapsed, by.id, voice, [...seen, personId]) : as === 'manager' || !lapsed.has(personId),
+  )
 }
 
 async function isStillAsked(

@@ -1,3 +1,4 @@
+import { waitingFor } from './approval-stage.ts'
 import { waitingStage } from './approval-time.ts'
 import { personOrMembers } from './approvers.ts'
 import { askApprovers, outcomeCard, tellRequester } from './change.ts'
@@ -24,7 +25,7 @@ export async function deliverCard(
   const { requestId, personId, card: key } = order
   const request = await ports.requests.find(requestId)
   const conversation = request && (await ports.conversations.ofPerson(request.tenantId, personId))
-  if (!request || !stillToTell(request, key)) return
+  if (!request || !stillToTell(request, key) || !stillAsked(request, key, personId)) return
   if (!conversation) return isForApprover(key) ? ports.tenant.installApp(personId) : undefined
   if (conversation.closed !== undefined)
     return couldNotTell(ports, settings, request, conversation, key, { why: conversation.closed, closed: true })
@@ -69,6 +70,10 @@ function stillToTell(request: Request, key: CardKey): boolean {
   if (key === 'outcome:succeeded') return request.followUp.state === 'announced'
   return key === 'status' || isOfWebhook(key) || key === outcomeCard(request)
 }
+
+/** Whoever decided, or was asked no more, while the card waited is not asked by it. */
+const stillAsked = ({ approvals }: Request, key: CardKey, personId: string): boolean =>
+  !isForApprover(key) || waitingFor(approvals).some(({ id }) => id === personId)
 
 /** What admins are told of a receiver: it stays as it was said, and no card of the request tells it too. */
 const isOfWebhook = (key: CardKey): boolean => key.startsWith('webhook:')

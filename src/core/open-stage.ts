@@ -1,8 +1,8 @@
 import { openStage } from './approval-stage.ts'
 import { nextLook, opened, withStage } from './approval-time.ts'
 import { askApprovers, stageLook } from './change.ts'
-import type { Delegation } from './delegation.ts'
-import type { JobOrder } from './events.ts'
+import { type Delegation, delegatedNow } from './delegation.ts'
+import type { AuditEntry, JobOrder } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 import { realigned } from './stand-ins.ts'
@@ -18,6 +18,12 @@ export function withOpenStage<R extends Request>(
   if (!stage || stage.openedAt !== undefined) return request
   const begun = opened(stage, request.template.approval, settings.approvals, at)
   return withStage(request, realigned(begun, away, request.requester.id, at))
+}
+
+/** The line that tells who decides for whom from the first, where somebody does. */
+export function toldOfOpenStage(request: Request): AuditEntry[] {
+  const stage = openStage(request.approvals)
+  return stage?.standIns === undefined ? [] : [delegatedNow(request, stage)]
 }
 
 /** A card for each who is asked, and the first look after the stage. */

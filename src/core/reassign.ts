@@ -1,8 +1,8 @@
 import { type Actor, authorize, notFound } from './access.ts'
 import { type ApprovalStage, openStage, undecided } from './approval-stage.ts'
-import { withStage } from './approval-time.ts'
+import { nextLook, withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
-import { askApprovers, type Change, changeRequest, entry, reachLook } from './change.ts'
+import { askApprovers, type Change, changeRequest, entry, stageLook } from './change.ts'
 import { ended, longestComment } from './decision.ts'
 import { colleagueOf, delegationsOf, realignment } from './delegation.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
@@ -68,14 +68,17 @@ function reassigned(
     refuseFields([fault('/to', 'asked-for-it', `${to.displayName} asked for it. Please choose somebody else.`)])
   if (stage.approvers.some(({ id }) => id === to.id))
     refuseFields([fault('/to', 'already-asked', `${to.displayName} is asked already. Please choose somebody else.`)])
+  if (stage.decisions.some(({ by }) => by.id === to.id))
+    refuseFields([fault('/to', 'already-asked', `${to.displayName} has decided already. Please choose somebody else.`)])
   const { id, displayName, userPrincipalName } = actor
   const by = { id, displayName, userPrincipalName }
   const said = comment.trim().slice(0, longestComment)
   const record = { from: [given], to, by, at, ...(said && { comment: said }) }
-  const next = { ...withStage(request, inPlaceOf(stage, given, to, record)), updatedAt: at }
+  const changed = inPlaceOf(stage, given, to, record)
+  const next = { ...withStage(request, changed), updatedAt: at }
   const data = { stage: stage.stage, from: [given], to }
   const audit = [entry(next, actor, 'reassigned', { comment: said, data })]
-  return { request: next, audit, jobs: [...askApprovers(next), ...reachLook(next, stage, at)] }
+  return { request: next, audit, jobs: [...askApprovers(next), ...stageLook(next, changed, nextLook(changed, at), 0)] }
 }
 
 /** Whose part it is. */
@@ -98,7 +101,10 @@ function givenAway(stage: ApprovalStage, actor: Actor, from: string | undefined)
   ])
 }
 
-/** The new approver is asked as a person, and nobody stands in for the former one any more. */
+/**
+ * The new approver is asked as a person, and nobody stands in for the former one any more. Where all have to approve they go on
+ * standing in for others; else their own word is all they have.
+ */
 function inPlaceOf(
   stage: ApprovalStage,
   from: Person,
@@ -108,7 +114,7 @@ function inPlaceOf(
   const isFormer = ({ id }: Person): boolean => id === from.id
   const standIns = (stage.standIns ?? [])
     .map((one) => ({ ...one, insteadOf: one.insteadOf.filter((id) => id !== from.id) }))
-    .filter(({ insteadOf, person }) => insteadOf.length > 0 && person.id !== to.id)
+    .filter(({ insteadOf, person }) => insteadOf.length > 0 && (stage.rule === 'all' || person.id !== to.id))
   const { standIns: _, ...bare } = stage
   return {
     ...bare,

@@ -25,23 +25,25 @@ export async function candidatesFor(
 ): Promise<Candidate[]> {
   const policy = request.template.approval?.stages[(stage.place ?? 0) - 1]
   const refused = new Set([
-    ...(stage.standIns ?? []).filter(({ why }) => why !== 'delegated').map(({ person }) => person.id),
     ...(stage.unreachable ?? []).map(({ person }) => person.id),
-    // Where all have to approve, one of them may do so for another too.
-    ...(stage.rule === 'all' ? silent : stage.approvers).map(({ id }) => id),
+    // Where all have to approve, one of them may do so for another too; else their own word is all they have.
+    ...(stage.rule === 'all'
+      ? silent
+      : [...stage.approvers, ...(stage.standIns?.map(({ person }) => person) ?? [])]
+    ).map(({ id }) => id),
     ...stage.decisions.map(({ by }) => by.id),
   ])
-  const withoutId = policy?.selfApproval ? undefined : request.requester.id
-  const of = (as: Candidate['as'], found: Found, insteadOf: readonly Person[]): Candidate[] =>
-    eligible([found], withoutId)
-      .flatMap(({ people }) => people)
+  // Whoever asks stands in for nobody, also where they may decide as an approver.
+  const of = (as: Candidate['as'], found: Found, people: readonly Person[]): Candidate[] =>
+    eligible([found], request.requester.id)
+      .flatMap((line) => line.people)
       .filter(({ id }) => !refused.has(id))
-      .map((account) => ({
-        person: personOf(account),
-        insteadOf: insteadOf.map(({ id }) => id),
-        as,
-        found: { ...found, people: [account] },
-      }))
+      .flatMap((account) => {
+        const standing = new Set(standsFor(stage, account.id).map(({ id }) => id))
+        const insteadOf = people.map(({ id }) => id).filter((id) => !standing.has(id))
+        if (insteadOf.length === 0) return []
+        return [{ person: personOf(account), insteadOf, as, found: { ...found, people: [account] } }]
+      })
   const backup = await Promise.all((policy?.backup ?? []).map((by) => foundBy(ports, by, request.requester)))
   const own = policy?.backup
     ? backup.flatMap((found) => of('backup', found, silent))
@@ -96,7 +98,7 @@ const longestChain = 5
 
 /**
  * A stage in which those who are delegates now stand in, and no former ones. The same value when nothing changes. Whoever asks
- * never decides by delegation, unless the policy lets them.
+ * never decides by delegation.
  */
 export function realigned(
   stage: ApprovalStage,
@@ -104,38 +106,40 @@ export function realigned(
   requesterId: string,
   at: string,
 ): ApprovalStage {
+  const now = (stage.standIns ?? []).filter(({ why }) => why === 'delegated')
   const asked = (stage.standIns ?? []).filter(({ why }) => why !== 'delegated')
-  let standIns: readonly StandIn[] = asked
+  const current = away.filter(
+    ({ until, endedAt, delegate }) => until > at && endedAt === null && delegate.id !== requesterId,
+  )
+  let delegates: StandIn[] = []
+  // Each round follows the chains by one link more; those of a circle come to nothing new.
   for (let link = 0; link < longestChain; link += 1) {
-    const added = away.flatMap((one) => delegateOf({ ...stage, standIns: [...standIns] }, one, requesterId, at))
-    if (added.length === 0) break
-    standIns = [...standIns, ...added]
+    const known = { ...stage, standIns: [...asked, ...delegates] }
+    delegates = current.flatMap((one) => delegatesOf(known, one))
   }
-  if (isDeepStrictEqual(standIns, stage.standIns ?? [])) return stage
+  if (isDeepStrictEqual(delegates, now)) return stage
   const { standIns: _, ...bare } = stage
-  return standIns.length > 0 ? { ...bare, standIns: [...standIns] } : bare
+  const standIns = [...asked, ...delegates]
+  return standIns.length > 0 ? { ...bare, standIns } : bare
 }
 
-function delegateOf(
-  stage: ApprovalStage,
-  { person, delegate, from, until, endedAt }: Delegation,
-  requesterId: string,
-  at: string,
-): StandIn[] {
-  if (from > at || until <= at || endedAt !== null) return []
-  if (delegate.id === requesterId && !stage.selfApproval) return []
-  const isApprover = stage.approvers.some(({ id }) => id === delegate.id)
+/** What one delegation comes to: the delegate has all voices of who is away, each for as long as these have it themselves. */
+function delegatesOf(stage: ApprovalStage, { person, delegate, from, until }: Delegation): StandIn[] {
   // Whose own word is enough needs no other's.
-  if (isApprover && stage.rule !== 'all') return []
-  const standIns = stage.standIns ?? []
-  if (standIns.some((one) => one.person.id === delegate.id && one.by?.id === person.id)) return []
-  const own = undecided(stage)
-    .filter(({ id }) => id === person.id)
-    .map(({ id }) => id)
-  const theirs = standIns.filter((one) => one.person.id === person.id).flatMap(({ insteadOf }) => insteadOf)
-  const insteadOf = [...new Set([...own, ...theirs])].filter((id) => id !== delegate.id)
-  if (insteadOf.length === 0) return []
-  return [{ person: delegate, insteadOf, why: 'delegated', as: 'delegate', by: person, since: from, until }]
+  if (stage.rule !== 'all' && stage.approvers.some(({ id }) => id === delegate.id)) return []
+  const left = new Set(undecided(stage).map(({ id }) => id))
+  const ends = new Map<string, string>()
+  if (left.has(person.id)) ends.set(person.id, until)
+  for (const one of stage.standIns ?? []) {
+    if (one.person.id !== person.id) continue
+    const end = one.until !== undefined && one.until < until ? one.until : until
+    for (const id of one.insteadOf) if (left.has(id) && (ends.get(id) ?? '') < end) ends.set(id, end)
+  }
+  ends.delete(delegate.id)
+  return [...Map.groupBy(ends, ([, end]) => end)].map(([end, voices]) => {
+    const insteadOf = voices.map(([id]) => id)
+    return { person: delegate, insteadOf, why: 'delegated', as: 'delegate', by: person, since: from, until: end }
+  })
 }
 
 /** Whom somebody decides for. */

@@ -3,7 +3,7 @@ import { changeRequest, entry, jobsOfQueued, record, refreshCards } from './chan
 import type { SentCard } from './chat-ports.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import { mailboxOf } from './mailbox-plan.ts'
-import { awayOf, jobsOfOpenStage, withOpenStage } from './open-stage.ts'
+import { awayOf, jobsOfOpenStage, toldOfOpenStage, withOpenStage } from './open-stage.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { evaluate, type Resource } from './preview.ts'
@@ -93,7 +93,8 @@ async function store(
     // The answer to the click brings the card up to date, unless it is lost.
     jobs.push(refreshCards(request, 'status'))
   }
-  await record(ports, settings, { request, audit: [entry(request, actor, request.status, policyTold(request))], jobs })
+  const audit = [entry(request, actor, request.status, policyTold(request)), ...toldOfOpenStage(request)]
+  await record(ports, settings, { request, audit, jobs })
   await submission.along?.()
   // Last, since all submissions of the tenant wait for each other from here on.
   const stored = await ports.requests.insert(request)

@@ -1,8 +1,9 @@
-import { type ApprovalStage, waitingFor } from './approval-stage.ts'
-import { type Due, dueOf, nextLook, outOfReach, reachableBy, waitingStage, withStage } from './approval-time.ts'
+import { type ApprovalStage, undecided, waitingFor } from './approval-stage.ts'
+import { type Due, dueOf, nextLook, outOfReach, reachBy, waitingStage, warned, withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
-import { askApprovers, type Change, changeRequest, entry, reachLook, stageLook, tellRequester } from './change.ts'
-import { delegationsOf, realignment } from './delegation.ts'
+import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequester } from './change.ts'
+import { type Delegation, delegationsOf, realignment } from './delegation.ts'
+import { ProvisioningError } from './errors.ts'
 import { type AuditEntry, type JobOrder, type JobPayload, jobId, system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Request, transition } from './request.ts'
@@ -12,37 +13,92 @@ import { type Candidate, candidatesFor, withCandidates } from './stand-ins.ts'
 /** Why a person without a chat cannot be told. */
 const noChat = 'NoChat'
 
+/** How long a look is put off for a directory that does not answer, in milliseconds. */
+const untilItAnswers = 60_000
+/** Something is left to do which cannot be done yet. It uses up no attempt, so that no chain of looks ends of it. */
+class LookAgain extends Error {
+  override readonly name = 'LookAgain'
+  readonly putOffMilliseconds: number
+  constructor(why: string, milliseconds: number, cause?: unknown) {
+    super(why, { cause })
+    this.putOffMilliseconds = milliseconds
+  }
+}
+
 /**
  * Looks after a stage that waits: reminds, asks others in the place of those who do not decide or cannot be told, warns, and in the
  * end expires the request; then orders the next look. All that was missed is made up for by the look that comes. Doing
- * it twice is doing it once.
+ * it twice is doing it once. Throws what puts its job off when the request moved on meanwhile, or when it has to be known who
+ * stands in and the directory does not say; all else is done then.
  */
 export async function tendStage(ports: Ports, settings: Settings, order: JobPayload<'tend-approval'>): Promise<void> {
-  const { requestId, stage: number, look } = order
+  const { requestId, stage: number, look = -1 } = order
   const request = await ports.requests.find(requestId)
   const stage = waitingStage(request, number)
   if (!request || !stage) return
   const at = ports.clock.now().toISOString()
-  const due = dueOf(stage, at)
-  const unheard = due.reach ? await withoutChat(ports, request, stage, at) : []
-  const known = withUnreachable(stage, unheard, at)
-  const silent = due.expire ? [] : due.escalate ? waitingFor([known]) : outOfReach(known)
-  // Stand-ins do not need stand-ins of their own, but those they stand in for do.
-  const voiceless = known.approvers.filter(({ id }) => silent.some((one) => one.id === id))
-  const candidates =
-    voiceless.length > 0 ? await asking(() => candidatesFor(ports, settings, request, known, voiceless)) : []
-  const away = await delegationsOf(ports, request, at)
-  await ports.work.transaction(async () => {
+  const { unheard, candidates, away, trouble } = await findOut(ports, settings, request, stage, at)
+  const hasMoved = await ports.work.transaction(async () => {
     const now = await ports.requests.lock(requestId)
-    const open = waitingStage(now, number)
-    if (!now || !open) return
-    const tended = tend(now, open, { due: dueOf(open, at), unheard, candidates, at })
+    // What was found out is about a request that is not there any more.
+    if (now?.version !== request.version) return true
+    const due = dueOf(stage, at)
+    const facts = { due: trouble ? { ...due, escalate: false } : due, unheard, candidates, at }
+    const tended = tend(request, stage, facts)
     if (tended) await changeRequest(ports, settings, requestId, () => tended)
-    const aligned = realignment(tended?.request ?? now, away, at)
+    const aligned = realignment(tended?.request ?? request, away, at)
     if (aligned) await changeRequest(ports, settings, requestId, () => aligned)
-    const after = waitingStage(tended?.request ?? now, number)
-    if (after && look !== undefined) await ports.jobs.enqueue(stageLook(now, after, nextLook(after, at), look + 1))
+    const after = waitingStage(aligned?.request ?? tended?.request ?? request, number)
+    if (after) await ports.jobs.enqueue(nextOf(request, after, at, { look, isIdle: !tended && !aligned }))
+    return false
   })
+  if (hasMoved) throw new LookAgain('The request moved on while it was looked at', 500)
+  if (trouble) throw trouble
+}
+
+/** A look that comes a little early finds nothing to do, and another has to come at the same moment. */
+const early = 60_000
+function nextOf(
+  request: Request,
+  stage: ApprovalStage,
+  at: string,
+  { look, isIdle }: { look: number; isIdle: boolean },
+): JobOrder[] {
+  const next = nextLook(stage, at)
+  const isEarly = isIdle && next !== undefined && Date.parse(next) - Date.parse(at) < early
+  return stageLook(request, stage, next, look + 1, isEarly ? at : '')
+}
+
+interface FoundOut {
+  readonly unheard: readonly Person[]
+  readonly candidates: readonly Candidate[]
+  readonly away: readonly Delegation[]
+  /** Why it is not known who could be asked too. */
+  readonly trouble?: LookAgain
+}
+
+/** All that a look has to know beside the request. */
+async function findOut(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  stage: ApprovalStage,
+  at: string,
+): Promise<FoundOut> {
+  const due = dueOf(stage, at)
+  const unheard = due.expire ? [] : await withoutChat(ports, request, stage, at)
+  const away = await delegationsOf(ports, request, at)
+  const known = withUnreachable(stage, unheard, at)
+  const silent = due.expire ? [] : due.escalate ? undecided(known) : outOfReach(known)
+  if (silent.length === 0) return { unheard, candidates: [], away }
+  try {
+    const candidates = await asking(() => candidatesFor(ports, settings, request, known, silent))
+    return { unheard, candidates, away }
+  } catch (error) {
+    if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
+    const trouble = new LookAgain('The directory does not say who stands in', untilItAnswers, error)
+    return { unheard, candidates: [], away, trouble }
+  }
 }
 
 interface Facts {
@@ -65,21 +121,22 @@ export function tend(
   }
   const reached = withUnreachable(stage, unheard, at)
   const asked = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
+  const timed = due.warn ? warned(asked, at) : asked
   const next: ApprovalStage = {
-    ...asked,
+    ...timed,
     ...(due.escalate && { escalatedAt: at }),
-    ...(due.warn && { warnedAt: at }),
     ...(due.remind && { reminders: [...(asked.reminders ?? []), { at, by: null }] }),
   }
   const after = { ...withStage(request, next), updatedAt: at }
   const told = toldOf(after, stage, next, candidates, due)
   if (told.length === 0) return undefined
+  const isHelpless = due.escalate && candidates.length === 0
   const jobs = [
     ...askApprovers(after),
-    ...(candidates.length > 0 ? reachLook(after, next, at) : []),
-    ...(due.remind || due.warn ? remindApprovers(after, next) : []),
+    ...(due.remind || due.warn ? remindApprovers(after, next, waitingFor([stage])) : []),
     ...(due.warn ? [warnRequester(after, next)] : []),
-    ...(reached === stage ? [] : [tellAdminsOfUnreachable(after)]),
+    ...(reached === stage ? [] : [tellAdminsOfStage(after, 'unreachable')]),
+    ...(isHelpless ? [tellAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
   ]
   return { request: after, audit: told, jobs }
 }
@@ -88,7 +145,7 @@ export function tend(
 function toldOf(
   request: Request,
   before: ApprovalStage,
-  { stage, unreachable = [] }: ApprovalStage,
+  { stage, unreachable = [], times }: ApprovalStage,
   candidates: readonly Candidate[],
   due: Due,
 ): AuditEntry[] {
@@ -104,15 +161,15 @@ function toldOf(
       ? [said('escalated', { why: due.escalate ? 'time' : 'unreachable', to: asked })]
       : []),
     ...(due.remind ? [said('reminded', { people })] : []),
-    ...(due.warn ? [said('warned', { people, expiresAt: before.times?.expiresAt })] : []),
+    ...(due.warn ? [said('warned', { people, expiresAt: times?.expiresAt })] : []),
   ]
 }
 
-/** Those asked who have no chat with the bot by now, or none that is open, and of whom it was not noted. */
+/** Those asked who have no chat with the bot that is open, although they had their time, and of whom it was not noted. */
 async function withoutChat(ports: Ports, request: Request, stage: ApprovalStage, at: string): Promise<Person[]> {
   const known = new Set(stage.unreachable?.map(({ person }) => person.id))
-  const isDue = ({ id }: Person): boolean => (reachableBy(stage, id) ?? at) <= at
-  const asked = waitingFor([stage]).filter((person) => !known.has(person.id) && isDue(person))
+  const hadTime = (id: string): boolean => (reachBy(stage, id) ?? at) <= at
+  const asked = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))
   const chats = await Promise.all(asked.map(({ id }) => ports.conversations.ofPerson(request.tenantId, id)))
   return asked.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
 }
@@ -129,11 +186,15 @@ export function withUnreachable(
   return added.length === 0 ? stage : { ...stage, unreachable: [...(stage.unreachable ?? []), ...added] }
 }
 
-/** A card that reminds, for each whose decision is waited for. It can be decided on like the first one. */
-export function remindApprovers({ requestId, approvals }: Request, stage: ApprovalStage): JobOrder[] {
+/** A card that reminds, for each of these whose decision is waited for. It can be decided on like the first one. */
+export function remindApprovers(
+  { requestId }: Request,
+  stage: ApprovalStage,
+  people: readonly Person[] = waitingFor([stage]),
+): JobOrder[] {
   const count = (stage.reminders?.length ?? 0) + (stage.warnedAt === undefined ? 0 : 1)
   const card = `reminder:${stage.stage}:${count}` as const
-  return waitingFor(approvals).map(({ id }) => ({
+  return people.map(({ id }) => ({
     name: 'notify',
     payload: { v: 1, requestId, personId: id, card },
     id: jobId('notify', requestId, id, card),
@@ -149,8 +210,9 @@ function warnRequester({ requestId, requester }: Request, { stage }: ApprovalSta
   }
 }
 
-const tellAdminsOfUnreachable = ({ requestId }: Request): JobOrder => ({
+/** Their status card of the request tells it; `why` is told once. */
+const tellAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({
   name: 'notify-admins',
   payload: { v: 1, requestId, card: 'status' },
-  id: jobId('unreachable', requestId),
+  id: jobId(why, requestId),
 })

@@ -1,6 +1,8 @@
+import { openStage } from './approval-stage.ts'
 import { attentionOf, deadlines } from './attention.ts'
-import { type Change, changeRequest, entry, followUpLook } from './change.ts'
+import { type Change, changeRequest, entry, followUpLook, stageLook } from './change.ts'
 import { type JobOrder, jobId, system } from './events.ts'
+import { withOpenStage } from './open-stage.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 
@@ -40,7 +42,7 @@ export async function watch(
   return failures
 }
 
-/** Nothing of the request changes but its timeline, so that it stays as old as it is. */
+/** Nothing of the request changes but its timeline, and the times of a stage that has none: it stays as old as it is. */
 function overdueChange(request: Request, settings: Settings, at: string): Change | undefined {
   const attention = attentionOf(request, new Date(at))
   if (!attention) return undefined
@@ -53,13 +55,16 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
     id: jobId('notify-admins', requestId, card),
   }
   const audit = [entry({ ...request, updatedAt: at }, system, 'overdue', { data: { status, since } })]
-  return { request, audit, jobs: [...jobsAnew(request, settings, at), tell] }
+  // One of before stages had times, or written by such a version since, gets them now.
+  const begun = withOpenStage(request, settings, [], at)
+  return { request: begun, audit, jobs: [...jobsAnew(begun, settings, at), tell] }
 }
 
-/** What should be under way. It is safe if the old job is only slow; a decision is nobody's job. */
+/** What should be under way. It is safe if the old job is only slow. A decision is nobody's job, but somebody looks after it. */
 function jobsAnew(request: Request, settings: Settings, at: string): JobOrder[] {
   const { requestId, status } = request
-  if (status === 'pendingApproval') return []
+  const stage = status === 'pendingApproval' ? openStage(request.approvals) : undefined
+  if (status === 'pendingApproval') return stage ? stageLook(request, stage, at, 0) : []
   const look = followUpLook(request, 0, settings)
   if (status === 'succeeded') return look ? [{ ...look, id: jobId('look', requestId, 'overdue', at) }] : []
   const work: JobOrder = {

@@ -23,6 +23,8 @@ export function createDelegationStore(database: Database): DelegationStore {
   return {
     async put(given) {
       const { delegationId, tenantId, person, delegate, until, from, endedAt } = given
+      // Two at once would not see each other's, and a person has one.
+      await database.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`delegation of ${person.id}`])
       await end(tenantId, person.id, from)
       await database.query(
         `INSERT INTO delegations (delegation_id, tenant_id, person_id, delegate_id, until, ended_at, body)
