@@ -116,7 +116,7 @@ describe('the status card', () => {
   })
 
   it('offers each person what that person may do', () => {
-    expect(buttonsOf(card(requests.waiting))).toEqual(['Refresh', 'Nudge', 'Cancel'])
+    expect(buttonsOf(card(requests.waiting))).toEqual(['Refresh', 'Cancel request'])
     expect(buttonsOf(card(requests.waiting, viewerOf(dana)))).toEqual(['Decide', 'Refresh'])
     expect(buttonsOf(card(requests.waiting, viewerOf(priya)))).toEqual(['Refresh'])
     expect(buttonsOf(card(requests.rejected))).toEqual(['Edit and send again'])

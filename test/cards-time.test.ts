@@ -3,12 +3,14 @@ import { type CardJson, cards } from '../src/cards/index.ts'
 import type { Person, Request } from '../src/core/index.ts'
 import { dana, kim, omar, priya, requestOf, requests, sam, stageOf, viewerOf } from './support/card-requests.ts'
 import { inTime } from './support/card-stages.ts'
-import { textOf } from './support/cards.ts'
+import { actionsOf, textOf } from './support/cards.ts'
 
 const reads = (request: Request, who: Person): string => textOf(cards.approvalNow(request, viewerOf(who)))
 const status = (request: Request): string => textOf(cards.requestStatus(request, viewerOf(kim)))
-const buttonsOf = (card: CardJson): string[] =>
-  (Array.isArray(card['actions']) ? card['actions'] : []).map(({ title }: { title: string }) => title)
+const buttonsOf = (card: CardJson): string[] => actionsOf(card).map(({ title }) => title)
+
+/** What is folded out has them, and what is folded in. */
+const approverButtons = ['Details ▾', 'Refresh', 'Details ▴', 'Refresh', 'Approve', 'Reject']
 
 describe('the card of an approver says', () => {
   it.each([
@@ -43,7 +45,7 @@ describe('the card of an approver says', () => {
     ['that it expires soon', inTime.expiring, priya, 'It expires on 22 Nov, 10:02. After that nobody can decide.'],
   ])('%s', (_, request, who, words) => {
     expect(reads(request, who)).toContain(words)
-    expect(buttonsOf(cards.approvalNow(request, viewerOf(who)))).toEqual(['Approve', 'Reject'])
+    expect(buttonsOf(cards.approvalNow(request, viewerOf(who)))).toEqual(approverButtons)
   })
 
   it('nothing of a reminder to whoever was asked only after it', () => {
@@ -127,16 +129,16 @@ describe('the status card of a request that waits says', () => {
 
   it('what can be done: remind them, or send it again once it is over', () => {
     const buttons = (request: Request, who = kim) => buttonsOf(cards.requestStatus(request, viewerOf(who)))
-    expect(buttons(inTime.expiring)).toEqual(['Refresh', 'Nudge', 'Cancel'])
+    expect(buttons(inTime.expiring)).toEqual(['Nudge', 'Refresh', 'Cancel request'])
     expect(buttons(inTime.expiring, dana)).toEqual(['Decide', 'Refresh'])
     expect(buttons(inTime.delegated, omar)).toEqual(['Decide', 'Refresh'])
     expect(buttonsOf(cards.requestStatus(inTime.expiring, viewerOf(sam, { isAdmin: true })))).toEqual([
-      'Refresh',
       'Nudge',
+      'Refresh',
     ])
     expect(buttons(requests.expired)).toEqual(['Edit and send again'])
     expect(status(requests.expired)).toContain('You can change it and send it again.')
     const own = requestOf({ approvals: [stageOf(1, [kim, dana], { selfApproval: true })] })
-    expect(buttons(own)).toEqual(['Decide', 'Refresh', 'Cancel'])
+    expect(buttons(own)).toEqual(['Decide', 'Cancel request'])
   })
 })

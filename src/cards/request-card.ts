@@ -89,8 +89,6 @@ export const requestStatusCard = defineCard({
       nudge: z.boolean(),
       again: z.boolean(),
       cancel: z.boolean(),
-      /** The same beside two other buttons, in a shorter word. */
-      cancelShort: z.boolean(),
     }),
   }),
 })
@@ -214,11 +212,10 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
     retry,
     decide,
     // One long button, or two others, leave no room on a phone; what they hide can be typed.
-    refresh: !rename && !retry && (moves.length > 0 || state !== request.status),
+    refresh: !rename && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
     again: own && (state === 'succeeded' || state === 'cancelled'),
-    cancel: cancel && !decide && !nudge,
-    cancelShort: cancel && (decide || nudge),
+    cancel,
   }
 }
 
