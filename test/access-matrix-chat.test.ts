@@ -6,9 +6,10 @@ import type { Verb } from '../src/cards/verbs.ts'
 import { type ErrorCode, type Permission, type Request, referenceOf, requestStates } from '../src/core/index.ts'
 import { type Chatter, chatting } from './support/access-chat.ts'
 import { type Act, everybody, isMember, mayBy, outcomeOf } from './support/access-roles.ts'
-import { secret, withAccessWorld } from './support/access-world.ts'
+import { idOf, secret, withAccessWorld } from './support/access-world.ts'
+import { tenantId } from './support/rest.ts'
 
-const { notice } = strings
+const { delegation, notice } = strings
 const chatters = everybody.filter((who): who is Chatter => who !== 'application')
 /** What the one who is refused reads. */
 const refusals = {
@@ -22,10 +23,10 @@ const said = (code: ErrorCode): string => {
 }
 const names = new RegExp(`${secret}|Kim|Dana|Omar|Priya`)
 
-/** What a verb needs, said a second time, and what it is about: a request, a draft, a template, or a job. */
+/** What a verb needs, said a second time, and what it is about: a request, a draft, a template, a job, or who clicks. */
 type Row =
   | { readonly needs: Permission; readonly act: Act }
-  | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' }
+  | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' | 'self' }
 /** One row for each verb: a new one that is missing here does not compile. */
 const verbTable: Readonly<Record<Verb, Row>> = {
   'request.choose': { needs: 'request.create', about: 'template' },
@@ -38,6 +39,9 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'approval.approve': { needs: 'request.decide', act: 'approve' },
   'approval.reject': { needs: 'request.decide', act: 'reject' },
   'approval.refresh': { needs: 'request.read', act: 'read' },
+  'delegation.open': { needs: 'approval.delegate', about: 'self' },
+  'delegation.save': { needs: 'approval.delegate', about: 'self' },
+  'delegation.end': { needs: 'approval.delegate', about: 'self' },
   'admin.retry': { needs: 'request.retry', act: 'retry' },
   'admin.cancel': { needs: 'queue.read', act: 'cancel' },
   'admin.examine': { needs: 'deadLetter.read', about: 'letter' },
@@ -57,6 +61,8 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   ...{ 'new mailbox': anyone, help: anyone },
   'my requests': { needs: 'request.list' },
   approvals: { needs: 'approval.list' },
+  delegate: { needs: 'approval.delegate' },
+  back: { needs: 'approval.delegate' },
   status: { needs: 'request.read', act: 'read' },
   cancel: { needs: 'request.cancel', act: 'cancel' },
   nudge: { needs: 'request.nudge', act: 'nudge' },
@@ -125,26 +131,53 @@ describe('every verb of a card and every command, for everybody', () => {
     }
   })
 
-  const others = verbs.flatMap(({ verb, row, who }) => ('about' in row ? [{ verb, row, who }] : []))
-  it.each(others)('$verb, $who: what is somebody else’s is not there', async ({ verb, row, who }) => {
+  const others = verbs.flatMap(({ verb, row, who }) =>
+    'about' in row && row.about !== 'self' ? [{ verb, about: row.about, needs: row.needs, who }] : [],
+  )
+  it.each(others)('$verb, $who: what is somebody else’s is not there', async ({ verb, about, needs, who }) => {
     const draft = await world.draft()
     const letterId = world.letter(await world.request('failed'))
     const { hidden } = world.doors.templates
-    const data = { draft, template: { templateId: hidden.id }, letter: { letterId } }[row.about]
+    const data = { draft, template: { templateId: hidden.id }, letter: { letterId } }[about]
     const before = await world.rows()
     const answer = await clicks(who, verb, data)
     if (!isMember(who)) readsAsNobody(who, answer)
-    else if (row.about === 'letter') {
+    else if (about === 'letter') {
       const isRefused = answer.text.includes(notice.notAllowed.what)
-      expect(isRefused, answer.text).toBe(!mayBy(who, row.needs))
+      expect(isRefused, answer.text).toBe(!mayBy(who, needs))
       if (!isRefused) return
     } else if (who === 'requester') {
       expect(answer.text).toContain(secret)
       return
-    } else expect(answer.text).toContain(row.about === 'draft' ? notice.notFound.what : notice.templateGone.what)
+    } else expect(answer.text).toContain(about === 'draft' ? notice.notFound.what : notice.templateGone.what)
     expect(answer.text).not.toMatch(names)
     await unchanged(before, answer.text)
   })
+
+  const own = verbs.flatMap(({ verb, row, who }) => ('about' in row && row.about === 'self' ? [{ verb, who }] : []))
+  it.each(own)('$verb, $who: a member’s own, whatever the click says', async ({ verb, who }) => {
+    const to = idOf(who === 'admin' ? 'later' : 'admin')
+    const until = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10)
+    const before = await world.rows()
+    // Whose delegation it is stands in no click.
+    const others = { person: { id: idOf('later') }, personId: idOf('later'), actor: idOf('later'), tenantId: nothing() }
+    const answer = await clicks(who, verb, { to, until, ...others })
+    if (!isMember(who)) {
+      readsAsNobody(who, answer)
+      return unchanged(before, answer.text)
+    }
+    expect(answer.text).toContain(delegation.heading[headings[verb] ?? 'away'])
+    if (verb !== 'delegation.save') return unchanged(before, answer.text)
+    expect((await world.rows())['delegations']).toBe((before['delegations'] ?? 0) + 1)
+    const { provisioning } = world.doors
+    const { own } = await provisioning.delegations.read(await provisioning.actor({ tenantId, id: idOf(who) ?? '' }))
+    expect([own?.person.id, own?.delegate.id]).toEqual([idOf(who), to])
+    await clicks(who, 'delegation.end', others)
+  })
+  const headings: Readonly<Record<string, keyof typeof delegation.heading>> = {
+    'delegation.save': 'saved',
+    'delegation.end': 'nothing',
+  }
 
   it.each(typed)('$words, $who: as the access table says', async ({ words, row, who }) => {
     const request = await world.request('queued')

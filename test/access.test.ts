@@ -112,6 +112,7 @@ const doors: Doors = {
   'delegations.read': (to, who) => to.delegations.read(who),
   'delegations.begin': (to, who) => to.delegations.begin(who, { to: randomUUID(), until: '2020-01-01' }),
   'delegations.end': (to, who) => to.delegations.end(who),
+  'delegations.find': (to, who) => to.delegations.find(who, 'Dana Fox'),
   'admin.queue': (to, who) => to.admin.queue(who),
   'admin.deadLetters': (to, who) => to.admin.deadLetters(who, { limit: 25 }),
   'admin.deadLetter': (to, who) => to.admin.deadLetter(who, randomUUID()),
@@ -143,6 +144,7 @@ const onlyAnswersLists = [
   'templates.usable',
   'delegations.read',
   'delegations.end',
+  'delegations.find',
 ]
 
 describe('every way into the core', () => {

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../src/cards/index.ts'
-import { type Person, type RequestForMailbox, type RequestForSite, snapshot } from '../src/core/index.ts'
+import {
+  type Delegation,
+  fault,
+  type Person,
+  type RequestForMailbox,
+  type RequestForSite,
+  snapshot,
+} from '../src/core/index.ts'
 import { mailboxes, supportMailbox } from './support/card-mailboxes.ts'
 import {
   approvedBy,
@@ -20,6 +27,7 @@ import {
   templateOf,
   viewerOf,
 } from './support/card-requests.ts'
+import { delegationOf } from './support/card-samples-delegation.ts'
 
 const asAdmin = viewerOf(kim, { isAdmin: true })
 const bytes = (card: CardJson): number => JSON.stringify(card).length * 2
@@ -140,7 +148,8 @@ function largest(letter: string): [name: string, card: CardJson][] {
     ['help', cards.help({ displayName: long(256), isApprover: true, isAdmin: true, offers: [] })],
     ['unmatched', cards.chooseTemplate([], long(4000))],
     ['my requests', cards.myRequests(all, 9, asAdmin)],
-    ['approvals', cards.approvals(all, asAdmin)],
+    ['approvals', cards.approvals(all, asAdmin, delegationTo(by))],
+    ...delegationsWith(long, by),
     ['queue', cards.adminQueue({ counts: { waiting: 9, creating: 9, failed: 9 }, open: 99, entries }, asAdmin)],
     ['stuck', cards.adminStuck({ count: 99, entries }, asAdmin)],
     ['jobs', cards.adminJobs({ total: 99, jobs }, asAdmin)],
@@ -150,6 +159,26 @@ function largest(letter: string): [name: string, card: CardJson][] {
     ],
     ['notice', cards.notice({ code: 'tooManyOpen', detail: long(4000), by: long(256) }, asAdmin)],
     ['form', formWith(long)],
+  ]
+}
+
+const delegationTo = (delegate: Person): Delegation => delegationOf(kim, delegate)
+
+/** A name may be typed as anything; ten people are found at most. */
+function delegationsWith(long: (most: number) => string, by: Person): [name: string, card: CardJson][] {
+  const known = { own: delegationTo(by), toMe: Array.from({ length: 50 }, () => delegationOf(by, kim)) }
+  const values = { to: kim.id, until: '2026-11-30' }
+  const remarks = [
+    { words: 'several', typed: long(256) },
+    { words: 'unclearDay', typed: long(256) },
+  ] as const
+  const faults = [fault('/to', 'cannot-decide', long(1000)), fault('/until', 'past', 'Over.')]
+  const people = Array.from({ length: 10 }, () => ({ ...by, userPrincipalName: long(256) }))
+  const form = { values, people, isChoice: true, remarks, faults, earliest: '2026-11-20' }
+  const waiting = { count: 100, more: true }
+  return [
+    ['delegation', cards.delegation({ step: 'form', form }, known, asAdmin)],
+    ['delegation saved', cards.delegation({ step: 'saved', waiting }, known, asAdmin)],
   ]
 }
 

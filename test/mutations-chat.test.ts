@@ -18,7 +18,7 @@ import type { JsonObject, Mutation } from './support/mutations.ts'
 import { rowsOf } from './support/rows.ts'
 import { templates, withService } from './support/service.ts'
 import { asksFor, cardOf, reviews, subject } from './support/site-request.ts'
-import type { TeamsUser } from './support/teams-user.ts'
+import { people, type TeamsUser } from './support/teams-user.ts'
 
 const unhandled: unknown[] = []
 const noteUnhandled = (error: unknown) => void unhandled.push(error)
@@ -114,6 +114,7 @@ describe('mutations of the data of each card verb', () => {
   })
   const [dana, sam] = [() => service.dana, () => service.sam]
   const comment = 'Because it is so.'
+  const delegated = { to: people.omar.id, until: new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10) }
   const verbs: Record<string, { who: () => TeamsUser; data: () => Promise<JsonObject> }> = {
     'request.choose': { who: () => service.kim, data: async () => ({ templateId: templates.projectSite }) },
     'request.review': ofDraft('request.review', { ...inputs, description: 'x', alias: '', reason: 'So.', labelId: '' }),
@@ -125,6 +126,9 @@ describe('mutations of the data of each card verb', () => {
     'approval.approve': ofRequest('approval.approve', dana, { comment }),
     'approval.reject': ofRequest('approval.reject', dana, { comment }),
     'approval.refresh': ofRequest('approval.refresh', dana),
+    'delegation.open': { who: dana, data: async () => delegated },
+    'delegation.save': { who: dana, data: async () => delegated },
+    'delegation.end': { who: dana, data: async () => delegated },
     'admin.retry': ofRequest('admin', sam),
     'admin.cancel': ofRequest('admin', sam, { comment }),
     'admin.examine': { who: sam, data: async () => ({ letterId: randomUUID() }) },

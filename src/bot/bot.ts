@@ -9,6 +9,7 @@ import { notAdmin } from './define-command.ts'
 import { deliver } from './deliver.ts'
 import { type DialogState, isDialogVerb, stateAfter } from './dialog-steps.ts'
 import { Listener } from './listener.ts'
+import { plainText } from './mentions.ts'
 import { RequestDialog } from './request-dialog.ts'
 import {
   type BotServices,
@@ -47,7 +48,7 @@ export class Bot {
     const { activity } = context
     const click = clickOf(activity)
     if (click) return this.#click(context, click)
-    if (activity.type === 'message') return this.#message(context, typedByButton(activity) ?? plainText(activity.text))
+    if (activity.type === 'message') return this.#message(context, typedByButton(activity) ?? plainText(activity))
     if (activity.type === 'installationUpdate' && activity.action === 'add') return this.#welcome(context)
   }
 
@@ -110,12 +111,4 @@ function notUnderstood(turn: Turn, text: string): Reply {
   const forAdmin = isForAdmins(turn.actor)
   if (isAdminTalk(text) && !forAdmin) return notAdmin(turn)
   return { card: cards.notice({ code: 'unknownCommand', suggestion: nearest(text, forAdmin) }, turn.viewer) }
-}
-
-/** What was typed, without the mention that Teams puts before it and without markup. */
-function plainText(text: string | undefined): string {
-  return (text ?? '')
-    .replace(/<at\b[^>]*>[^<]*<\/at>/g, ' ')
-    .replace(/&nbsp;/g, ' ')
-    .trim()
 }

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
 import { type ActivityKey, type Actor, ProvisioningError } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
+import { mentionsIn } from './mentions.ts'
 import { createPacedChats, type PacedChats } from './paced-chats.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
@@ -105,6 +106,7 @@ export class Listener implements Middleware {
       viewer: { ...viewer, id: actor.id, isAdmin: actor.isAdmin },
       provisioning: this.#services.provisioning,
       conversationId: activity.conversation.id,
+      mentions: mentionsIn(activity),
       clickedActivityId: activity.replyToId,
       sentCards: this.#services.sentCards,
     })

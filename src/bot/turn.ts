@@ -26,12 +26,20 @@ export interface BotServices {
   readonly log: Log
 }
 
+/** A person whom somebody has mentioned, as the text names them; without an id the channel told none. */
+export interface Mention {
+  readonly name: string
+  readonly id: string | undefined
+}
+
 /** One thing that one person said or clicked, once we know who it is. */
 export interface Turn {
   readonly actor: Actor
   readonly viewer: Viewer
   readonly provisioning: Provisioning
   readonly conversationId: string
+  /** Whom they mentioned: what a client says, so it names people and gives no rights. */
+  readonly mentions: readonly Mention[]
   /** The activity that a click's card sits on. */
   readonly clickedActivityId: string | undefined
   /** Ties cards in this chat to their requests. */

@@ -16,7 +16,7 @@ export const helpCard = defineCard({
   name: 'help',
   data: z.strictObject({
     displayName: z.string(),
-    commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals']) })),
+    commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate']) })),
     isAdmin: z.boolean(),
     adminCommands: z.array(z.strictObject({ name: z.enum(['adminQueue', 'adminStuck', 'adminJobs', 'adminHealth']) })),
   }),
@@ -35,7 +35,7 @@ export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
   const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
   return {
     displayName: cut(me.displayName, longest.title),
-    commands: [...commands, ...(me.isApprover ? ['approvals' as const] : [])].map((name) => ({ name })),
+    commands: [...commands, ...(me.isApprover ? (['approvals', 'delegate'] as const) : [])].map((name) => ({ name })),
     isAdmin: me.isAdmin,
     adminCommands: me.isAdmin ? [...adminCommands] : [],
   }

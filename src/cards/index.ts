@@ -1,5 +1,7 @@
 import {
   type AuditReport,
+  type Delegation,
+  type Delegations,
   type Draft,
   type GivenUpJob,
   type GivenUpJobs,
@@ -18,6 +20,7 @@ import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from '
 import { type ApprovalForm, approvalCard, renderApproval } from './approval-card.ts'
 import { approvalDecidedCard, approvalDecidedView, decidesNow } from './approval-decided.ts'
 import { cardRegistry } from './define-card.ts'
+import { type DelegationNow, delegationCard, delegationView } from './delegation.ts'
 import { renderForm } from './form.ts'
 import {
   chooseTemplateCard,
@@ -42,6 +45,7 @@ import type { Viewer } from './words.ts'
 export type { Confirmation } from './admin-confirm.ts'
 export { mostJobs } from './admin-jobs.ts'
 export { decidesNow } from './approval-decided.ts'
+export type { DelegationForm, Remark } from './delegation.ts'
 export { formInputIds, peopleInputIds } from './form.ts'
 export type { HelpFor, TemplateChoice } from './help.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb } from './notice.ts'
@@ -64,6 +68,7 @@ export const definedCards = [
   mailboxReadyCard,
   myRequestsCard,
   approvalsCard,
+  delegationCard,
   noticeCard,
   adminQueueCard,
   adminStuckCard,
@@ -96,8 +101,12 @@ export const cards = {
       : siteReadyCard.render(siteReadyView(request, viewer)),
   myRequests: (requests: readonly Request[], older: number, viewer: Viewer): CardJson =>
     myRequestsCard.render(myRequestsView(requests, older, viewer)),
-  approvals: (requests: readonly Request[], viewer: Viewer): CardJson =>
-    approvalsCard.render(approvalsView(requests, viewer)),
+  /** `own`: what the viewer has delegated. */
+  approvals: (requests: readonly Request[], viewer: Viewer, own?: Delegation): CardJson =>
+    approvalsCard.render(approvalsView(requests, viewer, own)),
+  /** Who decides while the viewer is away, and for whom the viewer decides. */
+  delegation: (now: DelegationNow, known: Delegations, viewer: Viewer): CardJson =>
+    delegationCard.render(delegationView(now, known, viewer)),
   notice: (notice: Notice, viewer: Viewer): CardJson => noticeCard.render(noticeView(notice, viewer)),
   adminQueue: (queue: Queue, viewer: Viewer): CardJson => adminQueueCard.render(adminQueueView(queue, viewer)),
   /** What is stuck, and what mends it; a friendly notice when nothing is. */

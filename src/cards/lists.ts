@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { isTerminal, type Request, referenceOf, requestState } from '../core/index.ts'
+import { type Delegation, isTerminal, type Request, referenceOf, requestState } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
+import { delegateOf } from './delegation.ts'
 import { looks, rowLook, shownState } from './look.ts'
 import { cut, longest, moment, type Viewer } from './words.ts'
 
@@ -19,6 +20,8 @@ export const approvalsCard = defineCard({
   data: z.strictObject({
     waiting: z.int(),
     older: z.int(),
+    /** Whoever decides for the viewer meanwhile; nobody has no name. */
+    delegate: z.strictObject({ name: z.string(), at: z.string() }),
     requests: z.array(z.strictObject({ ...row, requester: z.string() })).min(1),
   }),
 })
@@ -50,15 +53,17 @@ export function myRequestsView(
   }
 }
 
-/** What waits for the viewer's decision. */
+/** What waits for the viewer's decision, and to whom they have delegated it. */
 export function approvalsView(
   requests: readonly Request[],
   viewer: Viewer,
+  own?: Delegation,
 ): Parameters<typeof approvalsCard.render>[0] {
   const shown = requests.slice(0, mostRows)
   return {
     waiting: requests.length,
     older: requests.length - shown.length,
+    delegate: delegateOf(own, viewer),
     requests: shown.map((request) => ({
       ...rowOf(request, viewer, request.submittedAt),
       requester: cut(request.requester.displayName, longest.name),

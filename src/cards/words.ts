@@ -104,6 +104,14 @@ export const time = (viewer: Viewer): string => format(viewer.now, viewer, parts
 export const fullMoment = (at: string, viewer: Viewer): string =>
   format(new Date(at), viewer, parts('full', !sameYear(new Date(at), viewer)))
 
+/** The day with which something ends: "30 November 2026", and the hour where it is not the end of that day. */
+export function lastDay(until: string, viewer: Viewer): string {
+  const date = new Date(until)
+  const shown = { day: 'numeric', month: 'long', year: 'numeric' } as const
+  const clock = format(date, { ...viewer, locale: 'en' }, { ...parts('time', false), hourCycle: 'h23' })
+  return format(date, viewer, clock === '23:59' ? shown : { ...shown, ...parts('time', false) })
+}
+
 const sameYear = (date: Date, viewer: Viewer): boolean =>
   format(date, viewer, { year: 'numeric' }) === format(viewer.now, viewer, { year: 'numeric' })
 

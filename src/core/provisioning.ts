@@ -6,6 +6,7 @@ import { asking } from './approvers.ts'
 import { readAudit } from './audit-report.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
 import type { Conversation, Outbox } from './chat-ports.ts'
+import { findColleagues } from './colleagues.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { cancel, retry } from './decision.ts'
@@ -100,6 +101,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       read: to('approval.delegate', (actor) => readDelegations(ports, actor)),
       begin: to('approval.delegate', (actor, asked: { to: string; until: string }) => delegate(ports, actor, asked)),
       end: to('approval.delegate', (actor) => endDelegation(ports, actor)),
+      find: to('approval.delegate', (_, typed: string) => findColleagues(ports, typed)),
     },
     cancel: to('request.cancel', (actor, requestId: string, comment?: string, attempt?: string) =>
       cancel(ports, settings, actor, requestId, comment, attempt),

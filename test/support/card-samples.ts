@@ -29,6 +29,7 @@ import {
 } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { adminSamples } from './card-samples-admin.ts'
+import { delegationSamples } from './card-samples-delegation.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { timeSamples } from './card-samples-time.ts'
 
@@ -209,4 +210,10 @@ const ofSites: readonly Sample[] = [
 ]
 
 /** Every card in every situation that looks different. */
-export const samples: readonly Sample[] = [...ofSites, ...timeSamples, ...mailboxSamples, ...adminSamples]
+export const samples: readonly Sample[] = [
+  ...ofSites,
+  ...timeSamples,
+  ...delegationSamples,
+  ...mailboxSamples,
+  ...adminSamples,
+]

@@ -1,6 +1,7 @@
 import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
+import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
 import {
   cancelRequest,
   chooseTemplate,
@@ -23,6 +24,9 @@ export const cardActions = cardActionRegistry(
   approveRequest,
   rejectRequest,
   refreshApproval,
+  openDelegation,
+  saveDelegation,
+  endDelegation,
   retryAsAdmin,
   cancelAsAdmin,
   examineAsAdmin,

@@ -8,7 +8,7 @@ import { offersTo } from './new.ts'
 export const helpCommand = defineCommand({
   words: 'help',
   also: ['hi', 'hello', 'hey', 'start', '?'],
-  menu: 9,
+  menu: 10,
   argument: z.string(),
   handle: showHelp,
   otherwise: showHelp,

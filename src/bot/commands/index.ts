@@ -10,6 +10,7 @@ import {
   adminStatusCommand,
   adminStuckCommand,
 } from './admin.ts'
+import { backCommand, delegateCommand } from './delegate.ts'
 import { helpCommand } from './help.ts'
 import { newCommands } from './new.ts'
 import { nudgeCommand } from './nudge.ts'
@@ -20,6 +21,8 @@ export const commands = commandRegistry(
   ...newCommands,
   myRequestsCommand,
   approvalsCommand,
+  delegateCommand,
+  backCommand,
   statusCommand,
   cancelCommand,
   nudgeCommand,

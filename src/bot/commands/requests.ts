@@ -34,7 +34,7 @@ export const approvalsCommand = defineCommand({
 /** `status REQ-1042`; alone it shows the newest open request. */
 export const statusCommand = defineCommand({
   words: 'status',
-  menu: 7,
+  menu: 8,
   argument: reference,
   handle: async (turn, argument) =>
     statusOf(turn, (await turn.provisioning.readByReference(turn.actor, argument)).requestId),
@@ -49,7 +49,7 @@ export const statusCommand = defineCommand({
 /** `cancel REQ-1042`. An admin who ends somebody else's says why first. */
 export const cancelCommand = defineCommand({
   words: 'cancel',
-  menu: 8,
+  menu: 9,
   argument: reference,
   async handle(turn, argument) {
     const request = await turn.provisioning.readByReference(turn.actor, argument)
@@ -70,7 +70,11 @@ async function showMine(turn: Turn) {
 }
 
 async function showApprovals(turn: Turn) {
-  const { requests } = await turn.provisioning.listApprovals(turn.actor, listed)
-  if (requests.length === 0) return { card: cards.notice({ code: 'noApprovals' }, turn.viewer) }
-  return { card: cards.approvals(requests, turn.viewer) }
+  const { provisioning, actor, viewer } = turn
+  const [{ requests }, { own }] = await Promise.all([
+    provisioning.listApprovals(actor, listed),
+    provisioning.delegations.read(actor),
+  ])
+  if (requests.length === 0) return { card: cards.notice({ code: 'noApprovals' }, viewer) }
+  return { card: cards.approvals(requests, viewer, own) }
 }

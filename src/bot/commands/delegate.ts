@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { Remark } from '../../cards/index.ts'
+import type { Person } from '../../core/index.ts'
+import { delegationForm, ended, saved } from '../actions/delegation.ts'
+import { dayOf } from '../days.ts'
+import { defineCommand } from '../define-command.ts'
+import type { Reply, Turn } from '../turn.ts'
+
+/** `delegate Omar Haddad until friday`: saves it when it is clear who and until when, else opens the form with it. */
+export const delegateCommand = defineCommand({
+  words: 'delegate',
+  also: ['delegate to', 'delegation', 'away', 'i am away', 'i’m away', "i'm away"],
+  menu: 7,
+  argument: z.string().max(256).transform(whoAndWhen),
+  handle: delegateAsTyped,
+  otherwise: (turn) => delegationForm(turn),
+})
+
+/** `back`: ends it. What else may follow, as in "back on Monday", is no end: the card shows how it stands. */
+export const backCommand = defineCommand({
+  words: 'back',
+  also: ['i am back', 'i’m back', "i'm back"],
+  argument: z.literal(''),
+  handle: (turn) => ended(turn),
+  otherwise: (turn) => delegationForm(turn),
+})
+
+/** The person and the day in "Omar Haddad until friday"; what is not there is `''`. */
+function whoAndWhen(typed: string): { who: string; day: string } {
+  const [, who = '', day = ''] = /^(?:(.*) )?(?:until|till)(?: (.*))?$/is.exec(typed) ?? [typed, typed]
+  return { who: who.trim(), day: day.trim() }
+}
+
+async function delegateAsTyped(turn: Turn, typed: { who: string; day: string }): Promise<Reply> {
+  const { viewer } = turn
+  const until = typed.day === '' ? undefined : dayOf(typed.day, viewer.now, viewer.timeZone)
+  const { people, isSure } = typed.who === '' ? nobodyAsked : await found(turn, typed.who)
+  const [only, ...others] = people
+  if (only && others.length === 0 && isSure && until !== undefined) return saved(turn, { to: only.id, until })
+  return delegationForm(turn, {
+    ...(typed.who !== '' && { people, to: only && others.length === 0 ? only.id : '' }),
+    ...(typed.day !== '' && { until: until ?? '' }),
+    remarks: remarksOf(typed, people, until),
+  })
+}
+
+function remarksOf(
+  typed: { who: string; day: string },
+  people: readonly Person[],
+  until: string | undefined,
+): Remark[] {
+  const [only, ...others] = people
+  const unclearDay = { words: 'unclearDay' as const, typed: typed.day }
+  const ofPerson: Remark = !only
+    ? { words: 'nobody', typed: typed.who }
+    : others.length > 0
+      ? { words: 'several', typed: typed.who }
+      : { words: 'check', typed: `${only.displayName} (${only.userPrincipalName})` }
+  return [...(typed.who === '' ? [] : [ofPerson]), ...(typed.day !== '' && until === undefined ? [unclearDay] : [])]
+}
+
+interface Found {
+  readonly people: readonly Person[]
+  /** The whole name, the sign-in name or a mention was given: nobody else can be meant. */
+  readonly isSure: boolean
+}
+const nobodyAsked: Found = { people: [], isSure: false }
+
+async function found({ provisioning, actor, mentions }: Turn, who: string): Promise<Found> {
+  const mentioned = mentions.find(({ name, id }) => id !== undefined && isSame(name, who))?.id
+  if (mentioned !== undefined) return { people: await provisioning.delegations.find(actor, mentioned), isSure: true }
+  const all = await provisioning.delegations.find(actor, who)
+  // Nobody looks for themselves among several.
+  const people = all.length > 1 ? all.filter(({ id }) => id !== actor.id) : all
+  const isSure = all.length === 1 && all.some((person) => isCalled(person, who))
+  return { people, isSure }
+}
+
+/** A sign-in name is nobody else's. A name may be anything, also somebody else's address. */
+const isCalled = ({ displayName, userPrincipalName }: Person, who: string): boolean =>
+  isSame(userPrincipalName, who) || (!who.includes('@') && isSame(displayName, who))
+
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()

@@ -1,0 +1,138 @@
+/** Calendar days as people type them. A day is written `2026-11-30`; days so written sort as they follow each other. */
+
+const language = 'en'
+const milliseconds = { hour: 3_600_000, day: 86_400_000 }
+
+/** The day that it is somewhere at a moment. A time zone that nobody knows is UTC. */
+export const dayIn = (at: Date, timeZone: string): string => clockAt(at, timeZone).toISOString().slice(0, 10)
+
+/** The last moment of a day somewhere, also of one that ends an hour early or late since the clocks change. */
+export function endOf(day: string, timeZone: string): Date {
+  const midnight = Date.parse(`${day}T00:00:00Z`) + milliseconds.day
+  const ends = [-26, 26]
+    .map((hours) => new Date(midnight + hours * milliseconds.hour))
+    .map((near) => new Date(midnight - (clockAt(near, timeZone).getTime() - near.getTime()) - 1))
+    .filter((end) => dayIn(end, timeZone) === day)
+  return new Date(Math.max(...ends.map(Number)))
+}
+
+/** What the clocks show somewhere at a moment, as if it were UTC. */
+function clockAt(at: Date, timeZone: string): Date {
+  const parts = Object.fromEntries(
+    clockOf(timeZone)
+      .formatToParts(at)
+      .map(({ type, value }) => [type, value]),
+  )
+  const { year, month, day, hour, minute, second } = parts
+  return new Date(
+    `${year?.padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}.${String(at.getUTCMilliseconds()).padStart(3, '0')}Z`,
+  )
+}
+
+function clockOf(timeZone: string): Intl.DateTimeFormat {
+  const two = '2-digit' as const
+  const shown = {
+    year: 'numeric',
+    month: two,
+    day: two,
+    hour: two,
+    minute: two,
+    second: two,
+    hourCycle: 'h23',
+  } as const
+  try {
+    return new Intl.DateTimeFormat(language, { ...shown, timeZone })
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return new Intl.DateTimeFormat(language, { ...shown, timeZone: 'UTC' })
+  }
+}
+
+/**
+ * The day that somebody means: `2026-11-30`, `30.11.2026`, `30 November`, `Nov 30`, `friday` (the next one; today's name is next
+ * week's), `today`, `tomorrow`. Without a year it is the next such day. Undefined for what could be two days (`3/4`), or none.
+ */
+export function dayOf(typed: string, now: Date, timeZone: string): string | undefined {
+  const today = dayIn(now, timeZone)
+  const words = typed
+    .trim()
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/[.,!]+$/, '')
+    .replace(/^(?:the )?end of /, '')
+    .replace(/^(?:on|this) /, '')
+  return named(words, today) ?? inNumbers(words, today) ?? withMonth(words, today)
+}
+
+/** By its name: of the week, or from today. */
+function named(words: string, today: string): string | undefined {
+  const fromToday = [0, 1].find((days) => words === nearDays.format(days, 'day'))
+  if (fromToday !== undefined) return after(today, fromToday)
+  const weekday = placeOf(words, weekdays)
+  if (weekday === undefined) return undefined
+  const is = new Date(today).getUTCDay()
+  return after(today, ((weekday - is + 6) % 7) + 1)
+}
+
+function inNumbers(words: string, today: string): string | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(words) ?? []
+  if (year) return dayWith(year, Number(month), Number(day), today)
+  const dotted = /^(\d{1,2})\. ?(\d{1,2})(?:\. ?(\d{4}|\d{2}))?$/.exec(words)
+  if (dotted) return dayWith(dotted[3], Number(dotted[2]), Number(dotted[1]), today)
+  const slashed = /^(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?$/.exec(words)
+  const [one, other] = [Number(slashed?.[1]), Number(slashed?.[2])]
+  // Half of the world writes the month first: only what can be read in one way is read.
+  if (!slashed || (one <= 12 && other <= 12 && one !== other)) return undefined
+  return one > 12 ? dayWith(slashed[3], other, one, today) : dayWith(slashed[3], one, other, today)
+}
+
+function withMonth(words: string, today: string): string | undefined {
+  const number = String.raw`(\d{1,2})(?:st|nd|rd|th)?`
+  const year = String.raw`(?:,? (\d{4}))?`
+  const dayFirst = new RegExp(`^${number}\\.?(?: of)? ([a-z]+)\\.?${year}$`).exec(words)
+  const monthFirst = new RegExp(`^([a-z]+)\\.? ${number}${year}$`).exec(words)
+  const [day, name, given] = dayFirst
+    ? [dayFirst[1], dayFirst[2], dayFirst[3]]
+    : [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3]]
+  const month = name === undefined ? undefined : placeOf(name, months)
+  return month === undefined ? undefined : dayWith(given, month + 1, Number(day), today)
+}
+
+/** The day of a year; without one, the next such day from today on. Undefined when there is no such day. */
+function dayWith(year: string | undefined, month: number, day: number, today: string): string | undefined {
+  if (year !== undefined) return existing(Number(year.length === 2 ? `20${year}` : year), month, day)
+  const thisYear = Number(today.slice(0, 4))
+  return [thisYear, thisYear + 1]
+    .map((one) => existing(one, month, day))
+    .find((one) => one !== undefined && one >= today)
+}
+
+function existing(year: number, month: number, day: number): string | undefined {
+  const written = [String(year).padStart(4, '0'), ...[month, day].map((part) => String(part).padStart(2, '0'))].join(
+    '-',
+  )
+  const date = new Date(`${written}T00:00:00Z`)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(written) ? written : undefined
+}
+
+const after = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * milliseconds.day).toISOString().slice(0, 10)
+
+/** Names as the language has them; three letters or more stand for the whole. */
+function placeOf(word: string, names: readonly string[]): number | undefined {
+  const place = names.findIndex((name) => name.startsWith(word))
+  return word.length < 3 || place < 0 ? undefined : place
+}
+
+const nearDays = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+const namesOf = (style: Intl.DateTimeFormatOptions, dates: readonly number[]): string[] =>
+  dates.map((date) => new Intl.DateTimeFormat(language, { ...style, timeZone: 'UTC' }).format(date).toLowerCase())
+// 1 November 2026 is a Sunday, the first day as JavaScript counts them.
+const weekdays = namesOf(
+  { weekday: 'long' },
+  [0, 1, 2, 3, 4, 5, 6].map((index) => Date.UTC(2026, 10, 1 + index)),
+)
+const months = namesOf(
+  { month: 'long' },
+  [...Array(12).keys()].map((index) => Date.UTC(2026, index, 1)),
+)
