@@ -66,6 +66,7 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   status: { needs: 'request.read', act: 'read' },
   cancel: { needs: 'request.cancel', act: 'cancel' },
   nudge: { needs: 'request.nudge', act: 'nudge' },
+  why: { needs: 'request.read', act: 'read' },
   'admin queue': { needs: 'queue.read' },
   'admin stuck': { needs: 'queue.read' },
   'admin health': { needs: 'health.read' },

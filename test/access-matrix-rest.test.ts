@@ -31,10 +31,19 @@ describe('every route, for everybody', () => {
   const table: Readonly<Record<string, Row>> = {
     'GET /requests/v1/:requestId': request('request.read', 'read'),
     'GET /requests/v1/:requestId/timeline': request('request.read', 'read', '/timeline'),
+    'GET /requests/v1/:requestId/explanation': request('request.read', 'read', '/explanation'),
     'POST /requests/v1/:requestId/approve': request('request.decide', 'approve', '/approve'),
     'POST /requests/v1/:requestId/reject': request('request.decide', 'reject', '/reject'),
     'POST /requests/v1/:requestId/cancel': request('request.cancel', 'cancel', '/cancel'),
     'POST /requests/v1/:requestId/retry': request('request.retry', 'retry', '/retry'),
+    'POST /requests/v1/:requestId/reassign': {
+      ...{ needs: 'request.reassign', act: 'reassign' },
+      send: ({ requestId }) => ({ path: `/requests/v1/${requestId}/reassign`, body: { to: world.colleague.id } }),
+    },
+    'POST /requests/v1/:requestId/nudge': {
+      ...{ needs: 'request.nudge', act: 'nudge' },
+      send: ({ requestId }) => ({ path: `/requests/v1/${requestId}/nudge`, body: {} }),
+    },
     'GET /requests/v1': list('request.list', '/requests/v1'),
     'POST /collab/v1/spo': {
       ...{ needs: 'request.create', success: 202 },
@@ -146,7 +155,9 @@ describe('every route, for everybody', () => {
         expect([nothing.status, strange(nothing.text)]).toEqual([answer.status, strange(answer.text)])
       }
       if (expected.kind === 'refused') expect([answer.status, answer.code], about).toEqual([403, expected.code])
-      if (expected.kind === 'late') expect([answer.status, answer.code], about).toEqual([409, expected.code])
+      if (expected.kind === 'incomplete')
+        expect([answer.status, answer.code], about).toEqual([422, 'validation-failed'])
+      else if (expected.kind === 'late') expect([answer.status, answer.code], about).toEqual([409, expected.code])
       else expect(answer.text).not.toMatch(new RegExp(`${secret}|Kim|Dana|Omar`))
       expect(after).toEqual(request)
       expect(await world.rows(), about).toEqual(before)

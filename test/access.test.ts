@@ -103,6 +103,7 @@ const doors: Doors = {
   listOwn: (to, who) => to.listOwn(who, 10),
   listApprovals: (to, who) => to.listApprovals(who, 10),
   timeline: (to, who, at) => to.timeline(who, at.requestId),
+  explanation: (to, who, at) => to.explanation(who, at.requestId),
   approve: (to, who, at) => to.approve(who, at.requestId),
   reject: (to, who, at) => to.reject(who, at.requestId, 'No.'),
   cancel: (to, who, at) => to.cancel(who, at.requestId),

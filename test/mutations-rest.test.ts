@@ -95,6 +95,18 @@ describe('mutations of what is written by REST', () => {
     decision('reject', 'dana'),
     decision('cancel', 'kim'),
     decision('retry', 'sam'),
+    signedIn(
+      'POST /requests/v1/:requestId/reassign',
+      'dana collab',
+      () => `/requests/v1/${requestId}/reassign`,
+      () => ({ to: people.sam.id, from: people.dana.id, comment: 'She knows it.' }),
+    ),
+    signedIn(
+      'POST /requests/v1/:requestId/nudge',
+      'kim collab',
+      () => `/requests/v1/${requestId}/nudge`,
+      () => ({}),
+    ),
     {
       ...signedIn('PUT /templates/v1/:templateId', 'sam collab', () => `/templates/v1/${ids.written}`, goodTemplate, {
         'if-match': '*',

@@ -59,6 +59,7 @@ describe('a problem is what the API document shows of its code:', () => {
     'not-an-approver': () => act('sam', 'approve'),
     'already-decided': () => twice('dana', 'approve'),
     'already-ended': () => twice('kim', 'cancel'),
+    'nudged-already': () => twice('kim', 'nudge'),
     'illegal-transition': () => act('sam', 'retry'),
     'stale-version': () => write({ 'if-match': '"x"' }),
     'malformed-json': () => ask('{'),

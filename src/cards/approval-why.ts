@@ -36,7 +36,7 @@ function inWords(request: Request, { condition, found }: JudgedCondition): strin
 const fieldNames: Readonly<Record<string, string>> = { displayName: strings.site.displayName.label, ...strings.field }
 
 /** An admin's own words for a field of the template, ours for a field of the API. */
-function fieldName({ template }: Request, name: string): string {
+export function fieldName({ template }: Request, name: string): string {
   const own = template.fields.find(({ key }) => `metadata.${key}` === name)
   const known = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined
   return cut(own?.label ?? known ?? name, longest.name)

@@ -3,6 +3,7 @@ import {
   type Delegation,
   type Delegations,
   type Draft,
+  type Explanation,
   type GivenUpJob,
   type GivenUpJobs,
   type HealthReport,
@@ -40,6 +41,7 @@ import type { RequestForm } from './request-form.ts'
 import { reviewCard, reviewView } from './review.ts'
 import { siteFormCard } from './site-form.ts'
 import { strings } from './strings.ts'
+import { renderWhy, whyCard } from './why.ts'
 import type { Viewer } from './words.ts'
 
 export type { Confirmation } from './admin-confirm.ts'
@@ -76,6 +78,7 @@ export const definedCards = [
   adminJobsCard,
   adminAuditCard,
   adminConfirmCard,
+  whyCard,
 ] as const
 
 /** The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. */
@@ -126,6 +129,9 @@ export const cards = {
   /** Who did what with a request, and the proof of it. */
   adminAudit: (report: AuditReport, request: Request, viewer: Viewer): CardJson =>
     adminAuditCard.render(adminAuditView(report, request, viewer)),
+  /** Why a request is as it is. */
+  why: (request: Request, explained: readonly Explanation[], viewer: Viewer): CardJson =>
+    renderWhy(request, explained, viewer),
   /** Asks an admin before a request is tried again or cancelled. */
   adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>
     adminConfirmCard.render(adminConfirmView(confirmation, viewer)),

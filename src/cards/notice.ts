@@ -54,6 +54,7 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     unknownCommand: { look: plain, types: 'help' },
     tooManyOpen: { look: toKnow, types: 'myRequests' },
     noReferenceToCancel: { look: toKnow, types: 'myRequests' },
+    noReferenceToExplain: { look: toKnow, types: 'myRequests' },
     noReferenceToAudit: { look: toKnow, types: 'adminQueue' },
     noReferenceToAdminCancel: { look: toKnow, types: 'adminQueue' },
     notFoundForAdmin: { look: toKnow, types: 'adminQueue' },

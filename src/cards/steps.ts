@@ -181,9 +181,12 @@ function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | 
   const problem = request.problem ?? step?.problem
   if (!problem) return {}
   const attempts = step?.attempts ?? 0
-  const noteValue = isAdmin ? problem.detail : strings.problem[problemWords(problem.code)]
+  const noteValue = isAdmin ? problem.detail : problemInWords(problem.code)
   return { note: attempts > 1 ? 'problemAttempts' : 'problem', noteCount: String(attempts), noteValue }
 }
+
+/** A problem as everybody but admins reads it. */
+export const problemInWords = (code: string): string => strings.problem[problemWords(code)]
 
 type ProblemWords = keyof typeof strings.problem
 

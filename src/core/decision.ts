@@ -47,13 +47,13 @@ const nothing: Beforehand = { lapsed: [], away: [] }
 
 /** Records an approval; the last one that is needed queues the request. */
 export const approve: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
-  change(ports, settings, { requestId, attempt }, (request, at) =>
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
     decided(request, settings, actor, { decision: 'approved', comment, at }, beforehand),
   )
 
 /** Records a rejection, which ends the request. The comment is required: the requester will read it. */
 export const reject: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
-  change(ports, settings, { requestId, attempt }, (request, at) => {
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.decide', request)
     if (comment.trim() === '' && openStage(request.approvals) && request.status === 'pendingApproval') {
       throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
@@ -65,7 +65,7 @@ export const reject: Decide = (ports, settings, actor, requestId, comment = '', 
 
 /** Ends a request that has not begun to be made, or has failed. */
 export const cancel: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
-  change(ports, settings, { requestId, attempt }, (request, at) => {
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.cancel', request)
     if (isTerminal(request.status))
       throw new ProvisioningError(
@@ -93,7 +93,7 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '', at
  * made and was not told of, gets its job anew, which is safe if the old one is only slow.
  */
 export const retry: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
-  change(ports, settings, { requestId, attempt }, (request, at) => {
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.retry', request)
     const job = isRetryable(request, new Date(at)) ? jobAnew(request, settings, at) : undefined
     if (job)
@@ -139,7 +139,8 @@ function waitingAnew(request: Request): Request {
   return { ...request, progress: { ...request.progress, ...anew } }
 }
 
-async function change(
+/** The same as `changeRequest`, once for each attempt; of what is refused nothing is kept, so that it can be asked again. Throws `not-found`. */
+export async function changeOnce(
   ports: Ports,
   settings: Settings,
   { requestId, attempt }: { requestId: string; attempt: string | undefined },

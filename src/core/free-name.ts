@@ -36,20 +36,23 @@ async function isUnreserved({ ports, actor, requestId, replaces }: Asker, names:
 }
 
 /**
- * A name that was asked for must itself be free; one that we derive moves on to the next free one. `taken`: it is not,
- * and this one is (`''` when we found none).
+ * A name that was asked for must itself be free; one that we derive moves on to the next free one, `passedOver` those before it.
+ * `taken`: it is not, and this one is (`''` when we found none).
  */
 export async function freeName(
   { requestId, crowded }: Pick<Inquiry, 'requestId' | 'crowded'>,
   naming: Naming,
   address: Address,
   isFree: IsFree,
-): Promise<{ name: string; taken?: { suggestion: string } }> {
+): Promise<{ name: string; passedOver?: string[]; taken?: { suggestion: string } }> {
   const own = crowded && !address.asked ? [ownAddress(naming, address.alias, requestId)] : []
   const [first, ...others] = own.length > 0 ? own : [...alternatives(naming, address.alias, requestId)]
   // The first is nearly always free; when it is not, somebody waits for the next one.
   const name = (await firstFree([first ?? address.alias], isFree)) ?? (await firstFree(others, isFree))
-  if (name !== undefined && (name === address.alias || !address.asked)) return { name }
+  if (name !== undefined && (name === address.alias || !address.asked)) {
+    const tried = own.length > 0 ? own : [first ?? address.alias, ...others]
+    return { name, passedOver: tried.slice(0, tried.indexOf(name)) }
+  }
   return { name: name ?? address.alias, taken: { suggestion: name ?? '' } }
 }
 

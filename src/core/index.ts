@@ -54,6 +54,22 @@ export type * from './edge-ports.ts'
 export * from './errors.ts'
 
 export * from './events.ts'
+export {
+  type Explanation,
+  explain,
+  explanation,
+  explanationTopics,
+} from './explanation.ts'
+export {
+  type ExplanationCode,
+  explanationCodes,
+  inWords,
+  type SentenceKey,
+  sentenceKeyOf,
+  sentenceKeys,
+  sentences,
+  type Writing,
+} from './explanation-words.ts'
 export * from './mailbox.ts'
 export * from './naming.ts'
 export { nudgeFrom } from './nudge.ts'

@@ -32,7 +32,7 @@ function whileMember(decide: Decide): Decide {
  * Those for whom somebody would decide, themselves among them, but does not: whoever was asked as a member or owner of a group, or
  * as an admin, and is none any more, speaks for nobody, and nobody for them. The directory is asked anew.
  */
-async function lapsedOf(
+export async function lapsedOf(
   ports: Ports,
   settings: Settings,
   { approvals }: Request,

@@ -1,7 +1,8 @@
-import { type Actor, authorize, notFound } from './access.ts'
+import { type Actor, authorize } from './access.ts'
 import { openStage, waitingFor } from './approval-stage.ts'
 import { withStage } from './approval-time.ts'
-import { changeRequest, entry } from './change.ts'
+import { entry } from './change.ts'
+import { changeOnce } from './decision.ts'
 import { ProvisioningError } from './errors.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Request, referenceOf } from './request.ts'
@@ -15,18 +16,31 @@ export function nudgeFrom(request: Request): string | undefined {
   return last === undefined ? undefined : new Date(Date.parse(last) + dayMilliseconds).toISOString()
 }
 
-/** Reminds those who have not decided, once a day at most. Refuses as `already-ended` or `nudged-already`. */
-export async function nudge(ports: Ports, settings: Settings, actor: Actor, requestId: string): Promise<Request> {
-  const request = await changeRequest(ports, settings, requestId, (request, at) => {
+/**
+ * Reminds those who have not decided, once a day at most; a repeat of the same `attempt` does so no second time. Refuses as
+ * `already-ended` or `nudged-already`.
+ */
+export function nudge(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  attempt?: string,
+): Promise<Request> {
+  return changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.nudge', request)
     const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
     if (!stage)
       throw new ProvisioningError('already-ended', `${referenceOf(request)} waits for nobody's decision any more.`)
     const from = nudgeFrom(request)
     if (from !== undefined && from > at)
-      throw new ProvisioningError('nudged-already', 'They were reminded within the last 24 hours.', {
-        context: { at: from },
-      })
+      throw new ProvisioningError(
+        'nudged-already',
+        `They were reminded within the last 24 hours. From ${from} on they can be reminded again.`,
+        {
+          context: { at: from },
+        },
+      )
     const { id, displayName, userPrincipalName } = actor
     const reminders = [...(stage.reminders ?? []), { at, by: { id, displayName, userPrincipalName } }]
     const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }
@@ -34,6 +48,4 @@ export async function nudge(ports: Ports, settings: Settings, actor: Actor, requ
     const audit = [entry(next, actor, 'reminded', { data })]
     return { request: next, audit, jobs: remindApprovers(next, { ...stage, reminders }) }
   })
-  if (!request) throw notFound()
-  return request
 }

@@ -27,6 +27,8 @@ export interface SitePlan extends Common {
   /** The requester first, then those named. */
   readonly owners: readonly Person[]
   readonly alias: string
+  /** Those that it would have had, and that were held already. */
+  readonly passedOver?: readonly string[]
   /** Where the site will be, as far as anybody can know before it is made. */
   readonly url: string
 }

@@ -26,6 +26,7 @@ import {
 import { ProvisioningError } from './errors.ts'
 import type { CardKey, JobPayload } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
+import { readExplanation } from './explanation.ts'
 import { approve, reject } from './membership.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
 import { nudge } from './nudge.ts'
@@ -87,16 +88,19 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     listOwn: to('request.list', (actor, limit: number) => listOwn(ports, actor, limit)),
     listApprovals: to('approval.list', (actor, limit: number) => listApprovals(ports, actor, limit)),
     timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
+    explanation: to('request.read', (actor, requestId: string) => readExplanation(ports, actor, requestId)),
     approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string) =>
       noted(ports, actor, requestId, 'approve', () => approve(ports, settings, actor, requestId, comment, attempt)),
     ),
     reject: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string) =>
       noted(ports, actor, requestId, 'reject', () => reject(ports, settings, actor, requestId, comment, attempt)),
     ),
-    reassign: to('request.reassign', (actor, requestId: string, asked: Reassignment) =>
-      noted(ports, actor, requestId, 'reassign', () => reassign(ports, settings, actor, requestId, asked)),
+    reassign: to('request.reassign', (actor, requestId: string, asked: Reassignment, attempt?: string) =>
+      noted(ports, actor, requestId, 'reassign', () => reassign(ports, settings, actor, requestId, asked, attempt)),
     ),
-    nudge: to('request.nudge', (actor, requestId: string) => nudge(ports, settings, actor, requestId)),
+    nudge: to('request.nudge', (actor, requestId: string, attempt?: string) =>
+      nudge(ports, settings, actor, requestId, attempt),
+    ),
     delegations: {
       read: to('approval.delegate', (actor) => readDelegations(ports, actor)),
       begin: to('approval.delegate', (actor, asked: { to: string; until: string }) => delegate(ports, actor, asked)),

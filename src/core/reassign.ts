@@ -3,9 +3,10 @@ import { type ApprovalStage, openStage, undecided } from './approval-stage.ts'
 import { nextLook, withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
 import { askApprovers, type Change, changeRequest, entry, stageLook } from './change.ts'
-import { ended, longestComment } from './decision.ts'
+import { changeOnce, ended, longestComment } from './decision.ts'
 import { colleagueOf, delegationsOf, realignment } from './delegation.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
+import { lapsedOf } from './membership.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 import type { Person } from './resource.ts'
@@ -20,7 +21,8 @@ export interface Reassignment {
 
 /**
  * Asks somebody else in the place of an approver who has not decided, who decides no more then. An approver gives away their own
- * part; an admin anybody's, but not of their own request. Refuses as `validation-failed` at `/to` or `/from`.
+ * part; an admin anybody's, but not of their own request. A repeat of the same `attempt` is given the request as it is now. Refuses as
+ * `validation-failed` at `/to` or `/from`.
  */
 export async function reassign(
   ports: Ports,
@@ -28,18 +30,19 @@ export async function reassign(
   actor: Actor,
   requestId: string,
   asked: Reassignment,
+  attempt?: string,
 ): Promise<Request> {
   const seen = await ports.requests.find(requestId)
   if (!seen) throw notFound()
   authorize(actor, 'request.reassign', seen)
   refuseOwn(seen, actor)
+  await refuseLapsed(ports, settings, seen, actor)
   const faults: Fault[] = []
   const to = await asking(() => colleagueOf(ports, { id: '' }, asked.to, faults))
   if (!to || faults.length > 0) return refuseFields(faults)
-  const request = await changeRequest(ports, settings, requestId, (request, at) =>
+  const request = await changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
     reassigned(request, actor, { ...asked, to }, at),
   )
-  if (!request) throw notFound()
   await align(ports, settings, request)
   return request
 }
@@ -51,6 +54,15 @@ function refuseOwn({ requester }: Request, actor: Actor): void {
       'self-approval',
       'You asked for this yourself, so another admin has to choose who decides it.',
     )
+}
+
+/** Whoever decides no more, since they left the group that was asked, gives nothing away either. */
+async function refuseLapsed(ports: Ports, settings: Settings, request: Request, actor: Actor): Promise<void> {
+  if (actor.isAdmin || request.status !== 'pendingApproval') return
+  const at = ports.clock.now().toISOString()
+  const lapsed = await asking(() => lapsedOf(ports, settings, request, actor.id, at))
+  if (lapsed.includes(actor.id))
+    throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
 }
 
 function reassigned(

@@ -109,6 +109,8 @@ const requestForSite = z.object({
   details: siteDetails,
   owners: z.array(person),
   alias: z.string(),
+  /** Aliases that it would have had, made of its name, and that were held already. */
+  passedOver: z.array(z.string()).optional(),
   progress: siteProgress,
   resource: siteResource.nullable(),
 })

@@ -47,18 +47,21 @@ export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Eva
     const resolved = await resolveApprovals(ports, settings, template.approval, actor, asked)
     const url = `${ports.tenant.siteRoot}${alias}`
     const names = [{ name: alias, pointer: '/alias' }]
-    const plan = { kind, template, details, owners: owners.people, alias, url, ...resolved, reason: '', names }
+    const { passedOver = [] } = free
+    const people = owners.people
+    const plan = { kind, template, details, owners: people, alias, passedOver, url, ...resolved, reason: '', names }
     return { ok: true, plan }
   })
 }
 
 /** What a request keeps of its plan. */
-export function siteOf({ kind, details, owners, alias }: SitePlan, requesterId: string) {
+export function siteOf({ kind, details, owners, alias, passedOver = [] }: SitePlan, requesterId: string) {
   return {
     kind,
     details,
     owners: [...owners],
     alias,
+    ...(passedOver.length > 0 && { passedOver: [...passedOver] }),
     steps: stepsOfSite(details, requesterId).map((name) => ({ name, status: 'pending' as const, attempts: 0 })),
     progress: {},
     resource: null,

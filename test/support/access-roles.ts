@@ -45,7 +45,7 @@ export const mayBy = (who: Who, permission: Permission): boolean =>
   access[permission].some((role) => roles[who].includes(role))
 
 /** What a call does to the request that it is about. */
-export type Act = 'read' | 'approve' | 'reject' | 'cancel' | 'retry' | 'nudge'
+export type Act = 'read' | 'approve' | 'reject' | 'reassign' | 'nudge' | 'cancel' | 'retry'
 
 /** What has to come of a call: a refusal by who is asking, one by the state, or the state that the request has then. */
 export type Outcome =
@@ -53,6 +53,8 @@ export type Outcome =
   | { readonly kind: 'hidden' }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly unread?: true }
   | { readonly kind: 'late'; readonly code: ErrorCode }
+  /** What was sent does not say enough. */
+  | { readonly kind: 'incomplete' }
   | { readonly kind: 'done'; readonly status: RequestState }
 
 /** What has to come of an act on the request in a state, by the access table first and the state machine then. */
@@ -64,9 +66,10 @@ export function outcomeOf(who: Who, permission: Permission, act: Act, state: Req
   if (!mayBy(who, 'request.read')) return { kind: 'hidden' }
   if (!mayBy(who, permission)) return { kind: 'refused', code: refusalOf(who, permission) }
   if (act === 'approve' || act === 'reject') return decisionOf(who, act, state)
-  if (act === 'cancel') return cancellationOf(state)
+  if (act === 'reassign') return reassignmentOf(who, state)
   if (act === 'nudge')
     return state === 'pendingApproval' ? { kind: 'done', status: state } : { kind: 'late', code: 'already-ended' }
+  if (act === 'cancel') return cancellationOf(state)
   if (act === 'read') return { kind: 'done', status: state }
   return state === 'failed' ? { kind: 'done', status: 'queued' } : { kind: 'late', code: 'illegal-transition' }
 }
@@ -83,6 +86,15 @@ function decisionOf(who: Who, act: 'approve' | 'reject', state: RequestState): O
   if (state !== 'pendingApproval' || who === 'former') return { kind: 'late', code: 'already-decided' }
   if (who !== 'approver') return { kind: 'refused', code: 'not-an-approver' }
   return { kind: 'done', status: act === 'reject' ? 'rejected' : 'pendingApproval' }
+}
+
+/** Only what waits for one's own decision can be given away; an admin says in whose place, where it can be several. */
+function reassignmentOf(who: Who, state: RequestState): Outcome {
+  if (state === 'cancelled' || state === 'expired') return { kind: 'late', code: 'already-ended' }
+  if (state !== 'pendingApproval') return { kind: 'late', code: 'already-decided' }
+  if (who === 'admin') return { kind: 'incomplete' }
+  if (who !== 'approver') return { kind: 'refused', code: 'not-an-approver' }
+  return { kind: 'done', status: state }
 }
 
 function cancellationOf(state: RequestState): Outcome {

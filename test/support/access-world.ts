@@ -55,6 +55,9 @@ const stages = (): ApprovalStage[] => [
   { stage: 3, rule: 'any', approvers: [priya], decisions: [] },
 ]
 
+/** Somebody who can be asked in an approver's place. */
+const colleague = personOf('Cole League', 'cole@contoso.example')
+
 /** The object id by which somebody is known; nobody's for those who show none. */
 export const idOf = (who: Who): string | undefined =>
   who === 'anonymous' ? undefined : who === 'foreign' ? kim.id : who === 'application' ? appClientId : persons[who].id
@@ -75,6 +78,7 @@ export function withAccessWorld() {
 
   async function start() {
     for (const person of Object.values(persons)) if (person !== persons.gone) core.world.people.set(person.id, person)
+    core.world.people.set(colleague.id, colleague)
     core.world.guests.add(persons.guest.id)
     core.world.groups.set(groups.admins, [persons.admin, persons.guest])
     core.world.groups.set(groups.approvers, [omar])
@@ -131,6 +135,7 @@ export function withAccessWorld() {
       return known()
     },
     letters,
+    colleague,
     rows: () => rowCounts(core.database),
     /** Kim's request in a state, as fresh as can be, so that nothing about it is overdue. */
     async request(status: RequestState): Promise<Request> {

@@ -8,6 +8,7 @@ const passing: readonly (readonly [RegExp, string])[] = [
   [/https?:\/\/[^/"]+/g, '<host>'],
   [/[\w.-]+(:\d+)?,<id>,<id>/g, '<site>'],
   [/REQ-\d+/g, 'REQ-<number>'],
+  [/\b(\d+ (second|minute)s?|less than a second)\b/g, '<duration>'],
   [/\b(apollo|hermes|minerva)(-\d+)?(-[0-9a-f]{8})?\b/g, '$1'],
 ]
 
@@ -17,7 +18,7 @@ export function alike(value: unknown, key = ''): unknown {
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, alike(member, name)]))
   if (key === 'nextCursor') return '<cursor>'
-  if (key === 'milliseconds' || key === 'version') return '<number>'
+  if (key === 'milliseconds' || key === 'seconds' || key === 'version') return '<number>'
   if (typeof value !== 'string') return value
   const withoutIds = value.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (id) =>
     lasting.test(id) ? id : '<id>',

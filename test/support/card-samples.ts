@@ -32,6 +32,7 @@ import { adminSamples } from './card-samples-admin.ts'
 import { delegationSamples } from './card-samples-delegation.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { timeSamples } from './card-samples-time.ts'
+import { whySamples } from './card-samples-why.ts'
 
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const asKim = viewerOf(kim)
@@ -216,4 +217,5 @@ export const samples: readonly Sample[] = [
   ...delegationSamples,
   ...mailboxSamples,
   ...adminSamples,
+  ...whySamples,
 ]

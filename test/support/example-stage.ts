@@ -98,6 +98,9 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     approveRequest: () => waiting('dana', 'Apollo'),
     rejectRequest: () => waiting('dana', 'Apollo'),
     cancelRequest: () => waiting('kim', 'Apollo'),
+    reassignRequest: () => waiting('dana', 'Apollo'),
+    nudgeRequest: () => waiting('kim', 'Apollo'),
+    explainRequest: () => waiting('kim', 'Prometheus'),
     retryRequest: async () => {
       await service.fault({ operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 403 })
       const requestId = await ask('kim', { displayName: 'Apollo', templateId: templates.workingGroup })

@@ -15,6 +15,7 @@ import { helpCommand } from './help.ts'
 import { newCommands } from './new.ts'
 import { nudgeCommand } from './nudge.ts'
 import { approvalsCommand, cancelCommand, myRequestsCommand, statusCommand } from './requests.ts'
+import { whyCommand } from './why.ts'
 
 /** Every command, in the order in which they are tried. The manifest's menu is made from it. */
 export const commands = commandRegistry(
@@ -26,6 +27,7 @@ export const commands = commandRegistry(
   statusCommand,
   cancelCommand,
   nudgeCommand,
+  whyCommand,
   helpCommand,
   adminQueueCommand,
   adminStuckCommand,

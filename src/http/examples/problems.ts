@@ -25,7 +25,10 @@ const said: Readonly<Record<ProblemCode, Said>> = {
     'apollo is taken. Try apollo-2.',
     [{ pointer: '#/alias', code: 'name-taken', detail: 'apollo is taken. Try apollo-2.', suggestion: 'apollo-2' }],
   ],
-  'nudged-already': [`${request}/nudge`, 'They were reminded within the last 24 hours.'],
+  'nudged-already': [
+    `${request}/nudge`,
+    'They were reminded within the last 24 hours. From 2026-11-21T09:31:00.000Z on they can be reminded again.',
+  ],
   'not-found': [request, 'There is no such request, or you may not see it.'],
   forbidden: [`${request}/retry`, 'You may not do this. An admin can.'],
   'self-approval': [approve, 'You asked for this yourself, so somebody else has to decide.'],

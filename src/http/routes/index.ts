@@ -4,9 +4,11 @@ import { dismissDeadLetter, listDeadLetters, replayDeadLetter } from './dead-let
 import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './decisions.ts'
 import { listDeliveries, readDelivery, replayDelivery } from './deliveries.ts'
 import { readDocs, readDocsFile, readOpenApi } from './docs.ts'
+import { explainRequest } from './explanation.ts'
 import { live, ready } from './health.ts'
 import { createMailbox } from './mailboxes.ts'
 import { receiveActivity } from './messages.ts'
+import { nudgeRequest, reassignRequest } from './reassign.ts'
 import { listRequests, readRequest, readTimeline } from './requests.ts'
 import { createSite } from './sites.ts'
 import { listTemplates, readTemplate, writeTemplate } from './templates.ts'
@@ -19,10 +21,13 @@ export const routes = routeRegistry(
   listRequests,
   readRequest,
   readTimeline,
+  explainRequest,
   approveRequest,
   rejectRequest,
   cancelRequest,
   retryRequest,
+  reassignRequest,
+  nudgeRequest,
   listTemplates,
   readTemplate,
   writeTemplate,

@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import {
+  type Explanation,
+  explanationTopics,
+  inWords,
+  type Request,
+  referenceOf,
+  sentenceKeyOf,
+  stepName,
+  type Writing,
+} from '../core/index.ts'
+import { fieldName } from './approval-why.ts'
+import { defineCard } from './define-card.ts'
+import { look, looks, shownState } from './look.ts'
+import { type CardJson, firstThatFits } from './render.ts'
+import { problemInWords, stepWords } from './steps.ts'
+import { strings } from './strings.ts'
+import { cut, duration, longest, moment, peopleList, time, type Viewer } from './words.ts'
+
+export const whyCard = defineCard({
+  name: 'why',
+  data: z.strictObject({
+    at: z.string(),
+    reference: z.string(),
+    displayName: z.string(),
+    look,
+    topics: z.array(
+      z.strictObject({
+        topic: z.enum(explanationTopics),
+        lines: z.array(z.strictObject({ text: z.string() })).min(1),
+        more: z.int(),
+      }),
+    ),
+  }),
+})
+
+/** How much of each topic a card has room for: lines, and characters of each. */
+interface Room {
+  readonly lines: number
+  readonly text: number
+}
+const rooms: readonly [Room, ...Room[]] = [
+  { lines: 12, text: longest.text },
+  { lines: 9, text: longest.address },
+  { lines: 6, text: longest.title },
+]
+/** What went by faster than this, in seconds, explains no delay. */
+const quick = 5
+
+/** Why a request is as it is, by topic, in the words of the strings. */
+export function whyView(
+  request: Request,
+  explained: readonly Explanation[],
+  viewer: Viewer,
+  room: Room = rooms[0],
+): Parameters<typeof whyCard.render>[0] {
+  const writing = writingOf(request, viewer)
+  const topics = explanationTopics.flatMap((topic) => {
+    const told = explained.filter((one) => one.topic === topic && !isQuick(one))
+    const lines = told.flatMap((one) => sentenceOf(one, writing) ?? [])
+    if (lines.length === 0) return []
+    const shown = lines.slice(0, room.lines).map((text) => ({ text: cut(text, room.text) }))
+    return [{ topic, lines: shown, more: lines.length - shown.length }]
+  })
+  return {
+    at: time(viewer),
+    reference: referenceOf(request),
+    displayName: cut(request.details.displayName, longest.name),
+    look: looks[shownState(request)],
+    topics,
+  }
+}
+
+/** The card; of a request with very long names less is told. */
+export const renderWhy = (request: Request, explained: readonly Explanation[], viewer: Viewer): CardJson =>
+  firstThatFits(rooms.map((room) => () => whyCard.render(whyView(request, explained, viewer, room))))
+
+/** Whoever likes to see each step reads them by REST. */
+const isQuick = ({ code, facts }: Explanation): boolean =>
+  (code === 'step-took' || code === 'queue-took') && Number(facts['seconds']) < quick
+
+function sentenceOf(one: Explanation, writing: Writing): string | undefined {
+  const key = sentenceKeyOf(one)
+  return key && inWords(strings.why.says[key], one, writing)
+}
+
+/** As the viewer reads it: their clock, the names of fields and steps, and problems in our words. */
+const writingOf = (request: Request, viewer: Viewer): Writing => ({
+  moment: (at) => moment(at, viewer, 'full'),
+  duration: (seconds) => duration(seconds * 1000),
+  people: (people) => peopleList(people, 'and'),
+  fact(name, value, facts) {
+    const text = String(value)
+    if (name === 'field') return fieldName(request, text)
+    if (name === 'as') return strings.why.as[asIn(text)]
+    if (name === 'step') return stepWords(request, stepName.safeParse(text).data)
+    // What Microsoft 365 said is for admins.
+    if (name === 'problem' && !viewer.isAdmin) return problemInWords(String(facts['problemCode']))
+    return cut(text, name === 'comment' || name === 'problem' ? longest.address : longest.title)
+  },
+})
+
+type As = keyof typeof strings.why.as
+const asIn = (text: string): As => (Object.keys(strings.why.as) as As[]).find((one) => one === text) ?? 'delegate'
