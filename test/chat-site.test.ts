@@ -42,6 +42,21 @@ describe('a site that is asked for in chat', () => {
     expect(connector.unexpected).toEqual([])
   })
 
+  it('is explained to whoever asks why, by its number or as the newest, and to nobody else', async () => {
+    const { kim, omar, sam } = service
+    const status = await kim.says('status')
+    const [reference = ''] = /REQ-\d+/.exec(textOf(status.card)) ?? []
+    for (const words of [`why ${reference}`, `WHY ${reference}?`, 'why', 'why?']) {
+      const text = textOf((await kim.says(words)).card)
+      expect(text).toContain('Approval 1 was given by Dana Fox')
+      expect(text).toContain('Asked for approval 1: Dana Fox and Omar Haddad')
+      expect(text).toContain('The address is project-aurora.')
+    }
+    expect(textOf((await sam.says(`why ${reference}`)).card)).toContain('Nothing was typed for it')
+    expect(textOf((await omar.says('why')).card)).toContain('You have not asked for anything yet.')
+    expect(textOf((await kim.says('why is it so slow')).card)).toContain('why REQ-1042')
+  })
+
   it('keeps what was typed when something is wrong, and names each mistake beside its field', async () => {
     const { kim } = service
     const choose = await kim.says('new site')

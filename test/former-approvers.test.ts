@@ -42,6 +42,17 @@ describe('somebody who was asked as a member of a group', () => {
     })
   })
 
+  it('gives nothing away when they have left it, and chooses nobody who decides in their place', async () => {
+    const { requestId } = await asked({ group: approversGroup })
+    await left(async () => {
+      const { code } = await refusal(() => core.provisioning.reassign(actorOf(dana), requestId, { to: priya.id }))
+      expect(code).toBe('not-an-approver')
+      expect((await refusal(() => core.provisioning.approve(actorOf(priya), requestId))).code).toBe('not-found')
+    })
+    const { approvals } = await core.provisioning.reassign(actorOf(dana), requestId, { to: priya.id })
+    expect(approvals[0]?.approvers.map(({ id }) => id)).toContain(priya.id)
+  })
+
   it('decides on when the policy names them, or another group of theirs, beside it', async () => {
     const other = randomUUID()
     group.set(other, [dana])

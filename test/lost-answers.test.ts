@@ -27,9 +27,10 @@ describe('a decision whose answer was lost', () => {
     const tokens = { ...issuer.options, tenantId }
     const rest = await startRest(issuer, { provisioning: core.provisioning, idempotency, tokens })
     return async (who: Person, verb: string, requestId: string, { key = '', comment = 'Because.' } = {}) => {
+      const body = { reassign: { to: priya.id, comment }, nudge: {} }[verb] ?? { comment }
       const authorization = `Bearer ${await issuer.token({ oid: who.id, tid: tenantId })}`
       const headers = { authorization, ...(key && { 'idempotency-key': key }) }
-      return rest.call('POST', `/requests/v1/${requestId}/${verb}`, { body: { comment }, headers })
+      return rest.call('POST', `/requests/v1/${requestId}/${verb}`, { body, headers })
     }
   }
 
@@ -51,6 +52,8 @@ describe('a decision whose answer was lost', () => {
     ['reject', dana, 'rejected', open()],
     ['cancel', kim, 'cancelled', open()],
     ['retry', priya, 'queued', failed],
+    ['reassign', dana, 'pendingApproval', open()],
+    ['nudge', kim, 'pendingApproval', open()],
   ]
   it.each(cases)(
     '%s by %o: the repeat with its key gets the request (%s), and nothing is done twice',

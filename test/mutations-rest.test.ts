@@ -105,7 +105,7 @@ describe('mutations of what is written by REST', () => {
       'POST /requests/v1/:requestId/nudge',
       'kim collab',
       () => `/requests/v1/${requestId}/nudge`,
-      () => ({}),
+      () => undefined,
     ),
     {
       ...signedIn('PUT /templates/v1/:templateId', 'sam collab', () => `/templates/v1/${ids.written}`, goodTemplate, {

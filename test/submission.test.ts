@@ -140,6 +140,17 @@ describe('a name', () => {
     expect(made.alias).toBe('prj-atlas-3-ch')
   })
 
+  it('that was made of the name moves on to a free one, and those before it are kept and explained', async () => {
+    const { id: templateId } = await core.template({ naming: { prefix: 'prj-', suffix: '' } })
+    core.world.taken.add('prj-vega').add('prj-vega-2')
+    const made = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Vega' }))
+    expect([made.alias, made.passedOver]).toEqual(['prj-vega-3', ['prj-vega', 'prj-vega-2']])
+    const told = await core.provisioning.explanation(asKim, made.requestId)
+    expect(told.map(({ detail }) => detail)).toContain('Taken already when it was asked for: prj-vega, prj-vega-2.')
+    const free = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Rigel' }))
+    expect([free.alias, free.passedOver]).toEqual(['prj-rigel', undefined])
+  })
+
   it('is compared without case', async () => {
     const { body } = await held('Nova')
     const error = await refusal(() => core.provisioning.submitSite(asKim, { ...body, alias: 'nOVA' }))

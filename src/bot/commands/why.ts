@@ -13,6 +13,7 @@ const reference = z
 /** `why REQ-1042`: why these approvers, this name, this long. Alone it explains the newest of one's own. */
 export const whyCommand = defineCommand({
   words: 'why',
+  alone: ['why?'],
   argument: reference,
   handle: async (turn, argument) => explain(turn, await turn.provisioning.readByReference(turn.actor, argument)),
   async otherwise(turn, argument) {
