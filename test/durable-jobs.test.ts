@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
+import { createBoss } from '../src/jobs/boss.ts'
 import { defineJob, type Job, type JobFailure, type JobScope, jobRegistry } from '../src/jobs/define-job.ts'
 import { createQueue, type Queue } from '../src/jobs/queue.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
@@ -47,6 +48,19 @@ describe.each(engines)('durable jobs, %s', (engine) => {
     await store.database.query(`drop schema ${store.database.queueConnection.schema} cascade`)
   })
   const errandCounts = async () => (await queue.counts()).find(({ name }) => name === 'errand')
+
+  it('are kept in order: what pg-boss asks of the store for its own upkeep goes through', async () => {
+    const errors: object[] = []
+    const boss = createBoss(store.database, { ...silent, error: (facts) => void errors.push(facts) })
+    await store.database.outside(() => boss.start())
+    try {
+      await store.database.outside(() => boss.supervise('errand'))
+      expect(await boss.getQueueStats('errand')).toMatchObject([{ name: 'errand' }])
+      expect(errors).toEqual([])
+    } finally {
+      await boss.stop({ graceful: false })
+    }
+  })
 
   it('come to be with the rows of their transaction, or not at all', async () => {
     await store.database.query('create table if not exists facts (note text)')

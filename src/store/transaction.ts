@@ -127,7 +127,8 @@ export async function runStatement<Row>(
   values?: readonly unknown[],
 ): Promise<QueryResult<Row>> {
   refuseEnded(client)
-  const wired = values?.map(toWire)
+  // Without values there may be several commands, as pg-boss has them, and of those nothing can be prepared.
+  const wired = values?.length ? values.map(toWire) : undefined
   try {
     const limit = patience.getStore()
     const name = wired && planName(client, sql)
