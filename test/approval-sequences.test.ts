@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { opened } from '../src/core/approval-time.ts'
 import {
   type Account,
   type ApprovalStage,
+  type Decision,
   isRejected,
   isTerminal,
   openStage,
@@ -25,6 +27,7 @@ const seed = Number(process.env['APPROVAL_SEED'] ?? Math.floor(Math.random() * 1
 const sequences = 10_000
 const legal = new Set([
   ...['pendingApproval → queued', 'pendingApproval → rejected', 'pendingApproval → cancelled'],
+  'pendingApproval → expired',
   ...['queued → provisioning', 'queued → cancelled', 'provisioning → succeeded', 'provisioning → failed'],
   ...['failed → queued', 'failed → cancelled'],
 ])
@@ -35,7 +38,10 @@ const reached = ({ approvals }: Request) => openStage(approvals)?.stage ?? appro
 /** What every single write must keep, whatever came before it. */
 function check({ before, after, said }: Written): void {
   if (!before) return
-  expect(after.version).toBe(before.version + 1)
+  // A look may also find that somebody is away by now, and both are told.
+  const changes = said.filter(({ action }) => action === 'delegated').length > 0 && said.length > 1 ? [1, 2] : [1]
+  expect(changes).toContain(after.version - before.version)
+  if (after.approvals !== before.approvals) expect(said.length).toBeGreaterThan(0)
   const stayed = before.status === after.status
   // The states that the timeline tells lead from the one before to the one after, one legal move each.
   const states = [
@@ -58,14 +64,43 @@ function check({ before, after, said }: Written): void {
   const added = decisionsIn(after).slice(decisionsIn(before).length)
   expect(told('approved', 'rejected')).toBe(added.length)
   expect(added.length).toBeLessThanOrEqual(1)
+  for (const one of added) checkDecision(before, one)
+  if (after.status === 'expired' && !stayed) expect(openStage(before.approvals)?.warnedAt).toBeDefined()
+  // Each thing that was done to the stage is told by one line.
+  const marks = (request: Request) => request.approvals.flatMap(({ reminders = [] }) => reminders).length
+  expect(told('reminded')).toBe(marks(after) - marks(before))
+  const count = (request: Request, what: 'warnedAt' | 'reassigned') =>
+    request.approvals.flatMap((stage): unknown[] => [stage[what] ?? []].flat()).length
+  expect(told('warned')).toBe(count(after, 'warnedAt') - count(before, 'warnedAt'))
+  expect(told('reassigned')).toBe(count(after, 'reassigned') - count(before, 'reassigned'))
   if (after.approvals.some(isRejected)) expect(after.status).toBe('rejected')
   else expect(reached(after)).toBeGreaterThanOrEqual(reached(before))
   for (const [index, { decisions, approvers }] of before.approvals.entries()) {
     const now = after.approvals[index]
-    expect(now?.approvers).toEqual(approvers)
+    if (told('reassigned') === 0 || reached(before) !== index + 1) expect(now?.approvers).toEqual(approvers)
     expect(now?.decisions.slice(0, decisions.length)).toEqual(decisions)
     if (reached(before) !== index + 1) expect(now?.decisions).toEqual(decisions)
   }
+}
+
+/** Whoever decided was asked, or stands in for somebody who was, at that time; nobody speaks twice, nor for themselves unasked. */
+function checkDecision(before: Request, { by, at, insteadOf = [] }: Decision): void {
+  const stage = openStage(before.approvals)
+  if (!stage) throw new Error('a decision where nothing is to be decided')
+  if (by.id === kim.id) expect([stage.selfApproval, insteadOf]).toEqual([true, []])
+  const standing = (stage.standIns ?? []).filter(({ person, until = '9' }) => person.id === by.id && until > at)
+  const isApprover = stage.approvers.some(({ id }) => id === by.id)
+  expect(isApprover || standing.length > 0).toBe(true)
+  for (const { id } of insteadOf) {
+    expect(stage.approvers.some((one) => one.id === id)).toBe(true)
+    expect(standing.some((one) => one.insteadOf.includes(id))).toBe(true)
+    expect(stage.decisions.some((one) => one.by.id === id || one.insteadOf?.some((other) => other.id === id))).toBe(
+      false,
+    )
+  }
+  if (stage.rule !== 'quorum') return
+  expect(stage.decisions.some((one) => one.by.id === by.id)).toBe(false)
+  expect(insteadOf.length).toBe(isApprover ? 0 : 1)
 }
 
 const stage = (people: readonly Account[], policy: Partial<StagePolicy>, number = 1): ApprovalStage => {
@@ -93,10 +128,13 @@ describe(`any sequence of events (APPROVAL_SEED=${seed})`, () => {
       }
     }
     const tenant = tenantWith({ 'create-site': step, 'apply-label': step, 'link-group': step })
+    core.world.managers.set(dana.id, omar).set(omar.id, kim).set(stranger.id, priya)
+    let now = Date.now()
     const ports: Ports = {
       ...core.ports,
       ...store,
       tenant,
+      clock: { now: () => new Date(now) },
       templates: { ...core.ports.templates, find: async () => undefined },
     }
     const provisioning = core.with(ports)
@@ -109,61 +147,96 @@ describe(`any sequence of events (APPROVAL_SEED=${seed})`, () => {
         const some = people.filter(() => random() < 0.5)
         const quorum = 1 + Math.floor(random() * 4)
         const rule = oneOf(rules)
-        return stage(some, { rule, ...(rule === 'quorum' && { quorum }), selfApproval: random() < 0.2 }, index + 1)
+        const made = stage(
+          some,
+          { rule, ...(rule === 'quorum' && { quorum }), selfApproval: random() < 0.2 },
+          index + 1,
+        )
+        const { approvals: times } = provisioning.settings
+        return index === 0 ? opened(made, null, times, new Date(now).toISOString()) : made
       })
       const status = approvals.length > 0 ? 'pendingApproval' : 'queued'
       store.put(
         requestOf({
           ...{ requestId, tenantId, approvals, status, number: sequence + 1 },
-          queuedAt: approvals.length > 0 ? null : new Date().toISOString(),
+          queuedAt: approvals.length > 0 ? null : new Date(now).toISOString(),
         }),
       )
-      for (let event = 0; event < 12; event += 1) {
+      // Some are left alone by nearly everybody.
+      const quiet = random() < 0.2
+      for (let event = 0; event < 16; event += 1) {
+        if (random() < (quiet ? 0.8 : 0.25)) now += Math.floor(random() * 4 * 86_400_000)
+        if (random() < 0.1) store.lost.add(oneOf(people).id)
+        if (random() < 0.1) store.lost.delete(oneOf(people).id)
         const from = store.written.length
-        const outcome = await happens(provisioning, requestId, oneOf(people), oneOf(events), random)
+        const tried = store.refused.length
+        const at = { requestId, who: oneOf(people), other: oneOf(people), now }
+        const outcome = await happens(provisioning, at, quiet && random() < 0.9 ? 'tend' : oneOf(events), random)
         const wrote = store.written.splice(from)
-        if (outcome === 'refused') expect(wrote).toEqual([])
+        const actions = wrote.flatMap(({ said }) => said.map(({ action }) => action))
+        // Who is away is written down at the click, whatever comes of it.
+        if (outcome === 'refused') expect(actions.filter((one) => one !== 'delegated')).toEqual([])
+        if (store.refused.length > tried) expect([outcome, store.refused.length]).toEqual(['refused', tried + 1])
         for (const one of wrote) check(one)
-        const state = wrote.at(-1)?.after.status
-        if (state) counts.set(state, (counts.get(state) ?? 0) + 1)
+        for (const action of actions) counts.set(action, (counts.get(action) ?? 0) + 1)
       }
     }
     // A run that never came somewhere would prove nothing about it.
-    for (const state of ['queued', 'rejected', 'cancelled', 'succeeded', 'failed'])
-      expect(counts.get(state) ?? 0, state).toBeGreaterThan(sequences / 100)
+    const seen = [
+      'queued',
+      'rejected',
+      'cancelled',
+      'succeeded',
+      'failed',
+      'expired',
+      'reminded',
+      'escalated',
+      'warned',
+    ]
+    for (const action of [...seen, 'delegated', 'reassigned', 'not-told'])
+      expect(counts.get(action) ?? 0, action).toBeGreaterThan(sequences / 100)
+    expect(store.refused.length).toBeGreaterThan(sequences / 100)
   }, 300_000)
 })
 
 const events = [
-  'approve',
-  'approve',
-  'approve',
-  'reject',
-  'cancel',
-  'retry',
-  'work',
-  'work',
-  'giveUp',
-  'webhook',
-] as const
-type Event = (typeof events)[number]
+  ...['approve', 'approve', 'approve', 'reject', 'cancel', 'retry', 'work', 'work', 'giveUp', 'webhook'],
+  ...['tend', 'tend', 'tend', 'tend', 'delegate', 'end', 'realign', 'reassign', 'nudge'],
+] as [Event, ...Event[]]
+type Event = 'approve' | 'reject' | 'cancel' | 'retry' | keyof typeof others
+interface At {
+  readonly requestId: string
+  readonly who: Person
+  readonly other: Person
+  readonly now: number
+}
 
-async function happens(
-  to: Provisioning,
-  requestId: string,
-  who: Person,
-  event: Event,
-  random: () => number,
-): Promise<'done' | 'refused' | 'failed'> {
-  const actor = actorOf(who, who.id === priya.id)
+const others = {
+  work: (to: Provisioning, { requestId }: At, random: () => number) =>
+    to.system.provision(requestId, { lastAttempt: random() < 0.3, signal: new AbortController().signal }),
+  giveUp: (to: Provisioning, { requestId }: At) => to.system.giveUp(requestId),
+  webhook: (to: Provisioning, { requestId }: At) =>
+    to.system.completeByWebhook(requestId, 'https://contoso.sharepoint.com/sites/made'),
+  tend: (to: Provisioning, { requestId }: At, random: () => number) =>
+    to.system.tendApproval({ v: 1, requestId, stage: random() < 0.7 ? 1 : 2, look: 0 }),
+  delegate: (to: Provisioning, { who, other, now }: At, random: () => number) =>
+    to.delegations.begin(actorOf(who), {
+      to: other.id,
+      until: new Date(now + random() * 5 * 86_400_000 + 1).toISOString(),
+    }),
+  end: (to: Provisioning, { who }: At) => to.delegations.end(actorOf(who)),
+  realign: (to: Provisioning, { who }: At) => to.system.realignApprovals({ tenantId, personId: who.id }),
+  reassign: (to: Provisioning, { requestId, who, other }: At) =>
+    to.reassign(actorOf(who, who.id === priya.id), requestId, { to: other.id }),
+  nudge: (to: Provisioning, { requestId, who }: At) => to.nudge(actorOf(who, who.id === priya.id), requestId),
+}
+
+async function happens(to: Provisioning, at: At, event: Event, random: () => number): Promise<string> {
+  const actor = actorOf(at.who, at.who.id === priya.id)
   try {
-    if (event === 'work') {
-      const signal = new AbortController().signal
-      await to.system.provision(requestId, { lastAttempt: random() < 0.3, signal })
-    } else if (event === 'giveUp') await to.system.giveUp(requestId)
-    else if (event === 'webhook')
-      await to.system.completeByWebhook(requestId, 'https://contoso.sharepoint.com/sites/made')
-    else await to[event](actor, requestId, 'Because.')
+    if (event === 'approve' || event === 'reject' || event === 'cancel' || event === 'retry')
+      await to[event](actor, at.requestId, 'Because.')
+    else await others[event](to, at, random)
     return 'done'
   } catch (error) {
     if (error instanceof ProvisioningError) return 'refused'

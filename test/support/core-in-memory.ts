@@ -1,4 +1,4 @@
-import type { AuditEntry, Ports, Request } from '../../src/core/index.ts'
+import type { AuditEntry, Delegation, Ports, Request } from '../../src/core/index.ts'
 
 /** What one transaction wrote of one request. */
 export interface Written {
@@ -17,11 +17,22 @@ const unexpected = (what: string) => (): never => {
  */
 export function storeInMemory(): Pick<
   Ports,
-  'work' | 'requests' | 'audit' | 'reservations' | 'deliveries' | 'sentCards' | 'jobs'
-> & { readonly written: Written[]; put(request: Request): void } {
+  'work' | 'requests' | 'audit' | 'reservations' | 'deliveries' | 'sentCards' | 'jobs' | 'conversations' | 'delegations'
+> & {
+  readonly written: Written[]
+  /** What each attempt of whoever may not is noted as. */
+  readonly refused: AuditEntry[]
+  put(request: Request): void
+  /** Who has no open chat with the bot. */
+  readonly lost: Set<string>
+} {
   const requests = new Map<string, Request>()
   const names = new Map<string, string>()
   const written: Written[] = []
+  const refused: AuditEntry[] = []
+  const lost = new Set<string>()
+  const away = new Map<string, Delegation>()
+  const current = (at: string) => [...away.values()].filter(({ until }) => until > at)
   let changed: Map<string, { before: Request | undefined; after: Request }> | undefined
   let said: AuditEntry[] = []
   const open = () => changed ?? unexpected('a change outside of a transaction')()
@@ -32,6 +43,8 @@ export function storeInMemory(): Pick<
   const now = (id: string) => changed?.get(id)?.after ?? requests.get(id)
   return {
     written,
+    refused,
+    lost,
     put: (request) => void requests.set(request.requestId, request),
     work: {
       async transaction(work) {
@@ -44,7 +57,10 @@ export function storeInMemory(): Pick<
             written.push({ before, after, said: said.filter(({ requestId }) => requestId === id) })
             requests.set(id, after)
           }
-          if (changed.size === 0 && said.length > 0) throw new Error('the timeline tells of a change that was none')
+          const tried = said.filter(({ action }) => action === 'refused')
+          refused.push(...tried)
+          if (changed.size === 0 && said.length > tried.length)
+            throw new Error('the timeline tells of a change that was none')
           return result
         } finally {
           changed = undefined
@@ -63,7 +79,7 @@ export function storeInMemory(): Pick<
         write(request)
       },
       findByNumber: unexpected('findByNumber'),
-      list: unexpected('list'),
+      list: async () => [...requests.values()].slice(-1),
       standing: unexpected('standing'),
       count: unexpected('count'),
       overdue: unexpected('overdue'),
@@ -103,5 +119,34 @@ export function storeInMemory(): Pick<
       remove: async () => undefined,
     },
     jobs: { enqueue: async () => undefined },
+    conversations: {
+      put: async () => false,
+      close: async () => false,
+      ofPerson: async (tenantId, personId) =>
+        lost.has(personId)
+          ? undefined
+          : { tenantId, personId, conversationId: personId, reference: {}, locale: 'en', timeZone: 'UTC' },
+    },
+    delegations: {
+      put: async (given) => void away.set(given.person.id, given),
+      end: async (_, personId) => {
+        const own = away.get(personId)
+        away.delete(personId)
+        return own
+      },
+      ofPerson: async (_, personId, at) => current(at).find(({ person }) => person.id === personId),
+      toPerson: async (_, personId, at) => current(at).filter(({ delegate }) => delegate.id === personId),
+      reaching: async (_, personIds, at) => {
+        const reached = new Map<string, Delegation>()
+        const follow = (id: string): void => {
+          const one = current(at).find(({ person }) => person.id === id)
+          if (!one || reached.has(id)) return
+          reached.set(id, one)
+          follow(one.delegate.id)
+        }
+        personIds.forEach(follow)
+        return [...reached.values()]
+      },
+    },
   }
 }
