@@ -76,7 +76,7 @@ function reassigned(
   const stage = openStage(request.approvals)
   if (!stage) throw ended(request)
   const given = givenAway(stage, actor, from)
-  if (to.id === request.requester.id && !stage.selfApproval)
+  if (to.id === request.requester.id)
     refuseFields([fault('/to', 'asked-for-it', `${to.displayName} asked for it. Please choose somebody else.`)])
   if (stage.approvers.some(({ id }) => id === to.id))
     refuseFields([fault('/to', 'already-asked', `${to.displayName} is asked already. Please choose somebody else.`)])
