@@ -168,6 +168,16 @@ describe('a stage that nobody decides', () => {
     expect((await looks(requestId)).filter((one) => one === 24).length).toBeGreaterThan(1)
   })
 
+  it('ends for good, also when a delegation ended meanwhile and nobody wrote that down', async () => {
+    const requestId = await ask(of(dana))
+    const until = new Date(begin + 14 * day - 1).toISOString()
+    await provisioning().delegations.begin(actorOf(dana), { to: omar.id, until })
+    await provisioning().system.realignApprovals({ tenantId, personId: dana.id })
+    await look(requestId, 12 * day)
+    await look(requestId, 14 * day)
+    expect((await actions(requestId)).at(-1)).toBe('expired')
+  })
+
   it('of a second stage has times of its own', async () => {
     now = begin
     const { id: templateId } = await core.template({ approval: { stages: [of(dana), of(omar)] } })

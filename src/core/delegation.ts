@@ -158,8 +158,7 @@ export async function realignAll(
 export async function realign(ports: Ports, settings: Settings, requestId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const request = await ports.requests.lock(requestId)
-    const stage = request?.status === 'pendingApproval' ? openStage(request.approvals) : undefined
-    if (!request || !stage) return
+    if (request?.status !== 'pendingApproval') return
     const at = ports.clock.now().toISOString()
     const away = await delegationsOf(ports, request, at)
     await changeRequest(ports, settings, requestId, () => realignment(request, away, at))
@@ -179,9 +178,9 @@ export async function delegationsOf(ports: Ports, request: Request, at: string):
       )
 }
 
-/** A request whose stand-ins are those who are delegates now; undefined when they are already. */
+/** A request whose stand-ins are those who are delegates now; undefined when they are already, and when it waits for nobody. */
 export function realignment(request: Request, away: readonly Delegation[], at: string): Change | undefined {
-  const stage = openStage(request.approvals)
+  const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
   const next = stage && realigned(stage, away, request.requester.id, at)
   if (!stage || !next || next === stage) return undefined
   const changed = { ...withStage(request, next), updatedAt: at }
