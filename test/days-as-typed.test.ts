@@ -57,7 +57,17 @@ describe('a day that somebody types', () => {
 
   it.each([
     ...['', ' ', '3/4', '3/4/2026', 'next friday', 'next week', 'soon', 'fr', 'ma 3', '30', '31.2.2026', '29 Feb'],
-    ...['31 June', '0.1.2026', '2026-13-01', '2026-02-30', '30 Foo', 'Nov', 'Nov 2026', '30.11.2026 and more'],
+    ...[
+      '0000-01-01',
+      '31 June',
+      '0.1.2026',
+      '2026-13-01',
+      '2026-02-30',
+      '30 Foo',
+      'Nov',
+      'Nov 2026',
+      '30.11.2026 and more',
+    ],
     ...[`$${'{strings}'}`, '__proto__', '2026-11-30T10:00', '٣٠ Nov', '1'.repeat(400)],
   ])('%s is none that can be read in one way', (typed) => {
     expect(utc(typed)).toBeUndefined()
@@ -86,6 +96,9 @@ describe('the end of a day', () => {
     ['2026-11-30', 'Pacific/Niue', '2026-12-01T10:59:59.999Z'],
     ['2026-11-30', 'Asia/Kathmandu', '2026-11-30T18:14:59.999Z'],
     ['2026-11-30', 'Mars/Base', '2026-11-30T23:59:59.999Z'],
+    // What people type for "for good", and by mistake.
+    ['9999-12-31', 'Europe/Zurich', '9999-12-31T22:59:59.999Z'],
+    ['0026-11-30', 'UTC', '0026-11-30T23:59:59.999Z'],
   ])('%s in %s is %s', (day, timeZone, end) => {
     expect(endOf(day, timeZone).toISOString()).toBe(end)
   })
@@ -110,7 +123,7 @@ describe('the end of a day', () => {
     fc.assert(
       fc.property(fc.string(), (typed) => {
         const day = dayOf(typed, now, 'Europe/Zurich')
-        if (day !== undefined) expect(Number.isNaN(Date.parse(day))).toBe(false)
+        if (day !== undefined) expect(Number.isNaN(endOf(day, 'Europe/Zurich').getTime())).toBe(false)
       }),
       { numRuns: 2000, seed },
     )

@@ -18,15 +18,14 @@ export function endOf(day: string, timeZone: string): Date {
 
 /** What the clocks show somewhere at a moment, as if it were UTC. */
 function clockAt(at: Date, timeZone: string): Date {
-  const parts = Object.fromEntries(
-    clockOf(timeZone)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  )
-  const { year, month, day, hour, minute, second } = parts
-  return new Date(
-    `${year?.padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}.${String(at.getUTCMilliseconds()).padStart(3, '0')}Z`,
-  )
+  const parts = clockOf(timeZone).formatToParts(at)
+  const part = (wanted: Intl.DateTimeFormatPartTypes): number =>
+    Number(parts.find(({ type }) => type === wanted)?.value)
+  // Set part by part, since a year of one or of five digits is not written like the others.
+  const shown = new Date(0)
+  shown.setUTCFullYear(part('year'), part('month') - 1, part('day'))
+  shown.setUTCHours(part('hour'), part('minute'), part('second'), at.getUTCMilliseconds())
+  return shown
 }
 
 function clockOf(timeZone: string): Intl.DateTimeFormat {
@@ -112,7 +111,7 @@ function existing(year: number, month: number, day: number): string | undefined 
     '-',
   )
   const date = new Date(`${written}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(written) ? written : undefined
+  return year > 0 && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(written) ? written : undefined
 }
 
 const after = (day: string, days: number): string =>
