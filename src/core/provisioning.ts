@@ -67,6 +67,8 @@ export function createProvisioning(ports: Ports, settings: Settings) {
         Promise.all([ports.directory.person(identity.id), isAdminNow(ports, settings, identity.id)]),
       )
       if (!person) throw new ProvisioningError('forbidden', 'You are not a person of this organisation.')
+      // Tokens, and what a client is signed in to, outlive the block by an hour or more.
+      if (person.isBlocked) throw new ProvisioningError('forbidden', 'Your account is blocked.')
       // Guests get good tokens of our tenant and can be put into any group; this is for employees.
       if (await asking(() => ports.directory.isGuest(person.id)))
         throw new ProvisioningError(
