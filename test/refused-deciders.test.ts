@@ -73,6 +73,25 @@ describe('whoever tries to decide and may not', () => {
     expect(line).toMatchObject({ actor: { kind: 'system' }, data: { who: id, code: 'forbidden' }, tenantId })
   })
 
+  it('is blocked since they were asked, whatever they are still signed in to', async () => {
+    const { requestId } = await asked([{ user: dana.id }])
+    core.world.people.set(dana.id, { ...dana, isBlocked: true })
+    const { code } = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
+    core.world.people.set(dana.id, dana)
+    expect(code).toBe('forbidden')
+    expect((await core.provisioning.read(admin, requestId)).status).toBe('pendingApproval')
+  })
+
+  it('asked for it: nobody gives them their part, also where the policy lets approvers decide their own', async () => {
+    const { id: templateId } = await core.template({
+      approval: { stages: [{ approvers: [{ user: dana.id }], selfApproval: true }] },
+    })
+    const site = { displayName: `Site ${randomUUID()}`, templateId }
+    const { requestId } = await core.provisioning.submitSite(actorOf(kim), site)
+    const { faults } = await refusal(() => core.provisioning.reassign(actorOf(dana), requestId, { to: kim.id }))
+    expect(faults).toMatchObject([{ pointer: '/to', code: 'asked-for-it' }])
+  })
+
   it('too late is no such thing: who decided, and when, is answered and not written down', async () => {
     const { requestId } = await asked([{ user: dana.id }, { user: omar.id }])
     await core.provisioning.approve(actorOf(omar), requestId)
