@@ -83,7 +83,7 @@ const environment = z.object({
   RATE_LIMIT_REFUSALS_PER_MINUTE: count.default(60),
   OPEN_REQUESTS_PER_PERSON: count.default(10),
   APPROVAL_REACH_MINUTES: duration(365 * 24 * 60)
-    .min(0, 'must be at least 0')
+    .positive('must be above 0')
     .default(10),
   APPROVAL_REMINDER_HOURS: duration(365 * 24)
     .min(0, 'must be at least 0')
