@@ -175,6 +175,7 @@ describe('a stage that nobody decides', () => {
     await provisioning().system.realignApprovals({ tenantId, personId: dana.id })
     await look(requestId, 12 * day)
     await look(requestId, 14 * day)
+    await provisioning().delegations.end(actorOf(dana))
     expect((await actions(requestId)).at(-1)).toBe('expired')
   })
 
@@ -194,14 +195,34 @@ describe('a stage that nobody decides', () => {
     expect((await actions(requestId)).slice(-2)).toEqual(['escalated', 'warned'])
   })
 
-  it('of a request from before there were times gets them from the watchdog', async () => {
+  it('of a request from before there were times gets them from the watchdog, also when it had said that it is overdue', async () => {
     const requestId = await ask(of(dana))
-    const request = await read(requestId)
-    const approvals = request.approvals.map(({ openedAt: _, times: __, ...stage }) => stage)
-    await core.ports.requests.update({ ...request, approvals, version: request.version + 1 })
-    now = begin + 4 * day
-    await provisioning().system.watch([])
-    expect(await stageOf(requestId)).toMatchObject({ openedAt: new Date(now).toISOString() })
-    expect(await looks(requestId)).toContain(4 * 24)
+    const withoutTimes = async () => {
+      const request = await read(requestId)
+      const approvals = request.approvals.map(({ openedAt: _, times: __, ...stage }) => stage)
+      await core.ports.requests.update({ ...request, approvals, version: request.version + 1 })
+    }
+    for (const days of [4, 5]) {
+      await withoutTimes()
+      now = begin + days * day
+      await provisioning().system.watch([], [])
+      expect(await stageOf(requestId)).toMatchObject({ openedAt: new Date(now).toISOString() })
+    }
+    expect(await actions(requestId)).toEqual(['pendingApproval', 'overdue', 'timed', 'timed'])
+  })
+
+  it('and that nobody looks after is looked after again, once a day, until it ends', async () => {
+    const requestId = await ask(of(dana))
+    const forgotten = async () => {
+      await core.database.query(`DELETE FROM ordered_jobs WHERE payload->>'requestId' = $1`, [requestId])
+      for (let turn = 0; turn < 3; turn += 1) await provisioning().system.watch([], [])
+      return (await looks(requestId)).length
+    }
+    await provisioning().system.watch([], [requestId])
+    expect(await looks(requestId)).toHaveLength(1)
+    expect(await forgotten()).toBe(1)
+    expect((await read(requestId)).version).toBe(1)
+    await provisioning().cancel(actorOf(kim), requestId)
+    expect(await forgotten()).toBe(0)
   })
 })

@@ -110,6 +110,7 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     ['how many a person has open', () => stores.requests.countOpen(tenantId, kim)],
     ['how many are open', () => stores.requests.countByState(tenantId, openStates)],
     ['what is overdue', () => stores.requests.overdue(overdue)],
+    ['what waits and is not looked after', () => stores.requests.waitingBut(tenantId, [], limit)],
     ['who holds a name', () => stores.reservations.holder(tenantId, 'Name 7')],
     ['keeping and releasing a name', () => stores.reservations.release(randomUUID())],
     ['the cards of a request', () => stores.sentCards.ofRequest(randomUUID())],

@@ -77,6 +77,8 @@ export interface RequestStore {
    * cannot be read hides no other.
    */
   overdue(query: OverdueQuery): Promise<Pick<Request, 'requestId' | 'version'>[]>
+  /** Ids of requests that wait for a decision, the oldest first, without these. */
+  waitingBut(tenantId: string, requestIds: readonly string[], limit: number): Promise<string[]>
   countOpen(tenantId: string, requesterId: string): Promise<number>
   /**
    * How many requests of the tenant are in each of these states; a state that none is in is left out. As long as the count

@@ -187,7 +187,8 @@ export function createProvisioning(ports: Ports, settings: Settings) {
         if (id !== undefined && who.tenantId === settings.tenantId)
           await noteRefused(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
       },
-      watch: (underWay: readonly string[]) => watch(ports, settings, underWay),
+      watch: (underWay: readonly string[], lookedAfter: readonly string[]) =>
+        watch(ports, settings, underWay, lookedAfter),
       giveUp: (requestId: string) => giveUp(ports, settings, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
       meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),

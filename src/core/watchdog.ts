@@ -1,6 +1,6 @@
 import { openStage } from './approval-stage.ts'
 import { attentionOf, deadlines } from './attention.ts'
-import { type Change, changeRequest, entry, followUpLook, stageLook } from './change.ts'
+import { type Change, changeRequest, entry, followUpLook } from './change.ts'
 import { type JobOrder, jobId, system } from './events.ts'
 import { withOpenStage } from './open-stage.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -15,12 +15,14 @@ const mostOfARun = 100
  * Looks for requests that have been in their state for longer than its deadline, so that none is forgotten whatever
  * became of its job: the job is enqueued anew, once per deadline, and the admins are told once. Each is a line of the
  * request's timeline (`overdue`), which is also how the next run knows. A queued request whose job is still under way
- * (`underWay`: ids) only waits for its turn. Returns the requests that could not be seen to, which keep no other from it.
+ * (`underWay`: ids) only waits for its turn. Stages that wait and that nobody looks after (all but `lookedAfter`: ids) are looked after
+ * again. Returns the requests that could not be seen to, which keep no other from it.
  */
 export async function watch(
   ports: Ports,
   settings: Settings,
   underWay: readonly string[],
+  lookedAfter: readonly string[],
 ): Promise<{ requestId: string; error: unknown }[]> {
   const now = ports.clock.now().getTime()
   const before = (seconds: number) => new Date(now - seconds * 1000)
@@ -39,10 +41,31 @@ export async function watch(
       request.version === version ? overdueChange(request, settings, at) : undefined,
     ).catch((error: unknown) => failures.push({ requestId, error }))
   }
+  for (const requestId of await ports.requests.waitingBut(settings.tenantId, lookedAfter, mostOfARun))
+    await lookAfter(ports, settings, requestId).catch((error: unknown) => failures.push({ requestId, error }))
   return failures
 }
 
-/** Nothing of the request changes but its timeline, and the times of a stage that has none: it stays as old as it is. */
+/**
+ * Orders a look after a stage that none is ordered for: it was given up, or lost, or the stage was begun or written by a version that
+ * knows no times. Then it gets them now. One a day: a look that nobody can make is not given up every minute.
+ */
+async function lookAfter(ports: Ports, settings: Settings, requestId: string): Promise<void> {
+  await ports.work.transaction(async () => {
+    const request = await changeRequest(ports, settings, requestId, (before, at) => {
+      const timed = withOpenStage(before, settings, [], at)
+      if (timed === before) return undefined
+      return { request: timed, audit: [entry({ ...timed, updatedAt: at }, system, 'timed')] }
+    })
+    const stage = request?.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+    if (!stage) return
+    const day = ports.clock.now().toISOString().slice(0, 10)
+    const id = jobId('tend-approval', requestId, stage.stage, 'forgotten', day)
+    await ports.jobs.enqueue([{ name: 'tend-approval', payload: { v: 1, requestId, stage: stage.stage, look: 0 }, id }])
+  })
+}
+
+/** Nothing of the request changes but its timeline, so that it stays as old as it is. */
 function overdueChange(request: Request, settings: Settings, at: string): Change | undefined {
   const attention = attentionOf(request, new Date(at))
   if (!attention) return undefined
@@ -55,16 +78,13 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
     id: jobId('notify-admins', requestId, card),
   }
   const audit = [entry({ ...request, updatedAt: at }, system, 'overdue', { data: { status, since } })]
-  // One of before stages had times, or written by such a version since, gets them now.
-  const begun = withOpenStage(request, settings, [], at)
-  return { request: begun, audit, jobs: [...jobsAnew(begun, settings, at), tell] }
+  return { request, audit, jobs: [...jobsAnew(request, settings, at), tell] }
 }
 
-/** What should be under way. It is safe if the old job is only slow. A decision is nobody's job, but somebody looks after it. */
+/** What should be under way. It is safe if the old job is only slow; a decision is nobody's job. */
 function jobsAnew(request: Request, settings: Settings, at: string): JobOrder[] {
   const { requestId, status } = request
-  const stage = status === 'pendingApproval' ? openStage(request.approvals) : undefined
-  if (status === 'pendingApproval') return stage ? stageLook(request, stage, at, 0) : []
+  if (status === 'pendingApproval') return []
   const look = followUpLook(request, 0, settings)
   if (status === 'succeeded') return look ? [{ ...look, id: jobId('look', requestId, 'overdue', at) }] : []
   const work: JobOrder = {

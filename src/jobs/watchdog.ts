@@ -17,7 +17,8 @@ export const watchdogJob = (provisioning: Provisioning) =>
     expireInSeconds: 50,
     hasDeadLetters: false,
     async handle(_, { log, requestsOf }) {
-      for (const { requestId, error } of await provisioning.system.watch(await requestsOf('provision')))
+      const [underWay, lookedAfter] = [await requestsOf('provision'), await requestsOf('tend-approval')]
+      for (const { requestId, error } of await provisioning.system.watch(underWay, lookedAfter))
         log.error({ requestId, error: failureOf(error).message }, 'a request that stands still could not be seen to')
     },
   })

@@ -108,6 +108,15 @@ export function createRequestStore(database: Database): RequestStore {
       return rows.map(({ request_id, version }) => ({ requestId: request_id, version }))
     },
 
+    async waitingBut(tenantId, requestIds, limit) {
+      const { rows } = await database.query<{ request_id: string }>(
+        `SELECT request_id FROM requests
+         WHERE tenant_id = $1 AND status = 'pendingApproval' AND request_id <> ALL($2::uuid[]) ORDER BY number LIMIT $3`,
+        [tenantId, requestIds, limit],
+      )
+      return rows.map(({ request_id }) => request_id)
+    },
+
     async countOpen(tenantId, requesterId) {
       const { rows } = await database.query<{ open: number }>(
         'SELECT count(*)::int AS open FROM requests WHERE tenant_id = $1 AND requester_id = $2 AND status = ANY($3)',

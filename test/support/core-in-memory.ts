@@ -83,6 +83,7 @@ export function storeInMemory(): Pick<
       standing: unexpected('standing'),
       count: unexpected('count'),
       overdue: unexpected('overdue'),
+      waitingBut: unexpected('waitingBut'),
       countOpen: async () => 0,
       countByState: unexpected('countByState'),
     },
