@@ -179,6 +179,18 @@ describe('a stage that nobody decides', () => {
     expect((await actions(requestId)).at(-1)).toBe('expired')
   })
 
+  it('and comes back to whoever gave it away: they get a card anew, and later reminders are others', async () => {
+    const requestId = await ask(of(dana))
+    const key = 'approval:1' as const
+    await core.ports.sentCards.put({
+      ...{ requestId, personId: dana.id, key, conversationId: `chat-${dana.id}`, activityId: 'first', state: 'sent' },
+    })
+    await provisioning().reassign(actorOf(dana), requestId, { to: omar.id })
+    await provisioning().reassign(actorOf(omar), requestId, { to: dana.id })
+    await provisioning().nudge(actorOf(kim), requestId)
+    expect(await cards(requestId)).toEqual([`${key} Dana`, `${key} Omar`, 'reminder:1:2 Dana', 'reminder:1:3 Dana'])
+  })
+
   it('of a second stage has times of its own', async () => {
     now = begin
     const { id: templateId } = await core.template({ approval: { stages: [of(dana), of(omar)] } })

@@ -28,7 +28,7 @@ export const cardKey = z.union([
   z.templateLiteral(['approval:', z.int()]),
   z.templateLiteral(['outcome:', z.string()]),
   z.templateLiteral(['stuck:', z.string()]),
-  // To an approver who has not decided: stage, and which reminder; to the requester: the stage that will expire.
+  // To an approver who has not decided and has a card: stage, and which further one; to the requester: the stage that will expire.
   z.templateLiteral(['reminder:', z.int(), ':', z.int()]),
   z.templateLiteral(['warning:', z.int()]),
   // What admins are told of webhooks: `webhook:<what happened>:<since when>`.

@@ -10,6 +10,7 @@ import { lapsedOf } from './membership.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 import type { Person } from './resource.ts'
+import { remindApprovers } from './tend.ts'
 import { fault } from './validation.ts'
 
 /** Who is asked instead; `from` is left out where it can only be one: the approver who gives it away, or the only one who has not decided. */
@@ -40,8 +41,10 @@ export async function reassign(
   const faults: Fault[] = []
   const to = await asking(() => colleagueOf(ports, { id: '' }, asked.to, faults))
   if (!to || faults.length > 0) return refuseFields(faults)
+  const number = openStage(seen.approvals)?.stage ?? 1
+  const hasCard = (await ports.sentCards.find(requestId, to.id, `approval:${number}`)) !== undefined
   const request = await changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
-    reassigned(request, actor, { ...asked, to }, at),
+    reassigned(request, actor, { ...asked, to, hasCard }, at),
   )
   await align(ports, settings, request)
   return request
@@ -68,7 +71,7 @@ async function refuseLapsed(ports: Ports, settings: Settings, request: Request, 
 function reassigned(
   request: Request,
   actor: Actor,
-  { to, from, comment = '' }: { to: Person; from?: string | undefined; comment?: string | undefined },
+  { to, from, comment = '', hasCard }: Omit<Reassignment, 'to'> & { readonly to: Person; readonly hasCard: boolean },
   at: string,
 ): Change {
   authorize(actor, 'request.reassign', request)
@@ -90,7 +93,13 @@ function reassigned(
   const next = { ...withStage(request, changed), updatedAt: at }
   const data = { stage: stage.stage, from: [given], to }
   const audit = [entry(next, actor, 'reassigned', { comment: said, data })]
-  return { request: next, audit, jobs: [...askApprovers(next), ...stageLook(next, changed, nextLook(changed, at), 0)] }
+  const jobs = [
+    ...askApprovers(next),
+    // Who was asked before has a card from then, which comes to life far up in their chat: nobody would see that.
+    ...(hasCard ? remindApprovers(next, changed, [to]) : []),
+    ...stageLook(next, changed, nextLook(changed, at), 0),
+  ]
+  return { request: next, audit, jobs }
 }
 
 /** Whose part it is. */

@@ -186,13 +186,14 @@ export function withUnreachable(
   return added.length === 0 ? stage : { ...stage, unreachable: [...(stage.unreachable ?? []), ...added] }
 }
 
-/** A card that reminds, for each of these whose decision is waited for. It can be decided on like the first one. */
+/** One more card for each of these whose decision is waited for. It can be decided on like the first one. */
 export function remindApprovers(
   { requestId }: Request,
   stage: ApprovalStage,
   people: readonly Person[] = waitingFor([stage]),
 ): JobOrder[] {
-  const count = (stage.reminders?.length ?? 0) + (stage.warnedAt === undefined ? 0 : 1)
+  const { reminders = [], reassigned = [], warnedAt } = stage
+  const count = reminders.length + reassigned.length + (warnedAt === undefined ? 0 : 1)
   const card = `reminder:${stage.stage}:${count}` as const
   return people.map(({ id }) => ({
     name: 'notify',
