@@ -1,4 +1,5 @@
-import type { HistoryEvent, Kind } from './history.ts'
+import { askedOften, decidedFor, endsOf, isAsking, tendedInTime } from './approval-rules.ts'
+import type { CardKind, HistoryEvent, Kind } from './history.ts'
 
 type Of<E extends HistoryEvent['event']> = Extract<HistoryEvent, { event: E }>
 /** Something that must not be, and whose it is. */
@@ -20,14 +21,14 @@ const usual: CheckOptions = { terminalSeconds: 60, doubtMilliseconds: 1000 }
 /** Written out a second time, so that the service is not judged by its own table (DESIGN §4). */
 const legal: Readonly<Record<string, readonly string[]>> = {
   '': ['pendingApproval', 'queued'],
-  pendingApproval: ['queued', 'rejected'],
+  pendingApproval: ['queued', 'rejected', 'expired'],
   queued: ['provisioning'],
   provisioning: ['succeeded'],
   succeeded: [],
   rejected: [],
+  expired: [],
 }
-const failures = ['failed', 'cancelled', 'expired']
-const terminal = ['succeeded', 'rejected']
+const failures = ['failed', 'cancelled']
 
 /** What stands in the tenant for each kind once it is made. */
 const whole: Readonly<Record<Kind, Readonly<Partial<Record<Of<'made'>['what'], number>>>>> = {
@@ -83,6 +84,7 @@ const rules: readonly Rule[] = [
   ['ended in time', endedInTime],
   ['made once and whole', madeWhole],
   ['decided once', decidedOnce],
+  ['tended in time', tended],
   ['told once', toldOnce],
   ['legal timeline', legalTimeline],
   ['announced by webhook', announcedOnce],
@@ -101,11 +103,11 @@ function acknowledgedOnce({ asked, events, ends }: Story): string[] {
   ]
 }
 
-function endedInTime({ events, ends }: Story, { lastUp, options }: World): string[] {
+function endedInTime({ asked, events, ends }: Story, { lastUp, options }: World): string[] {
   const acts = events.filter(({ event }) => event === 'acknowledged' || event === 'decided').map(({ at }) => at)
   const since = Math.max(lastUp, ...acts)
   return ends.flatMap(({ status, timeline }) => {
-    if (!terminal.includes(status)) return [`is ${status} in the end`]
+    if (!endsOf(asked?.asks).includes(status)) return [`is ${status} in the end`]
     const ended = timeline.find(({ action }) => action === status)?.at ?? Number.POSITIVE_INFINITY
     const seconds = (ended - since) / 1000
     return seconds > options.terminalSeconds ? [`ended ${seconds.toFixed(1)} s after the last start`] : []
@@ -127,42 +129,56 @@ function madeWhole({ asked, events, ends }: Story): string[] {
   ]
 }
 
-/** Any one of the approvers decides; whoever was told that their decision holds finds it there. */
+/** Any one of those who are asked decides, unless it expires; whoever was told that their decision holds finds it there. */
 function decidedOnce({ asked, events, ends }: Story): string[] {
   if (ends.length === 0) return []
   const decisions = ends.flatMap((end) => end.decisions)
   const entries = ends.flatMap(({ timeline }) => timeline.filter(({ action }) => /^(approved|rejected)$/.test(action)))
-  const should = asked?.approval ? 1 : 0
+  const should = asked?.approval && ends.every(({ status }) => status !== 'expired') ? 1 : 0
   const unheard = only(events, 'decided').filter(
     ({ by, verdict }) => !decisions.some((one) => one.by === by && one.verdict === verdict),
   )
-  const isEnded = ends.every(({ status }) => terminal.includes(status))
+  const isEnded = ends.every(({ status }) => endsOf(asked?.asks).includes(status))
   return [
     ...(decisions.length > should || (isEnded && decisions.length < should)
       ? [`${decisions.length} decisions instead of ${should}`]
       : []),
     ...(entries.length > should ? [`the timeline has ${entries.length} decisions`] : []),
     ...unheard.map(({ by, verdict }) => `${by} was told that it is ${verdict}, which is not what is kept`),
+    ...ends.flatMap((end) => decidedFor(asked?.asks, end)),
   ]
 }
 
+function tended({ asked, ends }: Story, { lastUp, options }: World): string[] {
+  return ends.flatMap((end) => tendedInTime(asked?.asks, end, lastUp, options.terminalSeconds))
+}
+
 /** A card is sent again only where a kill may have kept the connector's answer from the service (decision 6). */
-function toldOnce({ events, ends }: Story, { kills, options }: World): string[] {
+function toldOnce({ asked, events, ends }: Story, { kills, options }: World): string[] {
   const isDoubtful = ({ at, unheard }: Of<'card'>) =>
     unheard === true || kills.some((kill) => kill >= at - onItsWay && kill <= at + options.doubtMilliseconds)
   const cards = only(events, 'card')
   const sent = Map.groupBy(
-    cards.filter(({ card }) => card !== 'ready'),
+    cards.filter(({ card }) => card !== 'ready' && card !== 'over' && !isAsking(card)),
     ({ card, chat }) => `${card} in ${chat}`,
   )
   const again = [...sent].flatMap(([what, sendings]) => {
     const heard = sendings.slice(0, -1).filter((one) => !isDoubtful(one))
     return heard.length > 0 ? [`${sendings.length} × ${what}, of which ${heard.length} were heard before the last`] : []
   })
-  const succeeded = ends.some(({ status }) => status === 'succeeded')
-  const told = cards.some(({ card }) => card !== 'question')
-  const early = !succeeded && told ? ['was called ready and is not'] : []
-  return [...again, ...early, ...(succeeded && !told ? ['nobody was told that it is ready'] : [])]
+  const timeline = ends.flatMap((end) => end.timeline)
+  const toldOf = (status: string, words: string, kinds: readonly CardKind[]): string[] => {
+    const is = ends.some((end) => end.status === status)
+    const told = cards.some(({ card }) => kinds.includes(card))
+    if (is === told) return []
+    return [is ? `nobody was told that it is ${words}` : `was called ${words} and is not`]
+  }
+  return [
+    ...again,
+    ...askedOften(asked?.asks, cards, timeline, isDoubtful),
+    ...toldOf('succeeded', 'ready', ['followUp', 'ready']),
+    ...toldOf('expired', 'expired', ['expired', 'over']),
+  ]
 }
 
 function legalTimeline({ ends }: Story): string[] {

@@ -3,7 +3,8 @@ import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import type { Card, Connector } from '../support/connector.ts'
 import { tokenFor } from '../support/service.ts'
 import { people, TeamsUser } from '../support/teams-user.ts'
-import type { History } from './history.ts'
+import { timesOf } from './course.ts'
+import type { History, HistoryEvent } from './history.ts'
 import type { Outside } from './observer.ts'
 import { isSite, type Person, statusCardOf, type Wish } from './plan.ts'
 import { insist, longestAnswer, Refusal, restAnswer } from './retrying.ts'
@@ -104,7 +105,7 @@ export function createClients(world: ClientWorld) {
   /** Asks for it, until the service says that it has it. `before` comes before each click on Send. */
   async function submit(wish: Wish, before?: Before): Promise<string> {
     const { n, channel, kind, approval, requester } = wish
-    history.note({ event: 'asked', n, channel, kind, approval, by: requester.id })
+    history.note({ event: 'asked', n, channel, kind, approval, by: requester.id, ...asksOf(wish) })
     const requestId = await (channel === 'rest' ? submitByRest(wish) : submitByChat(wish, before))
     history.note({ event: 'acknowledged', n, requestId })
     return requestId
@@ -112,11 +113,11 @@ export function createClients(world: ClientWorld) {
 
   const isDecided = (n: number) => history.events.some((one) => one.event === 'decided' && one.n === n)
 
-  /** Decides once the card that asks for it has come. Nobody is asked any more when somebody else has decided. */
+  /** Decides once a card that asks for it has come. Nobody is asked any more when somebody else has decided, or it has expired. */
   async function decide(wish: Wish, requestId: string, person: Person, before?: Before): Promise<void> {
     const { n, verdict, decidesBy } = wish
     const question = await insist(`the question about ${wish.name}`, random, async () => {
-      return world.outside.question(n, person.id) ?? (isDecided(n) ? 'decided' : undefined)
+      return world.outside.question(n, person.id) ?? (isDecided(n) || world.outside.isTold(n) ? 'decided' : undefined)
     })
     if (question === 'decided') return history.note({ event: 'late', n, by: person.id })
     const held = await (decidesBy === 'rest'
@@ -149,7 +150,7 @@ export function createClients(world: ClientWorld) {
       await before?.()
       const told = textOf((await click(tries)).card ?? {})
       if (/(Approved|Rejected) by you/.test(told)) return true
-      return /(Approved|Rejected) by /.test(told) ? false : undefined
+      return /(Approved|Rejected) by |Nobody decided in time/.test(told) ? false : undefined
     })
   }
 
@@ -165,6 +166,15 @@ export function createClients(world: ClientWorld) {
             .installs()
             .then(() => true),
         )
+    },
+    /** Somebody is away for the rest of the run, and lets another decide meanwhile. */
+    async delegate(person: Person, delegate: Person): Promise<void> {
+      const until = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10)
+      const save = clicker(person, `away-${person.id}`, 'delegation.save', { to: delegate.id, until })
+      await insist(`the delegation of ${person.name}`, random, async (tries) => {
+        const { card } = await save(tries)
+        return textOf(card ?? {}).includes(`${delegate.name} decides for you until`) || undefined
+      })
     },
     /** Looks at a request now and then, as its requester would, until it has ended. */
     async waitFor({ n, requester }: Wish, requestId: string): Promise<void> {
@@ -182,6 +192,15 @@ export type Clients = ReturnType<typeof createClients>
 /** What a button of the card says with its click. */
 const dataOf = (card: Card | undefined, verb: string): Record<string, unknown> | undefined =>
   actionsOf(card ?? {}).find((one) => one.verb === verb)?.data
+
+/** Who is asked, as the history says it. */
+function asksOf({ asks, course }: Wish): Pick<Extract<HistoryEvent, { event: 'asked' }>, 'asks'> {
+  if (!asks) return {}
+  const ids = (people: readonly Person[]) => people.map(({ id }) => id)
+  const { approvers, delegates, backups } = asks
+  const people = { approvers: ids(approvers), delegates: ids(delegates), backups: ids(backups) }
+  return { asks: { ...people, ...(course && { course, times: timesOf[course] }) } }
+}
 
 const mailName = ({ name }: Wish): string => name.toLowerCase().replace(' ', '-')
 

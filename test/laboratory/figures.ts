@@ -13,7 +13,10 @@ export function figuresOf(events: readonly HistoryEvent[], seconds: number): str
     `${count('acknowledged')} acknowledged`,
     `${status('succeeded')} succeeded`,
     `${status('rejected')} rejected`,
+    `${status('expired')} expired`,
     `${count('decided')} decisions (${count('late')} came too late${ownLate(events)})`,
+    `${standInDecisions(events)} of them instead of an approver`,
+    `${count('card', (one) => one.event === 'card' && /reminder|lastCall|warning/.test(one.card))} reminders and warnings`,
     `${made('unifiedGroup')} Microsoft 365 groups, ${made('securityGroup')} security groups, ${made('site')} sites, ${made('mailbox')} mailboxes`,
     `${count('card', (one) => one.event === 'card' && one.card === 'followUp')} follow-up cards`,
     `${count('webhook')} webhooks`,
@@ -22,6 +25,10 @@ export function figuresOf(events: readonly HistoryEvent[], seconds: number): str
     `last request ended ${lastEnd(events).toFixed(1)} s after the last start or its last act`,
   ].join(', ')
 }
+
+/** Decisions that somebody gave for whoever was away, or had let the time for it pass. */
+const standInDecisions = (events: readonly HistoryEvent[]): number =>
+  events.flatMap((one) => (one.event === 'end' ? one.decisions : [])).filter(({ insteadOf }) => insteadOf).length
 
 /** The longest that a request took to end after the last start, or after the last thing that its people did. Seconds. */
 function lastEnd(events: readonly HistoryEvent[]): number {

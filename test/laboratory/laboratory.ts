@@ -12,7 +12,7 @@ import { createClients } from './clients.ts'
 import { type Cluster, prepareCluster } from './cluster.ts'
 import { openHistory } from './history.ts'
 import { noteTenant, watchOutside } from './observer.ts'
-import { participants, type RunSettings, templatesFor, wishesOf, wishIn } from './plan.ts'
+import { absence, participants, type RunSettings, standIns, templatesFor, wishesOf, wishIn } from './plan.ts'
 
 /** Everything of a run: the service, and each part of what is outside of it apart. */
 export async function openLaboratory(settings: RunSettings, folder: string) {
@@ -89,11 +89,14 @@ export async function live(lab: Laboratory, settings: RunSettings): Promise<void
   const wishes = wishesOf(settings)
   const replicas = Array.from({ length: cluster.size }, (_, replica) => replica)
   await Promise.all(replicas.map((replica) => cluster.start(replica)))
-  await clients.meet(participants)
+  await clients.meet([...participants, ...standIns])
   if (settings.resets > 0) await lab.resets(settings.resets)
 
   let [begun, ended] = [0, 0]
-  const under: Promise<void>[] = []
+  const refused = (n: number) => (error: unknown) =>
+    history.note({ event: 'refused', n, why: error instanceof Error ? error.message : String(error) })
+  // Some are asked for before it, and have to be brought in line with it.
+  const under = [clients.delegate(absence.away, absence.delegate).catch(refused(0))]
   const drive = async (wish: (typeof wishes)[number], wait: number) => {
     await setTimeout(wait)
     try {
@@ -101,7 +104,7 @@ export async function live(lab: Laboratory, settings: RunSettings): Promise<void
       await Promise.all(wish.deciders.map((person) => clients.decide(wish, requestId, person)))
       await clients.waitFor(wish, requestId)
     } catch (error) {
-      history.note({ event: 'refused', n: wish.n, why: error instanceof Error ? error.message : String(error) })
+      refused(wish.n)(error)
     }
     ended += 1
   }
@@ -165,7 +168,12 @@ interface Ended {
   readonly requestId: string
   readonly status: string
   readonly details: { readonly displayName: string }
-  readonly approvals: readonly { decisions: readonly { by: { id: string }; decision: 'approved' | 'rejected' }[] }[]
+  readonly approvals: readonly { readonly decisions: readonly Decided[] }[]
+}
+interface Decided {
+  readonly by: { readonly id: string }
+  readonly decision: 'approved' | 'rejected'
+  readonly insteadOf?: readonly { readonly id: string }[]
 }
 interface Line {
   readonly at: string
@@ -184,7 +192,10 @@ export async function noteEnds({ clients, history }: Pick<Laboratory, 'clients' 
       const { value } = (await clients.get(people.sam, `/requests/v1/${requestId}/timeline`)) as { value: Line[] }
       const timeline = value.map(({ at, action, actor }) => ({ at: Date.parse(at), action, by: actor.id ?? 'system' }))
       const decisions = approvals.flatMap((stage) =>
-        stage.decisions.map(({ by, decision }) => ({ by: by.id, verdict: decision })),
+        stage.decisions.map(({ by, decision, insteadOf }) => ({
+          ...{ by: by.id, verdict: decision },
+          ...(insteadOf && { insteadOf: insteadOf.map(({ id }) => id) }),
+        })),
       )
       history.note({ event: 'end', n: wishIn(details.displayName) ?? 0, requestId, status, timeline, decisions })
     }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { textOf } from '../support/cards.ts'
 import type { Connector } from '../support/connector.ts'
 import type { startSubscriber } from '../support/webhook-subscriber.ts'
-import type { History } from './history.ts'
+import { asking, type CardKind, type History } from './history.ts'
 import { wishIn } from './plan.ts'
 
 /** A card that asks for a decision, where it lies. */
@@ -20,7 +20,7 @@ export function watchOutside(
 ) {
   const seen = { calls: 0, sent: 0, webhooks: 0 }
   const questions = new Map<number, Question[]>()
-  const ready = new Set<number>()
+  const told = new Set<number>()
 
   /** Sending and its id come by two lists: the first tells when, the second what lies where. */
   function look(): void {
@@ -31,14 +31,14 @@ export function watchOutside(
       const text = textOf((activity['attachments'] as { content?: object }[] | undefined)?.[0]?.content as never)
       const n = wishIn(text)
       const card = n === undefined ? undefined : cardOf(method, text)
-      if (n === undefined || card === undefined || (card === 'ready' && ready.has(n))) continue
-      if (card !== 'question') ready.add(n)
+      if (n === undefined || card === undefined || (isStatus(card) && told.has(n))) continue
+      if (!isAsking(card) && card !== 'warning') told.add(n)
       history.note({ event: 'card', at, n, card, chat, ...(misbehaviour && { unheard: true }) })
     }
     for (const { id, conversationId: chat, card } of connector.sent.slice(seen.sent)) {
       seen.sent += 1
       const text = textOf(card ?? {})
-      const n = cardOf('POST', text) === 'question' ? wishIn(text) : undefined
+      const n = isAsking(cardOf('POST', text)) ? wishIn(text) : undefined
       if (n !== undefined) questions.set(n, [...(questions.get(n) ?? []), { chat, activityId: id }])
     }
     for (const { headers, body } of subscriber.received.slice(seen.webhooks)) {
@@ -54,17 +54,28 @@ export function watchOutside(
       look()
       return questions.get(n)?.findLast(({ chat }) => chat.endsWith(personId))
     },
-    /** Whether somebody was told that it is ready. */
-    isTold: (n: number): boolean => ready.has(n),
+    /** Whether somebody was told that it is ready, or that nobody decided it in time. */
+    isTold: (n: number): boolean => told.has(n),
   }
 }
 export type Outside = ReturnType<typeof watchOutside>
 
-function cardOf(method: 'POST' | 'PUT', text: string): 'question' | 'followUp' | 'ready' | undefined {
-  if (method === 'PUT') return /All checks passed/.test(text) ? 'ready' : undefined
-  if (/Your decision, please/.test(text)) return 'question'
-  return /Your (site|mailbox|room|equipment) is ready/.test(text) ? 'followUp' : undefined
-}
+const isAsking = (card: CardKind | undefined): boolean => asking.some((one) => one === card)
+const isStatus = (card: CardKind): boolean => card === 'ready' || card === 'over'
+
+/** What tells a card from the others; one that asks for a decision says "Expires soon" too. */
+const sayings: readonly (readonly ['POST' | 'PUT', CardKind, RegExp])[] = [
+  ['PUT', 'ready', /All checks passed/],
+  ['PUT', 'over', /Nobody decided in time, so nothing was created/],
+  ['POST', 'question', /Your decision, please/],
+  ['POST', 'reminder', /Still waiting for you/],
+  ['POST', 'lastCall', /Expires soon: please decide/],
+  ['POST', 'warning', /Expires soon/],
+  ['POST', 'expired', /Nobody decided in time, so nothing was created/],
+  ['POST', 'followUp', /Your (site|mailbox|room|equipment) is ready/],
+]
+const cardOf = (method: 'POST' | 'PUT', text: string): CardKind | undefined =>
+  sayings.find(([by, , says]) => by === method && says.test(text))?.[1]
 
 /** Notes everything in the tenant that bears the name of a wish, read from the simulator's own file. */
 export function noteTenant(history: History, file: string): void {

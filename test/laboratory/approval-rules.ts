@@ -1,0 +1,98 @@
+import { asking, type CardKind, type HistoryEvent } from './history.ts'
+
+type Of<E extends HistoryEvent['event']> = Extract<HistoryEvent, { event: E }>
+type End = Of<'end'>
+type Asks = Of<'asked'>['asks']
+
+/** How a request may end: where nobody decides it, only by its time. */
+export function endsOf(asks: Asks): readonly string[] {
+  if (asks?.course === 'expires') return ['expired']
+  return asks?.course === 'race' ? ['succeeded', 'rejected', 'expired'] : ['succeeded', 'rejected']
+}
+
+const decided = (action: string): boolean => action === 'approved' || action === 'rejected'
+
+/** A decision counts for whoever gave it only where they were asked, or for one of those for whom they may decide. */
+export function decidedFor(asks: Asks, { decisions, timeline }: End): string[] {
+  if (!asks) return []
+  const { approvers, delegates, backups } = asks
+  return decisions.flatMap(({ by, insteadOf = [] }) => {
+    if (approvers.includes(by)) return insteadOf.length === 0 ? [] : [`${by} is an approver and decided for others`]
+    if (![...delegates, ...backups].includes(by)) return [`${by} decided and was never asked`]
+    const isFor = insteadOf.length > 0 && insteadOf.every((id) => approvers.includes(id))
+    const before = timeline.slice(
+      0,
+      timeline.findIndex(({ action }) => decided(action)),
+    )
+    const isEarly = backups.includes(by) && !before.some(({ action }) => action === 'escalated')
+    return [
+      ...(isFor ? [] : [`${by} decided for ${insteadOf.join(' and ') || 'nobody'}`]),
+      ...(isEarly ? [`${by} decided before they were asked`] : []),
+    ]
+  })
+}
+
+/** Each of its times comes once, when it should, and while it waits; nothing expires that was not said to. */
+export function tendedInTime(asks: Asks, { timeline, status }: End, lastUp: number, longest: number): string[] {
+  const began = timeline.find(({ action }) => action === 'pendingApproval')?.at ?? 0
+  const over = timeline.findIndex(({ action }) => decided(action) || action === 'expired')
+  const { remind, escalate, expire } = asks?.times ?? { remind: undefined, escalate: undefined, expire: undefined }
+  const warn = expire === undefined ? undefined : expire * 0.8
+  const faults = Object.entries({ reminded: remind, escalated: escalate, warned: warn, expired: expire }).flatMap(
+    ([wanted, seconds]) => {
+      const lines = timeline.flatMap(({ action, at }, index) => (action === wanted ? [{ at, index }] : []))
+      if (seconds === undefined) return lines.map(() => `${wanted}, and no time for it was near`)
+      const due = began + seconds * 1000
+      return [
+        ...(lines.length > 1 ? [`${wanted} ${lines.length} times`] : []),
+        ...lines
+          .filter(({ at }) => at < due)
+          .map(({ at }) => `${wanted} ${((due - at) / 1000).toFixed(1)} s too early`),
+        ...lines
+          .filter(({ at }) => at > Math.max(due, lastUp) + longest * 1000)
+          .map(({ at }) => `${wanted} ${((at - due) / 1000).toFixed(1)} s too late`),
+        ...lines.filter(({ index }) => over >= 0 && index > over).map(() => `${wanted} after its end`),
+      ]
+    },
+  )
+  const missed = ['escalated', 'warned'].filter((wanted) => !timeline.some(({ action }) => action === wanted))
+  return [...faults, ...(status === 'expired' ? missed.map((wanted) => `expired and was never ${wanted}`) : [])]
+}
+
+/**
+ * Whoever is asked has one card for it, one for each reminder, and one for the warning, which shows how urgent it was when it was sent:
+ * a first card that was late may look like a reminder. Cards that nobody may have heard of come on top.
+ */
+export function askedOften(
+  asks: Asks,
+  cards: readonly Of<'card'>[],
+  timeline: End['timeline'],
+  isDoubtful: (card: Of<'card'>) => boolean,
+): string[] {
+  const byChat = Map.groupBy(
+    cards.filter(({ card }) => isAsking(card)),
+    ({ chat }) => chat,
+  )
+  const escalatedAt = timeline.find(({ action }) => action === 'escalated')?.at ?? 0
+  return [...byChat].flatMap(([chat, all]) => {
+    const isIn = (ids: readonly string[] = []) => ids.some((id) => chat.endsWith(id))
+    const known = asks ? [...asks.approvers, ...asks.delegates, ...asks.backups] : []
+    if (asks && !isIn(known)) return [`${chat} was asked and is nobody's who decides it`]
+    const since = isIn(asks?.backups) ? escalatedAt : 0
+    const times = (wanted: string) => timeline.filter(({ action, at }) => action === wanted && at > since).length
+    const most = [1, 1 + times('reminded'), 1 + times('reminded') + times('warned')]
+    const tooMany = asking.flatMap((last, index) => {
+      const upTo = all.filter(({ card }) => asking.slice(0, index + 1).some((one) => one === card))
+      const unheard = upTo.slice(0, -1).filter(isDoubtful).length
+      const heard = upTo.length - unheard
+      return heard > (most[index] ?? 0)
+        ? [
+            `${upTo.length} cards up to ${last} in ${chat}, of which ${unheard} may be unheard, instead of ${most[index]}`,
+          ]
+        : []
+    })
+    return tooMany.slice(0, 1)
+  })
+}
+
+export const isAsking = (card: CardKind): boolean => asking.some((one) => one === card)
