@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { courses } from './laboratory/course.ts'
 import type { CardKind, HistoryEvent } from './laboratory/history.ts'
+import { runSettings, standIns, wishesOf } from './laboratory/plan.ts'
 import { dana, found, good, history, kim, omar, second, withTimeline, work } from './support/good-history.ts'
 
 const [max, mei] = ['max', 'mei']
@@ -152,4 +154,21 @@ describe('the checker of histories, of approvals that nobody gives at first', ()
     )
     expect(found(history(undecided, ...late, ...ending))).toEqual([])
   })
+})
+
+describe('the plan of a run', () => {
+  it.each([12, 24, 1000])(
+    'of %i requests has each course, one approval in eight, and decisions of a delegate',
+    (requests) => {
+      const wishes = wishesOf({ ...runSettings({}), requests, seed: requests })
+      const count = (course: string) => wishes.filter((one) => one.course === course).length
+      const tardy = Math.max(3, Math.round(requests / 16))
+      expect(courses.map(count).reduce((sum, one) => sum + one)).toBe(tardy)
+      for (const course of courses) expect(count(course)).toBeGreaterThanOrEqual(Math.floor(tardy / courses.length))
+      const [delegate] = standIns
+      expect(wishes.filter(({ deciders }) => deciders.some((one) => one === delegate)).length).toBeGreaterThan(0)
+      expect(wishes.filter(({ approval, deciders }) => !approval && deciders.length > 0)).toEqual([])
+      for (const { course, deciders } of wishes) if (course === 'expires') expect(deciders).toEqual([])
+    },
+  )
 })
