@@ -57,6 +57,22 @@ describe('a stage that nobody decides', () => {
       ),
     )
 
+  it('that waits for more people than anybody has managers for goes to the admins', async () => {
+    const many = Array.from({ length: 21 }, (_, index) => {
+      const userPrincipalName = `many-${index}@contoso.example`
+      return { id: randomUUID(), displayName: `Many ${index}`, userPrincipalName }
+    })
+    const group = randomUUID()
+    core.world.groups.set(group, many)
+    for (const one of many) core.world.managers.set(one.id, omar)
+    const requestId = await ask({ approvers: [{ group }] })
+    const { standIns } = await look(requestId, 73 * hour)
+    expect(standIns?.map(({ person, as }) => [person.id, as])).toEqual([[priya.id, 'admin']])
+    core.world.groups.set(group, many.slice(1))
+    const fewer = await ask({ approvers: [{ group }] })
+    expect((await look(fewer, 73 * hour)).standIns?.map(({ as }) => as)).toEqual(['manager'])
+  })
+
   it('is reminded of, passed on to the manager, warned of and ended, each once, whatever looks come', async () => {
     await met(kim, dana, omar, priya)
     core.world.managers.set(dana.id, omar)

@@ -53,6 +53,36 @@ describe('somebody who was asked as a member of a group', () => {
     expect(approvals[0]?.approvers.map(({ id }) => id)).toContain(priya.id)
   })
 
+  it('is decided for by the manager who was asked since they did not, also when they have left it meanwhile', async () => {
+    const only = randomUUID()
+    group.set(only, [dana])
+    core.world.managers.set(dana.id, omar)
+    const { requestId } = await asked({ group: only })
+    const later = new Date(Date.now() + 80 * 3_600_000)
+    const provisioning = core.with({ clock: { now: () => later } })
+    await provisioning.system.tendApproval({ v: 1, requestId, stage: 1, look: 0 })
+    group.set(only, [])
+    expect((await refusal(() => provisioning.approve(actorOf(dana), requestId))).code).toBe('not-an-approver')
+    expect((await provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+  })
+
+  it('has no delegate any more when they are gone, or blocked', async () => {
+    const { requestId } = await asked({ user: dana.id })
+    const until = new Date(Date.now() + 86_400_000).toISOString()
+    await core.provisioning.delegations.begin(actorOf(dana), { to: omar.id, until })
+    const decides = () => core.provisioning.approve(actorOf(omar), requestId)
+    try {
+      core.world.people.set(dana.id, { ...dana, isBlocked: true })
+      expect((await refusal(decides)).code).toBe('not-an-approver')
+      core.world.people.delete(dana.id)
+      expect((await refusal(decides)).code).toBe('not-an-approver')
+    } finally {
+      core.world.people.set(dana.id, dana)
+    }
+    expect((await decides()).status).toBe('queued')
+    await core.provisioning.delegations.end(actorOf(dana))
+  })
+
   it('decides on when the policy names them, or another group of theirs, beside it', async () => {
     const other = randomUUID()
     group.set(other, [dana])

@@ -30,7 +30,8 @@ function whileMember(decide: Decide): Decide {
 
 /**
  * Those for whom somebody would decide, themselves among them, but does not: whoever was asked as a member or owner of a group, or
- * as an admin, and is none any more, speaks for nobody, and nobody for them. The directory is asked anew.
+ * as an admin, and is none any more, speaks for nobody, nor does their delegate; and the delegate of somebody who is gone, or
+ * blocked, for nobody either. Who was asked since an approver did not decide has a word of their own. The directory is asked anew.
  */
 export async function lapsedOf(
   ports: Ports,
@@ -40,14 +41,34 @@ export async function lapsedOf(
   at: string,
 ): Promise<string[]> {
   const stage = openStage(approvals)
-  const membership = stage?.membership
-  if (!stage || !membership) return []
+  if (!stage) return []
+  const { membership } = stage
   const voices = voicesOf(stage, personId, at).map(({ id }) => id)
   const between = (stage.standIns ?? []).flatMap(({ by }) => (by ? [by.id] : []))
-  const asMembers = [...new Set([personId, ...voices, ...between])].filter((id) => membership.people.includes(id))
-  const still = await Promise.all(asMembers.map((id) => isStillAsked(ports, settings, membership, id)))
-  const lapsed = new Set(asMembers.filter((_, index) => !still[index]))
-  return voices.filter((id) => lapsed.has(id) || !speaksFor(stage, lapsed, personId, id))
+  const [gone, unasked] = await Promise.all([
+    among(between, async (id) => !(await canDecide(ports, id))),
+    membership
+      ? among(
+          [personId, ...voices, ...between].filter((id) => membership.people.includes(id)),
+          async (id) => !(await isStillAsked(ports, settings, membership, id)),
+        )
+      : [],
+  ])
+  const lapsed = new Set([...gone, ...unasked])
+  return voices.filter((id) => !speaksFor(stage, lapsed, personId, id))
+}
+
+/** Those of some ids of which something is true. */
+async function among(ids: readonly string[], isTrue: (id: string) => Promise<boolean>): Promise<string[]> {
+  const all = [...new Set(ids)]
+  const answers = await Promise.all(all.map(isTrue))
+  return all.filter((_, index) => answers[index])
+}
+
+/** Whether the directory still knows somebody as an account that can sign in. */
+async function canDecide({ directory }: Ports, personId: string): Promise<boolean> {
+  const found = await directory.person(personId)
+  return found !== undefined && !found.isBlocked
 }
 
 /**
@@ -61,7 +82,7 @@ function speaksFor(
   voice: string,
   seen: readonly string[] = [],
 ): boolean {
-  if (personId === voice) return true
+  if (personId === voice) return !lapsed.has(voice)
   const ways = (stage.standIns ?? []).filter(({ person, insteadOf }) => {
     return person.id === personId && insteadOf.includes(voice) && !seen.includes(personId)
   })

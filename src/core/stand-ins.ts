@@ -12,6 +12,9 @@ export interface Candidate extends Pick<StandIn, 'person' | 'insteadOf' | 'as'> 
   readonly found: Found
 }
 
+/** Of more people than this nobody asks the managers: half an organisation would get a card. */
+const mostManaged = 20
+
 /**
  * Whom to ask for approvers who do not decide or cannot be told: the backup that the policy names, else each one's manager; for those
  * whom that leaves without anybody, the admins. Nobody who was asked already, nor who cannot decide, nor who asks.
@@ -45,11 +48,11 @@ export async function candidatesFor(
         return [{ person: personOf(account), insteadOf, as, found: { ...found, people: [account] } }]
       })
   const backup = await Promise.all((policy?.backup ?? []).map((by) => foundBy(ports, by, request.requester)))
-  const own = policy?.backup
-    ? backup.flatMap((found) => of('backup', found, silent))
-    : (
-        await Promise.all(silent.map(async (one) => of('manager', await foundBy(ports, { manager: true }, one), [one])))
-      ).flat()
+  const managed = policy?.backup || silent.length > mostManaged ? [] : silent
+  const managers = await Promise.all(
+    managed.map(async (one) => of('manager', await foundBy(ports, { manager: true }, one), [one])),
+  )
+  const own = policy?.backup ? backup.flatMap((found) => of('backup', found, silent)) : managers.flat()
   const left = silent.filter(({ id }) => !own.some(({ insteadOf }) => insteadOf.includes(id)))
   if (left.length === 0) return own
   const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
