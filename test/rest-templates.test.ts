@@ -27,7 +27,7 @@ describe('templates over REST', () => {
   it('are listed in their order; people see what a form needs, an admin all but the secret', async () => {
     const names = (await list('kim')).map(({ name }) => name)
     expect(names).toEqual([
-      ...['Project site', 'Working group', 'News site', 'Open community'],
+      ...['Project site', 'Partner site', 'Working group', 'News site', 'Open community'],
       ...['Shared mailbox', 'Customer mailbox', 'Meeting room', 'Equipment'],
     ])
     expect((await list('sam')).map(({ name }) => name)).toEqual(names)

@@ -39,7 +39,8 @@ export function createOutbox(
       return cards.notice({ code: ofWebhook.code, ...about }, viewer)
     }
     // A warning is the status card, which says by itself that the end is near.
-    return isForApprover(key) ? cards.approvalNow(request, viewer) : cards.requestStatus(request, viewer)
+    if (!isForApprover(key)) return cards.requestStatus(request, viewer)
+    return cards.approvalNow(request, viewer, Number(key.split(':')[1]))
   }
   return {
     send: (conversation, request, key) =>

@@ -33,10 +33,14 @@ export const approvalDecidedCard = defineCard({
   }),
 })
 
-/** Whether the viewer can decide now: the stage whose turn it is asks them, or somebody for whom they stand in. */
-export function decidesNow({ status, approvals }: Request, viewer: Viewer): boolean {
+/**
+ * Whether the viewer can decide now: the stage whose turn it is asks them, or somebody for whom they stand in. Of a card that asks
+ * about one stage: by this card.
+ */
+export function decidesNow({ status, approvals }: Request, viewer: Viewer, about?: number): boolean {
   const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
-  return stage !== undefined && voicesOf(stage, viewer.id, viewer.now.toISOString()).length > 0
+  if (stage === undefined || (about !== undefined && about < stage.stage)) return false
+  return voicesOf(stage, viewer.id, viewer.now.toISOString()).length > 0
 }
 
 /** What became of it for this viewer: who did it, for or to whom, and what they wrote. */
@@ -48,12 +52,13 @@ interface Told {
   readonly comment?: string | undefined
 }
 
-/** What an approver sees when there is nothing left to decide for them, or not yet. */
+/** What an approver sees when there is nothing left to decide for them, or not yet; `about`: by a card that asks about this stage. */
 export function approvalDecidedView(
   request: Request,
   viewer: Viewer,
+  about?: number,
 ): Parameters<typeof approvalDecidedCard.render>[0] {
-  const { outcome, name, people = [], at, comment = '' } = toldTo(request, viewer)
+  const { outcome, name, people = [], at, comment = '' } = toldTo(request, viewer, about)
   const by = cut(name?.displayName ?? '', longest.name)
   return {
     ...aboutOf(request, viewer),
@@ -91,8 +96,9 @@ const lookOf = {
   notYet: looks.expired,
 } as const satisfies Record<Outcome, unknown>
 
-function toldTo(request: Request, viewer: Viewer): Told {
-  const decision = decisionFor(request, viewer)
+function toldTo(request: Request, viewer: Viewer, about: number | undefined): Told {
+  const ended = request.approvals.find((one) => one.stage === about && isApproved(one))
+  const decision = (ended && decisionFor({ ...request, approvals: [ended] }, viewer)) ?? decisionFor(request, viewer)
   if (decision) return ofDecision(decision, viewer)
   const { status, cancelledBy } = request
   if (status === 'cancelled')

@@ -92,11 +92,16 @@ export const cards = {
   review: (review: { draft: Draft; plan: Plan }): CardJson => reviewCard.render(reviewView(review)),
   requestStatus: (request: Request, viewer: Viewer): CardJson => renderRequestStatus(request, viewer),
   approval: (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson => renderApproval(request, viewer, form),
-  approvalDecided: (request: Request, viewer: Viewer): CardJson =>
-    approvalDecidedCard.render(approvalDecidedView(request, viewer)),
-  /** The approval card while the viewer can decide, else the decided one. */
-  approvalNow: (request: Request, viewer: Viewer): CardJson =>
-    decidesNow(request, viewer) ? cards.approval(request, viewer) : cards.approvalDecided(request, viewer),
+  approvalDecided: (request: Request, viewer: Viewer, stage?: number): CardJson =>
+    approvalDecidedCard.render(approvalDecidedView(request, viewer, stage)),
+  /**
+   * The approval card while the viewer can decide, else the decided one. A card that asked about an earlier `stage` tells how that one
+   * was decided, and asks about no other.
+   */
+  approvalNow: (request: Request, viewer: Viewer, stage?: number): CardJson =>
+    decidesNow(request, viewer, stage)
+      ? cards.approval(request, viewer)
+      : cards.approvalDecided(request, viewer, stage),
   /** The one card that tells of a finished resource. */
   ready: (request: Request, viewer: Viewer): CardJson =>
     isForMailbox(request)

@@ -26,7 +26,7 @@ export const longestComment = 500
  * `attempt` names the call that asks for it. Whoever got no answer repeats the call, and what was done then is not done, nor
  * refused, again: the request is given as it is now. The same decision by another call is another decision.
  */
-type Verb = (
+export type Verb = (
   ports: Ports,
   settings: Settings,
   actor: Actor,
@@ -41,6 +41,8 @@ export interface Beforehand {
   readonly lapsed: readonly string[]
   /** Who of those asked next is away. */
   readonly away: readonly Delegation[]
+  /** The stage that whoever decides was asked about: a second click on its card decides no other one. */
+  readonly stage?: number | undefined
 }
 export type Decide = (...asked: [...Parameters<Verb>, beforehand?: Beforehand]) => Promise<Request>
 const nothing: Beforehand = { lapsed: [], away: [] }
@@ -55,7 +57,8 @@ export const approve: Decide = (ports, settings, actor, requestId, comment = '',
 export const reject: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
   changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.decide', request)
-    if (comment.trim() === '' && openStage(request.approvals) && request.status === 'pendingApproval') {
+    const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
+    if (comment.trim() === '' && openStage(request.approvals) && isOpen) {
       throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
         faults: [{ pointer: '/comment', code: 'required', detail: 'A rejection needs a comment.' }],
       })
@@ -168,10 +171,11 @@ function decided(
   settings: Settings,
   actor: Actor,
   { decision, comment, at }: { decision: Decision['decision']; comment: string; at: string },
-  { lapsed, away }: Beforehand,
+  { lapsed, away, stage }: Beforehand,
 ): Change {
   authorize(actor, 'request.decide', request)
   if (request.status !== 'pendingApproval') throw ended(request)
+  if (isOver(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
   const { id, displayName, userPrincipalName } = actor
   const given = { by: { id, displayName, userPrincipalName }, decision, at, ...(comment && { comment }) }
   const { stages, outcome } = decide(request.approvals, request.requester.id, given, lapsed)
@@ -187,6 +191,10 @@ function decided(
   if (outcome === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
   return { request: next, audit: [said, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
 }
+
+/** Whether the stage that somebody was asked about has been decided, and another one's turn has come. */
+const isOver = ({ approvals }: Request, stage: number | undefined): boolean =>
+  stage !== undefined && stage < (openStage(approvals)?.stage ?? 0)
 
 /** Why a decision comes too late: somebody decided, or the request ended without one. */
 export function ended(request: Request): ProvisioningError {

@@ -1,6 +1,6 @@
 import { type ApprovalStage, openStage, voicesOf } from './approval-stage.ts'
 import { asking } from './approvers.ts'
-import { approve as approveAsAsked, type Decide, reject as rejectAsAsked } from './decision.ts'
+import { approve as approveAsAsked, type Decide, reject as rejectAsAsked, type Verb } from './decision.ts'
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { awayOf } from './open-stage.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -14,8 +14,8 @@ export const reject = whileMember(rejectAsAsked)
  * The directory is asked before the decision, since nothing is asked in a transaction. Who is away, and who is back, counts at
  * the click, whatever became of the job that writes it down.
  */
-function whileMember(decide: Decide): Decide {
-  return async (ports, settings, actor, requestId, comment, attempt) => {
+function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: number]) => Promise<Request> {
+  return async (ports, settings, actor, requestId, comment, attempt, stage) => {
     const seen = await ports.requests.find(requestId)
     if (seen?.status !== 'pendingApproval') return decide(ports, settings, actor, requestId, comment, attempt)
     const at = ports.clock.now().toISOString()
@@ -24,7 +24,7 @@ function whileMember(decide: Decide): Decide {
     if (isBehind) await realign(ports, settings, requestId)
     const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
     const lapsed = await asking(() => lapsedOf(ports, settings, request, actor.id, at))
-    return decide(ports, settings, actor, requestId, comment, attempt, { lapsed, away: later })
+    return decide(ports, settings, actor, requestId, comment, attempt, { lapsed, away: later, stage })
   }
 }
 

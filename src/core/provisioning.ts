@@ -91,11 +91,15 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     listApprovals: to('approval.list', (actor, limit: number) => listApprovals(ports, actor, limit)),
     timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
     explanation: to('request.read', (actor, requestId: string) => readExplanation(ports, actor, requestId)),
-    approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string) =>
-      noted(ports, actor, requestId, 'approve', () => approve(ports, settings, actor, requestId, comment, attempt)),
+    approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>
+      noted(ports, actor, requestId, 'approve', () =>
+        approve(ports, settings, actor, requestId, comment, attempt, stage),
+      ),
     ),
-    reject: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string) =>
-      noted(ports, actor, requestId, 'reject', () => reject(ports, settings, actor, requestId, comment, attempt)),
+    reject: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>
+      noted(ports, actor, requestId, 'reject', () =>
+        reject(ports, settings, actor, requestId, comment, attempt, stage),
+      ),
     ),
     reassign: to('request.reassign', (actor, requestId: string, asked: Reassignment, attempt?: string) =>
       noted(ports, actor, requestId, 'reassign', () => reassign(ports, settings, actor, requestId, asked, attempt)),

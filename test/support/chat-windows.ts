@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, inject, it } from 'vitest'
+import { z } from 'zod'
 import { emptyStore } from './database.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -19,6 +20,8 @@ const args = [
   '--disable-sync',
 ]
 export const screenshots = 'test/screenshots'
+/** How wide a window is, in CSS pixels; `CHAT_WIDTH=380` shows cards as a phone does. */
+const width = Number(process.env['CHAT_WIDTH'] ?? 900)
 /** How long a card may take to come, in milliseconds. */
 export const patience = 60_000
 
@@ -27,6 +30,7 @@ interface LocalMode {
   /** Address of a window by its person's first name. */
   readonly windows: ReadonlyMap<string, string>
   readonly simulatorUrl: string
+  readonly url: string
 }
 
 /** Local mode as `npm start` runs it, in a process of its own; the addresses are those that it prints. */
@@ -45,13 +49,26 @@ async function startLocalMode(variables: Record<string, string>): Promise<LocalM
   const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const windows = new Map<string, string>()
   let simulatorUrl = ''
+  let serviceUrl = ''
   for await (const line of createInterface({ input: child.stdout })) {
     const [, url = '', name = ''] = /^\s+(http:\S+)\s+(\w+)/.exec(line) ?? []
     if (name !== '') windows.set(name.toLowerCase(), url)
     simulatorUrl = /simulated: (\S+)/.exec(line)?.[1] ?? simulatorUrl
+    serviceUrl = /answers at (\S+)/.exec(line)?.[1] ?? serviceUrl
     if (line.startsWith('Ctrl-C')) break
   }
-  return { child, windows, simulatorUrl }
+  return { child, windows, simulatorUrl, url: serviceUrl }
+}
+
+const tokenAnswer = z.object({ access_token: z.string() })
+
+/** The body of an answer; one that is no success is an error. */
+async function asked(url: string, method: string, headers: Record<string, string>, body?: object): Promise<unknown> {
+  const json = body && { body: JSON.stringify(body) }
+  const typed = body && { 'content-type': 'application/json' }
+  const response = await fetch(url, { method, headers: { ...headers, ...typed }, ...json })
+  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`)
+  return response.status === 204 ? undefined : response.json()
 }
 
 /** One window of the Playground, used as a person would. */
@@ -98,8 +115,10 @@ export class Window {
 
 export interface ChatWindows {
   open(name: string): Promise<Window>
-  /** Asks the simulated tenant's control door for something. */
-  control(method: string, path: string, body?: object): Promise<void>
+  /** Asks the simulated tenant's control door for something; gives the answer's body. */
+  control(method: string, path: string, body?: object): Promise<unknown>
+  /** Calls the REST API as somebody of Contoso, by their first name; gives the answer's body. */
+  rest(name: string, method: string, path: string, body?: object): Promise<unknown>
 }
 
 /**
@@ -131,17 +150,18 @@ export function inChatWindows(
     })
     conversation({
       async open(name) {
-        const page = await browser.newPage({ viewport: { width: 900, height: 1000 } })
+        const page = await browser.newPage({ viewport: { width, height: 1000 } })
         await page.goto(local.windows.get(name) ?? '')
         // The log panel of the Playground takes a third of the window.
         await page.getByText('Log Panel').locator('..').getByRole('button').last().click()
         return new Window(page, name)
       },
-      async control(method, path, body) {
-        const headers = { 'content-type': 'application/json' }
-        const url = `${local.simulatorUrl}/control/${path}`
-        const response = await fetch(url, { method, ...(body && { headers, body: JSON.stringify(body) }) })
-        if (!response.ok) throw new Error(`control/${path}: ${response.status}`)
+      control: (method, path, body) => asked(`${local.simulatorUrl}/control/${path}`, method, {}, body),
+      async rest(name, method, path, body) {
+        const person = { userPrincipalName: `${name}@contoso.example`, scope: `${local.url}/collab/App.ReadWrite.All` }
+        const token = await asked(`${local.simulatorUrl}/control/token`, 'POST', {}, person)
+        const { access_token } = tokenAnswer.parse(token)
+        return asked(`${local.url}${path}`, method, { authorization: `Bearer ${access_token}` }, body)
       },
     })
   })

@@ -1,32 +1,36 @@
 import { z } from 'zod'
 import { cards, decidesNow } from '../../cards/index.ts'
-import { type ErrorCode, everAsked, ProvisioningError, type Request } from '../../core/index.ts'
+import { type ErrorCode, everAsked, isApproved, ProvisioningError, type Request } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { comment, requestId } from './click-data.ts'
+import { comment, requestId, stage } from './click-data.ts'
 import { statusOf } from './request.ts'
 
 /** Approves; the card becomes the record of the decision. */
 export const approveRequest = defineCardAction({
   verb: 'approval.approve',
   decides: 'approve',
-  data: z.object({ requestId, comment }),
-  handle: (turn, { requestId, comment }) =>
-    decided(turn, requestId, () => turn.provisioning.approve(turn.actor, requestId, comment)),
+  data: z.object({ requestId, stage, comment }),
+  handle: (turn, { requestId, stage, comment }) =>
+    decided(turn, { requestId, stage }, () =>
+      turn.provisioning.approve(turn.actor, requestId, comment, undefined, stage),
+    ),
 })
 
 /** Rejects; without a comment the card comes back asking for one. */
 export const rejectRequest = defineCardAction({
   verb: 'approval.reject',
   decides: 'reject',
-  data: z.object({ requestId, comment }),
-  async handle(turn, { requestId, comment }) {
+  data: z.object({ requestId, stage, comment }),
+  async handle(turn, { requestId, stage, comment }) {
     try {
-      return await decided(turn, requestId, () => turn.provisioning.reject(turn.actor, requestId, comment))
+      return await decided(turn, { requestId, stage }, () =>
+        turn.provisioning.reject(turn.actor, requestId, comment, undefined, stage),
+      )
     } catch (error) {
       if (!(error instanceof ProvisioningError) || error.code !== 'comment-required') throw error
       const request = await turn.provisioning.read(turn.actor, requestId)
-      if (!decidesNow(request, turn.viewer)) return { card: cards.approvalNow(request, turn.viewer) }
+      if (!decidesNow(request, turn.viewer, stage)) return { card: cards.approvalNow(request, turn.viewer, stage) }
       return { card: cards.approval(request, turn.viewer, { comment, commentMissing: true }) }
     }
   },
@@ -35,14 +39,24 @@ export const rejectRequest = defineCardAction({
 /** Reads the present state, and changes nothing: what was typed is still there. */
 export const refreshApproval = defineCardAction({
   verb: 'approval.refresh',
-  data: z.object({ requestId, comment }),
-  handle: (turn, { requestId, comment }) => statusOf(turn, requestId, { comment, commentMissing: false }),
+  data: z.object({ requestId, stage, comment }),
+  async handle(turn, { requestId, stage, comment }) {
+    const request = await turn.provisioning.read(turn.actor, requestId)
+    const isOver = request.approvals.some((one) => one.stage === stage && isApproved(one))
+    const isAsked = everAsked(request.approvals).some(({ id }) => id === turn.actor.id)
+    if (isOver && isAsked) return { card: cards.approvalNow(request, turn.viewer, stage) }
+    return statusOf(turn, requestId, { comment, commentMissing: false })
+  },
 })
 
 /** The record of the decision. Who is too late, or too early, sees where it stands: the card that all others have. */
-async function decided(turn: Turn, requestId: string, decide: () => Promise<Request>): Promise<Reply> {
+async function decided(
+  turn: Turn,
+  { requestId, stage }: { requestId: string; stage: number | undefined },
+  decide: () => Promise<Request>,
+): Promise<Reply> {
   try {
-    return { card: cards.approvalDecided(await decide(), turn.viewer) }
+    return { card: cards.approvalDecided(await decide(), turn.viewer, stage) }
   } catch (error) {
     const late = error instanceof ProvisioningError && lateCodes.includes(error.code)
     const request = late ? await turn.provisioning.read(turn.actor, requestId) : undefined
@@ -50,7 +64,7 @@ async function decided(turn: Turn, requestId: string, decide: () => Promise<Requ
     // Who is asked and refused all the same has left the group that was asked: the card would ask them once more.
     const isRefused = error instanceof ProvisioningError && error.code === 'not-an-approver'
     if (isRefused && decidesNow(request, turn.viewer)) throw error
-    return { card: cards.approvalNow(request, turn.viewer) }
+    return { card: cards.approvalNow(request, turn.viewer, stage) }
   }
 }
 
