@@ -97,8 +97,7 @@ const lookOf = {
 } as const satisfies Record<Outcome, unknown>
 
 function toldTo(request: Request, viewer: Viewer, about: number | undefined): Told {
-  const ended = request.approvals.find((one) => one.stage === about && isApproved(one))
-  const decision = (ended && decisionFor({ ...request, approvals: [ended] }, viewer)) ?? decisionFor(request, viewer)
+  const decision = decisionFor(request, viewer, about)
   if (decision) return ofDecision(decision, viewer)
   const { status, cancelledBy } = request
   if (status === 'cancelled')
@@ -109,7 +108,7 @@ function toldTo(request: Request, viewer: Viewer, about: number | undefined): To
   const stage = openStage(request.approvals)
   if (status !== 'pendingApproval' || !stage) return { outcome: 'over' }
   const given = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === viewer.id))
-  if (given && given.by.id !== viewer.id)
+  if (given && given.by.id !== viewer.id && given.by.id !== given.to.id)
     return { outcome: 'givenAwayBy', name: given.by, people: [given.to], comment: given.comment }
   if (given) return { outcome: 'givenAway', name: given.by, people: [given.to], comment: given.comment }
   const isLater = request.approvals.some((one) => one.stage > stage.stage && isAskedIn(one, viewer))
@@ -133,9 +132,10 @@ const isAskedIn = ({ approvers, standIns = [], reassigned = [] }: ApprovalStage,
  * The viewer's own decision; else the one for the viewer; else a rejection by anybody; else the one that closed the stage that the viewer was
  * asked in; of who was asked in none that is known any more, the last.
  */
-function decisionFor({ approvals, status }: Request, viewer: Viewer): Decision | undefined {
-  const all = approvals.flatMap(({ decisions }) => decisions)
-  const asked = approvals.find((stage) => isAskedIn(stage, viewer))
+function decisionFor({ approvals, status }: Request, viewer: Viewer, about: number | undefined): Decision | undefined {
+  const stages = approvals.filter(({ stage }) => about === undefined || stage === about)
+  const all = stages.flatMap(({ decisions }) => decisions)
+  const asked = stages.find((stage) => isAskedIn(stage, viewer))
   return (
     all.find(({ by }) => by.id === viewer.id) ??
     all.find(({ insteadOf = [] }) => insteadOf.some(({ id }) => id === viewer.id)) ??

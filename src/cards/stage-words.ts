@@ -89,10 +89,10 @@ function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line
 
 type Handed = NonNullable<ApprovalStage['reassigned']>[number]
 
-function handedLine({ by, from }: Handed): Line {
+function handedLine({ by, from, to }: Handed): Line {
+  const { handed, handedOwn, handedSelf } = strings.approval.says
   const isOwn = from.every(({ id }) => id === by.id)
-  const words = isOwn ? strings.approval.says.handedOwn : strings.approval.says.handed
-  return said(words, { name: nameOf(by), people: few(from) })
+  return said(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: nameOf(by), people: few(from) })
 }
 
 /** What somebody wrote who asked the viewer to decide instead; both `''` when nobody did. */
@@ -186,7 +186,8 @@ function delegatedLines({ standIns = [] }: ApprovalStage, viewer: Viewer): Line[
 function reassignedLines({ reassigned = [] }: ApprovalStage): Line[] {
   const last = reassigned.at(-1)
   if (!last) return []
+  const { reassigned: byOther, reassignedOwn, reassignedSelf } = strings.status.waits
   const isOwn = last.from.every(({ id }) => id === last.by.id)
-  const words = isOwn ? strings.status.waits.reassignedOwn : strings.status.waits.reassigned
+  const words = isOwn ? reassignedOwn : last.by.id === last.to.id ? reassignedSelf : byOther
   return [said(words, { name: nameOf(last.by), people: nameOf(last.to), others: few(last.from) })]
 }

@@ -8,10 +8,10 @@ import { isForMailbox, isTerminal, nextStep, type Request, type RequestStep } fr
 export function whyThisLong(request: Request, timeline: readonly AuditEntry[], now: Date): Said[] {
   return [
     inAll(request, now),
-    ...whatNow(request, now),
     ...request.approvals.flatMap((stage) => ofStage(request, stage, now)),
     ...queued(request, timeline, now),
     ...request.steps.flatMap(stepTook),
+    ...whatNow(request, now),
     ...noticed(timeline),
     ...ofEnd(request),
   ]

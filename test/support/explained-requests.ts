@@ -203,15 +203,15 @@ export const cases: Readonly<Record<SentenceKey, Explained>> = {
     request: waits({
       standIns: [{ ...standIn, why: 'delegated', as: 'delegate', by: dana, until: '2026-11-30T22:59:59Z' }],
     }),
-    says: 'For Dana Fox, Priya Nair may decide too, until 2026-11-30T22:59:59Z: Dana Fox is away.',
+    says: 'Asked too, for Dana Fox: Priya Nair, since Dana Fox is away until 2026-11-30T22:59:59Z.',
   },
   'stands-in.escalated': {
     request: waits({ escalatedAt: at('09:30'), standIns: [{ ...standIn, why: 'escalated', as: 'backup' }] }),
-    says: `For Dana Fox, Priya Nair may decide too, as backup, since nobody had decided: ${at('09:30')}.`,
+    says: `Asked too, for Dana Fox: Priya Nair, as backup, since nobody had decided by ${at('09:30')}.`,
   },
   'stands-in.unreachable': {
     request: waits({ standIns: [{ ...standIn, why: 'unreachable', as: 'manager' }] }),
-    says: `For Dana Fox, Priya Nair may decide too, as manager, since a card did not arrive: ${at('09:30')}.`,
+    says: `Asked too, for Dana Fox: Priya Nair, as manager, since a card did not arrive by ${at('09:30')}.`,
   },
   'not-told': {
     request: waits({ unreachable: [{ person: dana, why: 'NoChat', at: at('09:12') }] }),
