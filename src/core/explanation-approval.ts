@@ -18,7 +18,9 @@ export function whyThisApprover(request: Request, now: Date): Said[] {
   const open = status === 'pendingApproval' ? openStage(approvals) : undefined
   const last = approvals.findIndex((stage) => !isApproved(stage))
   // What comes after a refusal, or after the end, never came.
-  const known = last === -1 ? approvals : approvals.slice(0, last + 1)
+  const came = last === -1 ? approvals : approvals.slice(0, last + 1)
+  // What it waits for now is read first.
+  const known = open ? [open, ...came.filter((stage) => stage !== open)] : came
   const later = open ? approvals.slice(last + 1) : []
   return [
     ...(approvals.length > 0 ? [] : [nobodyAsked(template)]),
