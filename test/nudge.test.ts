@@ -35,6 +35,7 @@ describe('a nudge in chat', () => {
     const before = reminded(requestId)
     const again = await types('kim', `remind ${reference.slice(4)}`)
     expect(textOf(again)).toContain('Reminded already')
+    expect(textOf(again)).toContain(reference)
     expect(textOf(again)).toMatch(/From .*\d\d:\d\d on you can remind them again\./)
     expect(reminded(requestId)).toEqual(before)
     const card = await types('kim', `status ${reference}`)

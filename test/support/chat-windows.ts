@@ -20,8 +20,6 @@ const args = [
   '--disable-sync',
 ]
 export const screenshots = 'test/screenshots'
-/** How wide a window is, in CSS pixels; `CHAT_WIDTH=380` shows cards as a phone does. */
-const width = Number(process.env['CHAT_WIDTH'] ?? 900)
 /** How long a card may take to come, in milliseconds. */
 export const patience = 60_000
 
@@ -150,7 +148,7 @@ export function inChatWindows(
     })
     conversation({
       async open(name) {
-        const page = await browser.newPage({ viewport: { width, height: 1000 } })
+        const page = await browser.newPage({ viewport: { width: 900, height: 1000 } })
         await page.goto(local.windows.get(name) ?? '')
         // The log panel of the Playground takes a third of the window.
         await page.getByText('Log Panel').locator('..').getByRole('button').last().click()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cards, decidesNow, formInputIds } from '../../cards/index.ts'
-import { openStage, openStates, ProvisioningError } from '../../core/index.ts'
+import { openStage, openStates, ProvisioningError, referenceOf } from '../../core/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Turn } from '../turn.ts'
@@ -78,12 +78,18 @@ export const nudgeRequest = defineCardAction({
   handle: (turn, { requestId }) => nudged(turn, requestId),
 })
 
-/** Reminds, and shows how the request stands then; where nobody is waited for any more, only that. */
+/** Reminds, and shows how the request stands then; where nobody is waited for any more, only that. Too early, it leads back to it. */
 export async function nudged(turn: Turn, requestId: string) {
+  const { provisioning, actor, viewer } = turn
   try {
-    await turn.provisioning.nudge(turn.actor, requestId)
+    await provisioning.nudge(actor, requestId)
   } catch (error) {
-    if (!(error instanceof ProvisioningError) || error.code !== 'already-ended') throw error
+    if (!(error instanceof ProvisioningError)) throw error
+    if (error.code === 'nudged-already') {
+      const reference = referenceOf(await provisioning.read(actor, requestId))
+      return { card: cards.notice({ code: 'nudgedAlready', ...error.context, requestId, reference }, viewer) }
+    }
+    if (error.code !== 'already-ended') throw error
   }
   return statusOf(turn, requestId)
 }
