@@ -99,18 +99,18 @@ export const explainRequestExamples = {
         },
         {
           topic: 'time',
-          code: 'starts-after-approval',
-          facts: {},
-          detail: 'Once all approvals are given, it starts by itself.',
-        },
-        {
-          topic: 'time',
           code: 'approval-waits',
           stage: 1,
           facts: {
             seconds: 720,
           },
           detail: 'Of that, approval 1 has waited 12 minutes.',
+        },
+        {
+          topic: 'time',
+          code: 'starts-after-approval',
+          facts: {},
+          detail: 'Once all approvals are given, it starts by itself.',
         },
       ],
     },
