@@ -63,7 +63,10 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     await app.close()
 
     const moved = await moveStore({ dataDir, databaseUrl })
-    expect(moved).toMatchObject({ requests: 1, templates: 8, newestChange: before['updatedAt'], waitingJobs: 2 })
+    expect(moved).toMatchObject({
+      ...{ requests: 1, templates: Object.keys(templates).length },
+      ...{ newestChange: before['updatedAt'], waitingJobs: 2 },
+    })
     await start({ DATABASE_URL: databaseUrl })
     expect(app.database.engine).toBe('server')
     expect(await call('kim', 'GET', path)).toEqual(before)

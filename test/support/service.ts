@@ -10,6 +10,7 @@ import { people, TeamsUser } from './teams-user.ts'
 export const templates = {
   projectSite: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
   workingGroup: 'c3d1e5f7-0b1a-4a3e-b5d4-7e6f5a4b3c33',
+  partnerSite: '2b9d4c6e-7a1f-4c3b-8e5d-9f0a1b2c3d99',
   newsSite: '8b0a0c7e-52a3-4c86-8f0f-3a1d5f1a2b22',
   openCommunity: 'd9e8f7a6-1c2b-4d3e-a4f5-6b7c8d9e0f44',
   sharedMailbox: '5a7c9e1b-3d5f-4a7c-9e1b-3d5f7a9c1e55',
