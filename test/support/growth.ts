@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { queryObjects } from 'node:v8'
 
 /** What this process holds on to, by counting and not by weighing. */
-export interface Held {
+interface Held {
   /** Objects that a collection of garbage leaves: entries of caches are made of them, or are in maps that are. */
   readonly objects: number
   readonly sockets: number
@@ -10,7 +10,7 @@ export interface Held {
 }
 
 /** Counts what is held now, when what just ended has settled. Collects the garbage first. */
-export async function held(): Promise<Held> {
+async function held(): Promise<Held> {
   await setTimeout(300)
   const resources = process.getActiveResourcesInfo()
   const of = (name: string) => resources.filter((one) => one === name).length
@@ -25,7 +25,7 @@ export async function held(): Promise<Held> {
  * What has grown with the calls, in words. Anything that is kept of each call is at least one object; the runtime's own ups
  * and downs were up to 600 here, however many calls there were, so half an object a call tells the two apart.
  */
-export function growth(start: Held, end: Held, calls: number): string[] {
+function growth(start: Held, end: Held, calls: number): string[] {
   const most: Held = { objects: calls / 2, sockets: 2 * atOnce, timers: 2 * atOnce }
   return (['objects', 'sockets', 'timers'] as const)
     .filter((what) => end[what] - start[what] > most[what])
@@ -49,4 +49,17 @@ export async function repeatedly(times: number, work: (round: number) => Promise
     }
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
+}
+
+/**
+ * What is kept of each call, in words. What begins meanwhile and goes on, such as the upkeep of the queue, grows once; what is
+ * kept of each call grows again with as many more.
+ */
+export async function keptOf(calls: number, work: (round: number) => Promise<void>): Promise<string[]> {
+  const start = await held()
+  await repeatedly(calls, work)
+  const end = await held()
+  if (growth(start, end, calls).length === 0) return []
+  await repeatedly(calls, work)
+  return growth(end, await held(), calls)
 }
