@@ -1,3 +1,5 @@
+import { kim } from './apollo.ts'
+
 /** A call as the API document shows it, with what the service answers in local mode. A test makes it and compares. */
 export const readAuditExamples = {
   proved: {
@@ -18,11 +20,7 @@ export const readAuditExamples = {
           traceId: 'af5e8ddf-a30e-4ac9-a5db-b13b6c902975',
           version: 1,
           erased: false,
-          actor: {
-            id: '11111111-aaaa-4aaa-8aaa-000000000001',
-            displayName: 'Kim Lee',
-            userPrincipalName: 'kim@contoso.example',
-          },
+          actor: kim,
           digest: 'a4deb3ec76b86f95a7c8323ff224b01ffe4cabd6f04bdebedf23e4fc02cde160',
           before: null,
           after: '4d2fa8db7d4d7d5af7dee0173ea84b25b15cef2575e26e484297f5b8579098b8',
@@ -36,11 +34,7 @@ export const readAuditExamples = {
           traceId: '146d464c-ce28-4a06-a2fc-6ea13e36f5a8',
           version: 2,
           erased: false,
-          actor: {
-            id: '11111111-aaaa-4aaa-8aaa-000000000001',
-            displayName: 'Kim Lee',
-            userPrincipalName: 'kim@contoso.example',
-          },
+          actor: kim,
           digest: '3c7e896713ae6c590ffcebcf05ec16ce8a0b7d307a7ce0a3468f30802a6adce6',
           before: 'b34d156a3334c37211cb2efefa32176f24b08b92356a3ed84032c16d88daa6f4',
           after: 'a1f2678d59dcf9507d6a6aaae6a2405a547a6b2dfff2ba46c6602c787f07dfb3',

@@ -1,3 +1,5 @@
+import { sam } from './apollo.ts'
+
 /** Calls as the API document shows them, with what the service answers in local mode. A test makes each and compares. */
 
 export const listDeliveriesExamples = {
@@ -72,11 +74,7 @@ export const replayDeliveryExamples = {
       replays: [
         {
           at: '2026-11-20T19:49:06.995Z',
-          by: {
-            id: '11111111-aaaa-4aaa-8aaa-000000000004',
-            displayName: 'Sam Roy',
-            userPrincipalName: 'sam@contoso.example',
-          },
+          by: sam,
         },
       ],
       body: '{"type":"site.provisioned","timestamp":"2026-11-20T19:49:06.763Z","requestId":"0ae3b069-2a08-4c24-a4e4-71d31cfb2160","tenantId":"0c0ffee0-1111-4111-8111-000000000365","data":{"reference":"REQ-1042","kind":"teamSite","status":"succeeded","displayName":"Apollo","url":"https://contoso.sharepoint.com/sites/apollo","siteId":"contoso.sharepoint.com,037eaf34-73a4-4b9d-be40-20e842af96e0,927aec86-1e50-481b-aaa9-7987838f2df8","groupId":"c3e9d3c9-56a8-44e3-a860-d85fc6637e78","securityGroupId":"4bd346d8-ceb1-484e-8f76-77b8c7acfa41"}}',

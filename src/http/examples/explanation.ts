@@ -1,3 +1,5 @@
+import { dana, omar } from './apollo.ts'
+
 /** Calls as the API document shows them, with what the service answers in local mode. A test makes each and compares. */
 
 export const explainRequestExamples = {
@@ -11,18 +13,7 @@ export const explainRequestExamples = {
           topic: 'approval',
           code: 'waits',
           stage: 1,
-          people: [
-            {
-              id: '11111111-aaaa-4aaa-8aaa-000000000002',
-              displayName: 'Dana Fox',
-              userPrincipalName: 'dana@contoso.example',
-            },
-            {
-              id: '11111111-aaaa-4aaa-8aaa-000000000003',
-              displayName: 'Omar Haddad',
-              userPrincipalName: 'omar@contoso.example',
-            },
-          ],
+          people: [dana, omar],
           facts: {
             since: '2026-11-20T19:48:45.762Z',
           },
@@ -56,18 +47,7 @@ export const explainRequestExamples = {
           topic: 'approval',
           code: 'asked-as',
           stage: 1,
-          people: [
-            {
-              id: '11111111-aaaa-4aaa-8aaa-000000000002',
-              displayName: 'Dana Fox',
-              userPrincipalName: 'dana@contoso.example',
-            },
-            {
-              id: '11111111-aaaa-4aaa-8aaa-000000000003',
-              displayName: 'Omar Haddad',
-              userPrincipalName: 'omar@contoso.example',
-            },
-          ],
+          people: [dana, omar],
           facts: {
             why: 'person',
           },

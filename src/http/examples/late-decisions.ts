@@ -1,4 +1,5 @@
-import { openedAt } from './stage-times.ts'
+import { dana, kim, notBegun, omar, openedAt } from './apollo.ts'
+
 /** Calls as the API document shows them, with what the service answers in local mode. A test makes each and compares. */
 
 export const cancelRequestExamples = {
@@ -14,52 +15,19 @@ export const cancelRequestExamples = {
       templateId: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
       status: 'cancelled',
       approvalRequired: true,
-      requester: {
-        id: '11111111-aaaa-4aaa-8aaa-000000000001',
-        displayName: 'Kim Lee',
-        userPrincipalName: 'kim@contoso.example',
-      },
+      requester: kim,
       submittedAt: '2026-11-20T19:48:46.724Z',
       updatedAt: '2026-11-20T19:48:46.751Z',
       approvals: [
         {
           stage: 1,
           rule: 'any',
-          approvers: [
-            {
-              id: '11111111-aaaa-4aaa-8aaa-000000000002',
-              displayName: 'Dana Fox',
-              userPrincipalName: 'dana@contoso.example',
-            },
-            {
-              id: '11111111-aaaa-4aaa-8aaa-000000000003',
-              displayName: 'Omar Haddad',
-              userPrincipalName: 'omar@contoso.example',
-            },
-          ],
+          approvers: [dana, omar],
           decisions: [],
           ...openedAt('2026-11-20T19:48:46.724Z'),
         },
       ],
-      steps: [
-        { name: 'create-site', status: 'pending', attempts: 0 },
-        { name: 'wait-for-site', status: 'pending', attempts: 0 },
-        { name: 'apply-label', status: 'pending', attempts: 0 },
-        { name: 'ready-check', status: 'pending', attempts: 0 },
-        { name: 'link-group', status: 'pending', attempts: 0 },
-      ],
-      checks: [],
-      problem: null,
-      kind: 'teamSite',
-      details: {
-        displayName: 'Apollo',
-        description: '',
-        alias: 'apollo',
-        owners: ['11111111-aaaa-4aaa-8aaa-000000000001'],
-        metadata: { audience: 'internal', costCentre: '4711' },
-        labelId: '33333333-cccc-4ccc-8ccc-000000000002',
-      },
-      resource: null,
+      ...notBegun,
     },
   },
 } as const
@@ -77,11 +45,7 @@ export const retryRequestExamples = {
       templateId: 'c3d1e5f7-0b1a-4a3e-b5d4-7e6f5a4b3c33',
       status: 'queued',
       approvalRequired: false,
-      requester: {
-        id: '11111111-aaaa-4aaa-8aaa-000000000001',
-        displayName: 'Kim Lee',
-        userPrincipalName: 'kim@contoso.example',
-      },
+      requester: kim,
       submittedAt: '2026-11-20T19:48:46.903Z',
       updatedAt: '2026-11-20T19:48:47.116Z',
       approvals: [],

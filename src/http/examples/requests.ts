@@ -1,4 +1,5 @@
-import { openedAt } from './stage-times.ts'
+import { dana, kim, omar, openedAt } from './apollo.ts'
+
 /** Calls as the API document shows them, with what the service answers in local mode. A test makes each and compares. */
 
 export const readRequestExamples = {
@@ -13,36 +14,17 @@ export const readRequestExamples = {
       templateId: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
       status: 'succeeded',
       approvalRequired: true,
-      requester: {
-        id: '11111111-aaaa-4aaa-8aaa-000000000001',
-        displayName: 'Kim Lee',
-        userPrincipalName: 'kim@contoso.example',
-      },
+      requester: kim,
       submittedAt: '2026-11-20T19:48:38.690Z',
       updatedAt: '2026-11-20T19:48:41.887Z',
       approvals: [
         {
           stage: 1,
           rule: 'any',
-          approvers: [
-            {
-              id: '11111111-aaaa-4aaa-8aaa-000000000002',
-              displayName: 'Dana Fox',
-              userPrincipalName: 'dana@contoso.example',
-            },
-            {
-              id: '11111111-aaaa-4aaa-8aaa-000000000003',
-              displayName: 'Omar Haddad',
-              userPrincipalName: 'omar@contoso.example',
-            },
-          ],
+          approvers: [dana, omar],
           decisions: [
             {
-              by: {
-                id: '11111111-aaaa-4aaa-8aaa-000000000002',
-                displayName: 'Dana Fox',
-                userPrincipalName: 'dana@contoso.example',
-              },
+              by: dana,
               decision: 'approved',
               comment: 'Go ahead.',
               at: '2026-11-20T19:48:38.900Z',
@@ -127,24 +109,14 @@ export const listRequestsExamples = {
           templateId: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
           status: 'pendingApproval',
           approvalRequired: true,
-          requester: {
-            id: '11111111-aaaa-4aaa-8aaa-000000000003',
-            displayName: 'Omar Haddad',
-            userPrincipalName: 'omar@contoso.example',
-          },
+          requester: omar,
           submittedAt: '2026-11-20T19:48:38.334Z',
           updatedAt: '2026-11-20T19:48:38.334Z',
           approvals: [
             {
               stage: 1,
               rule: 'any',
-              approvers: [
-                {
-                  id: '11111111-aaaa-4aaa-8aaa-000000000002',
-                  displayName: 'Dana Fox',
-                  userPrincipalName: 'dana@contoso.example',
-                },
-              ],
+              approvers: [dana],
               decisions: [],
               ...openedAt('2026-11-20T19:48:38.334Z'),
             },
@@ -184,20 +156,12 @@ export const readTimelineExamples = {
       value: [
         {
           at: '2026-11-20T19:48:42.074Z',
-          actor: {
-            id: '11111111-aaaa-4aaa-8aaa-000000000001',
-            displayName: 'Kim Lee',
-            userPrincipalName: 'kim@contoso.example',
-          },
+          actor: kim,
           action: 'pendingApproval',
         },
         {
           at: '2026-11-20T19:48:42.206Z',
-          actor: {
-            id: '11111111-aaaa-4aaa-8aaa-000000000002',
-            displayName: 'Dana Fox',
-            userPrincipalName: 'dana@contoso.example',
-          },
+          actor: dana,
           action: 'approved',
           comment: 'Go ahead.',
         },
