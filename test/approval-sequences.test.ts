@@ -218,7 +218,7 @@ const others = {
   webhook: (to: Provisioning, { requestId }: At) =>
     to.system.completeByWebhook(requestId, 'https://contoso.sharepoint.com/sites/made'),
   tend: (to: Provisioning, { requestId }: At, random: () => number) =>
-    to.system.tendApproval({ v: 1, requestId, stage: random() < 0.7 ? 1 : 2, look: 0 }),
+    to.system.tendApproval({ v: 1, requestId, stage: random() < 0.7 ? 1 : 2 }),
   delegate: (to: Provisioning, { who, other, now }: At, random: () => number) =>
     to.delegations.begin(actorOf(who), {
       to: other.id,

@@ -25,7 +25,7 @@ describe('a stage that nobody decides', () => {
   /** A look, some time after the stage's turn came. */
   const look = async (requestId: string, milliseconds: number, settings = {}) => {
     now = begin + milliseconds
-    await provisioning(settings).system.tendApproval({ v: 1, requestId, stage: 1, look: 0 })
+    await provisioning(settings).system.tendApproval({ v: 1, requestId, stage: 1 })
     return stageOf(requestId)
   }
   const read = (requestId: string) => provisioning().read(actorOf(priya, true), requestId)
@@ -167,11 +167,11 @@ describe('a stage that nobody decides', () => {
     const requestId = await ask(of(dana, omar))
     now = begin + 72 * hour
     const at = provisioning()
-    const many = Array.from({ length: 5 }, () => at.system.tendApproval({ v: 1, requestId, stage: 1, look: 0 }))
+    const many = Array.from({ length: 5 }, () => at.system.tendApproval({ v: 1, requestId, stage: 1 }))
     const [decision, ...ends] = await Promise.allSettled([at.approve(actorOf(dana), requestId), ...many])
     expect(decision.status).toBe('fulfilled')
     for (const end of ends) if (end.status === 'rejected') expect(end.reason).toMatchObject({ name: 'LookAgain' })
-    await at.system.tendApproval({ v: 1, requestId, stage: 1, look: 0 })
+    await at.system.tendApproval({ v: 1, requestId, stage: 1 })
     const said = await actions(requestId)
     expect(new Set(said).size).toBe(said.length)
     expect(said.slice(-2)).toEqual(['approved', 'queued'])
@@ -219,7 +219,7 @@ describe('a stage that nobody decides', () => {
     expect(approvals[1]).toMatchObject({ openedAt: new Date(now).toISOString() })
     await look(requestId, 20 * day)
     expect((await read(requestId)).status, 'the look was after the first stage').toBe('pendingApproval')
-    await provisioning().system.tendApproval({ v: 1, requestId, stage: 2, look: 0 })
+    await provisioning().system.tendApproval({ v: 1, requestId, stage: 2 })
     expect((await actions(requestId)).slice(-2)).toEqual(['escalated', 'warned'])
   })
 

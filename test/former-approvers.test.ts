@@ -60,7 +60,7 @@ describe('somebody who was asked as a member of a group', () => {
     const { requestId } = await asked({ group: only })
     const later = new Date(Date.now() + 80 * 3_600_000)
     const provisioning = core.with({ clock: { now: () => later } })
-    await provisioning.system.tendApproval({ v: 1, requestId, stage: 1, look: 0 })
+    await provisioning.system.tendApproval({ v: 1, requestId, stage: 1 })
     group.set(only, [])
     expect((await refusal(() => provisioning.approve(actorOf(dana), requestId))).code).toBe('not-an-approver')
     expect((await provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')

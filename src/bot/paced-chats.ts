@@ -17,7 +17,7 @@ export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
       holdOf: (error: unknown) => number,
     ): Promise<T> {
       const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now, what))
-      if ('wait' in entry) throw new PutOff('the chat', entry.wait)
+      if ('wait' in entry) throw new PutOff('the chat was sent enough', entry.wait)
       let hold = 0
       try {
         return await call()

@@ -182,14 +182,13 @@ export function stageLook(
   { requestId }: Pick<Request, 'requestId'>,
   { stage }: Pick<ApprovalStage, 'stage'>,
   due: string | undefined,
-  look: number,
   again = '',
 ): JobOrder[] {
   if (due === undefined) return []
   return [
     {
       name: 'tend-approval',
-      payload: { v: 1, requestId, stage, look },
+      payload: { v: 1, requestId, stage },
       id: jobId('tend-approval', requestId, stage, due, again),
       startAfter: new Date(due),
     },

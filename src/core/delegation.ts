@@ -184,7 +184,7 @@ export function realignment(request: Request, away: readonly Delegation[], at: s
   const next = stage && realigned(stage, away, request.requester.id, at)
   if (!stage || !next || next === stage) return undefined
   const changed = { ...withStage(request, next), updatedAt: at }
-  const jobs = [...askApprovers(changed), ...stageLook(request, next, nextLook(next, at), 0)]
+  const jobs = [...askApprovers(changed), ...stageLook(request, next, nextLook(next, at))]
   return { request: changed, audit: [delegatedNow(changed, next)], jobs }
 }
 

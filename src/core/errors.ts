@@ -74,14 +74,14 @@ export class TenantError extends Error {
 }
 
 /**
- * What a job works on is taken just now: it is due again after so many milliseconds. Nothing was tried, so this counts as
- * no attempt, and whoever works on jobs is free for others.
+ * What a job has to do cannot be done yet, as when what it works on is taken: it is due again after so many milliseconds. This
+ * counts as no attempt, and whoever works on jobs is free for others.
  */
 export class PutOff extends Error {
   override readonly name = 'PutOff'
   readonly putOffMilliseconds: number
-  constructor(what: string, milliseconds: number) {
-    super(`${what} is taken for ${Math.ceil(milliseconds)} ms`)
+  constructor(why: string, milliseconds: number, cause?: unknown) {
+    super(`${why}, again in ${Math.ceil(milliseconds)} ms`, { cause })
     this.putOffMilliseconds = milliseconds
   }
 }

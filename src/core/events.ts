@@ -61,8 +61,8 @@ export const jobPayloads = {
   }),
   /** Looks for requests past the deadline of their state; `turn` counts minutes. */
   watchdog: z.object({ v, turn: z.int() }),
-  /** One look after a stage that waits for approvers; `look` counts from 0, and is left out of one that was not ordered for its time. */
-  'tend-approval': z.object({ v, requestId: z.uuid(), stage: z.int().min(1), look: z.int().min(0).optional() }),
+  /** One look after a stage that waits for approvers; it orders the next. */
+  'tend-approval': z.object({ v, requestId: z.uuid(), stage: z.int().min(1) }),
   /** Brings what waits for a person in line with who is away. */
   'realign-approvals': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
   /** One attempt to deliver one webhook. */

@@ -30,7 +30,7 @@ export function toldOfOpenStage(request: Request): AuditEntry[] {
 export function jobsOfOpenStage(request: Request): JobOrder[] {
   const stage = openStage(request.approvals)
   if (!stage?.openedAt) return askApprovers(request)
-  return [...askApprovers(request), ...stageLook(request, stage, nextLook(stage, stage.openedAt), 0)]
+  return [...askApprovers(request), ...stageLook(request, stage, nextLook(stage, stage.openedAt))]
 }
 
 /** Who of all that a request asks, now or later, is away. */

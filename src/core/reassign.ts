@@ -97,7 +97,7 @@ function reassigned(
     ...askApprovers(next),
     // Who was asked before has a card from then, which comes to life far up in their chat: nobody would see that.
     ...(hasCard ? remindApprovers(next, changed, [to]) : []),
-    ...stageLook(next, changed, nextLook(changed, at), 0),
+    ...stageLook(next, changed, nextLook(changed, at)),
   ]
   return { request: next, audit, jobs }
 }

@@ -3,7 +3,7 @@ import { type Due, dueOf, nextLook, outOfReach, reachBy, waitingStage, warned, w
 import { asking } from './approvers.ts'
 import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequester } from './change.ts'
 import { type Delegation, delegationsOf, realignment } from './delegation.ts'
-import { ProvisioningError } from './errors.ts'
+import { ProvisioningError, PutOff } from './errors.ts'
 import { type AuditEntry, type JobOrder, type JobPayload, jobId, system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Request, transition } from './request.ts'
@@ -15,24 +15,14 @@ const noChat = 'NoChat'
 
 /** How long a look is put off for a directory that does not answer, in milliseconds. */
 const untilItAnswers = 60_000
-/** Something is left to do which cannot be done yet. It uses up no attempt, so that no chain of looks ends of it. */
-class LookAgain extends Error {
-  override readonly name = 'LookAgain'
-  readonly putOffMilliseconds: number
-  constructor(why: string, milliseconds: number, cause?: unknown) {
-    super(why, { cause })
-    this.putOffMilliseconds = milliseconds
-  }
-}
-
 /**
  * Looks after a stage that waits: reminds, asks others in the place of those who do not decide or cannot be told, warns, and in the
  * end expires the request; then orders the next look. All that was missed is made up for by the look that comes. Doing
- * it twice is doing it once. Throws what puts its job off when the request moved on meanwhile, or when it has to be known who
+ * it twice is doing it once. Throws `PutOff` when the request moved on meanwhile, or when it has to be known who
  * stands in and the directory does not say; all else is done then.
  */
 export async function tendStage(ports: Ports, settings: Settings, order: JobPayload<'tend-approval'>): Promise<void> {
-  const { requestId, stage: number, look = -1 } = order
+  const { requestId, stage: number } = order
   const request = await ports.requests.find(requestId)
   const stage = waitingStage(request, number)
   if (!request || !stage) return
@@ -49,24 +39,19 @@ export async function tendStage(ports: Ports, settings: Settings, order: JobPayl
     const aligned = realignment(tended?.request ?? request, away, at)
     if (aligned) await changeRequest(ports, settings, requestId, () => aligned)
     const after = waitingStage(aligned?.request ?? tended?.request ?? request, number)
-    if (after) await ports.jobs.enqueue(nextOf(request, after, at, { look, isIdle: !tended && !aligned }))
+    if (after) await ports.jobs.enqueue(nextOf(request, after, at, !tended && !aligned))
     return false
   })
-  if (hasMoved) throw new LookAgain('The request moved on while it was looked at', 500)
+  if (hasMoved) throw new PutOff('the request moved on while it was looked at', 500)
   if (trouble) throw trouble
 }
 
 /** A look that comes a little early finds nothing to do, and another has to come at the same moment. */
 const early = 60_000
-function nextOf(
-  request: Request,
-  stage: ApprovalStage,
-  at: string,
-  { look, isIdle }: { look: number; isIdle: boolean },
-): JobOrder[] {
+function nextOf(request: Request, stage: ApprovalStage, at: string, isIdle: boolean): JobOrder[] {
   const next = nextLook(stage, at)
   const isEarly = isIdle && next !== undefined && Date.parse(next) - Date.parse(at) < early
-  return stageLook(request, stage, next, look + 1, isEarly ? at : '')
+  return stageLook(request, stage, next, isEarly ? at : '')
 }
 
 interface FoundOut {
@@ -74,7 +59,7 @@ interface FoundOut {
   readonly candidates: readonly Candidate[]
   readonly away: readonly Delegation[]
   /** Why it is not known who could be asked too. */
-  readonly trouble?: LookAgain
+  readonly trouble?: PutOff
 }
 
 /** All that a look has to know beside the request. */
@@ -96,7 +81,7 @@ async function findOut(
     return { unheard, candidates, away }
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
-    const trouble = new LookAgain('The directory does not say who stands in', untilItAnswers, error)
+    const trouble = new PutOff('the directory does not say who stands in', untilItAnswers, error)
     return { unheard, candidates: [], away, trouble }
   }
 }

@@ -61,7 +61,7 @@ async function lookAfter(ports: Ports, settings: Settings, requestId: string): P
     if (!stage) return
     const day = ports.clock.now().toISOString().slice(0, 10)
     const id = jobId('tend-approval', requestId, stage.stage, 'forgotten', day)
-    await ports.jobs.enqueue([{ name: 'tend-approval', payload: { v: 1, requestId, stage: stage.stage, look: 0 }, id }])
+    await ports.jobs.enqueue([{ name: 'tend-approval', payload: { v: 1, requestId, stage: stage.stage }, id }])
   })
 }
 

@@ -78,11 +78,11 @@ export function deliverWebhookJob(scope: WebhookDeliveryScope) {
       const endpoint = (await scope.endpoints.find(fresh.endpointId)) ?? fresh
       if (endpoint.disabledAt !== null) return giveUp(scope, deliveryId, disabledWords(endpoint))
       const rest = Date.parse(endpoint.waitsUntil ?? '') - scope.clock.now().getTime()
-      if (rest > 0) throw new PutOff(`the receiver of ${deliveryId}`, rest + spread * random())
+      if (rest > 0) throw new PutOff(`the receiver of ${deliveryId} rests`, rest + spread * random())
       const receiver = { key: endpoint.endpointId, isOwn: delivery.subscriber === 'bot' }
       const visitor = { ...receiver, isFailing: endpoint.failingSince !== null, deliveryId }
       const slot = await slots.enter(visitor, visitor.isOwn ? ownPatience : 0)
-      if (typeof slot === 'number') throw new PutOff(`the receiver of ${deliveryId}`, slot)
+      if (typeof slot === 'number') throw new PutOff(`the receiver of ${deliveryId} is taken`, slot)
       try {
         const at = scope.clock.now()
         const outcome = await attemptAt(scope, delivery, target, at, signal)
