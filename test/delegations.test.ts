@@ -46,6 +46,18 @@ describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engi
     await clear()
   })
 
+  it('is forgotten three months after it is over, ended or not, and no earlier', async () => {
+    for (const person of [dana, kim]) await put(given(person, omar, 1, 5))
+    await delegations().end(tenantId, kim.id, at(2))
+    await put(given(priya, omar, 1, 60))
+    const kept = async (day: number) => {
+      await delegations().forgetOld(new Date(at(day)))
+      const { rows } = await store.database.query<{ id: string }>('SELECT person_id AS id FROM delegations')
+      return rows.length
+    }
+    expect([await kept(95), await kept(96), await kept(149), await kept(151)]).toEqual([3, 1, 1, 0])
+  })
+
   it('is one also when it is asked for many times at once', async () => {
     const many = Array.from({ length: 8 }, (_, index) => given(dana, index % 2 === 0 ? omar : priya, 1, 5))
     await Promise.all(many.map(put))

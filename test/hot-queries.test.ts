@@ -37,6 +37,9 @@ const others = [
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO token_buckets SELECT 'key ' || n, 1, now(), now() + n * interval '1 minute'
    FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO delegations (delegation_id, tenant_id, person_id, delegate_id, until, ended_at, body)
+   SELECT gen_random_uuid(), '${tenantId}', gen_random_uuid(), gen_random_uuid(), now() + n * interval '1 minute', NULL, '{}'
+   FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO chat_pace SELECT 'chat ' || n, '{}', now() - n * interval '1 second'
    FROM generate_series(1, ${stored}) AS n`,
 ]
@@ -111,6 +114,8 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     ['how many are open', () => stores.requests.countByState(tenantId, openStates)],
     ['what is overdue', () => stores.requests.overdue(overdue)],
     ['what waits and is not looked after', () => stores.requests.waitingBut(tenantId, [], limit)],
+    ['who decides for whom', () => stores.delegations.reaching(tenantId, [kim, dana], new Date().toISOString())],
+    ['for whom somebody decides', () => stores.delegations.toPerson(tenantId, kim, new Date().toISOString())],
     ['who holds a name', () => stores.reservations.holder(tenantId, 'Name 7')],
     ['keeping and releasing a name', () => stores.reservations.release(randomUUID())],
     ['the cards of a request', () => stores.sentCards.ofRequest(randomUUID())],

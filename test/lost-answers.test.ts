@@ -26,8 +26,13 @@ describe('a decision whose answer was lost', () => {
     const idempotency: IdempotencyStore = dies ? { ...keys, complete: dead, release: dead } : keys
     const tokens = { ...issuer.options, tenantId }
     const rest = await startRest(issuer, { provisioning: core.provisioning, idempotency, tokens })
-    return async (who: Person, verb: string, requestId: string, { key = '', comment = 'Because.' } = {}) => {
-      const body = { reassign: { to: priya.id, comment }, nudge: {} }[verb] ?? { comment }
+    return async (
+      who: Person,
+      verb: string,
+      requestId: string,
+      { key = '', comment = 'Because.', stage }: { key?: string; comment?: string; stage?: number } = {},
+    ) => {
+      const body = { reassign: { to: priya.id, comment }, nudge: {} }[verb] ?? { comment, stage }
       const authorization = `Bearer ${await issuer.token({ oid: who.id, tid: tenantId })}`
       const headers = { authorization, ...(key && { 'idempotency-key': key }) }
       return rest.call('POST', `/requests/v1/${requestId}/${verb}`, { body, headers })
@@ -81,6 +86,20 @@ describe('a decision whose answer was lost', () => {
     if (now) await core.ports.requests.update({ ...now, status: 'failed', version: now.version + 1 })
     const again = await (await started())(priya, 'retry', requestId, { key })
     expect([again.status, again.body.status]).toEqual([200, 'failed'])
+  })
+
+  it('of somebody who is asked in the next stage too decides nothing there without its key, where it names its stage', async () => {
+    const requestId = await stored(open('any', 2))
+    await (await started({ dies: true }))(dana, 'approve', requestId, { key: randomUUID(), stage: 1 })
+    const call = await started()
+    for (const verb of ['approve', 'reject']) {
+      const again = await call(dana, verb, requestId, { stage: 1 })
+      expect([again.status, again.body.code]).toEqual([409, 'already-decided'])
+    }
+    expect((await core.ports.requests.find(requestId))?.approvals.map(({ decisions }) => decisions.length)).toEqual([
+      1, 0,
+    ])
+    expect((await call(dana, 'approve', requestId, { stage: 2 })).body.status).toBe('queued')
   })
 
   it('stays one: under another key, without one, by another person or of another kind it comes too late', async () => {

@@ -79,20 +79,21 @@ describe('mutations of what is written by REST', () => {
         ...(body.length > 0 && { body }),
       }),
   })
-  const decision = (verb: string, who: string): Endpoint =>
+  const decision = (verb: string, who: string, more: object = {}): Endpoint =>
     signedIn(
       `POST /requests/v1/:requestId/${verb}`,
       `${who} collab`,
       () => `/requests/v1/${requestId}/${verb}`,
       () => ({
         comment: 'Because it is fine.',
+        ...more,
       }),
     )
   const endpoints: readonly Endpoint[] = [
     signedIn('POST /collab/v1/spo', 'kim collab', () => '/collab/v1/spo', site),
     signedIn('POST /mail/v1/mailboxes', 'kim mail', () => '/mail/v1/mailboxes', mailbox),
-    decision('approve', 'dana'),
-    decision('reject', 'dana'),
+    decision('approve', 'dana', { stage: 1 }),
+    decision('reject', 'dana', { stage: 1 }),
     decision('cancel', 'kim'),
     decision('retry', 'sam'),
     signedIn(

@@ -36,6 +36,8 @@ export interface DelegationStore {
   ofPerson(tenantId: string, personId: string, at: string): Promise<Delegation | undefined>
   /** What is delegated to a person at this time. */
   toPerson(tenantId: string, personId: string, at: string): Promise<Delegation[]>
+  /** Forgets, at this time, those that would have ended long ago by themselves. */
+  forgetOld(at: Date): Promise<void>
   /** Those of these people at this time, and those of their delegates, and so on. */
   reaching(tenantId: string, personIds: readonly string[], at: string): Promise<Delegation[]>
 }

@@ -1,6 +1,9 @@
 import { type Delegation, type DelegationStore, delegation } from '../core/index.ts'
 import type { Database } from './database.ts'
 
+/** For how many days those that are over are kept: longer than anybody asks why they were asked. */
+const keptDays = 90
+
 interface Row {
   readonly body: unknown
   readonly ended_at: Date | null
@@ -49,6 +52,10 @@ export function createDelegationStore(database: Database): DelegationStore {
          WHERE tenant_id = $1 AND delegate_id = $2 AND ended_at IS NULL AND until > $3 ORDER BY until LIMIT 50`,
         [tenantId, personId, at],
       ),
+    async forgetOld(at) {
+      const before = new Date(at.getTime() - keptDays * 86_400_000).toISOString()
+      await database.query('DELETE FROM delegations WHERE until < $1', [before])
+    },
     // Joined by UNION, which leaves out what is there already, so that a circle ends.
     reaching: (tenantId, personIds, at) =>
       read(

@@ -135,6 +135,7 @@ export function storeInMemory(): Pick<
         away.delete(personId)
         return own
       },
+      forgetOld: async () => undefined,
       ofPerson: async (_, personId, at) => current(at).find(({ person }) => person.id === personId),
       toPerson: async (_, personId, at) => current(at).filter(({ delegate }) => delegate.id === personId),
       reaching: async (_, personIds, at) => {

@@ -6,7 +6,7 @@ export const approveRequestExamples = {
   approved: {
     summary: 'An approval',
     params: { requestId: '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11' },
-    body: { comment: 'Go ahead.' },
+    body: { comment: 'Go ahead.', stage: 1 },
     status: 200,
     answer: {
       requestId: '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11',

@@ -13,8 +13,18 @@ import { cancelRequestExamples, retryRequestExamples } from '../examples/late-de
 import type { ProblemCode } from '../problem-codes.ts'
 import { ofOneRequest, showing, shown } from './shown-request.ts'
 
+const comment = z.string().trim().max(longestComment).optional().describe('Why; the requester reads it')
+const endingBody = z.strictObject({ comment }).default({})
 const decisionBody = z
-  .strictObject({ comment: z.string().trim().max(longestComment).optional().describe('Why; the requester reads it') })
+  .strictObject({
+    comment,
+    stage: z
+      .int()
+      .min(1)
+      .max(5)
+      .optional()
+      .describe('The stage that is decided: with it, a call that is repeated without its key decides no other one'),
+  })
   .default({})
 
 type Decide = (
@@ -23,6 +33,7 @@ type Decide = (
   requestId: string,
   comment: string | undefined,
   attempt: string,
+  stage: number | undefined,
 ) => Promise<Request>
 
 type DecisionExamples =
@@ -42,6 +53,9 @@ interface DecisionSpec {
 }
 
 function decisionRoute({ verb, summary, permission, decides, refusals, examples, decide }: DecisionSpec): ActorRoute {
+  const body: z.ZodType<{ comment?: string | undefined; stage?: number | undefined }> = decides
+    ? decisionBody
+    : endingBody
   return defineRoute({
     id: `${verb}Request`,
     tag: 'Requests',
@@ -52,13 +66,13 @@ function decisionRoute({ verb, summary, permission, decides, refusals, examples,
     ...(decides && { decides }),
     audience: 'any',
     params: ofOneRequest,
-    body: decisionBody,
+    body,
     answers: { 200: showing },
     refusals: ['not-found', ...refusals],
     examples,
     idempotent: true,
     async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
-      return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt))
+      return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt, body.stage))
     },
   })
 }
@@ -89,7 +103,7 @@ export const cancelRequest = decisionRoute({
   permission: 'request.cancel',
   refusals: ['already-ended', 'illegal-transition'],
   examples: cancelRequestExamples,
-  decide: (to, ...call) => to.cancel(...call),
+  decide: (to, actor, requestId, comment, attempt) => to.cancel(actor, requestId, comment, attempt),
 })
 export const retryRequest = decisionRoute({
   verb: 'retry',
@@ -97,5 +111,5 @@ export const retryRequest = decisionRoute({
   permission: 'request.retry',
   refusals: ['illegal-transition'],
   examples: retryRequestExamples,
-  decide: (to, ...call) => to.retry(...call),
+  decide: (to, actor, requestId, comment, attempt) => to.retry(actor, requestId, comment, attempt),
 })

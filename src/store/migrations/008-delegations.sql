@@ -1,4 +1,4 @@
--- Who decides for whoever is away. A person has one at a time; those that are over are kept for a while.
+-- Who decides for whoever is away. A person has one at a time; what is long over is forgotten.
 CREATE TABLE delegations (
   delegation_id uuid PRIMARY KEY,
   tenant_id uuid NOT NULL,
@@ -9,4 +9,5 @@ CREATE TABLE delegations (
   body jsonb NOT NULL
 );
 CREATE UNIQUE INDEX delegations_of_person ON delegations (tenant_id, person_id) WHERE ended_at IS NULL;
+CREATE INDEX delegations_until ON delegations (until);
 CREATE INDEX delegations_to_person ON delegations (tenant_id, delegate_id) WHERE ended_at IS NULL;
