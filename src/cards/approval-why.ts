@@ -1,5 +1,4 @@
-import type { ApprovalStage, JudgedCondition, Request } from '../core/index.ts'
-import { labelName } from './facts.ts'
+import { type ApprovalStage, type JudgedCondition, type Request, titleOfFound } from '../core/index.ts'
 import { strings } from './strings.ts'
 import { cut, fill, listOf, longest } from './words.ts'
 
@@ -24,7 +23,7 @@ function inWords(request: Request, { condition, found }: JudgedCondition): strin
   if ('externalOwners' in condition) return fill(words.externalOwners, { found: cut(found, longest.title) })
   const field = fieldName(request, condition.field)
   if (found === '') return fill(words.missing, { field })
-  const values = { field, found: cut(foundName(request, condition.field, found), longest.title) }
+  const values = { field, found: cut(titleOfFound(request.template, condition.field, found), longest.title) }
   // What is no number is above and below all of them, which would be an odd thing to say.
   if (!Number.isNaN(Number(found))) {
     if ('above' in condition) return fill(words.above, { ...values, bound: String(condition.above) })
@@ -40,11 +39,4 @@ export function fieldName({ template }: Request, name: string): string {
   const own = template.fields.find(({ key }) => `metadata.${key}` === name)
   const known = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined
   return cut(own?.label ?? known ?? name, longest.name)
-}
-
-function foundName(request: Request, name: string, found: string): string {
-  const { template, details } = request
-  if (name === 'labelId' && 'labelId' in details) return labelName({ template, details })
-  const own = template.fields.find(({ key }) => `metadata.${key}` === name)
-  return own?.choices.find(({ value }) => value === found)?.title ?? found
 }

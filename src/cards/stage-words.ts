@@ -28,7 +28,7 @@ const said = (words: string, values: Readonly<Record<string, string>>, weight: L
 })
 
 /** The last day of an absence, whose end may be the midnight after it. */
-const lastDay = (until: string, viewer: Viewer): string =>
+const endDay = (until: string, viewer: Viewer): string =>
   moment(new Date(Date.parse(until) - 1).toISOString(), viewer, 'day')
 
 const isStanding = ({ until }: StandIn, viewer: Viewer): boolean =>
@@ -81,7 +81,7 @@ function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line
     if (why === 'unreachable') return [said(words.unreachable, values)]
     if (why === 'escalated') return [said(people.length === 1 ? words.escalated : words.escalatedMany, values)]
     const away = by ?? people[0]
-    const at = until === undefined ? '' : lastDay(until, viewer)
+    const at = until === undefined ? '' : endDay(until, viewer)
     const isDirect = people.length === 1 && people[0]?.id === away?.id
     return [said(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? nameOf(away) : '', at })]
   })
@@ -118,9 +118,7 @@ function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): L
       'or',
     )
   return [
-    ...(until === undefined
-      ? []
-      : [said(words.yourDelegate, { people: named(delegates), at: lastDay(until, viewer) })]),
+    ...(until === undefined ? [] : [said(words.yourDelegate, { people: named(delegates), at: endDay(until, viewer) })]),
     ...(asked.length === 0
       ? []
       : [said(isLost ? words.insteadUnreached : words.insteadOfYou, { people: named(asked), at: since })]),
@@ -178,7 +176,7 @@ function delegatedLines({ standIns = [] }: ApprovalStage, viewer: Viewer): Line[
       said(strings.status.waits.delegated, {
         name: by ? nameOf(by) : '',
         people: nameOf(person),
-        at: until === undefined ? '' : lastDay(until, viewer),
+        at: until === undefined ? '' : endDay(until, viewer),
       }),
     )
 }

@@ -7,7 +7,7 @@ import {
   type StandIn,
   waitingFor,
 } from './approval-stage.ts'
-import type { JudgedCondition } from './condition.ts'
+import { type JudgedCondition, titleOfFound } from './condition.ts'
 import type { Said } from './explanation-words.ts'
 import type { Request } from './request.ts'
 import type { Person } from './resource.ts'
@@ -77,20 +77,13 @@ function factsOf(request: Request, { condition, found, holds }: JudgedCondition)
   const { field } = condition
   const isMissing = 'given' in condition ? condition.given !== holds : found.trim() === ''
   if (isMissing) return { why: 'notGiven', field }
-  const facts = { field, found: titleOf(request, field, found) }
+  const facts = { field, found: titleOfFound(request.template, field, found) }
   if ('given' in condition) return { why: 'given', ...facts }
   if ('oneOf' in condition) return { why: 'oneOf', ...facts }
   if ('noneOf' in condition) return { why: 'noneOf', ...facts }
   const [why, bound] = 'above' in condition ? ['above', condition.above] : ['below', condition.below]
   // What is no number is above and below all of them, which would be an odd thing to say.
   return { why: Number.isNaN(Number(found)) ? 'noNumber' : why, ...facts, bound }
-}
-
-/** A label or a choice by the name that the template gives it. */
-function titleOf({ template }: Request, field: string, found: string): string {
-  if (field === 'labelId') return template.labels.allowed.find(({ id }) => id === found)?.name ?? found
-  const own = template.fields.find(({ key }) => `metadata.${key}` === field)
-  return own?.choices.find(({ value }) => value === found)?.title ?? found
 }
 
 type Way = 'person' | 'manager' | 'member' | 'owner' | 'group' | 'admin' | 'groupOrAdmin' | 'template'
