@@ -170,7 +170,7 @@ describe('a stage that nobody decides', () => {
     const many = Array.from({ length: 5 }, () => at.system.tendApproval({ v: 1, requestId, stage: 1 }))
     const [decision, ...ends] = await Promise.allSettled([at.approve(actorOf(dana), requestId), ...many])
     expect(decision.status).toBe('fulfilled')
-    for (const end of ends) if (end.status === 'rejected') expect(end.reason).toMatchObject({ name: 'LookAgain' })
+    for (const end of ends) if (end.status === 'rejected') expect(end.reason).toMatchObject({ name: 'PutOff' })
     await at.system.tendApproval({ v: 1, requestId, stage: 1 })
     const said = await actions(requestId)
     expect(new Set(said).size).toBe(said.length)
