@@ -2,11 +2,12 @@ import type { Actor } from './access.ts'
 import type { Draft } from './draft.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { bodyOfForm } from './form-values.ts'
-import { type Plan, usableTemplate } from './plan.ts'
+import { isForMailboxPlan, type Plan, usableTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { evaluate, resourceOf } from './preview.ts'
 import { read } from './reading.ts'
 import type { Request } from './request.ts'
+import { candidatesFor, type SimilarResources, similarAmong } from './similar.ts'
 import type { Template } from './template.ts'
 import { fault } from './validation.ts'
 
@@ -19,7 +20,14 @@ export type DraftView =
       readonly faults: readonly Fault[]
       readonly outdated: boolean
     }
-  | { readonly step: 'review'; readonly draft: Draft; readonly plan: Plan; readonly outdated: boolean }
+  | {
+      readonly step: 'review'
+      readonly draft: Draft
+      readonly plan: Plan
+      /** What the tenant has already with a name like this one. */
+      readonly similar: SimilarResources
+      readonly outdated: boolean
+    }
   | { readonly step: 'submitted'; readonly request: Request }
   | { readonly step: 'discarded'; readonly draft: Draft }
 
@@ -54,14 +62,16 @@ export async function showDraft(
     }
   const template = await knownTemplate(ports, actor, draft.templateId)
   const checked = await check(ports, settings, actor, draft, template)
-  if ('plan' in checked) return { step: 'review', draft, plan: checked.plan, outdated }
+  if ('plan' in checked) return { step: 'review', draft, ...checked, outdated }
   const back = await write(ports, { ...draft, step: 'details' })
   return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
 }
 
-type Checked = { readonly plan: Plan } | { readonly template: Template; readonly faults: readonly Fault[] }
+type Checked =
+  | { readonly plan: Plan; readonly similar: SimilarResources }
+  | { readonly template: Template; readonly faults: readonly Fault[] }
 
-/** What a request made of this draft would be, or what is wrong with it. */
+/** What a request made of this draft would be and what there is like it, or what is wrong with it. */
 export async function check(
   ports: Ports,
   settings: Settings,
@@ -72,9 +82,16 @@ export async function check(
   const { requestId, replaces } = draft
   const { body, faults: inForm } = bodyOfForm(template, draft.values)
   const inquiry = { ports, settings, actor, requestId, replaces, crowded: false }
-  const evaluation = await evaluate(inquiry, resourceOf(template.kind), body)
+  const sought = { kind: template.kind, displayName: draft.values['displayName'] ?? '' }
+  const [evaluation, candidates] = await Promise.all([
+    evaluate(inquiry, resourceOf(template.kind), body),
+    candidatesFor(ports, sought),
+  ])
   const faults = [...inForm, ...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
-  return evaluation.ok && faults.length === 0 ? { plan: evaluation.plan } : { template, faults }
+  if (!evaluation.ok || faults.length > 0) return { template, faults }
+  const { plan } = evaluation
+  const address = isForMailboxPlan(plan) ? plan.address : plan.url
+  return { plan, similar: await similarAmong(ports, actor, { ...sought, address }, candidates) }
 }
 
 export const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '').trim()

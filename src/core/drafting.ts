@@ -69,7 +69,7 @@ export async function reviewDraft(
   const step = 'plan' in checked ? 'review' : 'details'
   const next = await write(ports, { ...filled, step })
   if (!next) return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
-  if ('plan' in checked) return { step: 'review', draft: next, plan: checked.plan, outdated: false }
+  if ('plan' in checked) return { step: 'review', draft: next, ...checked, outdated: false }
   return { step: 'details', draft: next, template: checked.template, faults: checked.faults, outdated: false }
 }
 

@@ -47,6 +47,7 @@ export {
   showDelivery,
   showDeliveryDetails,
 } from './delivery-log.ts'
+export type * from './directory-ports.ts'
 export * from './draft.ts'
 export type { DraftView } from './draft-view.ts'
 export type { StatusCard } from './drafting.ts'
@@ -83,6 +84,14 @@ export type { Deciding } from './refused.ts'
 export * from './request.ts'
 export * from './request-view.ts'
 export * from './resource.ts'
+export {
+  findSimilar,
+  type SimilarResource,
+  type SimilarResources,
+  type Sought,
+  similarResource,
+  similarResources,
+} from './similar.ts'
 export * from './site.ts'
 export { standsFor } from './stand-ins.ts'
 export * from './template.ts'

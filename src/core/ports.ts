@@ -1,13 +1,13 @@
-import type { Account } from './approval.ts'
 import type { ApprovalTimes } from './approval-time.ts'
 import type { AuditedState } from './audit.ts'
 import type { Proof } from './audit-report.ts'
 import type { ConversationStore, SentCards } from './chat-ports.ts'
 import type { DelegationStore } from './delegation.ts'
+import type { Directory } from './directory-ports.ts'
 import type { Draft } from './draft.ts'
 import type { AuditEntry, Delivery, JobOrder } from './events.ts'
 import type { Request, RequestState } from './request.ts'
-import type { Person, ResourceKind } from './resource.ts'
+import type { ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
 import type { Tenant, Vitals } from './tenant-ports.ts'
 import type { DeliveryQuery, WebhookEndpoint } from './webhook-endpoint.ts'
@@ -175,42 +175,6 @@ export interface DeadLetters {
   settle(letterId: string, about: { readonly personId: string; readonly why: string }): Promise<boolean>
   /** Enqueues its job anew and takes it off the list; false when it is not on it any more. */
   replay(letterId: string): Promise<boolean>
-}
-
-/** The domains that the organisation takes mail for, in lower case. */
-export interface MailDomains {
-  readonly default: string
-  readonly accepted: readonly string[]
-}
-
-/** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */
-export interface Directory {
-  person(id: string): Promise<Account | undefined>
-  manager(id: string): Promise<Account | undefined>
-  /** Whether somebody is of another organisation and only invited into ours. Nobody, for who is not known. */
-  isGuest(personId: string): Promise<boolean>
-  /** The people in a group, through nesting too. */
-  membersOf(groupId: string): Promise<Account[]>
-  ownersOf(groupId: string): Promise<Account[]>
-  /** Ids of the groups that the person is in, through nesting too. The answer may be a minute old, unless asked anew. */
-  groupsOf(personId: string, how?: { readonly anew: boolean }): Promise<ReadonlySet<string>>
-  /** People by what others type of them: a sign-in name or mail address, else the beginning of a name. Ten at most. */
-  findPeople(text: string): Promise<Account[]>
-  /** Whether the person is a guest, or of another organisation's domain. */
-  isExternal(personId: string): Promise<boolean>
-  /** Whether no site and no group's site has this alias, or will have it. */
-  isSiteAddressFree(alias: string): Promise<boolean>
-  /** The ids of those people whom Exchange does not know, and who can be given no access: who has no mailbox, say. */
-  unknownToExchange(people: readonly Person[]): Promise<readonly string[]>
-  /** Whether a mailbox can be made of this address: nobody has the address, nor what stands before its `@` as a name. */
-  isMailboxNameFree(address: string): Promise<boolean>
-  /** Whether nobody has this mail address. */
-  isMailAddressFree(address: string): Promise<boolean>
-  mailDomains(): Promise<MailDomains>
-  /** The API document's look-up by request id: `GET {directory_url}/v1.0/groups?$filter=…`. */
-  findProvisionedGroup(
-    requestId: string,
-  ): Promise<{ id: string; displayName: string; siteId?: string; url?: string } | undefined>
 }
 
 export interface Ports {

@@ -7,6 +7,7 @@ import { type Exchange, heldBy, localPartOf, reachedBy } from './exchange.ts'
 import { type Graph, graphService, query, quoted } from './graph.ts'
 import { isHeldByAccount, unknownToExchange } from './people.ts'
 import type { SharePoint } from './sharepoint.ts'
+import { similar, visibleTo } from './similar.ts'
 import { asAccount } from './user.ts'
 
 export interface DirectoryParts {
@@ -62,6 +63,8 @@ export function createDirectory(parts: DirectoryParts): Directory {
     isMailAddressFree: async (address) => isFree(reachedBy(address)),
     mailDomains: theDomains,
     findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
+    similar: (query) => similar(parts, query),
+    visibleTo: (person, candidates, query) => visibleTo(parts, person, candidates, query),
   }
 }
 

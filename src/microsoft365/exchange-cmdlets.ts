@@ -80,7 +80,7 @@ export interface CmdletParameters {
     readonly ExternalAudience?: 'All'
   }
   'Get-Mailbox': OfMailbox | { readonly Filter: string } | { readonly ResultSize: number }
-  'Get-Recipient': { readonly Filter: string }
+  'Get-Recipient': { readonly Filter: string; readonly RecipientTypeDetails?: readonly string[] }
   'Get-User': OfMailbox
   'Get-Place': OfMailbox
   'Get-CalendarProcessing': OfMailbox

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { TenantError } from '../core/index.ts'
-import { type CallService, readAs } from './call.ts'
+import { type Call, type CallService, readAs } from './call.ts'
 
 const onePage = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
+type How = Pick<Call, 'headers' | 'signal'>
 interface Page<T> {
   readonly found: readonly T[]
   readonly next: string | undefined
@@ -14,9 +15,9 @@ export function createPages(call: CallService, root: string, service: string) {
     url: string,
     item: S,
     purpose: string,
-    signal?: AbortSignal,
+    how: How = {},
   ): Promise<Page<z.output<S>> | undefined> {
-    const answer = await call({ url, purpose, accept: [404], ...(signal && { signal }) })
+    const answer = await call({ url, purpose, accept: [404], ...how })
     if (answer.status === 404) return undefined
     const body = readAs(onePage, answer, service)
     // Directory lists mix people with groups, devices and roles: what is not asked for is left out.
@@ -34,7 +35,7 @@ export function createPages(call: CallService, root: string, service: string) {
       let next: string | undefined = url
       for (let count = 0; next !== undefined; count += 1) {
         if (!next.startsWith(`${root}/`) || count === 100) throw foreignPage(service)
-        const read: Page<z.output<S>> | undefined = await page(next, item, purpose, signal)
+        const read: Page<z.output<S>> | undefined = await page(next, item, purpose, signal && { signal })
         if (!read) return []
         found.push(...read.found)
         next = read.next
@@ -42,8 +43,12 @@ export function createPages(call: CallService, root: string, service: string) {
       return found
     },
     /** The first entries of a list, as many as `$top` says, where nobody wants to read them all. */
-    first: async <S extends z.ZodType>(url: string, item: S, purpose: string): Promise<readonly z.output<S>[]> =>
-      (await page(url, item, purpose))?.found ?? [],
+    first: async <S extends z.ZodType>(
+      url: string,
+      item: S,
+      purpose: string,
+      how?: How,
+    ): Promise<readonly z.output<S>[]> => (await page(url, item, purpose, how))?.found ?? [],
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TenantError } from '../core/index.ts'
+import { type Person, TenantError } from '../core/index.ts'
 import { type CallService, readAs } from './call.ts'
 import { quoted } from './graph.ts'
 
@@ -27,6 +27,10 @@ const administered = z.object({
 export type Administered = z.output<typeof administered>
 const loginName = z.object({ LoginName: z.string() })
 const users = z.object({ value: z.array(loginName) })
+
+/** SP.BasePermissions: 64 bits in two halves; `open` is the seventeenth (PermissionKind). */
+const permissions = z.object({ Low: z.string().regex(/^\d{1,10}$/) })
+const openSite = 1n << 16n
 
 /** The communication site's web template, and US English: the one language that every tenant has. */
 const communicationTemplate = 'SITEPAGEPUBLISHING#0'
@@ -139,6 +143,15 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
         purpose: 'applying the sensitivity label',
         signal,
       })
+    },
+
+    /** Whether a person has the right to open a site; nobody has, for whom SharePoint does not answer. */
+    async mayOpen(address: string, { userPrincipalName }: Pick<Person, 'userPrincipalName'>, signal: AbortSignal) {
+      const user = encodeURIComponent(quoted(claimOf(userPrincipalName)))
+      const url = `${onTenant(address)}/_api/web/getusereffectivepermissions(@user)?@user=${user}`
+      const accept = [400, 403, 404, 423, 500]
+      const answer = await call({ url, purpose: 'asking who may open a site', accept, signal })
+      return answer.status === 200 && (BigInt(readAs(permissions, answer, service).Low) & openSite) !== 0n
     },
 
     /** Login names of a site's owners group. */

@@ -25,7 +25,7 @@ const person = z.object({
 /** One person of the tenant; `managerId` is the object id of another. */
 export type Person = z.infer<typeof person>
 
-/** The tenant before anybody asked for anything: people, groups, labels, mailboxes, accepted domains (default first). */
+/** The tenant before anybody asked for anything: people, groups, sites, labels, mailboxes, accepted domains (default first). */
 export const contoso = z
   .object({
     tenantId: z.uuid(),
@@ -42,6 +42,23 @@ export const contoso = z
         description: z.string(),
         owners: z.array(z.uuid()).default([]),
         members: z.array(z.uuid()),
+      }),
+    ),
+    /** Sites that are there from the beginning; `group` is what a team site's Microsoft 365 group has of its own. */
+    sites: z.array(
+      z.object({
+        path: z.string(),
+        title: z.string(),
+        description: z.string(),
+        owners: z.array(z.uuid()).nonempty(),
+        openToAll: z.boolean().default(false),
+        group: z
+          .object({
+            visibility: z.enum(['Public', 'Private', 'HiddenMembership']),
+            hideFromAddressLists: z.boolean().default(false),
+            members: z.array(z.uuid()).default([]),
+          })
+          .optional(),
       }),
     ),
     mailboxes: z.array(

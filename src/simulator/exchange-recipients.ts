@@ -95,7 +95,7 @@ function groupRecipient(group: Group): Doc {
     ExternalDirectoryObjectId: group.id,
     RecipientType: 'MailUniversalDistributionGroup',
     RecipientTypeDetails: 'GroupMailbox',
-    HiddenFromAddressListsEnabled: false,
+    HiddenFromAddressListsEnabled: group.doc['hideFromAddressLists'] ?? false,
     WhenCreated: group.createdAt,
     WhenCreatedUTC: group.createdAt,
   }

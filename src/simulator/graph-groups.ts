@@ -1,5 +1,6 @@
 import { defaultDomain } from './contoso.ts'
 import { type GroupChange, readGroupBody } from './graph-group-body.ts'
+import { searchTest } from './graph-search.ts'
 import { badRequest, type GraphSettings, notFound, refuse } from './graph-wire.ts'
 import { page, parseFilter, select } from './odata.ts'
 import { now, type Tenant } from './tenant.ts'
@@ -98,8 +99,6 @@ function created(settings: GraphSettings, group: Group): Reply {
 function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
   const { directoryExtension, directorySeconds, url } = settings
   const filter = call.query.get('$filter')
-  const search = call.query.get('$search')
-  if (search !== null) badRequest(call, 'The query parameter $search is not supported for groups here.')
   const indexed = now() - directorySeconds * 1000
   const found = allGroups(tenant)
     .map((group) => {
@@ -107,6 +106,7 @@ function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply 
       return groupDoc(seen ? group : { ...group, extension: undefined }, directoryExtension)
     })
     .filter(filter === null ? () => true : parseFilter(filter))
+    .filter(searchTest(call, ['displayName', 'description', 'mail', 'mailNickname']))
     .map((doc) => select(doc, call.query, defaultGroupProperties(doc, directoryExtension)))
   const selected = call.query.get('$select')
   const fields = selected === null ? '' : `(${selected})`

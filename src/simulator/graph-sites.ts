@@ -1,8 +1,8 @@
 import { type GraphSettings, graphError, notFound, refuse } from './graph-wire.ts'
-import { select } from './odata.ts'
+import { page, select } from './odata.ts'
 import type { Tenant } from './tenant.ts'
 import { findGroup, type Group } from './tenant-groups.ts'
-import { findSite, freePath, insertSite, isReady, type Site } from './tenant-sites.ts'
+import { allSites, findSite, freePath, insertSite, isReady, type Site } from './tenant-sites.ts'
 import { type Call, type Operation, type Reply, text } from './wire.ts'
 
 /** Sites as Graph shows them: of a group, by host and path, by id. */
@@ -14,6 +14,12 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
     return { status: 200, body: { '@odata.context': context, ...select(doc, call.query, Object.keys(doc)) } }
   }
   return [
+    {
+      name: 'graph.sites.search',
+      method: 'GET',
+      path: /^\/v1\.0\/sites$/,
+      handle: (call) => searchSites(tenant, settings, call),
+    },
     {
       name: 'graph.groups.site',
       method: 'GET',
@@ -48,6 +54,28 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
       },
     },
   ]
+}
+
+/**
+ * "Search for sites": free text over what a site says of itself, all words of it, with `*` any that begin so. An app finds
+ * every site, whoever may open it.
+ */
+function searchSites(tenant: Tenant, { url }: GraphSettings, call: Call): Reply {
+  const search = call.query.get('search') ?? ''
+  if (search.trim() === '') return refuse(call, 400, 'invalidRequest', 'A search needs words.')
+  const wanted = search.toLowerCase().split(/\s+/)
+  const found = allSites(tenant)
+    .filter(isReady)
+    .filter(({ doc, path }) => {
+      const words = `${doc.title} ${doc.description} ${path}`.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u)
+      const has = (one: string) =>
+        one.endsWith('*') ? words.some((word) => word.startsWith(one.slice(0, -1))) : words.includes(one)
+      return wanted.every(has)
+    })
+    .map((site) => siteDoc(site, url))
+    .map((doc) => select(doc, call.query, Object.keys(doc)))
+  const context = { '@odata.context': `${url}/v1.0/$metadata#sites` }
+  return { status: 200, body: { ...context, ...page(found, call.query, `${url}/v1.0/sites`) } }
 }
 
 const inProgress = (call: Call): Reply =>

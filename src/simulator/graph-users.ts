@@ -1,9 +1,11 @@
 import { addressesOf, contoso, findPerson, type Person } from './contoso.ts'
 import { accountDoc, changeAccount, listDeleted, mailboxOfAccount } from './graph-mailbox-users.ts'
+import { searchTest } from './graph-search.ts'
 import { badRequest, type GraphSettings, notFound } from './graph-wire.ts'
 import { page, parseFilter, select } from './odata.ts'
 import type { Tenant } from './tenant.ts'
 import { groupDoc, groupsOf } from './tenant-groups.ts'
+import { allMailboxes } from './tenant-mailboxes.ts'
 import { asRecord, type Call, type Operation, type Reply } from './wire.ts'
 
 const defaults = [
@@ -28,7 +30,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
       name: 'graph.users.list',
       method: 'GET',
       path: /^\/v1\.0\/users$/,
-      handle: (call) => listUsers(call, settings.url),
+      handle: (call) => listUsers(tenant, call, settings.url),
     },
     {
       name: 'graph.users.get',
@@ -94,52 +96,19 @@ function person(call: Call): Person {
   return findPerson(id) ?? notFound(call, id)
 }
 
-function listUsers(call: Call, url: string): Reply {
-  const search = call.query.get('$search')
-  if (search !== null && call.headers['consistencylevel']?.toString().toLowerCase() !== 'eventual') {
-    badRequest(
-      call,
-      "Request with $search query parameter only works through MSGraph with a special request header: 'ConsistencyLevel: eventual'",
-    )
-  }
+/** The list is of people; a `$search` finds the accounts of mailboxes too, as in Graph. */
+function listUsers(tenant: Tenant, call: Call, url: string): Reply {
   const filter = call.query.get('$filter')
-  const found = contoso.people
-    .map(userDoc)
+  const accounts = call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
+  const found = [...contoso.people.map(userDoc), ...accounts]
     .filter(filter === null ? () => true : parseFilter(filter))
-    .filter(search === null ? () => true : parseSearch(call, search))
+    .filter(searchTest(call, searchable))
     .map((doc) => select(doc, call.query, defaults))
   const context = { '@odata.context': `${url}/v1.0/$metadata#users` }
   return { status: 200, body: { ...context, ...page(found, call.query, `${url}/v1.0/users`) } }
 }
 
-const searchable = new Set(['displayName', 'mail', 'userPrincipalName', 'givenName', 'surname'])
-
-/** `"displayName:an lee" OR "mail:an"`: each word must begin a word of the property; letters compare without marks. */
-function parseSearch(call: Call, search: string): (doc: Record<string, unknown>) => boolean {
-  const tests = search.split(/\s+OR\s+/).map((part) => {
-    const match = /^"(\w+):(.*)"$/.exec(part.trim())
-    const property = match?.[1] ?? ''
-    if (!searchable.has(property)) badRequest(call, `Syntax error: character ':' is not valid in '${search}'.`)
-    const words = fold(match?.[2] ?? '')
-      .split(/\s+/)
-      .filter((word) => word !== '')
-    return (doc: Record<string, unknown>) => {
-      const value = fold(String(doc[property] ?? ''))
-      const starts = value.split(/[\s@.'-]+/)
-      return words.every((word) => value.startsWith(word) || starts.some((start) => start.startsWith(word)))
-    }
-  })
-  return (doc) => tests.some((test) => test(doc))
-}
-
-const fold = (value: string): string =>
-  value
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/ł/gi, 'l')
-    .replace(/ø/gi, 'o')
-    .replace(/ß/g, 'ss')
-    .toLowerCase()
+const searchable = ['displayName', 'mail', 'userPrincipalName', 'givenName', 'surname']
 
 function memberOf(tenant: Tenant, settings: GraphSettings, kind: 'memberOf' | 'transitiveMemberOf'): Operation {
   return {

@@ -11,6 +11,7 @@ import { pageService } from './pages.ts'
 import { sharePointService } from './sharepoint.ts'
 import { openTenant } from './tenant.ts'
 import { seedMailboxes } from './tenant-mailboxes.ts'
+import { seedSites } from './tenant-sites.ts'
 import { openTokens } from './tokens.ts'
 import type { Service } from './wire.ts'
 
@@ -52,6 +53,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { directorySeconds = 15, siteReadySeconds = 1, exchangeSettleSeconds = 1 } = options
   const tenant = openTenant(options.dataDir)
   tenant.transaction(() => seedMailboxes(tenant))
+  tenant.transaction(() => seedSites(tenant))
   const server = createServer()
   // Everything slow is done before the port opens: from then on every request finds a listener.
   const tokens = await openTokens(tenant)

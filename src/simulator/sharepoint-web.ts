@@ -1,7 +1,16 @@
 import { findPerson, type Person } from './contoso.ts'
 import { select } from './odata.ts'
-import { badArgument, groupClaim, personClaim, readySite, refuse, type SharePointSettings } from './sharepoint-wire.ts'
+import {
+  badArgument,
+  groupClaim,
+  parameter,
+  personClaim,
+  readySite,
+  refuse,
+  type SharePointSettings,
+} from './sharepoint-wire.ts'
 import type { Tenant } from './tenant.ts'
+import { findGroup, objectsOf } from './tenant-groups.ts'
 import { addSiteOwner, findSite, isReady, type Site, siteOwners } from './tenant-sites.ts'
 import { asRecord, type Call, type Operation, type Reply, text } from './wire.ts'
 
@@ -32,8 +41,37 @@ export function webOperations(tenant: Tenant, settings: SharePointSettings): rea
         return { status: 200, body: { value: owners.map((doc) => select(doc, call.query, Object.keys(doc))) } }
       },
     },
+    {
+      name: 'sharepoint.web.permissions',
+      method: 'GET',
+      path: /^\/sites\/([^/]+)\/_api\/web\/getusereffectivepermissions\(@user\)$/i,
+      handle: (call) => effectivePermissions(tenant, call),
+    },
     { name: 'sharepoint.owners.add', method: 'POST', path: ownerGroup, handle: (call) => addOwner(tenant, call) },
   ]
+}
+
+/** SP.BasePermissions of an owner, of a reader and of somebody from elsewhere, as `High` and `Low` halves. */
+const rights = {
+  owner: { High: '2147483647', Low: '4294967295' },
+  reader: { High: '176', Low: '138612833' },
+  nobody: { High: '0', Low: '0' },
+} as const
+
+/** SP.Web.getUserEffectivePermissions: what a person may do in a site, by whatever way. */
+function effectivePermissions(tenant: Tenant, call: Call): Reply {
+  const site = readySite(tenant, call)
+  const loginName = parameter(call, '@user')
+  const person = loginName.startsWith(personClaim) ? findPerson(loginName.slice(personClaim.length)) : undefined
+  if (!person)
+    return refuse(500, '-2146232832, Microsoft.SharePoint.SPException', 'The specified user could not be found.')
+  const roles = site.groupId === undefined ? [] : (['owners', 'members'] as const)
+  const [owners = [], members = []] = roles.map((role) => objectsOf(tenant, site.groupId ?? '', role))
+  const isOwner = [...owners, ...siteOwners(tenant, site.id).map(({ userId }) => userId)].includes(person.id)
+  const group = site.groupId === undefined ? undefined : findGroup(tenant, 'id', site.groupId)
+  const isOpen = site.doc.openToAll === true || group?.doc['visibility'] === 'Public'
+  const isReader = members.includes(person.id) || (isOpen && person.userType === 'Member')
+  return { status: 200, body: rights[isOwner ? 'owner' : isReader ? 'reader' : 'nobody'] }
 }
 
 function webDoc(site: Site, url: string): Record<string, unknown> {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { contoso } from './contoso.ts'
 import { now, type Row, stamp, type Tenant } from './tenant.ts'
+import { addObject, findUnifiedByNickname, insertGroup } from './tenant-groups.ts'
 
 /** What a site says of itself. `label` is a sensitivity label's id, `owner` a person's object id. */
 export interface SiteDoc {
@@ -8,6 +10,8 @@ export interface SiteDoc {
   readonly template: string
   readonly lcid: number
   readonly label: string | undefined
+  /** True of a site that "Everyone except external users" may open. */
+  readonly openToAll?: boolean
 }
 
 /** A site as it is kept; `path` is the part after `/sites/`, `readyAt` milliseconds since 1970. */
@@ -38,6 +42,9 @@ export function findSite(tenant: Tenant, by: 'id' | 'path' | 'group_id', value: 
   return row && siteOf(row)
 }
 
+export const allSites = (tenant: Tenant): Site[] =>
+  tenant.rows('select * from sites order by created_at, rowid').map(siteOf)
+
 export const isReady = (site: Site): boolean => now() >= site.readyAt
 
 /** The path itself or, when a site holds it, the first free `path2`, `path3` …, as SharePoint picks one for a group. */
@@ -45,6 +52,29 @@ export function freePath(tenant: Tenant, wanted: string): string {
   let path = wanted
   for (let number = 2; findSite(tenant, 'path', path); number += 1) path = `${wanted}${number}`
   return path
+}
+
+/** Makes Contoso's own sites in a new state, those of a group with it. */
+export function seedSites(tenant: Tenant): void {
+  if (tenant.row("select 1 from seeds where name = 'sites'")) return
+  tenant.run("insert into seeds (name) values ('sites')")
+  for (const { path, title, description, group, owners, openToAll } of contoso.sites) {
+    if (findSite(tenant, 'path', path) || findUnifiedByNickname(tenant, path)) continue
+    const template = group ? 'GROUP#0' : 'SITEPAGEPUBLISHING#0'
+    const doc = { title, description, template, lcid: 1033, label: undefined, openToAll }
+    if (!group) {
+      const site = insertSite(tenant, { path, doc, readySeconds: 0 })
+      for (const owner of owners) addSiteOwner(tenant, site.id, owner)
+      continue
+    }
+    const { visibility, hideFromAddressLists, members } = group
+    const of = { displayName: title, description, visibility, hideFromAddressLists }
+    const given = { unified: true, mailNickname: path, uniqueName: undefined, extension: undefined, doc: of }
+    const { id } = insertGroup(tenant, given)
+    for (const owner of owners) addObject(tenant, id, 'owners', owner)
+    for (const member of [...owners, ...members]) addObject(tenant, id, 'members', member)
+    insertSite(tenant, { path, groupId: id, doc, readySeconds: 0 })
+  }
 }
 
 /** Begins a site, ready after `readySeconds`. */

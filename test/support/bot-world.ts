@@ -131,6 +131,8 @@ export function withBotWorld(): BotWorld {
         },
         isExternal: unexpected('isExternal'),
         findProvisionedGroup: unexpected('findProvisionedGroup'),
+        similar: () => inDirectory([]),
+        visibleTo: unexpected('visibleTo'),
       },
       tenant: {
         siteRoot,

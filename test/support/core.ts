@@ -41,6 +41,8 @@ export interface World {
   readonly managers: Map<string, Account>
   /** What the tenant holds already: addresses of sites, names of mailboxes, mail addresses. */
   readonly taken: Set<string>
+  /** What the tenant has whose names begin like what is asked for, whatever that is. */
+  similar: readonly Candidate[]
   /** Ids of people whom Exchange does not know. */
   readonly withoutMailbox: Set<string>
   /** Ids of people who are only invited. */
@@ -99,6 +101,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     external: new Set(),
     managers: new Map([[kim.id, dana]]),
     taken: new Set(),
+    similar: [],
     withoutMailbox: new Set(),
     guests: new Set(),
     up: true,
@@ -225,6 +228,8 @@ function directoryOf(world: World, database: Database): Directory {
     isMailAddressFree: (address) => ask('isMailAddressFree', () => !world.taken.has(address)),
     mailDomains: () => ask('mailDomains', () => mailDomains),
     findProvisionedGroup: () => ask('findProvisionedGroup', () => undefined),
+    similar: () => ask('similar', () => world.similar),
+    visibleTo: (_, candidates) => ask('visibleTo', () => candidates),
   }
 }
 

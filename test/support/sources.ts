@@ -69,7 +69,7 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^jose/, rooms: ['http', 'bot', 'simulator'] },
   { vendor: /^standardwebhooks/, rooms: ['jobs', 'http'] },
   { vendor: /^pino/, rooms: ['log'] },
-  { vendor: /^fastest-levenshtein/, rooms: ['bot'] },
+  { vendor: /^fastest-levenshtein/, rooms: ['bot', 'core'] },
   { vendor: /^zod/, rooms: ['*'] },
 ]
 const largestFile = 250
