@@ -3,6 +3,7 @@ import { beforeAll } from 'vitest'
 import {
   type Account,
   type Actor,
+  type Candidate,
   createProvisioning,
   type Directory,
   isForMailbox,
