@@ -11,7 +11,11 @@ describe('what a tenant has with similar names', () => {
   afterEach(() => tenant.healthy())
   afterAll(() => tenant.close())
 
-  const query = (kind: ResourceKind, beginnings: string[]) => ({ kind, beginnings, signal: AbortSignal.timeout(20_000) })
+  const query = (kind: ResourceKind, beginnings: string[]) => ({
+    kind,
+    beginnings,
+    signal: AbortSignal.timeout(20_000),
+  })
   async function seenBy(person: typeof kim, kind: ResourceKind, ...beginnings: string[]) {
     const asked = query(kind, beginnings)
     const found = await tenant.directory.visibleTo(person, await tenant.directory.similar(asked), asked)
@@ -82,7 +86,11 @@ it('takes no site for ours that is elsewhere, a page, or somebody’s own', asyn
   const server = await startServer((request, response) => {
     if (answersSignIn(request, response)) return
     const site = (webUrl: string) => ({ displayName: 'Aurora', webUrl })
-    const foreign = ['https://evil.example/sites/aurora', 'javascript:alert(1)', `${server.url}.evil.example/sites/aurora`]
+    const foreign = [
+      'https://evil.example/sites/aurora',
+      'javascript:alert(1)',
+      `${server.url}.evil.example/sites/aurora`,
+    ]
     const other = ['/personal/kim', '/sites/aurora/lists', '/sites/', '/sites/a?b=c', '/teams/aurora'].map(
       (path) => `${server.url}${path}`,
     )
