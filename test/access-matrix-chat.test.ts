@@ -26,7 +26,7 @@ const names = new RegExp(`${secret}|Kim|Dana|Omar|Priya`)
 /** What a verb needs, said a second time, and what it is about: a request, a draft, a template, a job, or who clicks. */
 type Row =
   | { readonly needs: Permission; readonly act: Act }
-  | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' | 'self' }
+  | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' }
 /** One row for each verb: a new one that is missing here does not compile. */
 const verbTable: Readonly<Record<Verb, Row>> = {
   'request.choose': { needs: 'request.create', about: 'template' },
@@ -36,6 +36,8 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'request.cancel': { needs: 'request.cancel', act: 'cancel' },
   'request.refresh': { needs: 'request.read', act: 'read' },
   'request.nudge': { needs: 'request.nudge', act: 'nudge' },
+  'requests.page': { needs: 'request.list', about: 'list' },
+  'approvals.page': { needs: 'approval.list', about: 'list' },
   'approval.approve': { needs: 'request.decide', act: 'approve' },
   'approval.reject': { needs: 'request.decide', act: 'reject' },
   'approval.refresh': { needs: 'request.read', act: 'read' },
@@ -133,7 +135,9 @@ describe('every verb of a card and every command, for everybody', () => {
   })
 
   const others = verbs.flatMap(({ verb, row, who }) =>
-    'about' in row && row.about !== 'self' ? [{ verb, about: row.about, needs: row.needs, who }] : [],
+    'about' in row && row.about !== 'self' && row.about !== 'list'
+      ? [{ verb, about: row.about, needs: row.needs, who }]
+      : [],
   )
   it.each(others)('$verb, $who: what is somebody else’s is not there', async ({ verb, about, needs, who }) => {
     const draft = await world.draft()
@@ -174,6 +178,20 @@ describe('every verb of a card and every command, for everybody', () => {
     const { own } = await provisioning.delegations.read(await provisioning.actor({ tenantId, id: idOf(who) ?? '' }))
     expect([own?.person.id, own?.delegate.id]).toEqual([idOf(who), to])
     await clicks(who, 'delegation.end', others)
+  })
+  const lists = verbs.flatMap(({ verb, row, who }) => ('about' in row && row.about === 'list' ? [{ verb, who }] : []))
+  it.each(lists)('$verb, $who: one’s own list, wherever the page begins', async ({ verb, who }) => {
+    const request = await world.request('pendingApproval')
+    const listed: readonly Chatter[] = verb === 'requests.page' ? ['requester'] : ['approver', 'removed']
+    const isListed = listed.includes(who)
+    for (const edge of [{}, { before: request.number + 1 }, { after: request.number - 1 }]) {
+      const before = await world.rows()
+      const others = { personId: idOf('requester'), requesterId: idOf('requester'), approverId: idOf('approver') }
+      const answer = await clicks(who, verb, { ...edge, ...others })
+      await unchanged(before, answer.text)
+      if (!isMember(who)) readsAsNobody(who, answer)
+      else expect(answer.text.includes(referenceOf(request)), answer.text).toBe(isListed)
+    }
   })
   const headings: Readonly<Record<string, keyof typeof delegation.heading>> = {
     'delegation.save': 'saved',

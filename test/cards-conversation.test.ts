@@ -195,17 +195,6 @@ describe('the review', () => {
   })
 })
 
-describe('lists', () => {
-  it('show six rows and say how many there are besides', () => {
-    const many = Array.from({ length: 8 }, (_, index) => requestOf({ number: 1042 - index }))
-    expect(wordsOf(cards.myRequests(many, 3, asKim))).toContain('5 older')
-    expect(wordsOf(cards.approvals(many, viewerOf(dana)))).toContain('2 more')
-    const rows = nodesOf(cards.myRequests(many, 0, asKim)).filter(({ selectAction }) => selectAction)
-    expect(rows).toHaveLength(6)
-    expect(rows[0]).toMatchObject({ selectAction: { data: { msteams: { type: 'imBack', value: 'status REQ-1042' } } } })
-  })
-})
-
 describe('notices', () => {
   it('carry what can be tried again, and no more', () => {
     const retry = { verb: 'request.submit', requestId: 'r', version: 3 } as const

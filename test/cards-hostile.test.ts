@@ -18,6 +18,7 @@ import {
   kim,
   mailDomain,
   omar,
+  onePage,
   planOf,
   priya,
   projectSite,
@@ -113,8 +114,8 @@ function everyCard(text: string): CardJson[] {
     cards.approvalDecided(of(requests.rejected), viewerOf(omar)),
     cards.approvalDecided(of(requests.cancelled), viewerOf(omar)),
     cards.ready(of({ ...requests.ready, progress: { securityGroupName: text } }), asKim),
-    cards.myRequests([of(requests.ready)], 0, asKim),
-    cards.approvals([of(requests.waiting)], asKim),
+    cards.myRequests(onePage(of(requests.ready), of(requests.waiting)), asKim),
+    cards.approvals(onePage(of(requests.waiting)), asKim),
     cards.notice({ code: 'alreadyDecided', by: text, at: requests.waiting.updatedAt }, asKim),
     ...everyMailboxCard(text),
   ]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../src/cards/index.ts'
 import { mailboxes } from './support/card-mailboxes.ts'
-import { dana, kim, requestOf, requests, siteRoot, viewerOf } from './support/card-requests.ts'
+import { dana, kim, onePage, requestOf, requests, siteRoot, viewerOf } from './support/card-requests.ts'
 import { isNode, nodesOf } from './support/card-rules.ts'
 import { samples } from './support/card-samples.ts'
 import { foreignUrls, hostileTexts } from './support/hostile-texts.ts'
@@ -36,7 +36,7 @@ describe('the links of cards', () => {
       ]
       for (const request of told) {
         const shown = [cards.ready(request, asKim), cards.requestStatus(request, asKim)]
-        const decided = [cards.approvalDecided(request, viewerOf(dana)), cards.myRequests([request], 0, asKim)]
+        const decided = [cards.approvalDecided(request, viewerOf(dana)), cards.myRequests(onePage(request), asKim)]
         const links = [...shown, ...decided].flatMap(linksOf)
         expect(
           links.filter((link) => link !== '' && opens(link) !== 'here'),

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { type CardJson, cards } from '../src/cards/index.ts'
+import { type CardJson, cards, rowsOfPage } from '../src/cards/index.ts'
 import { type Person, snapshot, type Template } from '../src/core/index.ts'
 import { mailboxes, mailboxPlanOf, meetingRoom, supportMailbox } from './support/card-mailboxes.ts'
 import {
   draftOf,
   kim,
   mailDomain,
+  onePage,
   planOf,
   projectSite,
   requestOf,
@@ -70,8 +71,7 @@ describe('the largest cards', () => {
     expect(
       bytes(
         cards.myRequests(
-          Array.from({ length: 30 }, () => waiting),
-          5,
+          { ...onePage(...Array.from({ length: rowsOfPage }, () => waiting)), older: 99, newer: 99 },
           asKim,
         ),
       ),
@@ -79,7 +79,7 @@ describe('the largest cards', () => {
     expect(
       bytes(
         cards.approvals(
-          Array.from({ length: 30 }, () => waiting),
+          { ...onePage(...Array.from({ length: rowsOfPage }, () => waiting)), older: 99, newer: 99 },
           asKim,
         ),
       ),

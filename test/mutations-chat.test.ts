@@ -123,6 +123,8 @@ describe('mutations of the data of each card verb', () => {
     'request.cancel': ofRequest('request.cancel', () => service.kim),
     'request.refresh': ofRequest('request.refresh', () => service.kim),
     'request.nudge': ofRequest('request.nudge', () => service.kim),
+    'requests.page': { who: () => service.kim, data: async () => ({ before: 1002, after: 1000 }) },
+    'approvals.page': { who: dana, data: async () => ({ before: 1002, after: 1000 }) },
     'approval.approve': ofRequest('approval.approve', dana, { comment }),
     'approval.reject': ofRequest('approval.reject', dana, { comment }),
     'approval.refresh': ofRequest('approval.refresh', dana),

@@ -8,6 +8,7 @@ import {
   type GivenUpJobs,
   type HealthReport,
   isForMailbox,
+  type ListPage,
   type Plan,
   type Queue,
   type Request,
@@ -50,6 +51,7 @@ export { decidesNow } from './approval-decided.ts'
 export type { DelegationForm, Remark } from './delegation.ts'
 export { formInputIds, peopleInputIds } from './form.ts'
 export type { HelpFor, TemplateChoice } from './help.ts'
+export { rowsOfPage } from './lists.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb } from './notice.ts'
 export type { CardJson } from './render.ts'
 export type { RequestForm } from './request-form.ts'
@@ -107,11 +109,10 @@ export const cards = {
     isForMailbox(request)
       ? mailboxReadyCard.render(mailboxReadyView(request, viewer))
       : siteReadyCard.render(siteReadyView(request, viewer)),
-  myRequests: (requests: readonly Request[], older: number, viewer: Viewer): CardJson =>
-    myRequestsCard.render(myRequestsView(requests, older, viewer)),
+  myRequests: (page: ListPage, viewer: Viewer): CardJson => myRequestsCard.render(myRequestsView(page, viewer)),
   /** `own`: what the viewer has delegated. */
-  approvals: (requests: readonly Request[], viewer: Viewer, own?: Delegation): CardJson =>
-    approvalsCard.render(approvalsView(requests, viewer, own)),
+  approvals: (page: ListPage, viewer: Viewer, own?: Delegation): CardJson =>
+    approvalsCard.render(approvalsView(page, viewer, own)),
   /** Who decides while the viewer is away, and for whom the viewer decides. */
   delegation: (now: DelegationNow, known: Delegations, viewer: Viewer): CardJson =>
     delegationCard.render(delegationView(now, known, viewer)),

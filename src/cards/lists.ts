@@ -1,71 +1,135 @@
 import { z } from 'zod'
-import { type Delegation, isTerminal, type Request, referenceOf, requestState } from '../core/index.ts'
+import {
+  type Delegation,
+  isForMailbox,
+  isTakenName,
+  isTerminal,
+  type ListPage,
+  missing,
+  openStage,
+  type Request,
+  type RequestState,
+  referenceOf,
+  requestState,
+} from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { delegateOf } from './delegation.ts'
-import { looks, rowLook, shownState } from './look.ts'
-import { cut, longest, moment, type Viewer } from './words.ts'
+import { looks, rowLook, shownState, toKnow } from './look.ts'
+import { nextButton, nextOf } from './next-button.ts'
+import { decidersNow, urgencyOf } from './stage-words.ts'
+import { strings } from './strings.ts'
+import { age, cut, fill, longest, moment, type Viewer } from './words.ts'
 
-const row = { reference: z.string(), displayName: z.string(), at: z.string(), look: rowLook }
+const row = { reference: z.string(), displayName: z.string(), look: rowLook }
+/** Which rows of how many these are, and the numbers at their edges, where the pages on either side begin. */
+const paging = {
+  from: z.int(),
+  to: z.int(),
+  total: z.int(),
+  newer: z.int(),
+  older: z.int(),
+  newest: z.int(),
+  oldest: z.int(),
+}
 
 export const myRequestsCard = defineCard({
   name: 'my-requests',
   data: z.strictObject({
+    /** How many of those shown are open. */
     open: z.int(),
-    older: z.int(),
-    requests: z.array(z.strictObject({ ...row, state: requestState })).min(1),
+    ...paging,
+    requests: z
+      .array(
+        z.strictObject({
+          ...row,
+          requestId: z.uuid(),
+          state: z.enum([...requestState.options, 'expiring']),
+          /** How long ago it was asked for. */
+          age: z.string(),
+          /** Whom it waits for, as a sentence; `''` when it has ended. */
+          waits: z.string(),
+          next: nextButton,
+        }),
+      )
+      .min(1),
   }),
 })
 export const approvalsCard = defineCard({
   name: 'approvals',
   data: z.strictObject({
-    waiting: z.int(),
-    older: z.int(),
+    ...paging,
     /** Whoever decides for the viewer meanwhile; nobody has no name. */
     delegate: z.strictObject({ name: z.string(), at: z.string() }),
-    requests: z.array(z.strictObject({ ...row, requester: z.string() })).min(1),
+    requests: z.array(z.strictObject({ ...row, at: z.string(), requester: z.string() })).min(1),
   }),
 })
 
-/** A list shows six rows; what is older is found by its reference. */
-const mostRows = 6
+/** So many rows has a page of a list, and so many names a row. */
+export const rowsOfPage = 6
+const mostNames = 3
 
-const rowOf = (request: Request, viewer: Viewer, at: string) => {
-  const { mark, color } = looks[shownState(request)]
+const rowOf = (request: Request, { mark, color }: { mark: string; color: string } = looks[shownState(request)]) => {
+  const displayName = cut(request.details.displayName, longest.name)
   return {
     reference: referenceOf(request),
-    displayName: cut(request.details.displayName, longest.name),
-    at: moment(at, viewer, 'day'),
-    look: { mark, color, now: false, later: false },
+    displayName,
+    look: rowLook.parse({ mark, color, now: false, later: false }),
   }
 }
 
-/** The viewer's own requests, newest first. `older`: how many there are beyond those given. */
-export function myRequestsView(
-  requests: readonly Request[],
-  older: number,
-  viewer: Viewer,
-): Parameters<typeof myRequestsCard.render>[0] {
-  const shown = requests.slice(0, mostRows)
+function pagingOf({ requests, newer, older }: ListPage) {
   return {
-    open: requests.filter((request) => !isTerminal(shownState(request))).length,
-    older: older + requests.length - shown.length,
-    requests: shown.map((request) => ({ ...rowOf(request, viewer, request.updatedAt), state: shownState(request) })),
+    ...{ from: newer + 1, to: newer + requests.length, total: newer + requests.length + older, newer, older },
+    newest: requests[0]?.number ?? 0,
+    oldest: requests.at(-1)?.number ?? 0,
   }
 }
 
-/** What waits for the viewer's decision, and to whom they have delegated it. */
+/** A page of the viewer's own requests, newest first: how each stands, whom it waits for, and what comes next. */
+export function myRequestsView(page: ListPage, viewer: Viewer): Parameters<typeof myRequestsCard.render>[0] {
+  return {
+    open: page.requests.filter((request) => !isTerminal(shownState(request))).length,
+    ...pagingOf(page),
+    requests: page.requests.map((request) => {
+      const state = shownState(request)
+      const isExpiring = state === 'pendingApproval' && urgencyOf(openStage(request.approvals), viewer) === 'expiring'
+      return {
+        ...rowOf(request, isExpiring ? toKnow : looks[state]),
+        requestId: request.requestId,
+        state: isExpiring ? 'expiring' : state,
+        age: age(request.submittedAt, viewer),
+        waits: waitsFor(request, state),
+        next: nextOf(request, viewer),
+      }
+    }),
+  }
+}
+
+/** Whom a request waits for: people, an admin, the requester, or the service itself. */
+function waitsFor(request: Request, state: RequestState): string {
+  const words = strings.list.waits
+  const stage = openStage(request.approvals)
+  if (state === 'pendingApproval' && stage) {
+    const people = decidersNow(stage, mostNames)
+    return fill(stage.rule === 'quorum' ? words.several : words.people, { people, count: String(missing(stage)) })
+  }
+  if (state === 'queued' || state === 'provisioning') return isForMailbox(request) ? words.mailbox : words.site
+  if (state === 'failed') return isTakenName(request.problem) ? words.name : words.admin
+  return ''
+}
+
+/** A page of what waits for the viewer's decision, and to whom they have delegated it. */
 export function approvalsView(
-  requests: readonly Request[],
+  page: ListPage,
   viewer: Viewer,
   own?: Delegation,
 ): Parameters<typeof approvalsCard.render>[0] {
-  const shown = requests.slice(0, mostRows)
   return {
-    waiting: requests.length,
-    older: requests.length - shown.length,
+    ...pagingOf(page),
     delegate: delegateOf(own, viewer),
-    requests: shown.map((request) => ({
-      ...rowOf(request, viewer, request.submittedAt),
+    requests: page.requests.map((request) => ({
+      ...rowOf(request),
+      at: moment(request.submittedAt, viewer, 'day'),
       requester: cut(request.requester.displayName, longest.name),
     })),
   }

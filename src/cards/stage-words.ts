@@ -126,8 +126,8 @@ function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): L
 }
 
 /** Those who decide a stage now, as one list: for "any" with all who stand in, else the approvers themselves. */
-export const decidersNow = (stage: ApprovalStage): string =>
-  stage.rule === 'any' ? peopleList(waitingFor([stage]), 'or') : peopleList(undecided(stage), 'and')
+export const decidersNow = (stage: ApprovalStage, names?: number): string =>
+  stage.rule === 'any' ? peopleList(waitingFor([stage]), 'or', names) : peopleList(undecided(stage), 'and', names)
 
 /** What has happened since a stage's turn came, for whoever waits for its decision. */
 export function linesForRequester(

@@ -10,6 +10,8 @@ export const verbs = [
   'request.cancel',
   'request.refresh',
   'request.nudge',
+  'requests.page',
+  'approvals.page',
   'approval.approve',
   'approval.reject',
   'approval.refresh',

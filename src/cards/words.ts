@@ -162,6 +162,28 @@ export const quickness = (milliseconds: number): string =>
     Math.max(0, Math.round(milliseconds)),
   )
 
+/** How long ago something was, in its largest whole unit and the viewer's language: "3 days". */
+export function age(at: string, viewer: Viewer): string {
+  const minutes = Math.max(1, Math.floor((viewer.now.getTime() - Date.parse(at)) / 60_000))
+  const [value, unit] = (
+    [
+      [minutes / 525_600, 'year'],
+      [minutes / 43_200, 'month'],
+      [minutes / 1440, 'day'],
+      [minutes / 60, 'hour'],
+      [minutes, 'minute'],
+    ] as const
+  ).find(([count]) => count >= 1) ?? [1, 'minute']
+  const options = { style: 'unit', unit, unitDisplay: 'long' } as const
+  const whole = Math.floor(value)
+  try {
+    return new Intl.NumberFormat(viewer.locale, options).format(whole)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return new Intl.NumberFormat(strings.locale, options).format(whole)
+  }
+}
+
 /** How long something took, in its largest whole unit: "41 min". */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000))

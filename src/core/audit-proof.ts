@@ -1,4 +1,5 @@
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './audit.ts'
+import type { AuditAction } from './events.ts'
 
 /** An entry as the store holds it. What was written past the chain lacks parts of it. */
 export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }
@@ -28,7 +29,7 @@ export interface Finding {
 }
 
 /** The action of the entry that says which entries have lost their words. */
-export const erasure = 'text-erased'
+export const erasure = 'text-erased' satisfies AuditAction
 
 /**
  * Holds a chain against its head and its request; no finding: everything is as it was written. `isSealed` tells whether

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { type ApprovalStage, openStage, waitingFor } from './approval-stage.ts'
-import { type AuditEntry, type Delivery, type JobOrder, jobId, provisionedEvent, system, webhookOf } from './events.ts'
+import {
+  type AuditAction,
+  type AuditEntry,
+  type Delivery,
+  type JobOrder,
+  jobId,
+  provisionedEvent,
+  system,
+  webhookOf,
+} from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTerminal, type Request } from './request.ts'
 import type { Person } from './resource.ts'
@@ -16,7 +25,7 @@ export interface Change {
 export function entry(
   request: Request,
   by: Person | typeof system,
-  action: string,
+  action: AuditAction,
   more: { comment?: string; data?: Record<string, unknown> } = {},
 ): AuditEntry {
   const actor =

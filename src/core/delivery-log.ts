@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Actor, authorize } from './access.ts'
 import { ProvisioningError, refuseFields } from './errors.ts'
-import { type Delivery, delivery, deliveryAttempt, jobId } from './events.ts'
+import { type AuditAction, type Delivery, delivery, deliveryAttempt, jobId } from './events.ts'
 import type { Ports } from './ports.ts'
 import { instant } from './resource.ts'
 import { eventTypes } from './template.ts'
@@ -103,7 +103,8 @@ export async function replayDelivery(ports: Ports, actor: Actor, deliveryId: str
     const replays = [...earlier, { at, by, after: attempts }]
     const again: Delivery = { ...found, url, status: 'pending', replays, nextAttemptAt: at, updatedAt: at }
     await ports.deliveries.update(again)
-    await ports.audit.append([{ requestId, tenantId, at, actor: by, action: 'webhook-replayed', data: { deliveryId } }])
+    const action: AuditAction = 'webhook-replayed'
+    await ports.audit.append([{ requestId, tenantId, at, actor: by, action, data: { deliveryId } }])
     const jobName = jobId('deliver', deliveryId, attempts, 'replay', replays.length)
     const payload = { v: 1, deliveryId, attempt: attempts } as const
     await ports.jobs.enqueue([{ name: 'deliver-webhook', payload, id: jobName }])

@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { isForMailbox, type Request, type RequestState, referenceOf } from './request.ts'
+import {
+  isForMailbox,
+  type Request,
+  type RequestState,
+  type RequestStep,
+  referenceOf,
+  requestStates,
+} from './request.ts'
 import { instant, person } from './resource.ts'
 import { eventTypes } from './template.ts'
 
@@ -20,6 +27,30 @@ export const auditEntry = z.object({
 })
 export type AuditEntry = z.output<typeof auditEntry>
 export const system = { kind: 'system' } as const
+
+/** All that a timeline can tell of beside the steps: the states, and what happens within them. Cards have words for each. */
+export const auditActions = [
+  ...requestStates,
+  'approved',
+  'late',
+  'announced',
+  'overdue',
+  'timed',
+  'not-told',
+  'reached',
+  'reminded',
+  'escalated',
+  'warned',
+  'delegated',
+  'reassigned',
+  'refused',
+  'restarted',
+  'replayed',
+  'dismissed',
+  'webhook-replayed',
+  'text-erased',
+] as const
+export type AuditAction = (typeof auditActions)[number] | `step:${RequestStep['name']}`
 
 /** Cards that are sent of our own accord. An outcome carries the state it tells of, and what is stuck
  * its state and since when, so each is sent once. */

@@ -37,8 +37,9 @@ export interface RequestQuery {
   readonly unannounced?: boolean
   /** Only what somebody should look at: it has stood in its state, as `sinceOf` counts, since then or longer. */
   readonly stoodSince?: Date
-  /** Requests with a smaller number than this: newest first, so this is "after". */
+  /** Only requests with a smaller number than this, which newest first come after it; or only those with a larger one. */
   readonly before?: number
+  readonly after?: number
 }
 
 /** Before which moments a request must have come into its state to be past the deadline of it. */

@@ -27,6 +27,7 @@ import { ProvisioningError } from './errors.ts'
 import type { CardKey, JobPayload } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
 import { readExplanation } from './explanation.ts'
+import { type PageAt, pageOfApprovals, pageOfOwn } from './list-page.ts'
 import { approve, reject } from './membership.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
 import { nudge } from './nudge.ts'
@@ -89,6 +90,10 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     list: to('request.list', (actor, filter: ListFilter) => list(ports, actor, filter)),
     listOwn: to('request.list', (actor, limit: number) => listOwn(ports, actor, limit)),
     listApprovals: to('approval.list', (actor, limit: number) => listApprovals(ports, actor, limit)),
+    pageOfOwn: to('request.list', (actor, limit: number, at: PageAt) => pageOfOwn(ports, actor, limit, at)),
+    pageOfApprovals: to('approval.list', (actor, limit: number, at: PageAt) =>
+      pageOfApprovals(ports, actor, limit, at),
+    ),
     timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
     explanation: to('request.read', (actor, requestId: string) => readExplanation(ports, actor, requestId)),
     approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>

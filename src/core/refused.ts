@@ -1,6 +1,6 @@
 import type { Actor } from './access.ts'
 import { type ErrorCode, ProvisioningError } from './errors.ts'
-import { type AuditEntry, system } from './events.ts'
+import { type AuditAction, type AuditEntry, system } from './events.ts'
 import type { Ports } from './ports.ts'
 import type { Person } from './resource.ts'
 
@@ -8,7 +8,7 @@ import type { Person } from './resource.ts'
 export type Deciding = 'approve' | 'reject' | 'reassign'
 
 /** The action of an entry that tells of somebody who tried to decide and may not. The chain shows it to admins, the timeline to nobody. */
-export const refusedAction = 'refused'
+export const refusedAction = 'refused' satisfies AuditAction
 /** Refusals that are about who it was, and not about when. */
 const aboutWho: readonly ErrorCode[] = ['not-an-approver', 'self-approval', 'forbidden', 'not-found']
 /** The same person is noted for the same once in this time, in milliseconds, so that nobody fills the chain. */

@@ -4,7 +4,7 @@ import { asking } from './approvers.ts'
 import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequester } from './change.ts'
 import { type Delegation, delegationsOf, realignment } from './delegation.ts'
 import { ProvisioningError, PutOff } from './errors.ts'
-import { type AuditEntry, type JobOrder, type JobPayload, jobId, system } from './events.ts'
+import { type AuditAction, type AuditEntry, type JobOrder, type JobPayload, jobId, system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Request, transition } from './request.ts'
 import type { Person } from './resource.ts'
@@ -134,7 +134,7 @@ function toldOf(
   candidates: readonly Candidate[],
   due: Due,
 ): AuditEntry[] {
-  const said = (action: string, data: Record<string, unknown>): AuditEntry =>
+  const said = (action: AuditAction, data: Record<string, unknown>): AuditEntry =>
     entry(request, system, action, { data: { stage, ...data } })
   const people = waitingFor([before])
   const known = new Set(before.unreachable?.map(({ person }) => person.id))

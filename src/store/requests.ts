@@ -185,5 +185,6 @@ function conditions(query: Omit<RequestQuery, 'limit'>): { where: string; values
   add((place) => `${stood} <= ${place}`, query.stoodSince)
   add((place) => `kind = ${place}`, query.kind)
   add((place) => `number < ${place}`, query.before)
+  add((place) => `number > ${place}`, query.after)
   return { where: clauses.join(' AND '), values }
 }

@@ -1,5 +1,7 @@
 import {
   type Draft,
+  type ListPage,
+  type Request,
   type RequestForSite,
   type RequestStep,
   type SitePlan,
@@ -159,6 +161,9 @@ export const requests = {
   expired: requestOf({ status: 'expired', finishedAt: at('09:31'), updatedAt: at('09:31') }),
   cancelled: requestOf({ status: 'cancelled', cancelledBy: kim, finishedAt: at('09:15'), updatedAt: at('09:15') }),
 } as const satisfies Record<string, RequestForSite>
+
+/** A list of these and no others. */
+export const onePage = (...shown: readonly Request[]): ListPage => ({ requests: shown, newer: 0, older: 0 })
 
 export const draftOf = (values: Draft['values'], more: Partial<Draft> = {}): Draft => ({
   v: 1,

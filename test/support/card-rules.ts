@@ -45,7 +45,7 @@ function brokenIn(node: Node): string[] {
 
 function brokenExecute(node: Node, at: string): string[] {
   const { verb, title, data, fallback } = node
-  const known = ['requestId', 'version', 'stage', 'templateId', 'letterId']
+  const known = ['requestId', 'version', 'stage', 'templateId', 'letterId', 'before', 'after']
   const expected = { verb, ...(isNode(data) ? data : {}) }
   return [
     ...unless(

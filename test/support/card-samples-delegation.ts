@@ -1,7 +1,7 @@
 import { type DelegationNow, delegationCard, delegationView } from '../../src/cards/delegation.ts'
 import { approvalsCard, approvalsView } from '../../src/cards/lists.ts'
 import { type Delegation, fault } from '../../src/core/index.ts'
-import { dana, kim, omar, priya, requestId, requestOf, requests, tenantId, viewerOf } from './card-requests.ts'
+import { dana, kim, omar, onePage, priya, requestId, requestOf, requests, tenantId, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 
 const asDana = viewerOf(dana)
@@ -74,6 +74,10 @@ export const delegationSamples: readonly Sample[] = [
   sample(
     'delegated',
     approvalsCard,
-    approvalsView([requests.waiting, requestOf({ number: 1040, submittedAt: '2026-11-19T08:00:00Z' })], asDana, own),
+    approvalsView(
+      onePage(requests.waiting, requestOf({ number: 1040, submittedAt: '2026-11-19T08:00:00Z' })),
+      asDana,
+      own,
+    ),
   ),
 ]

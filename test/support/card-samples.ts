@@ -1,7 +1,6 @@
 import { approvalCard, approvalView } from '../../src/cards/approval-card.ts'
 import { approvalDecidedCard, approvalDecidedView } from '../../src/cards/approval-decided.ts'
 import { chooseTemplateCard, chooseTemplateView, helpCard, helpView } from '../../src/cards/help.ts'
-import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from '../../src/cards/lists.ts'
 import { type Notice, noticeCard, noticeView } from '../../src/cards/notice.ts'
 import { siteReadyCard, siteReadyView } from '../../src/cards/ready.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
@@ -30,6 +29,7 @@ import {
 import { type Sample, sample } from './card-sample.ts'
 import { adminSamples } from './card-samples-admin.ts'
 import { delegationSamples } from './card-samples-delegation.ts'
+import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { timeSamples } from './card-samples-time.ts'
 import { whySamples } from './card-samples-why.ts'
@@ -45,24 +45,6 @@ const choiceOf = (template: typeof projectSite, more: { id?: string; name?: stri
 })
 const notice = (variant: string, given: Notice) => sample(variant, noticeCard, noticeView(given, asDana))
 const about = { reference: 'REQ-1042', requestId }
-
-const listed = [
-  requests.secondStage,
-  requestOf({
-    ...requests.creating,
-    number: 1041,
-    details: { ...requests.creating.details, displayName: 'Works council' },
-  }),
-  requestOf({ ...requests.ready, number: 1037, updatedAt: '2026-11-18T08:00:00Z' }),
-  requestOf({
-    ...requests.rejected,
-    number: 1033,
-    updatedAt: '2026-11-12T08:00:00Z',
-    details: { ...requests.rejected.details, displayName: 'Board of directors, minutes and decisions since 1990' },
-  }),
-  requestOf({ ...requests.failed, number: 1029, updatedAt: '2026-11-09T08:00:00Z' }),
-  requestOf({ ...requests.expired, number: 1018, updatedAt: '2025-10-27T08:00:00Z' }),
-]
 
 const judged = (condition: Condition, found: string): JudgedCondition => ({ condition, found, holds: true })
 /** The second of two stages: there for what was asked, and gone to the admins. */
@@ -185,12 +167,6 @@ const ofSites: readonly Sample[] = [
   sample('cancelled', approvalDecidedCard, approvalDecidedView(requests.cancelled, asDana)),
   sample('expired', approvalDecidedCard, approvalDecidedView(requests.expired, asDana)),
   sample('', siteReadyCard, siteReadyView(requests.ready, asKim)),
-  sample('', myRequestsCard, myRequestsView(listed, 14, asKim)),
-  sample(
-    '',
-    approvalsCard,
-    approvalsView([requests.waiting, requestOf({ number: 1040, submittedAt: '2026-11-19T08:00:00Z' })], asDana),
-  ),
   notice('already-decided', { code: 'alreadyDecided', by: 'Omar Haddad', at: requests.rejected.updatedAt, ...about }),
   notice('not-approver', { code: 'notApprover', reference: 'REQ-1042' }),
   notice('unavailable', {
@@ -213,6 +189,7 @@ const ofSites: readonly Sample[] = [
 /** Every card in every situation that looks different. */
 export const samples: readonly Sample[] = [
   ...ofSites,
+  ...listSamples,
   ...timeSamples,
   ...delegationSamples,
   ...mailboxSamples,

@@ -2,6 +2,7 @@ import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
+import { pageApprovals, pageRequests } from './lists.ts'
 import {
   cancelRequest,
   chooseTemplate,
@@ -21,6 +22,8 @@ export const cardActions = cardActionRegistry(
   cancelRequest,
   refreshRequest,
   nudgeRequest,
+  pageRequests,
+  pageApprovals,
   approveRequest,
   rejectRequest,
   refreshApproval,

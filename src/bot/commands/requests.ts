@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
 import { openStates, type Request, referencePattern } from '../../core/index.ts'
+import { showApprovals, showMine } from '../actions/lists.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
-import { isForAdmins, type Turn } from '../turn.ts'
+import { isForAdmins } from '../turn.ts'
 import { confirmCancel } from './admin.ts'
 
 const anything = z.string()
 const reference = z.string().regex(referencePattern)
-/** The most that a card reads into its lists; it shows fewer and says how many more there are. */
+/** How many of somebody's newest requests are looked through for one that is open. */
 const listed = 100
 
 /** `my requests`. */
@@ -17,8 +18,8 @@ export const myRequestsCommand = defineCommand({
   also: ['requests', 'my request', 'list'],
   menu: 5,
   argument: anything,
-  handle: showMine,
-  otherwise: showMine,
+  handle: (turn) => showMine(turn),
+  otherwise: (turn) => showMine(turn),
 })
 
 /** `approvals`: what waits for this person. */
@@ -27,8 +28,8 @@ export const approvalsCommand = defineCommand({
   also: ['approval', 'my approvals'],
   menu: 6,
   argument: anything,
-  handle: showApprovals,
-  otherwise: showApprovals,
+  handle: (turn) => showApprovals(turn),
+  otherwise: (turn) => showApprovals(turn),
 })
 
 /** `status REQ-1042`; alone it shows the newest open request. */
@@ -62,19 +63,3 @@ export const cancelCommand = defineCommand({
 })
 
 const isOpen = ({ status }: Request): boolean => openStates.includes(status)
-
-async function showMine(turn: Turn) {
-  const { requests, nextCursor } = await turn.provisioning.listOwn(turn.actor, listed)
-  if (requests.length === 0) return { card: cards.notice({ code: 'noRequests' }, turn.viewer) }
-  return { card: cards.myRequests(requests, nextCursor === undefined ? 0 : 1, turn.viewer) }
-}
-
-async function showApprovals(turn: Turn) {
-  const { provisioning, actor, viewer } = turn
-  const [{ requests }, { own }] = await Promise.all([
-    provisioning.listApprovals(actor, listed),
-    provisioning.delegations.read(actor),
-  ])
-  if (requests.length === 0) return { card: cards.notice({ code: 'noApprovals' }, viewer) }
-  return { card: cards.approvals(requests, viewer, own) }
-}

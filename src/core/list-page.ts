@@ -1,0 +1,46 @@
+import type { Actor } from './access.ts'
+import type { Ports, RequestQuery } from './ports.ts'
+import type { Request } from './request.ts'
+
+/** Which page: the newest; what is older than the request of this number; or what is newer than it. */
+export interface PageAt {
+  readonly before?: number | undefined
+  readonly after?: number | undefined
+}
+/** The requests of a page, newest first, and how many there are on either side of them. */
+export interface ListPage {
+  readonly requests: readonly Request[]
+  readonly newer: number
+  readonly older: number
+}
+
+/** A page of what this person asked for, admin or not. */
+export const pageOfOwn = (ports: Ports, actor: Actor, limit: number, at: PageAt): Promise<ListPage> =>
+  pageOf(ports, { tenantId: actor.tenantId, requesterId: actor.id }, limit, at)
+
+/** A page of what waits for this person's decision. */
+export const pageOfApprovals = (ports: Ports, actor: Actor, limit: number, at: PageAt): Promise<ListPage> =>
+  pageOf(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval' }, limit, at)
+
+type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'status'>
+
+/**
+ * Pages are found by the number at their edge, so that what comes new meanwhile moves nobody's page. Only a page is read;
+ * the rest is counted by an index, and not even that where the first page is all.
+ */
+async function pageOf(ports: Ports, listed: Listed, limit: number, { before, after }: PageAt): Promise<ListPage> {
+  const edge = after === undefined ? { ...(before !== undefined && { before }) } : { after, oldestFirst: true }
+  const found = await ports.requests.list({ ...listed, ...edge, limit })
+  const isFirst = before === undefined && after === undefined
+  // Of what waited, some may be decided by now: a page that is gone, or that others move up into, is the first one.
+  if (!isFirst && (found.length === 0 || (after !== undefined && found.length < limit)))
+    return pageOf(ports, listed, limit, {})
+  if (isFirst && found.length < limit) return { requests: found, newer: 0, older: 0 }
+  const requests = after === undefined ? found : found.toReversed()
+  const newest = requests[0]?.number
+  const [all, newer] = await Promise.all([
+    ports.requests.count(listed),
+    isFirst || newest === undefined ? 0 : ports.requests.count({ ...listed, after: newest }),
+  ])
+  return { requests, newer, older: Math.max(0, all - newer - requests.length) }
+}
