@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { openStates } from '../src/core/index.ts'
+import { mostCounted, openStates } from '../src/core/index.ts'
 import { jobRegistry } from '../src/jobs/define-job.ts'
 import { createQueue } from '../src/jobs/queue.ts'
 import { createStores, forgetOld, type Stores } from '../src/store/index.ts'
@@ -85,6 +85,8 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     return plans
   }
   const list = (query: object) => () => stores.requests.list({ tenantId, limit, ...query })
+  const count = (query: object) => () => stores.requests.count({ tenantId, ...query })
+  const behind = newest - stored + 500
   const overdue = {
     ...{ tenantId, queuedBefore: long, provisioningBefore: long, askedBefore: long, madeBefore: long },
     ...{ underWay: [], limit: 100 },
@@ -96,7 +98,11 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     ['one request by its number', () => stores.requests.findByNumber(tenantId, newest - 1000)],
     ['its timeline', () => stores.audit.timeline(randomUUID())],
     ['own requests', list({ requesterId: kim })],
-    ['own requests, a page far behind', list({ requesterId: kim, before: newest - stored + 500 })],
+    ['own requests, a page far behind', list({ requesterId: kim, before: behind })],
+    ['own requests, the page before one far behind', list({ requesterId: kim, after: behind, oldestFirst: true })],
+    ['how many of them are older', count({ requesterId: kim, before: newest, limit: mostCounted })],
+    ['how many of them are newer', count({ requesterId: kim, after: behind, limit: mostCounted })],
+    ['how many wait for a person', count({ approverId: dana, status: 'pendingApproval', limit: mostCounted })],
     ['own requests in one state', list({ requesterId: kim, status: 'rejected' })],
     ['all requests', list({})],
     ['all requests, a page far behind', list({ before: newest - stored + 50 })],

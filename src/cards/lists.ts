@@ -6,6 +6,7 @@ import {
   isTerminal,
   type ListPage,
   missing,
+  mostCounted,
   openStage,
   type Request,
   type RequestState,
@@ -23,6 +24,8 @@ import { age, cut, fill, longest, moment, type Viewer } from './words.ts'
 const row = { reference: z.string(), displayName: z.string(), look: rowLook }
 /** Which rows of how many these are, and the numbers at their edges, where the pages on either side begin. */
 const paging = {
+  /** All there are; some of so many; of more than anybody counts; or behind more than that. */
+  shows: z.enum(['all', 'range', 'many', 'far']),
   from: z.int(),
   to: z.int(),
   total: z.int(),
@@ -78,7 +81,10 @@ const rowOf = (request: Request, { mark, color }: { mark: string; color: string 
 }
 
 function pagingOf({ requests, newer, older }: ListPage) {
+  const some = older >= mostCounted ? ('many' as const) : ('range' as const)
+  const shows = newer >= mostCounted ? ('far' as const) : newer + older > 0 ? some : ('all' as const)
   return {
+    shows,
     ...{ from: newer + 1, to: newer + requests.length, total: newer + requests.length + older, newer, older },
     newest: requests[0]?.number ?? 0,
     oldest: requests.at(-1)?.number ?? 0,

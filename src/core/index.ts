@@ -71,7 +71,7 @@ export {
   sentences,
   type Writing,
 } from './explanation-words.ts'
-export type { ListPage, PageAt } from './list-page.ts'
+export { type ListPage, mostCounted, type PageAt } from './list-page.ts'
 export * from './mailbox.ts'
 export * from './naming.ts'
 export { nudgeFrom } from './nudge.ts'

@@ -7,7 +7,9 @@ export interface PageAt {
   readonly before?: number | undefined
   readonly after?: number | undefined
 }
-/** The requests of a page, newest first, and how many there are on either side of them. */
+/** How many are counted on either side of a page: somebody's past has no end, and nobody reads a larger number. */
+export const mostCounted = 200
+/** The requests of a page, newest first, and how many there are on either side of them, up to {@link mostCounted}. */
 export interface ListPage {
   readonly requests: readonly Request[]
   readonly newer: number
@@ -26,7 +28,7 @@ type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'st
 
 /**
  * Pages are found by the number at their edge, so that what comes new meanwhile moves nobody's page. Only a page is read;
- * the rest is counted by an index, and not even that where the first page is all.
+ * what is beside it is counted by an index.
  */
 async function pageOf(ports: Ports, listed: Listed, limit: number, { before, after }: PageAt): Promise<ListPage> {
   const edge = after === undefined ? { ...(before !== undefined && { before }) } : { after, oldestFirst: true }
@@ -35,12 +37,13 @@ async function pageOf(ports: Ports, listed: Listed, limit: number, { before, aft
   // Of what waited, some may be decided by now: a page that is gone, or that others move up into, is the first one.
   if (!isFirst && (found.length === 0 || (after !== undefined && found.length < limit)))
     return pageOf(ports, listed, limit, {})
-  if (isFirst && found.length < limit) return { requests: found, newer: 0, older: 0 }
   const requests = after === undefined ? found : found.toReversed()
-  const newest = requests[0]?.number
-  const [all, newer] = await Promise.all([
-    ports.requests.count(listed),
-    isFirst || newest === undefined ? 0 : ports.requests.count({ ...listed, after: newest }),
+  const [newest, oldest] = [requests[0]?.number, requests.at(-1)?.number]
+  const count = (beside: Pick<RequestQuery, 'before' | 'after'>): Promise<number> =>
+    ports.requests.count({ ...listed, ...beside, limit: mostCounted })
+  const [newer, older] = await Promise.all([
+    isFirst || newest === undefined ? 0 : count({ after: newest }),
+    found.length < limit || oldest === undefined ? 0 : count({ before: oldest }),
   ])
-  return { requests, newer, older: Math.max(0, all - newer - requests.length) }
+  return { requests, newer, older }
 }

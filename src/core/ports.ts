@@ -70,8 +70,8 @@ export interface RequestStore {
   list(query: RequestQuery): Promise<Request[]>
   /** Where these stand, those of them that there are, without reading them whole. */
   standing(requestIds: readonly string[]): Promise<Pick<Request, 'requestId' | 'status' | 'submittedAt' | 'queuedAt'>[]>
-  /** How many there are of them. As long as the count is: ask for those that do not pile up. */
-  count(query: Omit<RequestQuery, 'limit'>): Promise<number>
+  /** How many there are of them, up to a limit. As long as the count is: without one ask for those that do not pile up. */
+  count(query: Omit<RequestQuery, 'limit'> & { readonly limit?: number }): Promise<number>
   /**
    * Requests past the deadline of their state, the oldest first, without those of whose standing the timeline has said
    * `overdue` since: for an approval ever, for all others within the deadline. Bodies are not read, so that one which

@@ -95,7 +95,9 @@ export function createRequestStore(database: Database): RequestStore {
     async count(query) {
       const { where, values } = conditions(query)
       const { rows } = await database.query<{ count: number }>(
-        `SELECT count(*)::int AS count FROM requests WHERE ${where}`,
+        query.limit === undefined
+          ? `SELECT count(*)::int AS count FROM requests WHERE ${where}`
+          : `SELECT count(*)::int AS count FROM (SELECT FROM requests WHERE ${where} LIMIT ${Number(query.limit)}) AS counted`,
         values,
       )
       return rows[0]?.count ?? 0

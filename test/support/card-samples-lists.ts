@@ -1,5 +1,5 @@
 import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from '../../src/cards/lists.ts'
-import type { Request } from '../../src/core/index.ts'
+import { mostCounted, type Request } from '../../src/core/index.ts'
 import { mailboxes } from './card-mailboxes.ts'
 import { dana, kim, omar, onePage, priya, requestOf, requests, stageOf, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
@@ -43,6 +43,8 @@ const toDecide = [requests.waiting, requestOf({ number: 1040, submittedAt: '2026
 export const listSamples: readonly Sample[] = [
   sample('', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: 14 }, asKim)),
   sample('older', myRequestsCard, myRequestsView({ requests: older, newer: 6, older: 8 }, asKim)),
+  sample('far', myRequestsCard, myRequestsView({ requests: older, newer: mostCounted, older: mostCounted }, asKim)),
+  sample('many', myRequestsCard, myRequestsView({ requests: newest, newer: 0, older: mostCounted }, asKim)),
   sample('all', myRequestsCard, myRequestsView(onePage(...newest.slice(0, 3)), asKim)),
   sample('', approvalsCard, approvalsView(onePage(...toDecide), asDana)),
   sample('older', approvalsCard, approvalsView({ requests: toDecide, newer: 6, older: 0 }, asDana)),
