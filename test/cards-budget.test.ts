@@ -28,6 +28,7 @@ import {
   viewerOf,
 } from './support/card-requests.ts'
 import { delegationOf } from './support/card-samples-delegation.ts'
+import { similarNamed } from './support/card-similar.ts'
 
 const asAdmin = viewerOf(kim, { isAdmin: true })
 const bytes = (card: CardJson): number => JSON.stringify(card).length * 2
@@ -144,7 +145,14 @@ function largest(letter: string): [name: string, card: CardJson][] {
     ['ready mailbox', cards.ready(mailbox(mailboxes.sharedReady), asAdmin)],
     ['approval', cards.approval(open, viewerOf(dana), { comment: long(500), commentMissing: true })],
     ['approval of a mailbox', cards.approval({ ...mailbox(mailboxes.waiting), approvals: stages }, viewerOf(dana))],
-    ['review', cards.review({ draft: draftOf({}), plan: planOf({ ...waiting, template: projectSite }) })],
+    [
+      'review',
+      cards.review({
+        ...similarNamed(long(256), 'a'.repeat(200)),
+        draft: draftOf({}),
+        plan: planOf({ ...waiting, template: projectSite }),
+      }),
+    ],
     ['help', cards.help({ displayName: long(256), isApprover: true, isAdmin: true, offers: [] })],
     ['unmatched', cards.chooseTemplate([], long(4000))],
     ['my requests', cards.myRequests({ requests: all.slice(0, 6), newer: 99, older: 99 }, asAdmin)],

@@ -22,6 +22,7 @@ import {
   viewerOf,
 } from './support/card-requests.ts'
 import { nodesOf } from './support/card-rules.ts'
+import { notSimilar } from './support/card-similar.ts'
 
 const wordsOf = (card: CardJson): string =>
   nodesOf(card)
@@ -187,7 +188,7 @@ describe('the approval card', () => {
 describe('the review', () => {
   it('says who decides, or that nobody has to', () => {
     const words = (approvals: Request['approvals']) =>
-      wordsOf(cards.review({ draft: draftOf(filled), plan: planOf({ approvals }) }))
+      wordsOf(cards.review({ ...notSimilar, draft: draftOf(filled), plan: planOf({ approvals }) }))
     expect(words([])).toContain('No approval needed.')
     expect(words([stageOf(1, [dana, omar])])).toContain('Dana Fox or Omar Haddad decides.')
     expect(words([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('Dana Fox and Omar Haddad have to agree.')

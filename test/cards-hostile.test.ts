@@ -31,6 +31,7 @@ import {
   viewerOf,
 } from './support/card-requests.ts'
 import { isNode, nodesOf } from './support/card-rules.ts'
+import { similarNamed } from './support/card-similar.ts'
 import { inTime } from './support/card-stages.ts'
 import { shortHostileTexts } from './support/hostile-texts.ts'
 
@@ -100,7 +101,11 @@ function everyCard(text: string): CardJson[] {
     cards.chooseTemplate([{ ...source, approvalRequired: true }]),
     cards.form({ ...form, draft: draftOf(values), faults: [] }),
     cards.form({ ...form, draft: draftOf(values), faults }),
-    cards.review({ draft: draftOf(values), plan: planOf({ ...people, template: source, details }) }),
+    cards.review({
+      ...similarNamed(text),
+      draft: draftOf(values),
+      plan: planOf({ ...people, template: source, details }),
+    }),
     ...Object.values(requests).map((request) => cards.requestStatus(of(request), asKim)),
     cards.requestStatus(of(requestOf({ approvals })), asKim),
     cards.requestStatus(of({ ...requests.failed, problem: { code: 'x', detail: text } }), { ...asKim, isAdmin: true }),
@@ -164,7 +169,11 @@ function everyMailboxCard(text: string): CardJson[] {
   return [
     cards.form({ ...form, faults: [] }),
     cards.form({ ...form, faults }),
-    cards.review({ draft: draftOf(values), plan: mailboxPlanOf(mailboxes.waiting, { ...asked, template: source }) }),
+    cards.review({
+      ...similarNamed(text),
+      draft: draftOf(values),
+      plan: mailboxPlanOf(mailboxes.waiting, { ...asked, template: source }),
+    }),
     cards.approval(of(mailboxes.waiting), viewerOf(dana)),
     cards.requestStatus(failed, asAdmin),
     cards.requestStatus(

@@ -4,6 +4,7 @@ import type { RequestForMailbox } from '../src/core/index.ts'
 import { mailboxes, mailboxOf, mailboxPlanOf, mailboxStepsUntil, sharedOf } from './support/card-mailboxes.ts'
 import { dana, draftOf, kim, omar, sam, viewerOf } from './support/card-requests.ts'
 import { nodesOf } from './support/card-rules.ts'
+import { notSimilar } from './support/card-similar.ts'
 import { textOf } from './support/cards.ts'
 
 const buttonsOf = (card: CardJson): string[] =>
@@ -36,7 +37,11 @@ describe('what was asked for', () => {
       ...['Hidden', 'Is added by hand', 'north, south', '2,000 MB', 'We answer within one working day.'],
       'Customers write to five different people today.',
     ]
-    const review = cards.review({ draft: draftOf({ reason: request.reason }), plan: mailboxPlanOf(request) })
+    const review = cards.review({
+      ...notSimilar,
+      draft: draftOf({ reason: request.reason }),
+      plan: mailboxPlanOf(request),
+    })
     for (const text of shown) {
       expect(textOf(review)).toContain(text)
       expect(textOf(cards.approval(request, viewerOf(dana)))).toContain(text)
@@ -52,7 +57,7 @@ describe('what was asked for', () => {
   })
 
   it('can be folded away again, like the further fields of a form', () => {
-    const review = cards.review({ draft: draftOf({}), plan: mailboxPlanOf(mailboxes.ready) })
+    const review = cards.review({ ...notSimilar, draft: draftOf({}), plan: mailboxPlanOf(mailboxes.ready) })
     for (const card of [review, cards.approval(mailboxes.waiting, viewerOf(dana))]) {
       const toggles = nodesOf(card).filter(({ type }) => type === 'Action.ToggleVisibility')
       expect(toggles.map(({ title }) => title)).toEqual(['Details ▾', 'Details ▴'])
@@ -72,14 +77,14 @@ describe('what was asked for', () => {
     const request = sharedOf({
       details: { ...mailboxes.waiting.details, metadata: { seats: 4, equipmentType: 'none' } },
     })
-    const words = textOf(cards.review({ draft: draftOf({}), plan: mailboxPlanOf(request) }))
+    const words = textOf(cards.review({ ...notSimilar, draft: draftOf({}), plan: mailboxPlanOf(request) }))
     for (const text of ['seats', '4', 'equipmentType', 'none']) expect(words.split('\n')).toContain(text)
   })
 
   it('makes a requester think as well, and promises Outlook to nobody', () => {
     const review = (permissions: RequestForMailbox['details']['permissions']) => {
       const request = sharedOf({ details: { ...mailboxes.waiting.details, permissions, autoMapping: true } })
-      return textOf(cards.review({ draft: draftOf({}), plan: mailboxPlanOf(request) }))
+      return textOf(cards.review({ ...notSimilar, draft: draftOf({}), plan: mailboxPlanOf(request) }))
     }
     expect(review({})).toContain('Nobody can open it yet: choose who reads it.')
     expect(review({ [omar.id]: 'SendAs' })).not.toContain('Appears by itself')

@@ -17,6 +17,7 @@ import {
   viewerOf,
 } from './support/card-requests.ts'
 import { nodesOf } from './support/card-rules.ts'
+import { similarNamed } from './support/card-similar.ts'
 
 const named = (person: Person, displayName: string): Person => ({ ...person, displayName })
 const asKim = viewerOf(kim)
@@ -65,7 +66,13 @@ describe('the largest cards', () => {
       25_000,
     )
     expect(
-      bytes(cards.review({ draft: draftOf({ reason: long(1024) }), plan: planOf({ ...base, template: source }) })),
+      bytes(
+        cards.review({
+          ...similarNamed(long(256), 'a'.repeat(200)),
+          draft: draftOf({ reason: long(1024) }),
+          plan: planOf({ ...base, template: source }),
+        }),
+      ),
     ).toBeLessThan(25_000)
     expect(bytes(cards.chooseTemplate(choices))).toBeLessThan(25_000)
     expect(
@@ -158,7 +165,11 @@ describe('the largest cards', () => {
     }
     const waiting = { ...mailboxes.waiting, ...asked, approvals: stages }
     expect(bytes(cards.approval(waiting, viewerOf(kim)))).toBeLessThan(25_000)
-    const review = { draft: draftOf({ reason: long(1024) }), plan: mailboxPlanOf(waiting) }
+    const review = {
+      ...similarNamed(long(256), 'a'.repeat(200)),
+      draft: draftOf({ reason: long(1024) }),
+      plan: mailboxPlanOf(waiting),
+    }
     expect(bytes(cards.review(review))).toBeLessThan(25_000)
   })
 })

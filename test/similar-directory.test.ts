@@ -76,8 +76,12 @@ describe('what a tenant has with similar names', () => {
     expect((await tenant.calls()).filter(({ operation }) => operation.startsWith('graph'))).toEqual([])
   })
 
-  it.each(['graph.groups.list', 'graph.sites.search'])('fails as a whole when %s is refused', async (operation) => {
-    await tenant.fault({ operation, kind: 'failBeforeCommit', count: undefined, status: 403 })
+  it('fails when Graph does not let it look, and tells of groups alone without the permission for sites', async () => {
+    const refused = { kind: 'failBeforeCommit', count: undefined, status: 403 }
+    await tenant.fault({ operation: 'graph.sites.search', ...refused })
+    const found = await tenant.directory.similar(query('teamSite', ['emea', 'news']))
+    expect(found).toMatchObject([{ displayName: 'Marketing EMEA', address: 'marketing-emea@contoso.example' }])
+    await tenant.fault({ operation: 'graph.groups.list', ...refused })
     await expect(tenant.directory.similar(query('teamSite', ['market']))).rejects.toMatchObject({ retryable: false })
   })
 })

@@ -52,8 +52,9 @@ export const dialogSteps = {
   },
   review: {
     verbs: ['request.submit', 'request.edit', 'request.cancel'],
-    async show({ draft, plan }) {
-      return { card: cards.review({ draft, plan }), at: { step: 'review', requestId: draft.requestId } }
+    async show({ draft, plan, similar }, { provisioning }) {
+      const card = cards.review({ draft, plan, similar, siteRoot: provisioning.siteRoot })
+      return { card, at: { step: 'review', requestId: draft.requestId } }
     },
   },
   submitted: {

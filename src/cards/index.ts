@@ -2,14 +2,12 @@ import {
   type AuditReport,
   type Delegation,
   type Delegations,
-  type Draft,
   type Explanation,
   type GivenUpJob,
   type GivenUpJobs,
   type HealthReport,
   isForMailbox,
   type ListPage,
-  type Plan,
   type Queue,
   type Request,
   type Stuck,
@@ -39,7 +37,7 @@ import { mailboxReadyCard, mailboxReadyView, siteReadyCard, siteReadyView } from
 import type { CardJson } from './render.ts'
 import { renderRequestStatus, requestStatusCard } from './request-card.ts'
 import type { RequestForm } from './request-form.ts'
-import { reviewCard, reviewView } from './review.ts'
+import { type Review, reviewCard, reviewView } from './review.ts'
 import { siteFormCard } from './site-form.ts'
 import { strings } from './strings.ts'
 import { renderWhy, whyCard } from './why.ts'
@@ -91,7 +89,7 @@ export const cards = {
     chooseTemplateCard.render(chooseTemplateView(templates, unmatched)),
   /** The form of a template, whatever it makes. */
   form: (form: RequestForm): CardJson => renderForm(form),
-  review: (review: { draft: Draft; plan: Plan }): CardJson => reviewCard.render(reviewView(review)),
+  review: (review: Review): CardJson => reviewCard.render(reviewView(review)),
   requestStatus: (request: Request, viewer: Viewer): CardJson => renderRequestStatus(request, viewer),
   approval: (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson => renderApproval(request, viewer, form),
   approvalDecided: (request: Request, viewer: Viewer, stage?: number): CardJson =>

@@ -1,11 +1,30 @@
 import { z } from 'zod'
-import { type Draft, isForMailboxPlan, openStage, type Plan, resourceKind } from '../core/index.ts'
+import {
+  type Draft,
+  isForMailboxPlan,
+  isMailboxKind,
+  mailboxKinds,
+  openStage,
+  type Plan,
+  resourceKind,
+  type SimilarResource,
+  type SimilarResources,
+} from '../core/index.ts'
 import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { defineCard } from './define-card.ts'
 import { asCut, fact, fitting } from './facts.ts'
-import { withoutScheme } from './links.ts'
+import { siteLink, withoutScheme } from './links.ts'
 import { isReadable } from './mailbox-facts.ts'
-import { cut, decidersOf, longest } from './words.ts'
+import { cut, decidersOf, longest, peopleList } from './words.ts'
+
+const similarRow = z.strictObject({
+  displayName: z.string(),
+  address: z.string(),
+  /** Where the site opens, or `''`. */
+  link: z.string(),
+  access: z.enum(['own', 'open', 'book', 'ask', 'askTeam']),
+  people: z.string(),
+})
 
 export const reviewCard = defineCard({
   name: 'review',
@@ -24,6 +43,12 @@ export const reviewCard = defineCard({
     hasDetails: z.boolean(),
     details: z.array(fact),
     hiddenDetails: z.int(),
+    hasSimilar: z.boolean(),
+    similarKind: z.enum(['site', ...mailboxKinds]),
+    similarCount: z.enum(['one', 'many']),
+    similarTotal: z.int(),
+    similar: z.array(similarRow),
+    moreSimilar: z.int(),
     approvalRequired: z.boolean(),
     next: z.enum(['one', 'all', 'stages', 'none']),
     people: z.string(),
@@ -33,8 +58,17 @@ export const reviewCard = defineCard({
 /** More lines than this hide the ones that matter; the others are folded away (card style, "Facts"). */
 const mostFacts = 7
 
-/** What will be sent, with the final address and who decides. */
-export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Parameters<typeof reviewCard.render>[0] {
+export interface Review {
+  readonly draft: Draft
+  readonly plan: Plan
+  readonly similar: SimilarResources
+  /** The root of the organisation's sites: links lead nowhere else. */
+  readonly siteRoot: string
+}
+
+/** What will be sent, with the final address, what there is already, and who decides. */
+export function reviewView(review: Review): Parameters<typeof reviewCard.render>[0] {
+  const { draft, plan } = review
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
   const before = mainFacts(of)
@@ -57,6 +91,7 @@ export function reviewView({ draft, plan }: { draft: Draft; plan: Plan }): Param
     hasDetails: details.length + hidden > 0,
     details,
     hiddenDetails: hidden,
+    ...similarOf(review),
     approvalRequired: stage !== undefined,
     next: nextOf(plan),
     people: stage ? decidersOf(stage, stage.approvers) : '',
@@ -68,4 +103,29 @@ function nextOf({ approvals }: Plan): 'one' | 'all' | 'stages' | 'none' {
   if (!stage) return 'none'
   if (approvals.length > 1) return 'stages'
   return stage.rule === 'any' || stage.approvers.length === 1 ? 'one' : 'all'
+}
+
+function similarOf({ plan, similar: { resources, more }, siteRoot }: Review) {
+  const total = resources.length + more
+  return {
+    hasSimilar: resources.length > 0,
+    similarKind: isForMailboxPlan(plan) ? plan.kind : ('site' as const),
+    similarCount: total === 1 ? ('one' as const) : ('many' as const),
+    similarTotal: total,
+    similar: resources.map((resource) => rowOf(resource, siteRoot)),
+    moreSimilar: more,
+  }
+}
+
+function rowOf({ kind, displayName, address, access, owners }: SimilarResource, siteRoot: string) {
+  const isMailbox = kind !== undefined && isMailboxKind(kind)
+  const opens = isMailbox ? 'book' : 'open'
+  const asks = owners.length > 0 ? 'ask' : 'askTeam'
+  return {
+    displayName: cut(displayName, longest.name),
+    address: cut(withoutScheme(address), longest.address),
+    link: siteLink(address, siteRoot),
+    access: ({ own: 'own', open: opens, ask: asks } as const)[access],
+    people: peopleList(owners, 'or'),
+  }
 }

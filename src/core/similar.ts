@@ -20,7 +20,9 @@ export const similarResource = z.object({
   address: z.string().describe('The URL of a site, or a mail address where that is all that is known.'),
   access: z
     .enum(['own', 'open', 'ask'])
-    .describe('`own`: the person owns it. `open`: they can open it already. `ask`: somebody has to let them in.'),
+    .describe(
+      '`own`: the person owns it. `open`: they can open or book it already. `ask`: somebody has to let them in.',
+    ),
   owners: z
     .array(person)
     .max(mostOwners)
@@ -93,7 +95,9 @@ async function resourceOf(
   { of, id, displayName, address, isPublic }: Candidate,
   kind: ResourceKind,
 ): Promise<SimilarResource> {
-  if (of === 'account') return { kind, displayName, address, access: 'ask', owners: [] }
+  // Everybody may book a room or a device; a shared mailbox has no owner that the directory could name.
+  if (of === 'account')
+    return { kind, displayName, address, access: kind === 'sharedMailbox' ? 'ask' : 'open', owners: [] }
   // What is no group's is visible to those alone who can open it.
   if (of === 'site') return { displayName, address, access: 'open', owners: [] }
   const [owners, groups] = await Promise.all([directory.ownersOf(id), directory.groupsOf(actor.id)])

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Candidate, isMailboxKind, type MailboxKind, type Person, type SimilarQuery } from '../core/index.ts'
+import {
+  type Candidate,
+  isMailboxKind,
+  type MailboxKind,
+  type Person,
+  type SimilarQuery,
+  TenantError,
+} from '../core/index.ts'
 import { checkedId, type Exchange, knownAs } from './exchange.ts'
 import { type Graph, query } from './graph.ts'
 import type { SharePoint } from './sharepoint.ts'
@@ -16,14 +23,16 @@ const purpose = 'looking for similar names'
 /** Graph's `$search` on directory objects is an advanced query: it wants this header and `$count=true`. */
 const advanced = { consistencyLevel: 'eventual' }
 
+/** Of signs that mail addresses have in Exchange. */
+const mail = z.string().regex(/^[\x21-\x7e]{3,320}$/)
 const groupEntry = z.object({
   id: z.guid(),
   displayName: z.string(),
-  mail: z.string(),
+  mail,
   mailNickname: z.string(),
   visibility: z.string().nullish(),
 })
-const accountEntry = z.object({ id: z.guid(), displayName: z.string(), mail: z.string() })
+const accountEntry = z.object({ id: z.guid(), displayName: z.string(), mail })
 const siteEntry = z.object({ displayName: z.string(), webUrl: z.string() })
 
 /** What has a name with such a word in it: sites and the groups that they belong to, or accounts, people's among them. */
@@ -33,9 +42,15 @@ export async function similar(parts: Parts, { kind, beginnings, signal }: Simila
   if (isMailboxKind(kind)) return accountsNamed(parts.graph, texts, signal)
   const [groups, sites] = await Promise.all([
     groupsNamed(parts.graph, texts, signal),
-    Promise.all(texts.map((text) => sitesNamed(parts, text, signal))),
+    Promise.all(texts.map((text) => sitesNamed(parts, text, signal))).catch(withoutPermission),
   ])
   return withSites(groups, sites.flat())
+}
+
+/** Site search wants a permission of its own, and groups are worth telling of without it. */
+function withoutPermission(error: unknown): [] {
+  if (error instanceof TenantError && !error.retryable) return []
+  throw error
 }
 
 /**

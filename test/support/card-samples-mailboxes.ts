@@ -16,6 +16,7 @@ import {
 } from './card-mailboxes.ts'
 import { dana, draftOf, kim, mailDomain, omar, projectSite, sam, siteRoot, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
+import { notSimilar, similarMailbox, similarRooms } from './card-similar.ts'
 
 const asKim = viewerOf(kim)
 const asSam = viewerOf(sam, { isAdmin: true })
@@ -54,12 +55,13 @@ export const mailboxSamples: readonly Sample[] = [
   sample(
     'room',
     reviewCard,
-    reviewView({ draft: draftOf(roomAnswers, { version: 3 }), plan: mailboxPlanOf(mailboxes.ready) }),
+    reviewView({ ...similarRooms, draft: draftOf(roomAnswers, { version: 3 }), plan: mailboxPlanOf(mailboxes.ready) }),
   ),
   sample(
     'shared',
     reviewCard,
     reviewView({
+      ...similarMailbox,
       draft: draftOf({ reason: mailboxes.waiting.reason }, { version: 3 }),
       plan: mailboxPlanOf(mailboxes.waiting),
     }),
@@ -67,7 +69,11 @@ export const mailboxSamples: readonly Sample[] = [
   sample(
     'nobody',
     reviewCard,
-    reviewView({ draft: draftOf({ reason: unread.reason }, { version: 3 }), plan: mailboxPlanOf(unread) }),
+    reviewView({
+      ...notSimilar,
+      draft: draftOf({ reason: unread.reason }, { version: 3 }),
+      plan: mailboxPlanOf(unread),
+    }),
   ),
   sample('mailbox-cancelled', requestStatusCard, requestStatusView(mailboxes.cancelled, asKim)),
   sample('mailbox-cancelled-admin', requestStatusCard, requestStatusView(mailboxes.cancelled, asSam)),

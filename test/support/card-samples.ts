@@ -33,6 +33,7 @@ import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { timeSamples } from './card-samples-time.ts'
 import { whySamples } from './card-samples-why.ts'
+import { notSimilar, similarSites } from './card-similar.ts'
 
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const asKim = viewerOf(kim)
@@ -120,11 +121,12 @@ const ofSites: readonly Sample[] = [
       notice: 'stale',
     }),
   ),
-  sample('', reviewCard, reviewView({ draft: draftOf(filled, { version: 3 }), plan: planOf() })),
+  sample('', reviewCard, reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf() })),
   sample(
     'no-approval',
     reviewCard,
     reviewView({
+      ...notSimilar,
       draft: draftOf({ ...filled, reason: '' }, { version: 3 }),
       plan: planOf({
         kind: 'communicationSite',
@@ -134,6 +136,11 @@ const ofSites: readonly Sample[] = [
         details: { ...planOf().details, metadata: {}, labelId: '', description: '' },
       }),
     }),
+  ),
+  sample(
+    'similar',
+    reviewCard,
+    reviewView({ ...similarSites, draft: draftOf(filled, { version: 3 }), plan: planOf() }),
   ),
   ...Object.entries(requests).map(([variant, request]) =>
     sample(variant, requestStatusCard, requestStatusView(request, asKim)),

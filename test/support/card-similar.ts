@@ -1,0 +1,72 @@
+import type { SimilarResources } from '../../src/core/index.ts'
+import { dana, kim, omar, siteRoot } from './card-world.ts'
+
+interface Shown {
+  readonly similar: SimilarResources
+  readonly siteRoot: string
+}
+/** A review that found nothing with a similar name. */
+export const notSimilar: Shown = { siteRoot, similar: { resources: [], more: 0 } }
+
+/** One of each way to get at a site, and more of them. */
+export const similarSites: Shown = {
+  siteRoot,
+  similar: {
+    resources: [
+      {
+        kind: 'teamSite',
+        displayName: 'Aurora',
+        address: `${siteRoot}aurora`,
+        access: 'ask',
+        owners: [dana, omar],
+      },
+      {
+        kind: 'teamSite',
+        displayName: 'Aurora Launch',
+        address: `${siteRoot}aurora-launch`,
+        access: 'own',
+        owners: [],
+      },
+      { displayName: 'Team Aurora', address: 'team-aurora@contoso.example', access: 'open', owners: [kim] },
+    ],
+    more: 4,
+  },
+}
+
+/** A shared mailbox, whose owner nobody knows. */
+export const similarMailbox: Shown = {
+  siteRoot,
+  similar: {
+    resources: [
+      { kind: 'sharedMailbox', displayName: 'Info', address: 'info@contoso.example', access: 'ask', owners: [] },
+    ],
+    more: 0,
+  },
+}
+
+/** Two rooms, which everybody may book. */
+export const similarRooms: Shown = {
+  siteRoot,
+  similar: {
+    resources: ['Aurora North', 'Aurora South'].map((displayName) => {
+      const address = `room-${displayName.toLowerCase().replace(' ', '-')}@contoso.example`
+      return { kind: 'roomMailbox', displayName, address, access: 'open', owners: [] }
+    }),
+    more: 0,
+  },
+}
+
+/** Three of this name, with owners of this name, at addresses of it or of this alias. */
+export const similarNamed = (name: string, alias = name): Shown => ({
+  siteRoot,
+  similar: {
+    resources: ([`${siteRoot}${alias}`, `${alias}@contoso.example`, alias] as const).map((address) => ({
+      kind: 'teamSite',
+      displayName: name,
+      address,
+      access: 'ask',
+      owners: [dana, omar, kim].map((one) => ({ ...one, displayName: name })),
+    })),
+    more: 22,
+  },
+})
