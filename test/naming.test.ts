@@ -58,7 +58,7 @@ describe('the address of a request', () => {
   it('has prefix and suffix, allowed characters and at most 64 of them, for 1,000 names', () => {
     fc.assert(
       fc.property(namings, names, fc.option(aliases, { nil: '' }), (naming, displayName, alias) => {
-        const address = addressOf({ naming }, { alias, displayName }, requestId)
+        const address = addressOf({ kind: 'teamSite', naming }, { alias, displayName }, requestId)
         expect(address.asked).toBe(alias !== '')
         expect(address.alias).toMatch(allowed)
         expect(address.alias.length).toBeLessThanOrEqual(64)
@@ -71,9 +71,9 @@ describe('the address of a request', () => {
   it('given back as what is asked for, stays the same, and so does every alternative', () => {
     fc.assert(
       fc.property(namings, names, (naming, displayName) => {
-        const { alias } = addressOf({ naming }, { alias: '', displayName }, requestId)
-        for (const one of alternatives(naming, alias, requestId)) {
-          expect(addressOf({ naming }, { alias: one, displayName }, requestId).alias).toBe(one)
+        const { alias } = addressOf({ kind: 'teamSite', naming }, { alias: '', displayName }, requestId)
+        for (const one of alternatives({ ...naming, separator: '-' }, alias, requestId)) {
+          expect(addressOf({ kind: 'teamSite', naming }, { alias: one, displayName }, requestId).alias).toBe(one)
         }
       }),
       { numRuns: 1000, seed },
@@ -81,13 +81,16 @@ describe('the address of a request', () => {
   })
 
   it('of a name without a Latin letter is made of the id of the request', () => {
-    expect(addressOf({ naming: plain }, { alias: '', displayName: '漢字' }, requestId).alias).toBe('site-7d1c2b3a')
+    expect(addressOf({ kind: 'teamSite', naming: plain }, { alias: '', displayName: '漢字' }, requestId).alias).toBe(
+      'site-7d1c2b3a',
+    )
   })
 
   it('is the one that was asked for, in lower case', () => {
-    expect(addressOf({ naming: plain }, { alias: 'Aurora_2', displayName: 'x' }, requestId)).toEqual({
+    expect(addressOf({ kind: 'teamSite', naming: plain }, { alias: 'Aurora_2', displayName: 'x' }, requestId)).toEqual({
       alias: 'aurora_2',
       asked: true,
+      around: { ...plain, separator: '-' },
     })
   })
 })
@@ -96,8 +99,8 @@ describe('alternatives', () => {
   it('are nine, all different, each allowed by the naming policy and by the API', () => {
     fc.assert(
       fc.property(namings, names, (naming, displayName) => {
-        const { alias } = addressOf({ naming }, { alias: '', displayName }, requestId)
-        const all = [...alternatives(naming, alias, requestId)]
+        const { alias } = addressOf({ kind: 'teamSite', naming }, { alias: '', displayName }, requestId)
+        const all = [...alternatives({ ...naming, separator: '-' }, alias, requestId)]
         expect(all[0]).toBe(alias)
         expect(all).toHaveLength(9)
         expect(new Set(all).size).toBe(9)
@@ -113,7 +116,7 @@ describe('alternatives', () => {
 
   it('count before the suffix', () => {
     const naming = { prefix: 'prj-', suffix: '-ch' }
-    expect([...alternatives(naming, 'prj-aurora-ch', requestId)].slice(0, 3)).toEqual([
+    expect([...alternatives({ ...naming, separator: '-' }, 'prj-aurora-ch', requestId)].slice(0, 3)).toEqual([
       'prj-aurora-ch',
       'prj-aurora-2-ch',
       'prj-aurora-3-ch',

@@ -10,7 +10,7 @@ import { cut, longest, peopleList } from './words.ts'
 const input = z.strictObject({
   id: z.string(),
   /** `number` holds a number, `noNumber` none yet: a value that is no number must not stand on the card. */
-  type: z.enum(['text', 'multiline', 'number', 'noNumber', 'toggle', 'people', 'person', 'choice']),
+  type: z.enum(['text', 'multiline', 'number', 'noNumber', 'toggle', 'people', 'person', 'choice', 'date']),
   spacing: z.enum(['Medium', 'Small', 'None']),
   /** A line above the first of a group of toggles. */
   group: z.string(),

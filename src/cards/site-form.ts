@@ -42,7 +42,7 @@ export const siteFormCard = defineCard({
     fields: z.array(
       z.strictObject({
         key: z.string(),
-        type: z.enum(['text', 'choice']),
+        type: z.enum(['text', 'choice', 'number', 'date', 'toggle', 'person']),
         label: z.string(),
         help: z.string(),
         placeholder: z.string(),

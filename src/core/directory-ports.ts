@@ -28,10 +28,21 @@ export interface MailDomains {
   readonly accepted: readonly string[]
 }
 
+/** What the directory knows of where somebody works, by the tokens that names are made of. */
+export interface Profile {
+  readonly department?: string
+  readonly city?: string
+  readonly country?: string
+  readonly company?: string
+  readonly office?: string
+}
+
 /** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */
 export interface Directory {
   person(id: string): Promise<Account | undefined>
   manager(id: string): Promise<Account | undefined>
+  /** Where somebody works; nothing of whom it does not know. The answer may be a minute old. */
+  profile(id: string): Promise<Profile>
   /** Whether somebody is of another organisation and only invited into ours. Nobody, for who is not known. */
   isGuest(personId: string): Promise<boolean>
   /** The people in a group, through nesting too. */

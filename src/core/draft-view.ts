@@ -81,7 +81,7 @@ export async function check(
 ): Promise<Checked> {
   const { requestId, replaces } = draft
   const { body, faults: inForm } = bodyOfForm(template, draft.values)
-  const inquiry = { ports, settings, actor, requestId, replaces, crowded: false }
+  const inquiry = { ports, settings, actor, requestId, replaces, isSubmission: false, crowded: false }
   const sought = { kind: template.kind, displayName: draft.values['displayName'] ?? '' }
   const [evaluation, candidates] = await Promise.all([
     evaluate(inquiry, resourceOf(template.kind), body),

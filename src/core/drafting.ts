@@ -4,7 +4,7 @@ import type { SentCard } from './chat-ports.ts'
 import type { Draft } from './draft.ts'
 import { check, type DraftView, knownTemplate, ownDraft, reasonOf, showDraft, write } from './draft-view.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
-import { bodyOfForm, formOfRequest } from './form-values.ts'
+import { bodyOfForm, defaultsOf, formOfRequest } from './form-values.ts'
 import { usableTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Resource, resourceOf } from './preview.ts'
@@ -31,7 +31,7 @@ export async function openDraft(
     ...(replaces !== undefined && { replaces }),
     version: 1,
     step: 'details',
-    values: { ...defaultsOf(template, actor), ...values },
+    values: { ...openingValues(template, actor), ...values },
     updatedAt: ports.clock.now().toISOString(),
   }
   await ports.drafts.insert(draft)
@@ -39,11 +39,8 @@ export async function openDraft(
 }
 
 /** What stands in a form before anybody has typed: who asks for a shared mailbox mostly wants to read it. */
-function defaultsOf({ kind, labels }: Template, { id }: Actor): Draft['values'] {
-  return {
-    ...(labels.default !== null && { labelId: labels.default }),
-    ...(kind === 'sharedMailbox' && { 'permissions.FullAccess': id }),
-  }
+function openingValues(template: Template, { id }: Actor): Draft['values'] {
+  return { ...defaultsOf(template), ...(template.kind === 'sharedMailbox' && { 'permissions.FullAccess': id }) }
 }
 
 /**
@@ -119,9 +116,9 @@ export async function submitDraft(
     updatedAt: ports.clock.now().toISOString(),
   }
   try {
-    const { id, kind } = await knownTemplate(ports, actor, draft.templateId)
-    const { body } = bodyOfForm({ id, kind }, draft.values)
-    const asked = { resource: resourceOf(kind), body, reason: reasonOf(draft), replaces: draft.replaces }
+    const template = await knownTemplate(ports, actor, draft.templateId)
+    const { body } = bodyOfForm(template, draft.values)
+    const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces: draft.replaces }
     const request = await submit(asked, async () => {
       // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
       if (!(await ports.drafts.update(submitted))) throw new ProvisioningError('stale-version', 'The form has changed.')

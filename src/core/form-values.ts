@@ -1,5 +1,6 @@
 import type { Fault } from './errors.ts'
 import { mailboxRequest } from './mailbox.ts'
+import { slug } from './naming.ts'
 import { isForMailbox, type Request } from './request.ts'
 import { isMailboxKind } from './resource.ts'
 import { siteDetails } from './site.ts'
@@ -17,15 +18,37 @@ export interface FormBody {
  * Form values as typed to the fields of the API document: inputs are named like them, people pickers give ids joined by
  * commas, toggles `true` or `false`. Empty inputs are left out, so that defaults and "required" apply.
  */
-export function bodyOfForm({ id, kind }: Pick<Template, 'id' | 'kind'>, values: Values): FormBody {
+export function bodyOfForm(template: Template, values: Values): FormBody {
+  const { id, kind } = template
+  const defaults = defaultsOf(template)
   const typed = Object.entries(values).flatMap(([input, text]) => {
     const value = text.trim()
-    return value === '' ? [] : [[input, value] as const]
+    // What was cleared stays empty, where else a default would come back.
+    return value === '' && !Object.hasOwn(defaults, input) ? [] : [[input, value] as const]
   })
   const body: Record<string, unknown> = { templateId: id }
-  for (const { path, value } of typed.flatMap(isMailboxKind(kind) ? mailboxInput : siteInput)) put(body, path, value)
+  const fields = isMailboxKind(kind)
+    ? typed.flatMap((input) => mailboxInput(input, defaults))
+    : typed.flatMap(siteInput)
+  for (const { path, value } of fields) put(body, path, value)
+  if (isMailboxKind(kind) && template.properties['name']?.shown === false) body['name'] = derivedName(values)
   return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
 }
+
+/** What a template puts into its form, by input. */
+export function defaultsOf({ properties, fields, labels }: Template): Record<string, string> {
+  const ofProperties = Object.entries(properties).map(([input, rule]) => [input, rule.default] as const)
+  const ofFields = fields.map((field) => [`metadata.${field.key}`, field.default] as const)
+  const given = [...ofProperties, ...ofFields, ['labelId', labels.default ?? undefined] as const]
+  return Object.fromEntries(
+    given.flatMap(([input, value]) =>
+      value === undefined ? [] : [[input, Array.isArray(value) ? joined(value) : String(value)]],
+    ),
+  )
+}
+
+/** A name for an address that the form does not ask for: made of what people will see. */
+const derivedName = ({ displayName = '' }: Values): string | undefined => slug(displayName).slice(0, 64) || undefined
 
 interface Field {
   readonly path: readonly string[]
@@ -70,13 +93,15 @@ function ticked(value: string): true | undefined {
   return value === 'true' ? true : undefined
 }
 
-function mailboxInput([input, value]: Input): Field[] {
+function mailboxInput([input, value]: Input, defaults: Values): Field[] {
   const path = split(input)
   const [field = '', key] = path
   if (!Object.hasOwn(mailboxRequest.shape, field) || field === 'templateId') return []
   if (field === 'permissions') return listed(value).map((id) => ({ path: [field, id.toLowerCase()], value: key }))
   const read = Object.hasOwn(mailboxInputs, field) ? mailboxInputs[field] : undefined
-  const given = read ? read(value) : value
+  // Where a default would come back, what was taken away is said.
+  const isSaid = value === '' || (read === ticked && Object.hasOwn(defaults, input))
+  const given = isSaid ? (read === ticked ? value === 'true' : value) : read ? read(value) : value
   return given === undefined ? [] : [{ path, value: given }]
 }
 
@@ -101,7 +126,7 @@ const joined = (entries: readonly string[]): string =>
 
 /** What a request asked for, as the values of its form. */
 export function formOfRequest(request: Request): Record<string, string> {
-  const { metadata, ...fields } = request.details
+  const { metadata, ...fields } = { ...request.details, displayName: request.typedName ?? request.details.displayName }
   const asked: Record<string, unknown> = { ...fields, reason: request.reason }
   for (const [key, value] of Object.entries(metadata)) asked[`metadata.${key}`] = value
   if (isForMailbox(request)) {

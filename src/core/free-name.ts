@@ -1,13 +1,11 @@
-import { type Address, alternatives, ownAddress } from './naming.ts'
+import { type Address, type Around, alternatives, ownAddress } from './naming.ts'
 import type { Inquiry } from './plan.ts'
 import type { Ports } from './ports.ts'
 import { isForMailbox, type Request } from './request.ts'
-import type { TemplateSnapshot } from './template.ts'
 
-type Naming = TemplateSnapshot['naming']
 type Asker = Pick<Inquiry, 'ports' | 'actor' | 'requestId' | 'replaces'>
 /** Whether a request can have a name: nothing in the tenant and no other request holds it. */
-type IsFree = (name: string) => Promise<boolean>
+export type IsFree = (name: string) => Promise<boolean>
 
 /** The names that a mailbox keeps others from: its address, and what it is called, which is one in all domains. */
 export const mailboxNames = (address: string): string[] => [address, address.slice(0, address.indexOf('@'))]
@@ -35,34 +33,39 @@ async function isUnreserved({ ports, actor, requestId, replaces }: Asker, names:
   return holders.every((holder) => holder === undefined || holder === requestId || holder === replaces)
 }
 
-/**
- * A name that was asked for must itself be free; one that we derive moves on to the next free one, `passedOver` those before it.
- * `taken`: it is not, and this one is (`''` when we found none).
- */
+/** What came of looking for a free name. `taken`: it is not, and this one is (`''` when we found none). */
+export interface Found {
+  readonly name: string
+  /** Those before it that were held. */
+  readonly passedOver?: string[]
+  readonly taken?: { readonly suggestion: string }
+}
+
+/** A name that was asked for must itself be free; one that we derive moves on to the next free one. */
 export async function freeName(
   { requestId, crowded }: Pick<Inquiry, 'requestId' | 'crowded'>,
-  naming: Naming,
-  address: Address,
+  { alias, asked, around }: Pick<Address, 'alias' | 'asked' | 'around'>,
   isFree: IsFree,
-): Promise<{ name: string; passedOver?: string[]; taken?: { suggestion: string } }> {
-  const own = crowded && !address.asked ? [ownAddress(naming, address.alias, requestId)] : []
-  const [first, ...others] = own.length > 0 ? own : [...alternatives(naming, address.alias, requestId)]
+): Promise<Found> {
+  const own = crowded && !asked ? [ownAddress(around, alias, requestId)] : []
+  const [first, ...others] = own.length > 0 ? own : [...alternatives(around, alias, requestId)]
   // The first is nearly always free; when it is not, somebody waits for the next one.
-  const name = (await firstFree([first ?? address.alias], isFree)) ?? (await firstFree(others, isFree))
-  if (name !== undefined && (name === address.alias || !address.asked)) {
-    const tried = own.length > 0 ? own : [first ?? address.alias, ...others]
+  const name = (await firstFree([first ?? alias], isFree)) ?? (await firstFree(others, isFree))
+  if (name !== undefined && (name === alias || !asked)) {
+    const tried = own.length > 0 ? own : [first ?? alias, ...others]
     return { name, passedOver: tried.slice(0, tried.indexOf(name)) }
   }
-  return { name: name ?? address.alias, taken: { suggestion: name ?? '' } }
+  return { name: name ?? alias, taken: { suggestion: name ?? '' } }
 }
 
 /** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
 export function anotherName(ports: Ports, request: Request): Promise<string> {
   const { template, requestId, tenantId } = request
   const inquiry = { ports, requestId, actor: { ...request.requester, tenantId, isAdmin: false } }
-  if (!isForMailbox(request)) return another(template.naming, request.alias, requestId, siteNameFree(inquiry))
+  const around = request.around ?? { ...template.naming, separator: '-' }
+  if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(inquiry))
   const [name = '', domain = ''] = request.address.split('@')
-  return another(template.naming, name, requestId, mailboxNameFree(inquiry, domain))
+  return another(around, name, requestId, mailboxNameFree(inquiry, domain))
 }
 
 /** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
@@ -72,12 +75,15 @@ export function anotherAlias(ports: Ports, request: Request): Promise<string> {
   const [local = '', domain = ''] = request.aliasAddress.split('@')
   const actor = { ...request.requester, tenantId, isAdmin: false }
   const isFree = mailAddressFree({ ports, requestId, actor })
-  const found = another({ prefix: '', suffix: '' }, local, requestId, (name) => isFree(`${name}@${domain}`))
+  const found = another(plain, local, requestId, (name) => isFree(`${name}@${domain}`))
   return found.then((name) => name && `${name}@${domain}`)
 }
 
-async function another(naming: Naming, name: string, requestId: string, isFree: IsFree): Promise<string> {
-  const [, ...others] = alternatives(naming, name, requestId)
+/** Around an address that no policy shapes. */
+export const plain: Around = { prefix: '', suffix: '', separator: '-' }
+
+async function another(around: Around, name: string, requestId: string, isFree: IsFree): Promise<string> {
+  const [, ...others] = alternatives(around, name, requestId)
   return (await firstFree(others, isFree)) ?? ''
 }
 

@@ -73,7 +73,9 @@ export {
 } from './explanation-words.ts'
 export { type ListPage, mostCounted, type PageAt } from './list-page.ts'
 export * from './mailbox.ts'
+export { nameTokens } from './name-pattern.ts'
 export * from './naming.ts'
+export * from './naming-policy.ts'
 export { nudgeFrom } from './nudge.ts'
 export { from, type Origin, originNow, origins } from './origin.ts'
 export { type Evaluation, isForMailboxPlan, type MailboxPlan, type Plan, type SitePlan } from './plan.ts'
@@ -85,6 +87,7 @@ export type { Deciding } from './refused.ts'
 export * from './request.ts'
 export * from './request-view.ts'
 export * from './resource.ts'
+export { signingSecrets } from './signing-secrets.ts'
 export {
   findSimilar,
   type SimilarResource,
@@ -96,6 +99,8 @@ export {
 export * from './site.ts'
 export { standsFor } from './stand-ins.ts'
 export * from './template.ts'
+export { type TemplateField, templateField } from './template-field.ts'
+export { type Applied, applied, type PropertyRule, propertiesOf } from './template-property.ts'
 export type * from './tenant-ports.ts'
 export type * from './token-buckets.ts'
 export * from './validation.ts'

@@ -2,49 +2,85 @@ import { asking, resolveApprovals } from './approvers.ts'
 import { countryCode } from './country.ts'
 import type { MailDomains } from './directory-ports.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
-import { freeName, mailAddressFree, mailboxNameFree, mailboxNames } from './free-name.ts'
+import { mailboxNames } from './free-name.ts'
 import { type MailboxDetails, mailboxDetails, mailboxRequest } from './mailbox.ts'
+import { addressesOf } from './mailbox-addresses.ts'
 import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
-import { addressOf, slug } from './naming.ts'
-import { type Evaluation, type Inquiry, type MailboxPlan, peopleNamed, refused, tooLong } from './plan.ts'
+import { slug } from './naming.ts'
+import { type Evaluation, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
 import type { Ports } from './ports.ts'
+import { quotaFaults } from './quota.ts'
 import type { RequestForMailbox } from './request.ts'
 import { type MailboxKind, metadata, type Person } from './resource.ts'
 import type { Template, TemplateSnapshot } from './template.ts'
-import { templateFaults } from './template-rules.ts'
+import { answersOf } from './template-field.ts'
+import { type Applied, withProperties } from './template-property.ts'
+import { answeredPeople, externalOwners, mailboxLimits } from './template-rules.ts'
 import { fault, faultsOf } from './validation.ts'
 
 /** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
 export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
-  const parsed = mailboxRequest.safeParse(body)
-  const said = parsed.success ? [] : faultsOf(parsed.error, body)
-  if (!isRecord(body)) return refused(...said)
-  const faults = said.map((one) => withName(one, body['name']))
+  if (!isRecord(body)) return refused(...wrongBody(body))
   const chosen = await chosenTemplate(inquiry, body)
+  const filled = withProperties('fault' in chosen ? {} : chosen.template.properties, body)
+  const parsed = mailboxRequest.safeParse(filled.body)
+  const faults = (parsed.success ? [] : faultsOf(parsed.error, body)).map((one) => withName(one, body['name']))
   if ('fault' in chosen) {
     const isTold = faults.some(({ pointer }) => pointer === '/templateId')
     return refused(...faults, ...(isTold ? [] : [chosen.fault]))
   }
   const { template, kind } = chosen
-  const known = metadata.safeParse(body['metadata'] ?? {})
-  faults.push(...inapplicable(kind, body))
-  if (known.success) faults.push(...templateFaults(template, { metadata: known.data }))
-  if (!parsed.success) return refused(...faults, ...(await furtherFaults(inquiry, { template, kind }, body)))
+  const known = metadata.safeParse(filled.body['metadata'] ?? {})
+  const answers = answersOf(template.fields, known.data ?? {}, inquiry.ports.clock.now().toISOString().slice(0, 10))
+  faults.push(...filled.faults, ...inapplicable(kind, body))
+  if (known.success) faults.push(...answers.faults)
+  if (!parsed.success) return refused(...faults, ...(await furtherFaults(inquiry, { template, kind }, filled.body)))
   const { templateId: _, reason = '', ...asked } = parsed.data
-  const details = withoutEmpty(asked)
-  return asking(async () => {
-    const { ports, settings, actor } = inquiry
-    const { people, addresses, faults: found } = await looked(inquiry, { template, kind }, details)
-    faults.push(...found)
-    if (faults.length > 0) return refused(...faults)
-    const { address, aliasAddress } = addresses
-    const owners = people.filter(({ id }) => id === details.primaryOwner || id === details.secondaryOwner)
-    const resolved = await resolveApprovals(ports, settings, template.approval, actor, { details, owners })
-    const names = mailboxNames(address).map((name) => ({ name, pointer: '/name' }))
-    if (aliasAddress) names.push({ name: aliasAddress, pointer: '/alias' })
-    const plan = { kind, template, details, people, address, aliasAddress, ...resolved, reason, names }
-    return { ok: true, plan }
-  })
+  const details = withoutEmpty({ ...asked, metadata: answers.metadata })
+  const applied = [...filled.applied, ...answers.applied]
+  return asking(() => planned(inquiry, { template, kind }, { details, reason, applied }, faults))
+}
+
+/** What the directory and the names in use say to a request that is right in itself. */
+async function planned(
+  inquiry: Inquiry,
+  { template, kind }: Chosen,
+  asked: { readonly details: MailboxDetails; readonly reason: string; readonly applied: readonly Applied[] },
+  known: readonly Fault[],
+): Promise<Evaluation> {
+  const { ports, settings, actor } = inquiry
+  const { people, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
+  if (faults.length > 0 || !addresses.names) return refused(...faults)
+  const { aliasAddress, domain } = addresses
+  const { displayName, name, typedName, around, emptyTokens } = addresses.names
+  const details = { ...asked.details, displayName }
+  const address = `${name}@${domain}`
+  const owners = people.filter(({ id }) => id === details.primaryOwner || id === details.secondaryOwner)
+  const resolved = await resolveApprovals(ports, settings, template.approval, actor, { details, owners })
+  const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
+  if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
+  const plan: MailboxPlan = {
+    kind,
+    template,
+    details,
+    ...(typedName !== undefined && { typedName }),
+    around,
+    emptyTokens,
+    people,
+    address,
+    aliasAddress,
+    ...resolved,
+    applied: asked.applied,
+    reason: asked.reason,
+    names: kept,
+  }
+  return { ok: true, plan }
+}
+
+/** What is no object at all. */
+function wrongBody(body: unknown): Fault[] {
+  const parsed = mailboxRequest.safeParse(body)
+  return parsed.success ? [] : faultsOf(parsed.error, body)
 }
 
 /** A name that no address can have comes with the nearest one that can: "Büro Zürich 5" → `buro-zurich-5`. */
@@ -61,14 +97,24 @@ interface Chosen {
 /** What can be read of the details. */
 type Readable = Partial<MailboxDetails>
 
-/** What the directory and the names in use say to the details. */
-async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Readable) {
-  const [named, addresses] = await Promise.all([
-    namedIn(inquiry.ports, details),
-    addressesOf(inquiry, template, details),
+/** What the directory and the names in use say to the details, beside what is known to be wrong. */
+async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
+  const [named, answered, quota] = await Promise.all([
+    namedIn(inquiry.ports, details, template),
+    answeredPeople(inquiry.ports, template, details.metadata ?? {}),
+    quotaFaults(inquiry, template),
   ])
-  const faults = [...valueFaults(kind, details), ...named.faults, ...addresses.faults]
-  return { people: named.people, addresses, faults }
+  const before = [
+    ...known,
+    ...valueFaults(kind, details),
+    ...mailboxLimits(template, details),
+    ...answered.faults,
+    ...named.faults,
+    ...quota,
+  ]
+  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
+  const addresses = await addressesOf(asked, template, details)
+  return { people: named.people, addresses, faults: [...before, ...addresses.faults] }
 }
 
 /** What else is wrong in a body that is wrong somewhere, so that people hear of all faults at once. */
@@ -78,7 +124,8 @@ async function furtherFaults(inquiry: Inquiry, chosen: Chosen, body: Record<stri
     return parsed?.success ? [[field, parsed.data] as const] : []
   })
   const readable: Readable = Object.fromEntries(fields)
-  const found = asking(() => looked(inquiry, chosen, withoutEmpty(readable)))
+  const asked = { ...inquiry, isSubmission: false }
+  const found = asking(() => looked(asked, chosen, withoutEmpty(readable), []))
   return found.then(
     ({ faults }) => faults,
     (error: unknown) => {
@@ -141,14 +188,25 @@ function valueFaults(kind: MailboxKind, { country, metadata = {} }: Readable): F
   return faults
 }
 
-async function namedIn(ports: Ports, { permissions = {}, primaryOwner, secondaryOwner }: Readable) {
-  const owners = { primaryOwner, secondaryOwner }
+async function namedIn(
+  ports: Ports,
+  { permissions = {}, primaryOwner, secondaryOwner }: Readable,
+  template: Pick<Template, 'limits'>,
+) {
+  const owners = Object.entries({ primaryOwner, secondaryOwner }).flatMap(([field, id]) =>
+    id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [],
+  )
   const { people, faults } = await peopleNamed(ports, [
     ...Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' })),
-    ...Object.entries(owners).flatMap(([field, id]) => (id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [])),
+    ...owners,
   ])
   const given = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
-  return { people, faults: [...faults, ...(await accessFaults(ports, given))] }
+  const known = owners.flatMap(({ id, pointer }) => {
+    const person = people.find((one) => one.id === id)
+    return person ? [{ person, pointer }] : []
+  })
+  const outside = await externalOwners(ports, template, known)
+  return { people, faults: [...faults, ...outside, ...(await accessFaults(ports, given))] }
 }
 
 /** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */
@@ -160,52 +218,3 @@ async function accessFaults({ directory }: Ports, people: readonly Person[]): Pr
       fault(`/permissions/${id}`, 'no-mailbox', `${displayName} has no mailbox, so nobody can give them access.`),
     )
 }
-
-/** The primary and the additional address, and what keeps the mailbox from having them. */
-async function addressesOf(
-  inquiry: Inquiry,
-  { naming }: Pick<TemplateSnapshot, 'naming'>,
-  details: Readable,
-): Promise<{ address: string; aliasAddress: string; faults: Fault[] }> {
-  const domains = await inquiry.ports.directory.mailDomains()
-  const domain = details.domain ?? domains.default
-  if (!domains.accepted.includes(domain))
-    return { address: '', aliasAddress: '', faults: [notOurs('/domain', domains)] }
-  const { name, alias = '' } = details
-  const { address, faults } = await primaryAddress(inquiry, naming, name, domain)
-  const aliasAddress = (alias === '' || alias.includes('@') ? alias : `${alias}@${domain}`).toLowerCase()
-  if (aliasAddress !== '') faults.push(...(await aliasFaults(inquiry, aliasAddress, address, domains)))
-  return { address, aliasAddress, faults }
-}
-
-async function primaryAddress(
-  inquiry: Inquiry,
-  naming: TemplateSnapshot['naming'],
-  name: string | undefined,
-  domain: string,
-): Promise<{ address: string; faults: Fault[] }> {
-  if (name === undefined) return { address: '', faults: [] }
-  const wanted = addressOf({ naming }, { alias: name, displayName: '' }, inquiry.requestId)
-  const free = await freeName(inquiry, naming, wanted, mailboxNameFree(inquiry, domain))
-  const faults = tooLong('/name', wanted)
-  if (free.taken) faults.push(taken('/name', `${wanted.alias}@${domain}`, free.taken.suggestion))
-  return { address: `${free.name}@${domain}`, faults }
-}
-
-async function aliasFaults(inquiry: Inquiry, wanted: string, address: string, domains: MailDomains): Promise<Fault[]> {
-  const [local = '', domain = ''] = wanted.split('@')
-  if (!domains.accepted.includes(domain)) return [notOurs('/alias', domains)]
-  if (wanted === address)
-    return [fault('/alias', 'same-as-address', `${wanted} is the mailbox's own address already. Leave alias out.`)]
-  const isFree = mailAddressFree(inquiry)
-  const plain = { prefix: '', suffix: '' }
-  const free = await freeName(inquiry, plain, { alias: local, asked: true }, (name) => isFree(`${name}@${domain}`))
-  if (!free.taken) return []
-  return [taken('/alias', wanted, free.taken.suggestion && `${free.taken.suggestion}@${domain}`)]
-}
-
-const taken = (pointer: string, name: string, suggestion: string): Fault =>
-  fault(pointer, 'name-taken', `${name} is taken. Try ${suggestion || 'another'}.`, suggestion)
-
-const notOurs = (pointer: string, { accepted, default: usual }: MailDomains): Fault =>
-  fault(pointer, 'domain-not-accepted', `This organisation takes mail for: ${accepted.join(', ')}.`, usual)

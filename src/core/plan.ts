@@ -3,11 +3,12 @@ import type { ApprovalStage, JudgedStage } from './approval-stage.ts'
 import { asking } from './approvers.ts'
 import type { Fault } from './errors.ts'
 import type { MailboxDetails } from './mailbox.ts'
-import type { Address } from './naming.ts'
+import type { Around } from './naming.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isMailboxKind, type MailboxKind, type Person, type SiteKind } from './resource.ts'
 import type { SiteDetails } from './site.ts'
 import { mayUse, type Template } from './template.ts'
+import type { Applied } from './template-property.ts'
 import { fault } from './validation.ts'
 
 interface Common {
@@ -17,6 +18,14 @@ interface Common {
   readonly policy?: readonly JudgedStage[]
   /** Why it is wanted, when the body itself says so. */
   readonly reason: string
+  /** The name that was typed, where the policy made another one of it. */
+  readonly typedName?: string
+  /** What the policy put around the address. */
+  readonly around: Around
+  /** What the template put into the request. */
+  readonly applied: readonly Applied[]
+  /** What the names could have had in them, and nothing is known of. */
+  readonly emptyTokens: readonly string[]
   /** What is kept for the request until it ends: its addresses, and the names that nothing else may take meanwhile. */
   readonly names: readonly { readonly name: string; readonly pointer: string }[]
 }
@@ -58,6 +67,8 @@ export interface Inquiry {
   readonly requestId: string
   /** A request that failed and that this one takes the place of: what it keeps is free for this one. */
   readonly replaces?: string | undefined
+  /** Whether numbers are taken for good, not only looked at. */
+  readonly isSubmission: boolean
   /** Others keep taking the names that we derive, so the next one is made of the request's id. */
   readonly crowded: boolean
 }
@@ -86,7 +97,7 @@ export const unknownTemplate = (): Fault =>
   )
 
 /** A name that was asked for is never cut: another one would come of it. */
-export const tooLong = (pointer: string, { longest }: Address): Fault[] =>
+export const tooLong = (pointer: string, { longest }: { readonly longest?: number | undefined }): Fault[] =>
   longest === undefined
     ? []
     : [

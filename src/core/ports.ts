@@ -81,6 +81,15 @@ export interface RequestStore {
   /** Ids of requests that wait for a decision, the oldest first, without these. */
   waitingBut(tenantId: string, requestIds: readonly string[], limit: number): Promise<string[]>
   countOpen(tenantId: string, requesterId: string): Promise<number>
+  /** How many requests of a template are in one of these states, without those named; `most` of them at most. */
+  countOfTemplate(query: {
+    readonly tenantId: string
+    readonly templateId: string
+    readonly requesterId?: string
+    readonly states: readonly RequestState[]
+    readonly but: readonly string[]
+    readonly most: number
+  }): Promise<number>
   /**
    * How many requests of the tenant are in each of these states; a state that none is in is left out. As long as the count
    * is: ask for those that do not pile up.
@@ -106,6 +115,13 @@ export interface AuditLog {
   prove(requestId: string): Promise<Proof | undefined>
   /** Erases the words of all entries that are of a person or name them, and says so; returns how many. The proof stays. */
   erase(personId: string, at: Date): Promise<number>
+}
+
+/** The numbers in names that have a `{counter}`, counted apart by `scope`; 0 before the first. */
+export interface NameCounters {
+  last(tenantId: string, scope: string): Promise<number>
+  /** The next one, which nobody else gets. */
+  next(tenantId: string, scope: string): Promise<number>
 }
 
 /** Names kept for requests that have not ended. */
@@ -185,6 +201,7 @@ export interface Ports {
   readonly templates: TemplateStore
   readonly audit: AuditLog
   readonly delegations: DelegationStore
+  readonly nameCounters: NameCounters
   readonly reservations: Reservations
   readonly drafts: DraftStore
   readonly deliveries: DeliveryStore

@@ -78,6 +78,10 @@ const common = {
   number: z.int(),
   tenantId: z.uuid(),
   template: templateSnapshot,
+  /** The name that was typed, where the template's policy made another one of it. */
+  typedName: z.string().optional(),
+  /** What the policy put around the address, and what joins words in it. */
+  around: z.object({ prefix: z.string(), suffix: z.string(), separator: z.string() }).optional(),
   status: requestState,
   requester: person,
   channel: z.enum(['chat', 'rest']),

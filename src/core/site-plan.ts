@@ -1,57 +1,102 @@
 import { asking, resolveApprovals } from './approvers.ts'
 import type { Fault } from './errors.ts'
-import { freeName, siteNameFree } from './free-name.ts'
-import { addressOf } from './naming.ts'
+import { siteNameFree } from './free-name.ts'
+import { isRecord } from './mailbox-kind.ts'
+import { namesFor } from './names.ts'
 import {
   type Evaluation,
   type Inquiry,
   peopleNamed,
   refused,
   type SitePlan,
-  tooLong,
   unknownTemplate,
   usableTemplate,
 } from './plan.ts'
+import { quotaFaults } from './quota.ts'
 import type { RequestForSite } from './request.ts'
-import { isMailboxKind, type Person } from './resource.ts'
-import { siteRequest, stepsOfSite } from './site.ts'
+import { isMailboxKind, type SiteKind } from './resource.ts'
+import { type SiteDetails, siteRequest, stepsOfSite } from './site.ts'
 import type { Template } from './template.ts'
-import { templateFaults } from './template-rules.ts'
+import { answersOf } from './template-field.ts'
+import { type Applied, withProperties } from './template-property.ts'
+import { answeredPeople, externalOwners, labelFaults, ownerLimits } from './template-rules.ts'
 import { fault, faultsOf } from './validation.ts'
 
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
 export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
-  const { ports, settings, actor, requestId } = inquiry
-  const parsed = siteRequest.safeParse(body)
-  if (!parsed.success) return refused(...faultsOf(parsed.error, body), ...(await furtherFaults(inquiry, body)))
-  const { templateId, ...given } = parsed.data
-  const template = await usableTemplate(ports, actor, templateId)
-  if (!template) return refused(unknownTemplate())
-  const { kind } = template
+  const chosen = await chosenTemplate(inquiry, body)
+  const filled = withProperties(chosen?.properties ?? {}, isRecord(body) ? body : {})
+  const parsed = siteRequest.safeParse(isRecord(body) ? filled.body : body)
+  const today = inquiry.ports.clock.now().toISOString().slice(0, 10)
+  if (!parsed.success)
+    return refused(...faultsOf(parsed.error, body), ...filled.faults, ...furtherFaults(chosen, body, today))
+  if (!chosen) return refused(unknownTemplate())
+  const { kind } = chosen
   if (isMailboxKind(kind))
     return refused(
-      fault('/templateId', 'wrong-resource', `${template.name} is a template for a mailbox, not for a site.`),
+      fault('/templateId', 'wrong-resource', `${chosen.name} is a template for a mailbox, not for a site.`),
     )
+  const { templateId: _, ...given } = parsed.data
+  const answers = answersOf(chosen.fields, given.metadata, today)
   // What is left open the template decides.
-  const details = { ...given, labelId: given.labelId || (template.labels.default ?? '') }
-  return asking(async () => {
-    const owners = await ownersOf(inquiry, details.owners)
-    const faults = [...templateFaults(template, details), ...owners.faults, ...ownerLimits(template, owners.people)]
-    const address = addressOf(template, details, requestId)
-    const free = await freeName(inquiry, template.naming, address, siteNameFree(inquiry))
-    faults.push(...tooLong('/alias', address))
-    if (free.taken) faults.push(nameTaken(address.alias, free.taken.suggestion))
-    if (faults.length > 0) return refused(...faults)
-    const alias = free.name
-    const asked = { details: { ...details, owners: owners.people }, owners: owners.people }
-    const resolved = await resolveApprovals(ports, settings, template.approval, actor, asked)
-    const url = `${ports.tenant.siteRoot}${alias}`
-    const names = [{ name: alias, pointer: '/alias' }]
-    const { passedOver = [] } = free
-    const people = owners.people
-    const plan = { kind, template, details, owners: people, alias, passedOver, url, ...resolved, reason: '', names }
-    return { ok: true, plan }
-  })
+  const labelId = given.labelId || (chosen.labels.default ?? '')
+  const details = { ...given, metadata: answers.metadata, labelId }
+  const faults = [...filled.faults, ...labelFaults(chosen, labelId), ...answers.faults]
+  const label = labelId === given.labelId ? [] : [{ field: 'labelId', value: labelId, why: 'default' as const }]
+  const applied = [...filled.applied, ...label, ...answers.applied]
+  return asking(() => planned(inquiry, { ...chosen, kind }, details, faults, applied))
+}
+
+/** What the directory and the names in use say to a request that is right in itself. */
+async function planned(
+  inquiry: Inquiry,
+  template: Template & { kind: SiteKind },
+  typed: SiteDetails,
+  known: readonly Fault[],
+  applied: readonly Applied[],
+): Promise<Evaluation> {
+  const { ports, settings, actor } = inquiry
+  const [owners, answered, quota] = await Promise.all([
+    ownersOf(inquiry, typed.owners),
+    answeredPeople(ports, template, typed.metadata),
+    quotaFaults(inquiry, template),
+  ])
+  const { people } = owners
+  const named = people.map((person) => ({ person, pointer: `/owners/${Math.max(0, typed.owners.indexOf(person.id))}` }))
+  const faults = [
+    ...known,
+    ...answered.faults,
+    ...owners.faults,
+    ...ownerLimits(template, people),
+    ...(await externalOwners(ports, template, named)),
+    ...quota,
+  ]
+  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
+  const wanted = { displayName: typed.displayName, address: typed.alias }
+  const names = await namesFor(asked, template, wanted, typed, siteNameFree(inquiry))
+  faults.push(...names.faults)
+  if (faults.length > 0) return refused(...faults)
+  const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
+  const details = { ...typed, displayName }
+  const policyOf = { details: { ...details, owners: people }, owners: people }
+  const resolved = await resolveApprovals(ports, settings, template.approval, actor, policyOf)
+  const plan: SitePlan = {
+    kind: template.kind,
+    template,
+    details,
+    ...(typedName !== undefined && { typedName }),
+    around,
+    emptyTokens,
+    owners: people,
+    alias,
+    passedOver,
+    url: `${ports.tenant.siteRoot}${alias}`,
+    ...resolved,
+    applied,
+    reason: '',
+    names: [{ name: alias, pointer: '/alias' }],
+  }
+  return { ok: true, plan }
 }
 
 /** What a request keeps of its plan. */
@@ -68,14 +113,19 @@ export function siteOf({ kind, details, owners, alias, passedOver = [] }: SitePl
   } satisfies Partial<RequestForSite>
 }
 
-const nameTaken = (alias: string, suggestion: string): Fault =>
-  fault('/alias', 'name-taken', `${alias} is taken. Try ${suggestion || 'another'}.`, suggestion)
+async function chosenTemplate({ ports, actor }: Inquiry, body: unknown): Promise<Template | undefined> {
+  const id = isRecord(body) ? body['templateId'] : undefined
+  return typeof id === 'string' && id !== '' ? usableTemplate(ports, actor, id) : undefined
+}
 
 /** What the template finds wrong in a body that is wrong elsewhere, so that people hear of all faults at once. */
-async function furtherFaults({ ports, actor }: Inquiry, body: unknown): Promise<Fault[]> {
-  const parts = siteRequest.pick({ templateId: true, metadata: true, labelId: true }).loose().safeParse(body)
-  const template = parts.success ? await usableTemplate(ports, actor, parts.data.templateId) : undefined
-  return parts.success && template ? templateFaults(template, parts.data) : []
+function furtherFaults(template: Template | undefined, body: unknown, today: string): Fault[] {
+  const parts = siteRequest.pick({ metadata: true, labelId: true }).loose().safeParse(body)
+  if (!parts.success || !template) return []
+  return [
+    ...labelFaults(template, parts.data.labelId),
+    ...answersOf(template.fields, parts.data.metadata, today).faults,
+  ]
 }
 
 async function ownersOf({ ports, actor }: Inquiry, ids: readonly string[]) {
@@ -83,17 +133,4 @@ async function ownersOf({ ports, actor }: Inquiry, ids: readonly string[]) {
   const named = ids.map((owner, index) => ({ id: owner, pointer: `/owners/${index}`, as: 'Owner' }))
   const { people, faults } = await peopleNamed(ports, named)
   return { people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)], faults }
-}
-
-function ownerLimits({ limits }: Template, owners: readonly Person[]): Fault[] {
-  const { ownersMinimum, ownersMaximum } = limits
-  if (owners.length < ownersMinimum) {
-    const said = `This template wants at least ${ownersMinimum} owners, you included.`
-    return [fault('/owners', 'owners-minimum', said, String(ownersMinimum))]
-  }
-  if (owners.length > ownersMaximum) {
-    const said = `This template allows at most ${ownersMaximum} owners, you included.`
-    return [fault('/owners', 'owners-maximum', said, String(ownersMaximum))]
-  }
-  return []
 }

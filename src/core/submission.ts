@@ -7,6 +7,7 @@ import { awayOf, jobsOfOpenStage, toldOfOpenStage, withOpenStage } from './open-
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { evaluate, type Resource } from './preview.ts'
+import { quotaFaults } from './quota.ts'
 import { type Request, transition } from './request.ts'
 import { siteOf } from './site-plan.ts'
 import { snapshot } from './template.ts'
@@ -41,7 +42,11 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
   const { requestId, resource, body, replaces } = submission
   for (let attempt = 1; ; attempt += 1) {
     const crowded = attempt === triesForAName
-    const evaluation = await evaluate({ ports, settings, actor, requestId, replaces, crowded }, resource, body)
+    const evaluation = await evaluate(
+      { ports, settings, actor, requestId, replaces, isSubmission: true, crowded },
+      resource,
+      body,
+    )
     if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
     try {
@@ -100,6 +105,9 @@ async function store(
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
   await refuseTooMany(ports, settings, actor)
+  // Once more, since from the number on nobody else's request comes between.
+  const quota = await quotaFaults({ ports, actor, requestId, replaces: submission.replaces }, plan.template)
+  if (quota.length > 0) refuse(quota)
   return stored
 }
 
@@ -134,6 +142,8 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     number: 0,
     tenantId: actor.tenantId,
     template: snapshot(plan.template),
+    ...(plan.typedName !== undefined && { typedName: plan.typedName }),
+    around: plan.around,
     status,
     requester: { id, displayName, userPrincipalName },
     channel: submission.channel,

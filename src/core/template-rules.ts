@@ -1,45 +1,92 @@
 import type { Fault } from './errors.ts'
-import { wholeValue } from './pattern.ts'
-import type { Metadata } from './resource.ts'
+import type { AccessLevel } from './mailbox.ts'
+import { peopleNamed } from './plan.ts'
+import type { Ports } from './ports.ts'
+import type { Metadata, Person } from './resource.ts'
 import type { Template } from './template.ts'
 import { fault, pointerOf } from './validation.ts'
 
-/** What a template finds wrong with the fields and the label of a request, each fault at its pointer. */
-export function templateFaults(
-  template: Template,
-  { labelId = '', metadata }: { labelId?: string; metadata: Metadata },
-): Fault[] {
-  const faults = template.fields.flatMap((field) => fieldFaults(field, metadata))
-  const { allowed } = template.labels
-  if (labelId !== '' && !allowed.some(({ id }) => id === labelId)) {
-    const names = allowed.map(({ name }) => name).join(', ')
-    faults.push(
-      fault(
-        '/labelId',
-        'label-not-allowed',
-        names
-          ? `labelId must be one of this template's labels: ${names}.`
-          : 'This template has no labels; leave labelId out.',
-      ),
-    )
-  }
-  return faults
+/** A label that the template does not offer. */
+export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, labelId = ''): Fault[] {
+  if (labelId === '' || allowed.some(({ id }) => id === labelId)) return []
+  const names = allowed.map(({ name }) => name).join(', ')
+  const said = names
+    ? `labelId must be one of this template's labels: ${names}.`
+    : 'This template has no labels; leave labelId out.'
+  return [fault('/labelId', 'label-not-allowed', said)]
 }
 
-function fieldFaults(field: Template['fields'][number], metadata: Metadata): Fault[] {
-  const pointer = `/metadata${pointerOf([field.key])}`
-  const value = Object.hasOwn(metadata, field.key) ? String(metadata[field.key]) : ''
-  if (value === '') return field.required ? [fault(pointer, 'required', `${field.label} is required.`)] : []
-  if (field.type === 'choice' && !field.choices.some((choice) => choice.value === value)) {
-    return [
+/** Answers that name a person whom the directory does not know. */
+export async function answeredPeople(
+  ports: Ports,
+  { fields }: Pick<Template, 'fields'>,
+  metadata: Metadata,
+): Promise<{ people: Person[]; faults: Fault[] }> {
+  const named = fields.flatMap(({ type, key, label }) =>
+    type === 'person' && Object.hasOwn(metadata, key)
+      ? [{ id: String(metadata[key]), pointer: `/metadata${pointerOf([key])}`, as: label }]
+      : [],
+  )
+  return peopleNamed(ports, named)
+}
+
+/** How many owners a site may have. */
+export function ownerLimits({ limits }: Pick<Template, 'limits'>, owners: readonly Person[]): Fault[] {
+  const { ownersMinimum, ownersMaximum } = limits
+  if (owners.length < ownersMinimum) {
+    const said = `This template wants at least ${ownersMinimum} owners, you included.`
+    return [fault('/owners', 'owners-minimum', said, String(ownersMinimum))]
+  }
+  if (owners.length > ownersMaximum) {
+    const said = `This template allows at most ${ownersMaximum} owners, you included.`
+    return [fault('/owners', 'owners-maximum', said, String(ownersMaximum))]
+  }
+  return []
+}
+
+/** Owners from outside, where the template wants none. */
+export async function externalOwners(
+  { directory }: Pick<Ports, 'directory'>,
+  { limits }: Pick<Template, 'limits'>,
+  owners: readonly { readonly person: Person; readonly pointer: string }[],
+): Promise<Fault[]> {
+  if (limits.externalOwners) return []
+  const external = await Promise.all(owners.map(({ person }) => directory.isExternal(person.id)))
+  return owners
+    .filter((_, index) => external[index])
+    .map(({ person: { displayName }, pointer }) =>
       fault(
         pointer,
-        'not-a-choice',
-        `${field.label} must be one of: ${field.choices.map((choice) => choice.value).join(', ')}.`,
+        'external-owner',
+        `${displayName} is from outside, and this template wants owners of the organisation.`,
+        displayName,
       ),
-    ]
+    )
+}
+
+/** How much a mailbox may hold, and who may be let into it. */
+export function mailboxLimits(
+  { limits }: Pick<Template, 'limits'>,
+  {
+    capacity,
+    permissions = {},
+  }: { capacity?: number | undefined; permissions?: Readonly<Record<string, AccessLevel>> },
+): Fault[] {
+  const { capacityMaximum, permissionsMaximum, accessLevels } = limits
+  const faults: Fault[] = []
+  if (capacityMaximum !== undefined && capacity !== undefined && capacity > capacityMaximum) {
+    const said = `This template allows at most ${capacityMaximum} MB.`
+    faults.push(fault('/capacity', 'too-large', said, String(capacityMaximum)))
   }
-  if (field.pattern && !wholeValue(field.pattern).test(value))
-    return [fault(pointer, 'pattern', field.error || `${field.label} does not have the right form.`)]
-  return []
+  const given = Object.entries(permissions).flatMap(([id, level]) => (level === 'None' ? [] : [{ id, level }]))
+  if (permissionsMaximum !== undefined && given.length > permissionsMaximum) {
+    const said = `This template allows access for at most ${permissionsMaximum} people.`
+    faults.push(fault('/permissions', 'too-many-people', said, String(permissionsMaximum)))
+  }
+  for (const { id, level } of given)
+    if (accessLevels && !accessLevels.includes(level)) {
+      const said = `This template allows ${accessLevels.join(' or ') || 'no access'} only.`
+      faults.push(fault(`/permissions/${id}`, 'access-not-allowed', said))
+    }
+  return faults
 }

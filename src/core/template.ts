@@ -1,40 +1,16 @@
 import { z } from 'zod'
 import { approvalPolicy, mostPeople } from './approval-policy.ts'
 import { conditionFault } from './condition.ts'
-import { patternFault } from './pattern.ts'
-import { instant, type Person, resourceKind } from './resource.ts'
+import { accessLevel } from './mailbox.ts'
+import { namingFaults, namingPolicy } from './naming-policy.ts'
+import { instant, isMailboxKind, type Person, resourceKind } from './resource.ts'
+import { templateField } from './template-field.ts'
+import { propertyFaults, propertyRules } from './template-property.ts'
 import { webhookSecret, webhookTargetFault } from './webhook.ts'
 
 /** An id as everything else writes it, so that ids can be compared. */
 const id = z.uuid().toLowerCase()
 const text = (max: number) => z.string().trim().min(1).max(max)
-
-/** A question of the template's own, shown on the form and kept in `metadata` under `key`. */
-export const templateField = z.strictObject({
-  key: z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
-  type: z.enum(['text', 'choice']),
-  label: text(64),
-  help: z.string().max(200).default(''),
-  placeholder: z.string().max(100).default(''),
-  required: z.boolean().default(false),
-  choices: z
-    .array(z.strictObject({ title: text(64), value: text(64) }))
-    .max(50)
-    .default([]),
-  /** A regular expression for the whole value, and the sentence that says what to do when it does not match. */
-  pattern: z
-    .string()
-    .max(200)
-    .superRefine((pattern, context) => {
-      const message = patternFault(pattern)
-      if (message !== undefined) context.addIssue({ code: 'custom', message })
-    })
-    .optional(),
-  error: z.string().max(200).default(''),
-  /** For mailboxes: the custom attribute of Exchange, 1 to 14, that holds the answer. The 15th holds the request's id. */
-  customAttribute: z.int().min(1).max(14).optional(),
-})
-export type TemplateField = z.output<typeof templateField>
 
 /** What a subscriber can be told (DESIGN §5). */
 export const eventTypes = [
@@ -57,6 +33,25 @@ const storedWebhook = webhookSubscription.extend({
   formerSecrets: z.array(z.strictObject({ secret: webhookSecret, until: instant })).optional(),
 })
 
+/** How much of something there may be. What is left out has no limit but Microsoft's. */
+const limits = z
+  .strictObject({
+    ownersMinimum: z.int().min(1).max(20).default(1),
+    ownersMaximum: z.int().min(1).max(20).default(20),
+    externalOwners: z.boolean().default(true).describe('Whether guests, and people of other domains, may be owners'),
+    capacityMaximum: z.int().min(1).max(102_400).optional().describe('MB'),
+    permissionsMaximum: z.int().min(0).max(100).optional().describe('People with access'),
+    accessLevels: z
+      .array(accessLevel.exclude(['None']))
+      .max(2)
+      .optional()
+      .describe('Kinds of access that are given'),
+  })
+  .refine(({ ownersMinimum, ownersMaximum }) => ownersMinimum <= ownersMaximum, {
+    error: 'Nobody can have as many owners and as few.',
+    path: ['ownersMinimum'],
+  })
+
 /** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
 export const template = z.strictObject({
   id,
@@ -64,6 +59,14 @@ export const template = z.strictObject({
   kind: resourceKind,
   name: text(64),
   description: z.string().max(300).default(''),
+  icon: z.string().max(16).refine(isOneSign, { error: 'Give one sign, such as an emoji.' }).default(''),
+  /** Name and description by language: `de`, or `de-CH`. */
+  localised: z
+    .record(
+      z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { error: 'Give a language such as de or de-CH.' }),
+      z.strictObject({ name: text(64).optional(), description: z.string().max(300).optional() }),
+    )
+    .default({}),
   active: z.boolean().default(true),
   default: z.boolean().default(false),
   order: z.int().default(0),
@@ -82,19 +85,10 @@ export const template = z.strictObject({
       error: 'Two fields have the same custom attribute.',
     })
     .default([]),
-  naming: z
-    .strictObject({ prefix: affix(/^([a-z0-9][a-z0-9-]*)?$/), suffix: affix(/^([a-z0-9-]*[a-z0-9])?$/) })
-    .default({ prefix: '', suffix: '' }),
-  limits: z
-    .strictObject({
-      ownersMinimum: z.int().min(1).max(20).default(1),
-      ownersMaximum: z.int().min(1).max(20).default(20),
-    })
-    .refine(({ ownersMinimum, ownersMaximum }) => ownersMinimum <= ownersMaximum, {
-      error: 'Nobody can have as many owners and as few.',
-      path: ['ownersMinimum'],
-    })
-    .default({ ownersMinimum: 1, ownersMaximum: 20 }),
+  /** What it decides about the fields of the API document. */
+  properties: propertyRules.default({}),
+  naming: namingPolicy.default({ prefix: '', suffix: '' }),
+  limits: limits.default(limits.parse({})),
   labels: z
     .strictObject({
       allowed: z
@@ -110,6 +104,12 @@ export const template = z.strictObject({
     .default({ allowed: [], default: null }),
   approval: approvalPolicy.nullable().default(null),
   webhook: storedWebhook.nullable().default(null),
+  quota: z
+    .strictObject({
+      openPerPerson: z.int().min(1).max(1000).optional().describe('Open requests that a person may have of it'),
+      resources: z.int().min(1).max(100_000).optional().describe('What may be made of it, with what is under way'),
+    })
+    .default({}),
 })
 export type Template = z.output<typeof template>
 
@@ -125,8 +125,29 @@ export const templateWithin = (allowCidrs: readonly string[]) =>
       for (const { path, message } of policyFaults(written)) context.addIssue({ code: 'custom', message, path })
     })
 
-/** What can never be right in the stages of a template, each at its place. */
-function policyFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>) {
+/** What can never be right in a template, each at its place. */
+function policyFaults(written: z.output<typeof template>): { path: (string | number)[]; message: string }[] {
+  const at = (field: string, faults: { path: string[]; message: string }[]) =>
+    faults.map(({ path, message }) => ({ path: [field, ...path], message }))
+  const keys = written.fields.map(({ key }) => key)
+  return [
+    ...stageFaults(written),
+    ...at('properties', propertyFaults(written.properties, written.kind)),
+    ...at('naming', namingFaults(written.naming, written.kind, keys)),
+    ...at('limits', limitFaults(written)),
+  ]
+}
+
+function limitFaults({ kind, limits }: Pick<Template, 'kind' | 'limits'>): { path: string[]; message: string }[] {
+  if (isMailboxKind(kind)) return []
+  const ofMailboxes = ['capacityMaximum', 'permissionsMaximum', 'accessLevels'] as const
+  return ofMailboxes
+    .filter((limit) => limits[limit] !== undefined)
+    .map((limit) => ({ path: [limit], message: 'This is a limit of mailboxes.' }))
+}
+
+/** What can never be right in the stages of a template. */
+function stageFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'approval'>) {
   return (written.approval?.stages ?? []).flatMap((stage, place) => {
     const stageAt = ['approval', 'stages', place]
     const faults = (stage.when ?? []).flatMap((one, index) => {
@@ -142,33 +163,6 @@ function policyFaults(written: Pick<Template, 'kind' | 'fields' | 'labels' | 'ap
     return faults
   })
 }
-
-/** How long a replaced secret still signs beside the new one, in hours, so that receivers can change over at leisure. */
-const formerSecretHours = 24
-
-/** A webhook that is about to replace another: the secret that it no longer has goes on signing for a day. */
-export function withFormerSecrets(
-  webhook: NonNullable<Template['webhook']>,
-  before: Template['webhook'],
-  now: Date,
-): NonNullable<Template['webhook']> {
-  const until = new Date(now.getTime() + formerSecretHours * 3_600_000).toISOString()
-  const replaced = before && before.secret !== webhook.secret ? [{ secret: before.secret, until }] : []
-  const formerSecrets = [...replaced, ...(before?.formerSecrets ?? [])]
-    .filter((one) => one.secret !== webhook.secret && Date.parse(one.until) > now.getTime())
-    // Each signs every delivery, and a header has an end.
-    .slice(0, 5)
-  return { ...webhook, ...(formerSecrets.length > 0 && { formerSecrets }) }
-}
-
-/** What signs a webhook at this time, the present secret first. */
-export const signingSecrets = (
-  { secret, formerSecrets = [] }: NonNullable<Template['webhook']>,
-  now: Date,
-): string[] => [
-  secret,
-  ...formerSecrets.filter(({ until }) => Date.parse(until) > now.getTime()).map((one) => one.secret),
-]
 
 /** What a request keeps of its template: an edit never changes a running request, and the secret is not copied about. */
 export const templateSnapshot = template.omit({ webhook: true })
@@ -188,29 +182,30 @@ export const templateForUsers = template
     description: true,
     default: true,
     order: true,
+    icon: true,
+    localised: true,
     fields: true,
+    properties: true,
     labels: true,
     limits: true,
     naming: true,
+    quota: true,
   })
   .extend({ approvalRequired: z.boolean() })
 export function showTemplateToUser(source: Template): z.output<typeof templateForUsers> {
-  const { id, version, kind, name, description, order, fields, labels, limits, naming } = source
-  return {
-    id,
-    version,
-    kind,
-    name,
-    description,
-    default: source.default,
-    order,
-    fields,
-    labels,
-    limits,
-    naming,
-    approvalRequired: source.approval !== null,
-  }
+  return templateForUsers.strip().parse({ ...source, approvalRequired: source.approval !== null })
 }
+
+/** Name and description as somebody of this locale reads them: `de-CH`, else `de`, else the template's own. */
+export function inLocale<T extends Pick<Template, 'name' | 'description' | 'localised'>>(source: T, locale: string): T {
+  const wanted = locale.toLowerCase()
+  const found = Object.entries(source.localised).filter(
+    ([language]) => wanted === language.toLowerCase() || wanted.startsWith(`${language.toLowerCase()}-`),
+  )
+  const [, words] = found.sort(([one], [other]) => other.length - one.length)[0] ?? []
+  return { ...source, ...words }
+}
+
 /** An admin sees all but the webhook's secret, which is write-only. */
 export function showTemplateToAdmin(
   source: Template,
@@ -225,9 +220,8 @@ export function mayUse(source: Template, who: Pick<Person, 'id'>, groupIds: Read
   return source.audience.people.includes(who.id) || source.audience.groups.some((id) => groupIds.has(id))
 }
 
-/** An address begins and ends with a letter or digit, so its prefix begins and its suffix ends with one. */
-function affix(form: RegExp) {
-  return z.string().max(20).regex(form).default('')
+function isOneSign(icon: string): boolean {
+  return [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(icon)].length <= 1 && !/\s/u.test(icon)
 }
 
 function isUnique(values: readonly (string | number)[]): boolean {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Account, type Directory, type MailDomains, TenantError } from '../core/index.ts'
+import { type Account, type Directory, type MailDomains, type Profile, TenantError } from '../core/index.ts'
 import { accountsOf, findPeople, isExternal } from './accounts.ts'
 import type { CallService } from './call.ts'
 import { readAs } from './call.ts'
@@ -8,7 +8,7 @@ import { type Graph, graphService, query, quoted } from './graph.ts'
 import { isHeldByAccount, unknownToExchange } from './people.ts'
 import type { SharePoint } from './sharepoint.ts'
 import { similar, visibleTo } from './similar.ts'
-import { asAccount } from './user.ts'
+import { asAccount, asProfile } from './user.ts'
 
 export interface DirectoryParts {
   readonly graph: Graph
@@ -33,10 +33,12 @@ export function createDirectory(parts: DirectoryParts): Directory {
   const isFree = async (Filter: string) => (await exchange.read('Get-Recipient', { Filter }, z.unknown())).length === 0
   const people = shortMemory<Account | undefined>(parts.now)
   const person = (id: string) => people(id, async () => asAccount(await graph.user(id)))
+  const profiles = shortMemory<Profile>(parts.now)
   const groups = shortMemory<ReadonlySet<string>>(parts.now)
   return {
     person,
     isGuest: async (id) => (await person(id))?.isGuest === true,
+    profile: (id) => profiles(id, async () => asProfile(await graph.workplace(id))),
     manager: async (id) => asAccount(await graph.manager(id)),
     membersOf: (groupId) => accountsOf(graph, groupId, 'transitiveMembers'),
     ownersOf: (groupId) => accountsOf(graph, groupId, 'owners'),

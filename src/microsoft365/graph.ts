@@ -3,7 +3,7 @@ import { TenantError } from '../core/index.ts'
 import { unreadable } from './answer.ts'
 import { type Answer, type CallService, errorOf, readAs } from './call.ts'
 import { createPages } from './graph-pages.ts'
-import { type UserEntry, userEntry, userFields } from './user.ts'
+import { type UserEntry, userEntry, userFields, workplaceEntry } from './user.ts'
 
 export const graphService = 'Microsoft Graph'
 const graph = graphService
@@ -111,6 +111,12 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     },
     async ping(signal: AbortSignal): Promise<void> {
       await call({ url: `${root}/organization${query({ $select: 'id' })}`, purpose: 'asking how it does', signal })
+    },
+    /** Where somebody works, as far as it is known; nothing of whom there is not. */
+    async workplace(id: string) {
+      const url = `${root}/users/${segment(id)}${query({ $select: Object.keys(workplaceEntry.shape).join(',') })}`
+      const answer = await call({ url, purpose: 'looking up where a person works', accept: [404] })
+      return answer.status === 404 ? {} : readAs(workplaceEntry, answer, graph)
     },
     manager: (id: string) => user(`${segment(id)}/manager`, 'looking a manager up'),
     /** Ids of the groups that somebody is in, through nested groups too. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Account } from '../core/index.ts'
+import type { Account, Profile } from '../core/index.ts'
 
 /** A person as Microsoft Graph tells of them. */
 export const userEntry = z.object({
@@ -25,3 +25,20 @@ export const asAccount = (user: UserEntry | undefined): Account | undefined => u
 /** `userType` is Member, Guest or, of very old accounts, nothing (Microsoft Graph, "user resource type"). */
 export const isGuest = ({ userType }: { readonly userType?: string | null | undefined }): boolean =>
   userType?.toLowerCase() === 'guest'
+
+const known = z.string().nullish()
+/** Where somebody works (Microsoft Graph, user resource). */
+export const workplaceEntry = z.object({
+  department: known,
+  city: known,
+  country: known,
+  companyName: known,
+  officeLocation: known,
+})
+
+/** The same by the tokens of names; what is not known is left out. */
+export function asProfile(entry: Partial<z.output<typeof workplaceEntry>>): Profile {
+  const { department, city, country, companyName: company, officeLocation: office } = entry
+  const told = Object.entries({ department, city, country, company, office }).filter(([, value]) => value)
+  return Object.fromEntries(told)
+}

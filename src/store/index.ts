@@ -10,6 +10,7 @@ import { createDeliveryStore } from './deliveries.ts'
 import { createDraftStore } from './drafts.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
 import { createInbox } from './inbox.ts'
+import { createNameCounters } from './name-counters.ts'
 import { createRequestStore } from './requests.ts'
 import { createReservations } from './reservations.ts'
 import { createSentCards } from './sent-cards.ts'
@@ -30,6 +31,7 @@ type StorePorts = Pick<
   | 'templates'
   | 'audit'
   | 'delegations'
+  | 'nameCounters'
   | 'reservations'
   | 'drafts'
   | 'deliveries'
@@ -57,6 +59,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     templates: createTemplateStore(database),
     audit: createAuditLog(database, auditKey),
     delegations: createDelegationStore(database),
+    nameCounters: createNameCounters(database),
     reservations: createReservations(database),
     drafts: createDraftStore(database),
     deliveries: createDeliveryStore(database),

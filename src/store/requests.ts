@@ -127,6 +127,16 @@ export function createRequestStore(database: Database): RequestStore {
       return rows[0]?.open ?? 0
     },
 
+    async countOfTemplate({ tenantId, templateId, requesterId = null, states, but, most }) {
+      const { rows } = await database.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM (
+           SELECT FROM requests WHERE tenant_id = $1 AND body -> 'template' ->> 'id' = $2 AND status = ANY($3)
+           AND request_id <> ALL($4::uuid[]) AND ($5::uuid IS NULL OR requester_id = $5) LIMIT $6) AS counted`,
+        [tenantId, templateId, states, but, requesterId, most],
+      )
+      return rows[0]?.count ?? 0
+    },
+
     async countByState(tenantId, states) {
       const { rows } = await database.query<{ status: RequestState; count: number }>(
         'SELECT status, count(*)::int AS count FROM requests WHERE tenant_id = $1 AND status = ANY($2) GROUP BY status',

@@ -113,6 +113,7 @@ export function withBotWorld(): BotWorld {
           world.asked.push(id)
           return inDirectory([kim, dana, omar, sam].find((one) => one.id === id))
         },
+        profile: () => inDirectory({}),
         isGuest: () => inDirectory(false),
         groupsOf: () => inDirectory(new Set<string>()),
         unknownToExchange: () => inDirectory([]),

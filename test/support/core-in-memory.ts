@@ -85,6 +85,7 @@ export function storeInMemory(): Pick<
       overdue: unexpected('overdue'),
       waitingBut: unexpected('waitingBut'),
       countOpen: async () => 0,
+      countOfTemplate: async () => 0,
       countByState: unexpected('countByState'),
     },
     audit: {

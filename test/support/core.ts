@@ -11,6 +11,7 @@ import {
   mailboxSteps,
   type Person,
   type Ports,
+  type Profile,
   type Provisioning,
   type Request,
   type RequestForMailbox,
@@ -39,6 +40,7 @@ export interface World {
   readonly owners: Map<string, Account[]>
   /** Ids of people from outside. */
   readonly external: Set<string>
+  readonly profiles: Map<string, Profile>
   readonly managers: Map<string, Account>
   /** What the tenant holds already: addresses of sites, names of mailboxes, mail addresses. */
   readonly taken: Set<string>
@@ -100,6 +102,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     groups: new Map([[approversGroup, [dana, omar, kim]]]),
     owners: new Map(),
     external: new Set(),
+    profiles: new Map(),
     managers: new Map([[kim.id, dana]]),
     taken: new Set(),
     similar: [],
@@ -204,6 +207,7 @@ function directoryOf(world: World, database: Database): Directory {
         const known = world.people.get(id)
         return known && marked(known)
       }),
+    profile: (id) => ask('profile', () => world.profiles.get(id) ?? {}),
     manager: (id) => ask('manager', () => world.managers.get(id)),
     isGuest: (id) => ask('isGuest', () => world.guests.has(id)),
     membersOf: (id) => ask('membersOf', () => (world.groups.get(id) ?? []).map(marked)),

@@ -60,7 +60,15 @@ export function goodTemplate(): JsonObject {
     audience: { people: [people.kim.id], groups: ['22222222-bbbb-4bbb-8bbb-000000000001'] },
     fields: [
       { key: 'purpose', type: 'text', label: 'Purpose', required: true, pattern: '[a-z]{1,9}', error: 'Letters only.' },
-      { key: 'size', type: 'choice', label: 'Size', choices: [{ title: 'Small', value: 's' }], customAttribute: 2 },
+      {
+        key: 'size',
+        type: 'choice',
+        label: 'Size',
+        choices: [
+          { title: 'Small', value: 's' },
+          { title: 'Big', value: 'b' },
+        ],
+      },
     ],
     naming: { prefix: 'club-', suffix: '-x' },
     limits: { ownersMinimum: 1, ownersMaximum: 5 },

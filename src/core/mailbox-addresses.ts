@@ -1,0 +1,76 @@
+import type { MailDomains } from './directory-ports.ts'
+import type { Fault } from './errors.ts'
+import { freeName, mailAddressFree, mailboxNameFree, plain } from './free-name.ts'
+import type { MailboxDetails } from './mailbox.ts'
+import type { TokenValues } from './name-pattern.ts'
+import { type Named, namesFor } from './names.ts'
+import { addressBy } from './naming.ts'
+import type { Inquiry } from './plan.ts'
+import type { Template } from './template.ts'
+import { fault } from './validation.ts'
+
+/** What is found of a mailbox's addresses; without names where nobody has typed one. */
+export interface Addresses {
+  readonly domain: string
+  readonly names?: Named
+  readonly aliasAddress: string
+  readonly faults: Fault[]
+}
+
+/** The primary and the additional address, and what keeps the mailbox from having them. */
+export async function addressesOf(
+  inquiry: Inquiry,
+  template: Template,
+  details: Partial<MailboxDetails>,
+): Promise<Addresses> {
+  const domains = await inquiry.ports.directory.mailDomains()
+  const domain = details.domain ?? domains.default
+  if (!domains.accepted.includes(domain)) return { domain, aliasAddress: '', faults: [notOurs('/domain', domains)] }
+  const { name, displayName = '' } = details
+  const typed = { displayName, address: name ?? '' }
+  const isFree = mailboxNameFree(inquiry, domain)
+  const names =
+    name === undefined
+      ? undefined
+      : await namesFor(inquiry, template, typed, details, isFree, (one) => `${one}@${domain}`)
+  const alias = await aliasOf(inquiry, template, details, names, domains)
+  return {
+    domain,
+    ...(names && { names }),
+    aliasAddress: alias.address,
+    faults: [...(names?.faults ?? []), ...alias.faults],
+  }
+}
+
+/** The additional address: as it was typed or, where the template has a rule for it, as the rule makes it. */
+async function aliasOf(
+  inquiry: Inquiry,
+  { kind, naming }: Template,
+  { alias = '', name = '', displayName = '', domain }: Partial<MailboxDetails>,
+  names: Named | undefined,
+  domains: MailDomains,
+): Promise<{ address: string; faults: Fault[] }> {
+  const rule = kind === 'sharedMailbox' && names ? naming.alias : undefined
+  if (alias === '' && !rule) return { address: '', faults: [] }
+  const [typed = '', host = domain ?? domains.default] = alias.toLowerCase().split('@')
+  if (!domains.accepted.includes(host)) return { address: alias, faults: [notOurs('/alias', domains)] }
+  const values: TokenValues = names?.values ?? {}
+  const made = rule
+    ? addressBy(rule, { alias: typed, displayName: name || displayName }, inquiry.requestId, values)
+    : { alias: typed, asked: true, around: plain }
+  const wanted = `${made.alias}@${host}`
+  if (names && wanted === `${names.name}@${domain ?? domains.default}`) {
+    if (alias === '') return { address: '', faults: [] }
+    const said = `${wanted} is the mailbox's own address already. Leave alias out.`
+    return { address: wanted, faults: [fault('/alias', 'same-as-address', said)] }
+  }
+  const isFree = mailAddressFree(inquiry)
+  const found = await freeName(inquiry, made, (one) => isFree(`${one}@${host}`))
+  if (!found.taken) return { address: `${found.name}@${host}`, faults: [] }
+  const suggestion = found.taken.suggestion && `${found.taken.suggestion}@${host}`
+  const said = `${wanted} is taken. Try ${suggestion || 'another'}.`
+  return { address: wanted, faults: [fault('/alias', 'name-taken', said, suggestion)] }
+}
+
+const notOurs = (pointer: string, { accepted, default: usual }: MailDomains): Fault =>
+  fault(pointer, 'domain-not-accepted', `This organisation takes mail for: ${accepted.join(', ')}.`, usual)

@@ -1,0 +1,167 @@
+import { blockedWordsIn } from './blocked-words.ts'
+import type { Fault } from './errors.ts'
+import { type Found, freeName, type IsFree } from './free-name.ts'
+import { kindWords, names, type TokenValues, tokensOf } from './name-pattern.ts'
+import { type Address, type Around, addressOf, displayNameOf } from './naming.ts'
+import { addressRule, addressRuleOf, allows, displayNameRule, type NameRule } from './naming-policy.ts'
+import { type Inquiry, tooLong } from './plan.ts'
+import type { Metadata } from './resource.ts'
+import type { Template } from './template.ts'
+import { fault } from './validation.ts'
+
+/** What a request says of itself, or else its requester, that a name can be made of. */
+interface Telling {
+  readonly metadata?: Metadata
+  readonly department?: string | undefined
+  readonly city?: string | undefined
+  readonly country?: string | undefined
+  readonly companyName?: string | undefined
+  readonly officeLocation?: string | undefined
+}
+
+/** What the tokens of a template's names stand for. The directory is asked only for what no one has said. */
+async function tokenValues(
+  { ports, actor }: Pick<Inquiry, 'ports' | 'actor'>,
+  { kind, naming }: Pick<Template, 'kind' | 'naming'>,
+  { metadata = {}, department, city, country, companyName, officeLocation }: Telling,
+): Promise<TokenValues> {
+  const patterns = [displayNameRule(naming), addressRule(naming, kind), naming.alias].map((rule) => rule?.pattern ?? '')
+  const said = { department, city, country, company: companyName, office: officeLocation }
+  const missing = Object.entries(said).filter(([token, value]) => !value && patterns.some((one) => names(one, token)))
+  const isPerson = actor.clientId === undefined
+  const profile = missing.length > 0 && isPerson ? await ports.directory.profile(actor.id) : {}
+  const answers = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, String(value)] as const)
+  return {
+    ...Object.fromEntries(answers),
+    ...profile,
+    ...Object.fromEntries(Object.entries(said).flatMap(([token, value]) => (value ? [[token, value] as const] : []))),
+    kind: kindWords[kind],
+    year: String(ports.clock.now().getUTCFullYear()),
+  }
+}
+
+/** Tokens of the template's names that come to nothing in this request. */
+function emptyTokens({ kind, naming }: Pick<Template, 'kind' | 'naming'>, values: TokenValues): string[] {
+  const patterns = [displayNameRule(naming), addressRule(naming, kind)].map(({ pattern }) => pattern)
+  const used = new Set(patterns.flatMap(tokensOf))
+  return [...used].filter((token) => !['input', 'counter'].includes(token) && !values[token])
+}
+
+/** The names of a request by its template's policy, and what is wrong with them. */
+export interface Named {
+  readonly displayName: string
+  /** What was typed, where that is another one. */
+  readonly typedName?: string
+  /** Of a site its alias, of a mailbox what stands before the `@`. */
+  readonly name: string
+  readonly passedOver: readonly string[]
+  readonly around: Around
+  readonly emptyTokens: readonly string[]
+  /** What the tokens stand for, the counter's number too. */
+  readonly values: TokenValues
+  readonly faults: readonly Fault[]
+}
+
+/**
+ * Makes the names of a request of what was typed. A number is taken for good only by a submission that is right in all else:
+ * `isSubmission` of the inquiry says so. `shown`: the name as its fault shows it.
+ */
+export async function namesFor(
+  inquiry: Inquiry,
+  template: Pick<Template, 'id' | 'kind' | 'naming'>,
+  typed: { readonly displayName: string; readonly address: string },
+  telling: Telling,
+  isFree: IsFree,
+  shown: (name: string) => string = (name) => name,
+): Promise<Named> {
+  const pointer = `/${addressRuleOf(template.kind)}`
+  const [values, early] = [await tokenValues(inquiry, template, telling), typedFaults(template, typed)]
+  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && early.length === 0 }
+  const wanted = { alias: typed.address, displayName: typed.displayName }
+  const { address, found, values: numbered } = await addressFor(asked, template, wanted, values, isFree)
+  const { displayName, longest } = displayNameOf(template, typed.displayName, numbered)
+  const faults = [...early, ...tooLong(pointer, address), ...tooLong('/displayName', { longest })]
+  if (found.taken) {
+    const { suggestion } = found.taken
+    const said = `${shown(address.alias)} is taken. Try ${suggestion || 'another'}.`
+    faults.push(fault(pointer, 'name-taken', said, suggestion))
+  }
+  // What was typed may be allowed, and yet become a blocked word beside a token.
+  if (faults.length === 0)
+    for (const [at, name] of [
+      ['/displayName', displayName],
+      [typed.address === '' ? '/displayName' : pointer, found.name],
+    ] as const)
+      faults.push(...blockedFaults(template.naming, at, name))
+  return {
+    displayName,
+    ...(displayName !== typed.displayName && { typedName: typed.displayName }),
+    name: found.name,
+    passedOver: found.passedOver ?? [],
+    around: address.around,
+    emptyTokens: emptyTokens(template, numbered),
+    values: numbered,
+    faults,
+  }
+}
+
+/** What the policy finds wrong with names as they were typed. */
+function typedFaults(
+  { kind, naming }: Pick<Template, 'kind' | 'naming'>,
+  typed: { readonly displayName: string; readonly address: string },
+): Fault[] {
+  const inputs: { pointer: string; text: string; rule: NameRule }[] = [
+    { pointer: '/displayName', text: typed.displayName, rule: displayNameRule(naming) },
+    // Written in lower case in any case.
+    { pointer: `/${addressRuleOf(kind)}`, text: typed.address.toLowerCase(), rule: addressRule(naming, kind) },
+  ]
+  return inputs.flatMap(({ pointer, text, rule }) => {
+    const field = pointer.slice(1)
+    const odd = [...new Set(text)].filter((one) => !allows(rule, one))
+    const shown = odd.map((one) => (one === ' ' ? 'spaces' : one)).join(' ')
+    const faults = odd.length > 0 ? [fault(pointer, 'characters', `${field} may not have: ${shown}`, shown)] : []
+    return [...faults, ...blockedFaults(naming, pointer, text)]
+  })
+}
+
+/** A blocked word in a name: in what was typed, or in what came of it. */
+function blockedFaults({ blockedWords = [] }: Template['naming'], pointer: string, text: string): Fault[] {
+  const found = blockedWordsIn(text, blockedWords).join(', ')
+  if (found === '') return []
+  return [fault(pointer, 'blocked-word', `${pointer.slice(1)} may not have: ${found}. Choose other words.`, found)]
+}
+
+/** How many numbers are looked at for one that is free. */
+const mostNumbers = 20
+
+/**
+ * The address that a request can have, by its template's policy. With a counter the next number is taken that is free: for good
+ * when this is a submission, else only to show what is likely. Numbers that were taken for nothing are not used again.
+ */
+async function addressFor(
+  inquiry: Inquiry,
+  template: Pick<Template, 'id' | 'kind' | 'naming'>,
+  asked: { readonly alias: string; readonly displayName: string },
+  values: TokenValues,
+  isFree: IsFree,
+): Promise<{ address: Address; found: Found; values: TokenValues }> {
+  const made = (counter?: number) =>
+    addressOf(template, asked, inquiry.requestId, counter === undefined ? values : { ...values, counter: `${counter}` })
+  if (!names(addressRule(template.naming, template.kind).pattern, 'counter')) {
+    const address = made()
+    return { address, found: await freeName(inquiry, address, isFree), values }
+  }
+  const { nameCounters } = inquiry.ports
+  const { tenantId } = inquiry.actor
+  // Counted apart for each name that differs in something else than its number.
+  const scope = `${template.id} ${addressOf(template, asked, inquiry.requestId, { ...values, counter: '#' }).alias}`
+  const first = inquiry.isSubmission ? 0 : (await nameCounters.last(tenantId, scope)) + 1
+  for (let looked = 0; looked < mostNumbers; looked += 1) {
+    const number = inquiry.isSubmission ? await nameCounters.next(tenantId, scope) : first + looked
+    const address = made(number)
+    if (await isFree(address.alias))
+      return { address, found: { name: address.alias }, values: { ...values, counter: `${number}` } }
+  }
+  const address = made(first)
+  return { address, found: { name: address.alias, taken: { suggestion: '' } }, values }
+}
