@@ -1,6 +1,5 @@
 import { asking, resolveApprovals } from './approvers.ts'
 import { countryCode } from './country.ts'
-import type { MailDomains } from './directory-ports.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { mailboxNames } from './free-name.ts'
 import { type MailboxDetails, mailboxDetails, mailboxRequest } from './mailbox.ts'

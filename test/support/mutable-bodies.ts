@@ -75,8 +75,12 @@ export function goodTemplate(): JsonObject {
     labels: { allowed: [{ id: labels.internal, name: 'Internal' }], default: labels.internal },
     approval: {
       stages: [
-        { approvers: [{ user: people.dana.id }, { manager: true }], rule: 'quorum', quorum: 2 },
-        { approvers: [{ group: '22222222-bbbb-4bbb-8bbb-000000000001' }], rule: 'any' },
+        {
+          approvers: [{ user: people.dana.id }, { user: people.omar.id }, { manager: true }],
+          rule: 'quorum',
+          quorum: 2,
+        },
+        { approvers: [{ group: '22222222-bbbb-4bbb-8bbb-000000000001' }, { manager: true }], rule: 'any' },
       ],
     },
     // An address by number: a name would be looked up.
