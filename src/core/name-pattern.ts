@@ -114,6 +114,8 @@ export interface Affixes {
 }
 export interface Rendered extends Affixes {
   readonly hasInput: boolean
+  /** What was typed, with the transforms of `{input}`. */
+  readonly shaped: (typed: string) => string
 }
 
 /** Where words meet. An empty token takes the one after it along, so that no two stand side by side. */
@@ -131,10 +133,13 @@ export function render(
   const sides = ['', '']
   let side = 0
   let dropped = false
+  let hasEmpty = false
+  let input: TokenPart | undefined
   for (const part of partsOfPattern(pattern)) {
     if (isToken(part) && part.token === 'input') {
       side = 1
       dropped = false
+      input = part
       continue
     }
     const before = sides[side] ?? ''
@@ -142,15 +147,13 @@ export function render(
     const text = isToken(part) ? wordsOf(part, values, form, clean) : part.literal
     sides[side] = before + (dropped && isAtSeparator && !isToken(part) ? text.replace(separators[form], '') : text)
     dropped = isToken(part) ? text === '' : dropped && sides[side] === before
+    hasEmpty ||= dropped
   }
   // What led up to the last token, when that is empty, leads nowhere.
   if (dropped) sides[side] = (sides[side] ?? '').replace(trailing[form], '')
-  const [prefix = '', suffix = ''] = sides
-  return {
-    prefix: tidied(prefix, pattern, values),
-    suffix: tidied(suffix, pattern, values),
-    hasInput: names(pattern, 'input'),
-  }
+  const [prefix = '', suffix = ''] = hasEmpty ? sides.map(withoutEmptyBrackets) : sides
+  const shaped = (typed: string) => changed(typed, input?.transforms ?? [])
+  return { prefix, suffix, hasInput: input !== undefined, shaped }
 }
 
 function wordsOf(
@@ -161,8 +164,7 @@ function wordsOf(
 ) {
   const value = Object.hasOwn(values, token) ? (values[token] ?? '') : ''
   if (token === 'counter') return value.padStart(width ?? digits.least, '0')
-  const changed = transforms.reduce((text, transform) => letterTransforms[transform](text), value)
-  return cutTo(clean(changed), Math.min(width ?? mostOfToken[form], mostOfToken[form]))
+  return cutTo(clean(changed(value, transforms)), Math.min(width ?? mostOfToken[form], mostOfToken[form]))
 }
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
@@ -176,8 +178,8 @@ const cutTo = (text: string, most: number): string => {
   return cut.replace(/[-_.\s]+$/, '')
 }
 
-/** Brackets around nothing go. */
-function tidied(text: string, pattern: string, values: TokenValues): string {
-  const hasEmpty = tokensOf(pattern).some((token) => token !== 'input' && token !== 'counter' && !values[token])
-  return hasEmpty ? text.replace(/\s*(\(\s*\)|\[\s*\])/g, '') : text
-}
+const changed = (value: string, transforms: readonly LetterTransform[]): string =>
+  transforms.reduce((text, transform) => letterTransforms[transform](text), value)
+
+/** What brackets held is empty, so they go. */
+const withoutEmptyBrackets = (text: string): string => text.replace(/\s*(\(\s*\)|\[\s*\])/g, '')

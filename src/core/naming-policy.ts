@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { blockedWordsIn } from './blocked-words.ts'
-import { type NameForm, names, partsOfPattern, tokenFault, tokensOf, widthBeside } from './name-pattern.ts'
+import { isToken, type NameForm, names, partsOfPattern, tokenFault, tokensOf, widthBeside } from './name-pattern.ts'
 import { isMailboxKind, type ResourceKind } from './resource.ts'
 
 /** The longest address before its `@` (mailNickname, alias) and display name of Microsoft's, in characters. */
@@ -13,6 +13,7 @@ const characters = z
   .string()
   .max(100)
   .refine((set) => set === '' || isSet(set), {
+    abort: true,
     error: 'Write a set of characters without its brackets, such as a-z0-9- or \\p{L}\\p{N} -',
   })
   .describe('Characters that may be typed, as the inside of a set of a regular expression; empty: any')
@@ -99,6 +100,9 @@ function ruleFaults(
   if (token !== undefined) return [{ at: 'pattern', message: token }]
   const faults: RuleFault[] = []
   const say = (at: RuleFault['at'], message: string) => faults.push({ at, message })
+  const [input] = partsOfPattern(pattern).filter((part) => isToken(part) && part.token === 'input')
+  if (input && isToken(input) && (input.width !== undefined || (form === 'address' && input.transforms.length > 0)))
+    say('pattern', form === 'address' ? 'In an address {input} stands as it is.' : '{input} is never cut.')
   const literals = partsOfPattern(pattern).flatMap((part) => ('literal' in part ? [part.literal] : []))
   const most = longestName[form]
   const room = names(pattern, 'input') ? leastRoom : 0

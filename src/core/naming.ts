@@ -89,9 +89,10 @@ export function displayNameOf(
   values: TokenValues,
 ): { displayName: string; longest?: number } {
   const clean = (text: string) => text.replace(/[\s\p{C}]+/gu, ' ').trim()
-  const { prefix, suffix } = render(displayNameRule(naming).pattern, values, 'displayName', clean)
+  const { prefix, suffix, shaped } = render(displayNameRule(naming).pattern, values, 'displayName', clean)
   const has = typed.startsWith(prefix) && typed.endsWith(suffix) && typed.length > prefix.length + suffix.length
-  const displayName = has ? typed : `${prefix}${typed}${suffix}`
+  const own = has ? typed.slice(prefix.length, typed.length - suffix.length) : typed
+  const displayName = `${prefix}${shaped(own)}${suffix}`
   const longest = longestName.displayName - prefix.length - suffix.length
   return { displayName, ...(displayName.length > longestName.displayName && { longest }) }
 }

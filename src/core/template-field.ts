@@ -29,7 +29,7 @@ export const templateField = z
       .max(200)
       .superRefine((pattern, context) => {
         const message = patternFault(pattern)
-        if (message !== undefined) context.addIssue({ code: 'custom', message })
+        if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
       })
       .optional(),
     error: z.string().max(200).default(''),
