@@ -30,9 +30,12 @@ type Row =
 /** One row for each verb: a new one that is missing here does not compile. */
 const verbTable: Readonly<Record<Verb, Row>> = {
   'request.choose': { needs: 'request.create', about: 'template' },
+  'request.continue': { needs: 'request.create', about: 'draft' },
   'request.review': { needs: 'request.create', about: 'draft' },
+  'request.keep': { needs: 'request.create', about: 'draft' },
   'request.submit': { needs: 'request.create', about: 'draft' },
   'request.edit': { needs: 'request.create', about: 'draft' },
+  'request.again': { needs: 'request.read', act: 'read' },
   'request.cancel': { needs: 'request.cancel', act: 'cancel' },
   'request.refresh': { needs: 'request.read', act: 'read' },
   'request.nudge': { needs: 'request.nudge', act: 'nudge' },
@@ -62,6 +65,7 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   ...{ new: anyone, 'new site': anyone, 'new room': anyone, 'new shared mailbox': anyone, 'new equipment': anyone },
   ...{ 'new mailbox': anyone, help: anyone },
   'my requests': { needs: 'request.list' },
+  'my drafts': anyone,
   approvals: { needs: 'approval.list' },
   delegate: { needs: 'approval.delegate' },
   back: { needs: 'approval.delegate' },

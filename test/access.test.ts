@@ -138,6 +138,10 @@ const doors: Doors = {
   'drafts.submit': (to, who, at) => to.drafts.submit(who, at.requestId, 2),
   'drafts.discard': (to, who, at) => to.drafts.discard(who, at.requestId),
   'drafts.again': (to, who, at) => to.drafts.again(who, at.requestId),
+  'drafts.another': (to, who, at) => to.drafts.another(who, at.requestId),
+  'drafts.listBegun': (to, who) => to.drafts.listBegun(who),
+  'drafts.keep': (to, who, at) => to.drafts.keep(who, at.requestId, 1, {}),
+  'drafts.continue': (to, who, at) => to.drafts.continue(who, at.requestId),
 }
 const onlyAnswersLists = [
   'list',
@@ -145,6 +149,7 @@ const onlyAnswersLists = [
   'listApprovals',
   'pageOfOwn',
   'pageOfApprovals',
+  'drafts.listBegun',
   'templates.list',
   'templates.usable',
   'delegations.read',

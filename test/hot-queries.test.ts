@@ -26,6 +26,10 @@ const others = [
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO drafts SELECT gen_random_uuid(), '${tenantId}', gen_random_uuid(), 1, now() - n * interval '5 minutes',
      jsonb_build_object('step', 'submitted', 'values', repeat('x', 300)) FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO drafts SELECT gen_random_uuid(), '${tenantId}', gen_random_uuid(), 2, now() - n * interval '1 minute',
+     jsonb_build_object('step', 'details', 'begun', true) FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO drafts SELECT gen_random_uuid(), '${tenantId}', '${people.kim.id}', 3, now() - n * interval '1 minute',
+     jsonb_build_object('step', 'submitted', 'begun', true) FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO inbox SELECT 'msteams', 'chat', 'activity ' || n, '{}', now() - n * interval '20 seconds'
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO idempotency_keys (tenant_id, person_id, route, key, request_id, keep_until)
@@ -127,6 +131,7 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     ['the cards of a request', () => stores.sentCards.ofRequest(randomUUID())],
     ['one card', () => stores.sentCards.find(card.requestId, card.personId, card.key)],
     ['a draft', () => stores.drafts.find(randomUUID())],
+    ['what a person has begun', () => stores.drafts.listBegun(tenantId, kim, 50)],
     ['deliveries of the log', () => stores.deliveries.list({ tenantId, limit })],
     ['deliveries of one request', () => stores.deliveries.list({ tenantId, requestId: randomUUID(), limit })],
     ['a chat', () => stores.conversations.ofPerson(tenantId, kim)],

@@ -86,7 +86,14 @@ describe('mutations of the data of each card verb', () => {
 
   beforeAll(async () => {
     const { kim, omar } = service
-    for (const verb of ['request.review', 'request.submit', 'request.edit', 'request.cancel'])
+    for (const verb of [
+      'request.continue',
+      'request.review',
+      'request.keep',
+      'request.submit',
+      'request.edit',
+      'request.cancel',
+    ])
       subjects.set(verb, subject((await reviews(kim, { ...inputs, displayName: verb })).card, 'Send').requestId)
     for (const verb of [
       'approval.approve',
@@ -118,8 +125,11 @@ describe('mutations of the data of each card verb', () => {
   const verbs: Record<string, { who: () => TeamsUser; data: () => Promise<JsonObject> }> = {
     'request.choose': { who: () => service.kim, data: async () => ({ templateId: templates.projectSite }) },
     'request.review': ofDraft('request.review', { ...inputs, description: 'x', alias: '', reason: 'So.', labelId: '' }),
+    'request.continue': ofRequest('request.continue', () => service.kim),
+    'request.keep': ofDraft('request.keep', { ...inputs, description: 'x' }),
     'request.submit': ofDraft('request.submit'),
     'request.edit': ofDraft('request.edit'),
+    'request.again': ofRequest('request.refresh', () => service.kim),
     'request.cancel': ofRequest('request.cancel', () => service.kim),
     'request.refresh': ofRequest('request.refresh', () => service.kim),
     'request.nudge': ofRequest('request.nudge', () => service.kim),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards, peopleInputIds, type Verb } from '../cards/index.ts'
+import { cards, type DraftOffer, peopleInputIds, type Verb } from '../cards/index.ts'
 import { type Draft, type DraftView, isMailboxKind, ProvisioningError, type Template } from '../core/index.ts'
 import type { Reply, Turn } from './turn.ts'
 
@@ -12,6 +12,7 @@ export type DialogView =
       /** The part of a name that was asked for, when no template has it. */
       readonly unmatched?: string | undefined
     }
+  | ({ readonly step: 'offer' } & DraftOffer)
 type Step = DialogView['step']
 interface StepOf<S extends Step> {
   /** What the buttons of its card say. A step without verbs ends the dialog. */
@@ -30,8 +31,14 @@ export const dialogSteps = {
       return { card: cards.chooseTemplate(choices, unmatched), at: { step: 'choose' } }
     },
   },
+  offer: {
+    verbs: ['request.continue', 'request.choose', 'request.cancel'],
+    async show(offer, { viewer }) {
+      return { card: cards.continueDraft(offer, viewer), at: { step: 'offer' } }
+    },
+  },
   details: {
-    verbs: ['request.review', 'request.cancel'],
+    verbs: ['request.review', 'request.keep', 'request.cancel'],
     async show({ draft, template, faults, outdated }, { actor, provisioning }) {
       const [people, mailDomain] = await Promise.all([
         provisioning.drafts.people(peopleChosen(draft, template)),
@@ -52,9 +59,16 @@ export const dialogSteps = {
   },
   review: {
     verbs: ['request.submit', 'request.edit', 'request.cancel'],
-    async show({ draft, plan, similar }, { provisioning }) {
-      const card = cards.review({ draft, plan, similar, siteRoot: provisioning.siteRoot })
+    async show({ draft, plan, similar, basedOn }, { provisioning }) {
+      const card = cards.review({ draft, plan, similar, basedOn, siteRoot: provisioning.siteRoot })
       return { card, at: { step: 'review', requestId: draft.requestId } }
+    },
+  },
+  kept: {
+    verbs: ['request.continue'],
+    async show({ draft, template }, { viewer }) {
+      const card = cards.continueDraft({ says: 'kept', drafts: [{ draft, template }] }, viewer)
+      return { card, at: { step: 'kept', requestId: draft.requestId } }
     },
   },
   submitted: {
@@ -95,20 +109,25 @@ async function mailDomainOf({ drafts }: Turn['provisioning']): Promise<string> {
 }
 
 type Steps = typeof dialogSteps
+/** The steps that are about no single draft. */
+const beforeForm = ['choose', 'offer'] as const satisfies readonly Step[]
+type BeforeForm = (typeof beforeForm)[number]
 /** The steps that wait for a click. */
 type OpenStep = { [S in Step]: Steps[S]['verbs'] extends readonly [] ? never : S }[Step]
-type DraftStep = Exclude<OpenStep, 'choose'>
+type DraftStep = Exclude<OpenStep, BeforeForm>
 
 const steps = Object.keys(dialogSteps) as Step[]
-const isDraftStep = (step: Step): step is DraftStep => step !== 'choose' && dialogSteps[step].verbs.length > 0
-const dialogVerbs = new Set<string>(steps.flatMap((step) => dialogSteps[step].verbs))
+const isBeforeForm = (step: Step): step is BeforeForm => beforeForm.some((one) => one === step)
+const isDraftStep = (step: Step): step is DraftStep => !isBeforeForm(step) && dialogSteps[step].verbs.length > 0
+/** A button of a finished request opens a form, and so begins the dialog. */
+const dialogVerbs = new Set<string>(['request.again', ...steps.flatMap((step) => dialogSteps[step].verbs)])
 
 /** Whether a verb is a step of the request dialog. */
 export const isDialogVerb = (verb: string): boolean => dialogVerbs.has(verb)
 
 /** What botbuilder keeps of the dialog: a cursor and nothing else, since what was filled in is a draft in the store. */
 export const dialogState = z.discriminatedUnion('step', [
-  z.object({ v: z.literal(1), step: z.literal('choose') }),
+  z.object({ v: z.literal(1), step: z.enum(beforeForm) }),
   z.object({ v: z.literal(1), step: z.enum(steps.filter(isDraftStep)), requestId: z.uuid() }),
 ])
 export type DialogState = z.output<typeof dialogState>

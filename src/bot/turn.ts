@@ -52,8 +52,8 @@ export interface Reply {
   readonly keep?: { readonly requestId: string; readonly key: CardKey }
   /** Where the request dialog stands with this card. */
   readonly at?:
-    | { readonly step: 'choose' }
-    | { readonly step: 'details' | 'review' | 'submitted' | 'discarded'; readonly requestId: string }
+    | { readonly step: 'choose' | 'offer' }
+    | { readonly step: 'details' | 'review' | 'kept' | 'submitted' | 'discarded'; readonly requestId: string }
 }
 
 /** A click: the invoke of an Action.Execute, or the message of its fallback Action.Submit. */

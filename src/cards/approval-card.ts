@@ -15,6 +15,7 @@ import {
 } from '../core/index.ts'
 import { becauseOf, sinceWhat } from './approval-why.ts'
 import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
+import { linesOfBasis } from './based-on.ts'
 import { defineCard } from './define-card.ts'
 import { fact, fitting, labelName, room } from './facts.ts'
 import { askedAddress } from './links.ts'
@@ -124,7 +125,7 @@ export function approvalView(
     requestId: request.requestId,
     look: urgency === 'expiring' ? toKnow : looks.pendingApproval,
     urgency,
-    says: stage ? linesForApprover(stage, viewer) : [],
+    says: [...linesOfBasis(request), ...(stage ? linesForApprover(stage, viewer) : [])],
     handedBy: handed.by,
     handedComment: handed.comment,
     expires: urgency === 'expiring' ? '' : expiryOf(stage, viewer),

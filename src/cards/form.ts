@@ -29,11 +29,13 @@ export function renderForm(form: RequestForm): CardJson {
   return firstThatFits([view, plainSiteForm(view)].map((one) => () => siteFormCard.render(one)))
 }
 
-/** The same card without containers that hold one thing and do nothing for it but keep a distance. */
+/** The same card without containers that hold one thing and do nothing for it but keep a distance: labels do, too. */
 function unwrapped(card: CardJson): CardJson {
   return JSON.parse(JSON.stringify(card), (_, value: unknown) => {
     const box = wrapper.safeParse(value)
-    return box.success ? { ...box.data.items[0], spacing: box.data.spacing } : value
+    if (!box.success) return value
+    const { items, spacing } = box.data
+    return spacing === 'Medium' ? items[0] : { ...items[0], spacing }
   })
 }
 const wrapper = z.strictObject({

@@ -19,6 +19,7 @@ import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from './admin-queue.ts'
 import { type ApprovalForm, approvalCard, renderApproval } from './approval-card.ts'
 import { approvalDecidedCard, approvalDecidedView, decidesNow } from './approval-decided.ts'
+import { continueDraftCard, continueDraftView, type DraftOffer } from './continue-draft.ts'
 import { cardRegistry } from './define-card.ts'
 import { type DelegationNow, delegationCard, delegationView } from './delegation.ts'
 import { renderForm } from './form.ts'
@@ -46,6 +47,7 @@ import type { Viewer } from './words.ts'
 export type { Confirmation } from './admin-confirm.ts'
 export { mostJobs } from './admin-jobs.ts'
 export { decidesNow } from './approval-decided.ts'
+export type { DraftOffer } from './continue-draft.ts'
 export type { DelegationForm, Remark } from './delegation.ts'
 export { formInputIds, peopleInputIds } from './form.ts'
 export type { HelpFor, TemplateChoice } from './help.ts'
@@ -60,6 +62,7 @@ export type { Viewer } from './words.ts'
 export const definedCards = [
   helpCard,
   chooseTemplateCard,
+  continueDraftCard,
   siteFormCard,
   mailboxFormCard,
   reviewCard,
@@ -87,6 +90,9 @@ export const cards = {
   /** `unmatched`: the part of a name that was asked for, when no template has it. */
   chooseTemplate: (templates: readonly TemplateChoice[], unmatched?: string): CardJson =>
     chooseTemplateCard.render(chooseTemplateView(templates, unmatched)),
+  /** Offers what a person has begun. */
+  continueDraft: (offer: DraftOffer, viewer: Viewer): CardJson =>
+    continueDraftCard.render(continueDraftView(offer, viewer)),
   /** The form of a template, whatever it makes. */
   form: (form: RequestForm): CardJson => renderForm(form),
   review: (review: Review): CardJson => reviewCard.render(reviewView(review)),

@@ -3,7 +3,7 @@ import { addressOf, type Fault, isMailboxKind, type MailboxKind, mailboxKind, ty
 import { defineCard } from './define-card.ts'
 import { choice, type FaultLine, faultLine, faultsOfForm, formFaults, partsOf } from './form-faults.ts'
 import { formInputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
-import type { RequestForm } from './request-form.ts'
+import { basisOf, formBasis, type RequestForm } from './request-form.ts'
 import { strings } from './strings.ts'
 import { cut, longest, peopleList } from './words.ts'
 
@@ -35,6 +35,7 @@ export const mailboxFormCard = defineCard({
     requestId: z.uuid(),
     version: z.int(),
     ...formFaults,
+    ...formBasis,
     kind: mailboxKind,
     approval: z.enum(['approval', 'noApproval']),
     templateName: z.string(),
@@ -67,6 +68,7 @@ export function mailboxFormView(form: RequestForm): View {
     requestId: draft.requestId,
     version: draft.version,
     ...faults.view,
+    ...basisOf(draft),
     kind,
     approval: approval ? 'approval' : 'noApproval',
     templateName: template.name,

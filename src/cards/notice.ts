@@ -60,6 +60,7 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     notFoundForAdmin: { look: toKnow, types: 'adminQueue' },
     noReference: { look: toKnow, types: 'myRequests' },
     noRequests: { look: plain, types: 'newRequest' },
+    noDrafts: { look: plain, types: 'newRequest' },
     noApprovals: { look: plain, types: 'myRequests' },
     noReferenceToNudge: { look: toKnow, types: 'myRequests' },
     nothingToNudge: { look: plain, types: 'myRequests' },

@@ -14,7 +14,7 @@ import { peopleWith } from './mailbox-facts.ts'
 import { cut, duration, longest, type Viewer } from './words.ts'
 
 const about = {
-  templateId: z.uuid(),
+  requestId: z.uuid(),
   reference: z.string(),
   templateName: z.string(),
   displayName: z.string(),
@@ -84,7 +84,7 @@ function aboutOf(request: Request, checks: CheckRow[]) {
   const end = Date.parse(request.followUp.at ?? request.finishedAt ?? request.updatedAt)
   const queued = request.queuedAt === null ? start : Date.parse(request.queuedAt)
   return {
-    templateId: request.template.id,
+    requestId: request.requestId,
     reference: referenceOf(request),
     templateName: request.template.name,
     displayName: cut(request.details.displayName, longest.title),

@@ -49,7 +49,6 @@ export const requestStatusCard = defineCard({
   name: 'request-status',
   data: z.strictObject({
     requestId: z.uuid(),
-    templateId: z.uuid(),
     reference: z.string(),
     kind: resourceKind,
     templateName: z.string(),
@@ -102,7 +101,6 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
   const checks = state === 'failed' ? checkRows(request, viewer) : []
   return {
     requestId: request.requestId,
-    templateId: request.template.id,
     reference: referenceOf(request),
     kind: request.kind,
     templateName: request.template.name,
@@ -207,14 +205,14 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const cancel = !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
   const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
   return {
-    edit: own && (state === 'rejected' || state === 'expired'),
+    edit: own && (state === 'rejected' || state === 'expired' || state === 'cancelled'),
     rename,
     retry,
     decide,
     // One long button, or two others, leave no room on a phone; what they hide can be typed.
     refresh: !rename && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
-    again: own && (state === 'succeeded' || state === 'cancelled'),
+    again: own && state === 'succeeded',
     cancel,
   }
 }

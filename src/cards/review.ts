@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type BasedOn,
   type Draft,
   isForMailboxPlan,
   isMailboxKind,
@@ -11,8 +12,9 @@ import {
   type SimilarResources,
 } from '../core/index.ts'
 import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
+import { changedNames, changesInWords } from './based-on.ts'
 import { defineCard } from './define-card.ts'
-import { asCut, fact, fitting } from './facts.ts'
+import { asCut, type Fact, fact, fitting } from './facts.ts'
 import { siteLink, withoutScheme } from './links.ts'
 import { isReadable } from './mailbox-facts.ts'
 import { cut, decidersOf, longest, peopleList } from './words.ts'
@@ -25,6 +27,9 @@ const similarRow = z.strictObject({
   access: z.enum(['own', 'open', 'book', 'ask', 'askTeam']),
   people: z.string(),
 })
+
+/** A line, and whether it differs from the request that this one comes from. */
+const reviewFact = fact.extend({ changed: z.boolean() })
 
 export const reviewCard = defineCard({
   name: 'review',
@@ -39,9 +44,9 @@ export const reviewCard = defineCard({
     /** A shared mailbox that nobody can open. */
     nobody: z.boolean(),
     hasFacts: z.boolean(),
-    facts: z.array(fact),
+    facts: z.array(reviewFact),
     hasDetails: z.boolean(),
-    details: z.array(fact),
+    details: z.array(reviewFact),
     hiddenDetails: z.int(),
     hasSimilar: z.boolean(),
     similarKind: z.enum(['site', ...mailboxKinds]),
@@ -49,6 +54,8 @@ export const reviewCard = defineCard({
     similarTotal: z.int(),
     similar: z.array(similarRow),
     moreSimilar: z.int(),
+    /** What has changed since the request that this one comes from; `''` for a new one. */
+    changes: z.string(),
     approvalRequired: z.boolean(),
     next: z.enum(['one', 'all', 'stages', 'none']),
     people: z.string(),
@@ -58,17 +65,19 @@ export const reviewCard = defineCard({
 /** More lines than this hide the ones that matter; the others are folded away (card style, "Facts"). */
 const mostFacts = 7
 
+/** What is about to be sent, what there is like it, and how it differs from the request that it comes from. */
 export interface Review {
   readonly draft: Draft
   readonly plan: Plan
   readonly similar: SimilarResources
+  readonly basedOn?: BasedOn | undefined
   /** The root of the organisation's sites: links lead nowhere else. */
   readonly siteRoot: string
 }
 
 /** What will be sent, with the final address, what there is already, and who decides. */
 export function reviewView(review: Review): Parameters<typeof reviewCard.render>[0] {
-  const { draft, plan } = review
+  const { draft, plan, basedOn } = review
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
   const before = mainFacts(of)
@@ -77,6 +86,8 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
   const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], mostFacts)
   const details = shown.slice(mostFacts)
   const stage = openStage(approvals)
+  const changed = basedOn ? changedNames(plan, basedOn) : []
+  const marked = (one: Fact) => ({ ...asCut(one), changed: changed.includes(one.label) })
   return {
     requestId: draft.requestId,
     version: draft.version,
@@ -87,11 +98,12 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
     resource: isForMailboxPlan(plan) ? 'mailbox' : 'site',
     nobody: isForMailboxPlan(plan) && plan.kind === 'sharedMailbox' && !isReadable(plan),
     hasFacts: shown.length > 0,
-    facts: [...before.map(asCut), ...shown.slice(own, mostFacts), ...after.map(asCut)],
+    facts: [...before, ...shown.slice(own, mostFacts), ...after].map(marked),
     hasDetails: details.length + hidden > 0,
-    details,
+    details: details.map(marked),
     hiddenDetails: hidden,
     ...similarOf(review),
+    changes: changesInWords(plan, basedOn),
     approvalRequired: stage !== undefined,
     next: nextOf(plan),
     people: stage ? decidersOf(stage, stage.approvers) : '',

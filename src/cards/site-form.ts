@@ -3,7 +3,7 @@ import { addressOf, type Fault, isMailboxKind, siteKind, type Template, type Tem
 import { defineCard } from './define-card.ts'
 import { choice, type FaultLine, faultLine, faultsOfForm, formFaults, partsOf } from './form-faults.ts'
 import { withoutScheme } from './links.ts'
-import type { RequestForm } from './request-form.ts'
+import { basisOf, formBasis, type RequestForm } from './request-form.ts'
 import { strings } from './strings.ts'
 import { cut, longest } from './words.ts'
 
@@ -26,6 +26,7 @@ export const siteFormCard = defineCard({
     requestId: z.uuid(),
     version: z.int(),
     ...formFaults,
+    ...formBasis,
     faults: forEachInput(faultLine),
     values: forEachInput(z.string()),
     kind: siteKind,
@@ -88,6 +89,7 @@ export function siteFormView(form: RequestForm): View {
     requestId: draft.requestId,
     version: draft.version,
     ...faults.view,
+    ...basisOf(draft),
     faults: own(faults.lineOf),
     values: { ...own(value), labelId: draft.values['labelId'] ?? labels.default ?? '' },
     kind,

@@ -4,9 +4,12 @@
  */
 export const verbs = [
   'request.choose',
+  'request.continue',
   'request.review',
+  'request.keep',
   'request.submit',
   'request.edit',
+  'request.again',
   'request.cancel',
   'request.refresh',
   'request.nudge',

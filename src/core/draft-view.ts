@@ -1,4 +1,5 @@
 import type { Actor } from './access.ts'
+import { comparedWithBasis } from './based-on.ts'
 import type { Draft } from './draft.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { bodyOfForm } from './form-values.ts'
@@ -7,6 +8,7 @@ import type { Ports, Settings } from './ports.ts'
 import { evaluate, resourceOf } from './preview.ts'
 import { read } from './reading.ts'
 import type { Request } from './request.ts'
+import type { BasedOn } from './request-basis.ts'
 import { candidatesFor, type SimilarResources, similarAmong } from './similar.ts'
 import type { Template } from './template.ts'
 import { fault } from './validation.ts'
@@ -26,8 +28,11 @@ export type DraftView =
       readonly plan: Plan
       /** What the tenant has already with a name like this one. */
       readonly similar: SimilarResources
+      /** How it differs from the request that it comes from. */
+      readonly basedOn?: BasedOn | undefined
       readonly outdated: boolean
     }
+  | { readonly step: 'kept'; readonly draft: Draft; readonly template: Template }
   | { readonly step: 'submitted'; readonly request: Request }
   | { readonly step: 'discarded'; readonly draft: Draft }
 
@@ -68,7 +73,7 @@ export async function showDraft(
 }
 
 type Checked =
-  | { readonly plan: Plan; readonly similar: SimilarResources }
+  | { readonly plan: Plan; readonly similar: SimilarResources; readonly basedOn?: BasedOn | undefined }
   | { readonly template: Template; readonly faults: readonly Fault[] }
 
 /** What a request made of this draft would be and what there is like it, or what is wrong with it. */
@@ -91,7 +96,11 @@ export async function check(
   if (!evaluation.ok || faults.length > 0) return { template, faults }
   const { plan } = evaluation
   const address = isForMailboxPlan(plan) ? plan.address : plan.url
-  return { plan, similar: await similarAmong(ports, actor, { ...sought, address }, candidates) }
+  const [similar, basedOn] = await Promise.all([
+    similarAmong(ports, actor, { ...sought, address }, candidates),
+    comparedWithBasis(ports, actor, draft.basedOn, { details: plan.details, reason: reasonOf(draft) }),
+  ])
+  return { plan, similar, basedOn }
 }
 
 export const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '').trim()
@@ -103,6 +112,18 @@ function reasonFaults(draft: Draft, template: Template): Fault[] {
   return reason.length > longestReason
     ? [fault('/reason', 'too-long', `reason may have at most ${longestReason} characters.`)]
     : []
+}
+
+/**
+ * Whether a form holds something else than before. Boxes that nobody ticked say nothing, nor does that Outlook opens a
+ * mailbox by itself, which is so unless somebody switches it off.
+ */
+export function isFilledIn(before: Draft['values'], now: Draft['values']): boolean {
+  const said = (values: Draft['values'], input: string): string => {
+    const value = (values[input] ?? '').trim()
+    return value === (input === 'autoMapping' ? 'true' : 'false') ? '' : value
+  }
+  return [...Object.keys(before), ...Object.keys(now)].some((input) => said(before, input) !== said(now, input))
 }
 
 /** The template of a form; `not-found` when it is gone. */

@@ -2,24 +2,31 @@ import { randomUUID } from 'node:crypto'
 import type { Actor } from './access.ts'
 import type { SentCard } from './chat-ports.ts'
 import type { Draft } from './draft.ts'
-import { check, type DraftView, knownTemplate, ownDraft, reasonOf, showDraft, write } from './draft-view.ts'
+import { check, type DraftView, isFilledIn, knownTemplate, ownDraft, reasonOf, showDraft, write } from './draft-view.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
-import { bodyOfForm, defaultsOf, formOfRequest } from './form-values.ts'
+import { bodyOfForm, defaultsOf } from './form-values.ts'
 import { usableTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Resource, resourceOf } from './preview.ts'
-import { read } from './reading.ts'
-import { isForMailbox, isTakenName, type Request, type RequestState } from './request.ts'
+import type { Request } from './request.ts'
+import type { DraftBasis } from './request-basis.ts'
 import type { Template } from './template.ts'
 
 export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
+
+/** What a form opens with, and the request that it comes from. */
+interface Opening {
+  readonly values?: Draft['values']
+  readonly replaces?: string | undefined
+  readonly basedOn?: DraftBasis
+}
 
 /** Opens a form. The draft has its request's id from now on. */
 export async function openDraft(
   ports: Ports,
   actor: Actor,
   templateId: string,
-  { values = {}, replaces }: { values?: Draft['values']; replaces?: string | undefined } = {},
+  { values = {}, replaces, basedOn }: Opening = {},
 ): Promise<DraftView> {
   const template = await knownTemplate(ports, actor, templateId)
   const draft: Draft = {
@@ -29,6 +36,7 @@ export async function openDraft(
     personId: actor.id,
     templateId: template.id,
     ...(replaces !== undefined && { replaces }),
+    ...(basedOn && { basedOn }),
     version: 1,
     step: 'details',
     values: { ...openingValues(template, actor), ...values },
@@ -57,7 +65,8 @@ export async function reviewDraft(
 ): Promise<DraftView> {
   const draft = await ownDraft(ports, actor, requestId)
   if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
-  const filled = { ...draft, values: { ...draft.values, ...values } }
+  const answers = { ...draft.values, ...values }
+  const filled = { ...draft, values: answers, ...(isFilledIn(draft.values, answers) && { begun: true }) }
   const template = await knownTemplate(ports, actor, draft.templateId)
   const checked = await check(ports, settings, actor, filled, template).catch((error: unknown) => ({
     template,
@@ -93,6 +102,7 @@ export interface Asked {
   readonly body: unknown
   readonly reason: string
   readonly replaces?: string | undefined
+  readonly basedOn?: DraftBasis | undefined
 }
 
 /**
@@ -118,7 +128,8 @@ export async function submitDraft(
   try {
     const template = await knownTemplate(ports, actor, draft.templateId)
     const { body } = bodyOfForm(template, draft.values)
-    const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces: draft.replaces }
+    const { replaces, basedOn } = draft
+    const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
     const request = await submit(asked, async () => {
       // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
       if (!(await ports.drafts.update(submitted))) throw new ProvisioningError('stale-version', 'The form has changed.')
@@ -147,23 +158,6 @@ export async function discardDraft(
   return next
     ? { step: 'discarded', draft: next }
     : showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), false)
-}
-
-/** How a request ends without success, so that the same may be asked for again. */
-const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
-
-/** A new draft with what a request asked for that came to nothing: "Edit and send again". Any other is shown as it is. */
-export async function draftFromRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
-  const request = await read(ports, actor, requestId)
-  if (!endedInVain.includes(request.status)) return { step: 'submitted', request }
-  const { problem } = request
-  const values = formOfRequest(request)
-  const free = isTakenName(problem) ? problem.suggestion : undefined
-  const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
-  return openDraft(ports, actor, request.template.id, {
-    values: free === undefined ? values : { ...values, [name]: free },
-    replaces: request.status === 'failed' ? request.requestId : undefined,
-  })
 }
 
 /** A draft of this person with its template; none when the template is no longer offered to them. */

@@ -4,7 +4,7 @@ import type { Proof } from './audit-report.ts'
 import type { ConversationStore, SentCards } from './chat-ports.ts'
 import type { DelegationStore } from './delegation.ts'
 import type { Directory } from './directory-ports.ts'
-import type { Draft } from './draft.ts'
+import type { DraftStore } from './draft.ts'
 import type { AuditEntry, Delivery, JobOrder } from './events.ts'
 import type { Request, RequestState } from './request.ts'
 import type { ResourceKind } from './resource.ts'
@@ -130,15 +130,6 @@ export interface Reservations {
   reserve(tenantId: string, names: readonly string[], requestId: string): Promise<string[]>
   holder(tenantId: string, name: string): Promise<string | undefined>
   release(requestId: string): Promise<void>
-}
-
-export interface DraftStore {
-  find(requestId: string): Promise<Draft | undefined>
-  insert(draft: Draft): Promise<void>
-  /** Writes the next version; false when somebody else wrote first. */
-  update(draft: Draft): Promise<boolean>
-  /** Forgets, at this time, those that nobody will come back to. */
-  forgetOld(at: Date): Promise<void>
 }
 
 export interface DeliveryStore {

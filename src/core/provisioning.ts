@@ -13,20 +13,12 @@ import { cancel, retry } from './decision.ts'
 import { delegate, endDelegation, readDelegations, realignAll } from './delegation.ts'
 import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
-import {
-  discardDraft,
-  draftFromRequest,
-  editDraft,
-  openDraft,
-  readDraft,
-  reviewDraft,
-  type StatusCard,
-  submitDraft,
-} from './drafting.ts'
+import { discardDraft, editDraft, openDraft, readDraft, reviewDraft, type StatusCard, submitDraft } from './drafting.ts'
 import { ProvisioningError } from './errors.ts'
 import type { CardKey, JobPayload } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
 import { readExplanation } from './explanation.ts'
+import { continueDraft, keepDraft, listBegun } from './kept-drafts.ts'
 import { type PageAt, pageOfApprovals, pageOfOwn } from './list-page.ts'
 import { approve, reject } from './membership.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
@@ -35,6 +27,7 @@ import type { Ports, Settings } from './ports.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
 import { type Reassignment, reassign } from './reassign.ts'
 import { type Deciding, noted, noteRefused } from './refused.ts'
+import { draftFromRequest, draftLikeRequest } from './repeating.ts'
 import { submit } from './submission.ts'
 import { tendStage } from './tend.ts'
 import { watch } from './watchdog.ts'
@@ -174,6 +167,12 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       ),
       discard: to('request.create', (actor, requestId: string) => discardDraft(ports, settings, actor, requestId)),
       again: to('request.create', (actor, requestId: string) => draftFromRequest(ports, actor, requestId)),
+      another: to('request.create', (actor, requestId: string) => draftLikeRequest(ports, actor, requestId)),
+      listBegun: to('request.create', (actor) => listBegun(ports, actor)),
+      keep: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
+        keepDraft(ports, settings, actor, requestId, version, values),
+      ),
+      continue: to('request.create', (actor, requestId: string) => continueDraft(ports, settings, actor, requestId)),
       people: (ids: readonly string[]) => peopleOf(ports, ids),
     },
 

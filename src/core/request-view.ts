@@ -3,6 +3,7 @@ import { approvalStage } from './approval-stage.ts'
 import { check } from './check.ts'
 import { mailboxDetails, mailboxResource } from './mailbox.ts'
 import { isForMailbox, problem, type Request, referenceOf, requestState, requestStep } from './request.ts'
+import { basedOn } from './request-basis.ts'
 import { instant, mailboxKind, person, siteKind } from './resource.ts'
 import { siteDetails, siteResource } from './site.ts'
 
@@ -15,6 +16,7 @@ const common = {
   status: requestState,
   approvalRequired: z.boolean(),
   requester: person,
+  basedOn: basedOn.optional(),
   submittedAt: instant,
   updatedAt: instant,
   approvals: z.array(approvalStage.omit({ membership: true, place: true })),
@@ -53,6 +55,7 @@ export function viewOf(request: Request): RequestView {
     status,
     approvalRequired: approvals.length > 0,
     requester,
+    ...(request.basedOn && { basedOn: request.basedOn }),
     submittedAt,
     updatedAt,
     approvals: approvals.map(({ membership: _, place: __, ...stage }) => stage),

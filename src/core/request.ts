@@ -3,6 +3,7 @@ import { approvalStage, judgedStage } from './approval-stage.ts'
 import { check } from './check.ts'
 import { ProvisioningError } from './errors.ts'
 import { mailboxDetails, mailboxProgress, mailboxResource, mailboxSteps } from './mailbox.ts'
+import { basedOn } from './request-basis.ts'
 import { instant, isMailboxKind, mailboxKind, person, siteKind } from './resource.ts'
 import { siteDetails, siteProgress, siteResource, siteSteps } from './site.ts'
 import { templateSnapshot } from './template.ts'
@@ -86,6 +87,8 @@ const common = {
   requester: person,
   channel: z.enum(['chat', 'rest']),
   reason: z.string(),
+  /** An earlier request of the same person that this one takes up again. */
+  basedOn: basedOn.optional(),
   approvals: z.array(approvalStage),
   /** How the conditions of the template's policy were judged at submission, where it has any. */
   policy: z.array(judgedStage).optional(),

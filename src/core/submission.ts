@@ -1,4 +1,5 @@
 import { type Actor, authorize } from './access.ts'
+import { comparedWithBasis } from './based-on.ts'
 import { changeRequest, entry, jobsOfQueued, record, refreshCards } from './change.ts'
 import type { SentCard } from './chat-ports.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
@@ -9,6 +10,7 @@ import type { Ports, Settings } from './ports.ts'
 import { evaluate, type Resource } from './preview.ts'
 import { quotaFaults } from './quota.ts'
 import { type Request, transition } from './request.ts'
+import type { BasedOn, DraftBasis } from './request-basis.ts'
 import { siteOf } from './site-plan.ts'
 import { snapshot } from './template.ts'
 import { fault } from './validation.ts'
@@ -22,6 +24,8 @@ export interface Submission {
   readonly channel: Request['channel']
   /** A request of the same person that failed since its name was somebody else's: it ends when this one is stored. */
   readonly replaces?: string | undefined
+  /** An earlier request of the same person that this one takes up again. */
+  readonly basedOn?: DraftBasis | undefined
   /** The card in chat that becomes the request's status card. */
   readonly statusCard?: Pick<SentCard, 'conversationId' | 'activityId'>
   /** Further writes of the caller, in the same transaction. */
@@ -49,8 +53,10 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
     )
     if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
+    const asked = { details: plan.details, reason: reasonFor(plan, submission) }
+    const basedOn = await comparedWithBasis(ports, actor, submission.basedOn, asked)
     try {
-      return await ports.work.transaction(() => store(ports, settings, actor, submission, plan))
+      return await ports.work.transaction(() => store(ports, settings, actor, submission, plan, basedOn))
     } catch (error) {
       if (error instanceof AlreadySubmitted) return existing(ports, actor, requestId)
       if (!(error instanceof NameLost)) throw error
@@ -79,6 +85,7 @@ async function store(
   actor: Actor,
   submission: Submission,
   plan: Plan,
+  basedOn?: BasedOn,
 ): Promise<Request> {
   const { requestId, statusCard } = submission
   if (submission.replaces) await endReplaced(ports, settings, actor, submission.replaces, requestId)
@@ -90,7 +97,7 @@ async function store(
   if (lost !== undefined) throw new NameLost(lost, plan)
   const at = ports.clock.now().toISOString()
   const asked = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
-  const fresh = { ...newRequest(plan, actor, submission, at), ...asked }
+  const fresh = { ...newRequest(plan, actor, submission, at), ...asked, ...(basedOn && { basedOn }) }
   const request = withOpenStage(fresh, settings, await awayOf(ports, fresh, at), at)
   const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : jobsOfOpenStage(request)
   if (statusCard) {
@@ -98,7 +105,7 @@ async function store(
     // The answer to the click brings the card up to date, unless it is lost.
     jobs.push(refreshCards(request, 'status'))
   }
-  const audit = [entry(request, actor, request.status, policyTold(request)), ...toldOfOpenStage(request)]
+  const audit = [entry(request, actor, request.status, toldOf(request)), ...toldOfOpenStage(request)]
   await record(ports, settings, { request, audit, jobs })
   await submission.along?.()
   // Last, since all submissions of the tenant wait for each other from here on.
@@ -111,13 +118,18 @@ async function store(
   return stored
 }
 
-/** What the timeline says of the policy, where it came to something that people may wonder about. */
-function policyTold({ approvals, policy }: Pick<Request, 'approvals' | 'policy'>): { data?: Record<string, unknown> } {
+/** What the timeline says of a new request: what it takes up again, and what of its policy people may wonder about. */
+function toldOf({ basedOn, approvals, policy }: Request): { data?: Record<string, unknown> } {
   const toAdmins = approvals.flatMap(({ stage, resolvedTo, resolvedFor }) =>
     resolvedTo ? [{ stage, resolvedTo, resolvedFor }] : [],
   )
-  if (toAdmins.length === 0 && !policy) return {}
-  return { data: { ...(toAdmins.length > 0 && { approvals: toAdmins }), ...(policy && { policy }) } }
+  const { requestId, reference, how, changed } = basedOn ?? {}
+  const data = {
+    ...(basedOn && { basedOn: { requestId, reference, how, changed } }),
+    ...(toAdmins.length > 0 && { approvals: toAdmins }),
+    ...(policy && { policy }),
+  }
+  return Object.keys(data).length > 0 ? { data } : {}
 }
 
 /** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
@@ -147,7 +159,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     status,
     requester: { id, displayName, userPrincipalName },
     channel: submission.channel,
-    reason: plan.reason || (submission.reason ?? ''),
+    reason: reasonFor(plan, submission),
     approvals: [...approvals],
     ...(policy && { policy: [...policy] }),
     checks: [],
@@ -163,6 +175,9 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     version: 1,
   }
 }
+
+/** Why it is wanted: as its body says, or what was said beside it. */
+const reasonFor = (plan: Plan, { reason = '' }: Submission): string => plan.reason || reason
 
 /** Counts the new one too. The limit is for people: an application has many to ask for. */
 async function refuseTooMany(ports: Ports, settings: Settings, actor: Actor): Promise<void> {

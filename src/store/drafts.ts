@@ -12,6 +12,16 @@ export function createDraftStore(database: Database): DraftStore {
       ])
       return rows[0] && draft.parse(rows[0].body)
     },
+    async listBegun(tenantId, personId, limit) {
+      // In the words of the index of migration 9.
+      const { rows } = await database.query<{ body: unknown }>(
+        `SELECT body FROM drafts WHERE tenant_id = $1 AND person_id = $2
+         AND body ->> 'begun' = 'true' AND body ->> 'step' IN ('details', 'review')
+         ORDER BY updated_at DESC LIMIT ${Number(limit)}`,
+        [tenantId, personId],
+      )
+      return rows.map(({ body }) => draft.parse(body))
+    },
     async insert(one) {
       await database.query(
         'INSERT INTO drafts (request_id, tenant_id, person_id, version, updated_at, body) VALUES ($1, $2, $3, $4, $5, $6)',

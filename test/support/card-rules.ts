@@ -45,7 +45,8 @@ function brokenIn(node: Node): string[] {
 
 function brokenExecute(node: Node, at: string): string[] {
   const { verb, title, data, fallback } = node
-  const known = ['requestId', 'version', 'stage', 'templateId', 'letterId', 'before', 'after']
+  // `of` is a command of ours.
+  const known = ['requestId', 'version', 'stage', 'templateId', 'letterId', 'before', 'after', 'of']
   const expected = { verb, ...(isNode(data) ? data : {}) }
   return [
     ...unless(

@@ -29,6 +29,7 @@ import {
 import { type Sample, sample } from './card-sample.ts'
 import { adminSamples } from './card-samples-admin.ts'
 import { delegationSamples } from './card-samples-delegation.ts'
+import { draftSamples } from './card-samples-drafts.ts'
 import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { timeSamples } from './card-samples-time.ts'
@@ -197,6 +198,7 @@ const ofSites: readonly Sample[] = [
 export const samples: readonly Sample[] = [
   ...ofSites,
   ...listSamples,
+  ...draftSamples,
   ...timeSamples,
   ...delegationSamples,
   ...mailboxSamples,

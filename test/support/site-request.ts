@@ -15,9 +15,11 @@ export interface OnCard {
   readonly card: Card
 }
 
-/** Opens the form of a template: "new" and a part of its name that no other has. */
+/** Opens an empty form of a template: "new" and a part of its name that no other has. What was begun before stays. */
 export async function opens(user: TeamsUser, template = 'project'): Promise<OnCard> {
-  return user.says(`new ${template}`)
+  const { id, card } = await user.says(`new ${template}`)
+  const isOffer = textOf(card).includes('your draft?') || textOf(card).includes('a draft?')
+  return isOffer ? { id, card: cardOf(await user.clicks({ id, card }, 'New')) } : { id, card }
 }
 
 /** Fills a form in and gets to its review. */

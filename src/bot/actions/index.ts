@@ -4,9 +4,12 @@ import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
 import { pageApprovals, pageRequests } from './lists.ts'
 import {
+  askAgain,
   cancelRequest,
   chooseTemplate,
+  continueRequest,
   editRequest,
+  keepRequest,
   nudgeRequest,
   refreshRequest,
   reviewRequest,
@@ -16,9 +19,12 @@ import {
 /** Every verb that a card of ours can carry. */
 export const cardActions = cardActionRegistry(
   chooseTemplate,
+  continueRequest,
   reviewRequest,
+  keepRequest,
   submitRequest,
   editRequest,
+  askAgain,
   cancelRequest,
   refreshRequest,
   nudgeRequest,

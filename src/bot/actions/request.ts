@@ -1,33 +1,59 @@
 import { z } from 'zod'
 import { cards, decidesNow, formInputIds } from '../../cards/index.ts'
 import { openStage, openStates, ProvisioningError, referenceOf } from '../../core/index.ts'
+import { chooseOf, newWords } from '../commands/new.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Turn } from '../turn.ts'
 import { requestId, version } from './click-data.ts'
 
-/** Opens the form of a template. */
+/** Opens the form of a template, or shows what a command offers. Drafts that were begun before are left as they are. */
 export const chooseTemplate = defineCardAction({
   verb: 'request.choose',
-  data: z.object({ templateId: z.uuid() }),
-  handle: async (turn, { templateId }) => showStep(await turn.provisioning.drafts.open(turn.actor, templateId), turn),
+  data: z.union([z.object({ templateId: z.uuid() }), z.object({ of: z.enum(newWords) })]),
+  async handle(turn, asked) {
+    if ('of' in asked) return chooseOf(turn, asked.of)
+    return showStep(await turn.provisioning.drafts.open(turn.actor, asked.templateId), turn)
+  },
 })
 
-/**
- * Takes the filled form; of what was sent only the inputs that the form has. Clients leave empty inputs out, so one that
- * is missing was emptied, unless none came at all: then the click was not on a form, and what is kept stays.
- */
+/** Goes on with a draft where it was left. */
+export const continueRequest = defineCardAction({
+  verb: 'request.continue',
+  data: z.object({ requestId }),
+  handle: async (turn, { requestId }) => showStep(await turn.provisioning.drafts.continue(turn.actor, requestId), turn),
+})
+
+/** Takes the filled form, to be looked at once more and sent. */
 export const reviewRequest = defineCardAction({
   verb: 'request.review',
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
-    const { template } = await turn.provisioning.drafts.read(turn.actor, requestId)
-    const asked = template ? formInputIds(template) : []
-    const isForm = asked.some((id) => Object.hasOwn(inputs, id))
-    const values = isForm ? Object.fromEntries(asked.map((id) => [id, typed(inputs[id])])) : {}
+    const values = await filledIn(turn, requestId, inputs)
     return showStep(await turn.provisioning.drafts.review(turn.actor, requestId, version, values), turn)
   },
 })
+
+/** Takes the form as far as it is filled in, right or wrong, and keeps it for later. */
+export const keepRequest = defineCardAction({
+  verb: 'request.keep',
+  data: z.looseObject({ requestId, version }),
+  async handle(turn, { requestId, version, ...inputs }) {
+    const values = await filledIn(turn, requestId, inputs)
+    return showStep(await turn.provisioning.drafts.keep(turn.actor, requestId, version, values), turn)
+  },
+})
+
+/**
+ * Of what a click brought, only the inputs that the form has. Clients leave empty inputs out, so one that is missing was
+ * emptied, unless none came at all: then the click was not on a form, and what is kept stays.
+ */
+async function filledIn({ provisioning, actor }: Turn, requestId: string, inputs: Readonly<Record<string, unknown>>) {
+  const { template } = await provisioning.drafts.read(actor, requestId)
+  const asked = template ? formInputIds(template) : []
+  const isForm = asked.some((id) => Object.hasOwn(inputs, id))
+  return isForm ? Object.fromEntries(asked.map((id) => [id, typed(inputs[id])])) : {}
+}
 
 /** Submits what was reviewed: one request for one draft, however often it is clicked. */
 export const submitRequest = defineCardAction({
@@ -49,6 +75,16 @@ export const editRequest = defineCardAction({
     if (version !== undefined) return showStep(await provisioning.drafts.edit(actor, requestId, version), turn)
     const again = await provisioning.drafts.again(actor, requestId)
     return again.step === 'submitted' ? statusOf(turn, requestId) : showStep(again, turn)
+  },
+})
+
+/** A new form like a request that was made; of any other request where it stands. */
+export const askAgain = defineCardAction({
+  verb: 'request.again',
+  data: z.object({ requestId }),
+  async handle(turn, { requestId }) {
+    const another = await turn.provisioning.drafts.another(turn.actor, requestId)
+    return another.step === 'submitted' ? statusOf(turn, requestId) : showStep(another, turn)
   },
 })
 

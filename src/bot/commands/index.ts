@@ -11,6 +11,7 @@ import {
   adminStuckCommand,
 } from './admin.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
+import { myDraftsCommand } from './drafts.ts'
 import { helpCommand } from './help.ts'
 import { newCommands } from './new.ts'
 import { nudgeCommand } from './nudge.ts'
@@ -21,6 +22,7 @@ import { whyCommand } from './why.ts'
 export const commands = commandRegistry(
   ...newCommands,
   myRequestsCommand,
+  myDraftsCommand,
   approvalsCommand,
   delegateCommand,
   backCommand,

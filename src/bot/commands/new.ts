@@ -1,6 +1,13 @@
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
-import { mailboxKinds, type ResourceKind, resourceKinds, siteKinds, type Template } from '../../core/index.ts'
+import { cards, type DraftOffer } from '../../cards/index.ts'
+import {
+  type Draft,
+  mailboxKinds,
+  type ResourceKind,
+  resourceKinds,
+  siteKinds,
+  type Template,
+} from '../../core/index.ts'
 import { type Command, defineCommand } from '../define-command.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Reply, Turn } from '../turn.ts'
@@ -15,9 +22,13 @@ const offerOf = {
   equipmentMailbox: 'newEquipment',
 } as const satisfies Record<ResourceKind, Offer>
 
+/** What the commands that open a form are called. */
+export const newWords = ['new', 'new site', 'new room', 'new shared mailbox', 'new equipment', 'new mailbox'] as const
+type NewWords = (typeof newWords)[number]
+
 /** The commands that open a form: how they are typed, their place in the menu, and the kinds that they offer. */
 const table: readonly {
-  readonly words: string
+  readonly words: NewWords
   readonly also: readonly string[]
   readonly menu?: number
   readonly kinds: readonly ResourceKind[]
@@ -45,10 +56,25 @@ export const newCommands: readonly Command[] = table.map(({ kinds, ...command })
   defineCommand({
     ...command,
     argument: z.string().max(64),
-    handle: async (turn, part) => chooseNamed(turn, await templatesOf(turn, kinds), part),
-    otherwise: async (turn) => choose(turn, await templatesOf(turn, kinds)),
+    handle: async (turn, part) => chooseNamed(turn, command.words, await templatesOf(turn, kinds), part),
+    otherwise: async (turn) => continueOrChoose(turn, command.words, await templatesOf(turn, kinds)),
   }),
 )
+
+/** What a command offers, whatever the person has begun before. */
+export const chooseOf = async (turn: Turn, words: NewWords): Promise<Reply> =>
+  choose(turn, await templatesOf(turn, table.find((one) => one.words === words)?.kinds ?? []))
+
+/** The drafts that this person has begun, with those of these templates that they come from. */
+export async function begunOf(
+  { provisioning, actor }: Turn,
+  templates: readonly Template[],
+): Promise<DraftOffer['drafts']> {
+  const drafts = templates.length > 0 ? await provisioning.drafts.listBegun(actor) : []
+  const withTemplate = (draft: Draft) =>
+    templates.flatMap((template) => (template.id === draft.templateId ? [{ draft, template }] : []))
+  return drafts.flatMap(withTemplate)
+}
 
 /** What this person can ask for, in the order of the menu. */
 export async function offersTo({ provisioning, actor }: Turn): Promise<readonly Offer[]> {
@@ -64,10 +90,19 @@ const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<
   (await turn.provisioning.templates.usable(turn.actor)).filter(({ kind }) => kinds.includes(kind))
 
 /** Those with this part in their name. Where no name has it, all are shown, and it is said: none opens by itself. */
-async function chooseNamed(turn: Turn, templates: readonly Template[], part: string): Promise<Reply> {
+async function chooseNamed(turn: Turn, words: NewWords, templates: readonly Template[], part: string): Promise<Reply> {
   const found = templates.filter(({ name }) => name.toLowerCase().includes(part.trim().toLowerCase()))
-  if (found.length > 0 || templates.length === 0 || part === '') return choose(turn, found)
+  if (found.length > 0 || templates.length === 0 || part === '') return continueOrChoose(turn, words, found)
   return showStep({ step: 'choose', templates, unmatched: part }, turn)
+}
+
+/** What was begun of these templates is offered first. */
+async function continueOrChoose(turn: Turn, words: NewWords, templates: readonly Template[]): Promise<Reply> {
+  const drafts = await begunOf(turn, templates)
+  if (drafts.length === 0) return choose(turn, templates)
+  const [only, ...more] = templates
+  const anew = only && more.length === 0 ? { templateId: only.id } : { of: words }
+  return showStep({ step: 'offer', says: 'offer', drafts, anew }, turn)
 }
 
 /** A single template opens at once; among several the person chooses. */

@@ -1,0 +1,97 @@
+import { approvalCard, approvalView } from '../../src/cards/approval-card.ts'
+import { continueDraftCard, continueDraftView } from '../../src/cards/continue-draft.ts'
+import { mailboxFormCard, mailboxFormView } from '../../src/cards/mailbox-form.ts'
+import { reviewCard, reviewView } from '../../src/cards/review.ts'
+import { siteFormCard, siteFormView } from '../../src/cards/site-form.ts'
+import type { BasedOn } from '../../src/core/index.ts'
+import { supportMailbox } from './card-mailboxes.ts'
+import {
+  at,
+  dana,
+  draftOf,
+  filled,
+  kim,
+  mailDomain,
+  openCommunity,
+  planOf,
+  projectSite,
+  requestOf,
+  siteRoot,
+  viewerOf,
+} from './card-requests.ts'
+import { type Sample, sample } from './card-sample.ts'
+import { notSimilar } from './card-similar.ts'
+
+const [asKim, asDana] = [viewerOf(kim), viewerOf(dana)]
+const earlier = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c41'
+const basis = { requestId: earlier, reference: 'REQ-1041' }
+const rejected: BasedOn = {
+  ...basis,
+  how: 'resubmission',
+  changed: ['reason', 'owners', 'metadata.audience'],
+  ended: { status: 'rejected', by: dana, comment: 'We already have a site for the Zürich move: ask *Priya*, please.' },
+}
+const repeated: BasedOn = { ...basis, how: 'repeat', changed: ['displayName', 'alias'], ended: { status: 'succeeded' } }
+
+const draftWith = (displayName: string, number: number, updatedAt: string) => ({
+  draft: draftOf({ ...filled, displayName }, { requestId: `${earlier.slice(0, -1)}${number}`, updatedAt, begun: true }),
+  template: number % 2 === 0 ? openCommunity : projectSite,
+})
+const begun = [
+  draftWith('Project Aurora', 1, at('09:12')),
+  draftWith('', 2, '2026-11-18T08:00:00Z'),
+  draftWith('Board of directors, minutes and decisions since 1990', 3, '2026-11-12T08:00:00Z'),
+  draftWith('Choir', 4, '2026-10-12T08:00:00Z'),
+]
+const form = { template: projectSite, requester: kim, people: [dana], faults: [], siteRoot, mailDomain }
+
+/** What was begun, and what is asked for again. */
+export const draftSamples: readonly Sample[] = [
+  sample(
+    '',
+    continueDraftCard,
+    continueDraftView({ says: 'offer', drafts: begun.slice(0, 1), anew: { templateId: projectSite.id } }, asKim),
+  ),
+  sample('several', continueDraftCard, continueDraftView({ says: 'offer', drafts: begun, anew: { of: 'new' } }, asKim)),
+  sample(
+    'list',
+    continueDraftCard,
+    continueDraftView({ says: 'list', drafts: begun.slice(1, 2), anew: { of: 'new' } }, asKim),
+  ),
+  sample('kept', continueDraftCard, continueDraftView({ says: 'kept', drafts: begun.slice(0, 1) }, asKim)),
+  sample(
+    'repeat',
+    siteFormCard,
+    siteFormView({ ...form, draft: draftOf({ ...filled, alias: '' }, { basedOn: { ...basis, how: 'repeat' } }) }),
+  ),
+  sample(
+    'again',
+    mailboxFormCard,
+    mailboxFormView({
+      ...{ template: supportMailbox, requester: kim, people: [], faults: [], siteRoot, mailDomain },
+      draft: draftOf({ displayName: 'Help desk' }, { basedOn: { ...basis, how: 'resubmission' } }),
+    }),
+  ),
+  sample(
+    'changed',
+    reviewCard,
+    reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf(), basedOn: rejected }),
+  ),
+  sample(
+    'unchanged',
+    reviewCard,
+    reviewView({
+      ...notSimilar,
+      draft: draftOf(filled, { version: 3 }),
+      plan: planOf(),
+      basedOn: { ...rejected, changed: [] },
+    }),
+  ),
+  sample(
+    'repeat',
+    reviewCard,
+    reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), plan: planOf(), basedOn: repeated }),
+  ),
+  sample('sent-again', approvalCard, approvalView(requestOf({ basedOn: rejected }), asDana)),
+  sample('repeat', approvalCard, approvalView(requestOf({ basedOn: repeated }), asDana)),
+]
