@@ -3,7 +3,14 @@ import strings from '../cards/strings/en.json' with { type: 'json' }
 import { cardActions } from '../src/bot/actions/index.ts'
 import { commands } from '../src/bot/index.ts'
 import type { Verb } from '../src/cards/verbs.ts'
-import { type ErrorCode, type Permission, type Request, referenceOf, requestStates } from '../src/core/index.ts'
+import {
+  type ErrorCode,
+  type Permission,
+  type Request,
+  type RequestState,
+  referenceOf,
+  requestStates,
+} from '../src/core/index.ts'
 import { type Chatter, chatting } from './support/access-chat.ts'
 import { type Act, everybody, isMember, mayBy, outcomeOf } from './support/access-roles.ts'
 import { idOf, secret, withAccessWorld } from './support/access-world.ts'
@@ -25,7 +32,7 @@ const names = new RegExp(`${secret}|Kim|Dana|Omar|Priya`)
 
 /** What a verb needs, said a second time, and what it is about: a request, a draft, a template, a job, or who clicks. */
 type Row =
-  | { readonly needs: Permission; readonly act: Act }
+  | { readonly needs: Permission; readonly act: Act; readonly opens?: RequestState }
   | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' }
 /** One row for each verb: a new one that is missing here does not compile. */
 const verbTable: Readonly<Record<Verb, Row>> = {
@@ -35,7 +42,8 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'request.keep': { needs: 'request.create', about: 'draft' },
   'request.submit': { needs: 'request.create', about: 'draft' },
   'request.edit': { needs: 'request.create', about: 'draft' },
-  'request.again': { needs: 'request.read', act: 'read' },
+  // The requester gets a form, of a template that is not there any more in this world.
+  'request.again': { needs: 'request.read', act: 'read', opens: 'succeeded' },
   'request.cancel': { needs: 'request.cancel', act: 'cancel' },
   'request.refresh': { needs: 'request.read', act: 'read' },
   'request.nudge': { needs: 'request.nudge', act: 'nudge' },
@@ -122,7 +130,8 @@ describe('every verb of a card and every command, for everybody', () => {
       const after = await world.find(request.requestId)
       if (expected.kind === 'done') {
         expect([after?.status, after?.version], about).toEqual([expected.status, row.act === 'read' ? 1 : 2])
-        expect(answer.text, about).toContain(secret)
+        const isForm = who === 'requester' && row.opens === state
+        expect(answer.text, about).toContain(isForm ? notice.templateGone.what : secret)
         continue
       }
       expect(after, about).toEqual(request)

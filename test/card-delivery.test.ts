@@ -3,6 +3,7 @@ import type { Outbox } from '../src/core/index.ts'
 import { textOf } from './support/cards.ts'
 import { linkOf } from './support/journey.ts'
 import { templates, withService } from './support/service.ts'
+import { opens } from './support/site-request.ts'
 import { until } from './support/until.ts'
 
 const metadata = { costCentre: '4711', audience: 'internal' }
@@ -68,7 +69,7 @@ describe('a card that is sent of our own accord', () => {
   it('is brought up to date when its chat takes changes again', async () => {
     const { connector, kim } = service
     const name = 'Changed later'
-    const choose = await kim.says('new working')
+    const choose = await opens(kim, 'working')
     const review = await kim.clicks(choose, 'Review', { displayName: name })
     await kim.clicks({ id: choose.id, card: review.card }, 'Create')
     const isLast = (sent: object) => JSON.stringify(sent).includes(name) && JSON.stringify(sent).includes('Open site')

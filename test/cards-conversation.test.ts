@@ -103,7 +103,7 @@ describe('the status card', () => {
       expect(buttonsOf(card(request))).toEqual(['Refresh'])
     }
     expect(wordsOf(card(requests.late))).toContain('Taking longer than usual.')
-    expect(buttonsOf(card(requests.ready))).toEqual(['Open site', 'New request'])
+    expect(buttonsOf(card(requests.ready))).toEqual(['Open site', 'Another one'])
   })
 
   it('leads nowhere but to sites of the organisation', () => {
@@ -111,9 +111,9 @@ describe('the status card', () => {
       ...requests.ready,
       followUp: { state: 'announced', url: 'https://evil.example/sites/x' },
     })
-    expect(buttonsOf(card(elsewhere))).toEqual(['New request'])
+    expect(buttonsOf(card(elsewhere))).toEqual(['Another one'])
     expect(wordsOf(card(elsewhere))).not.toContain('evil')
-    expect(buttonsOf(cards.ready(elsewhere, asKim))).toEqual(['New request'])
+    expect(buttonsOf(cards.ready(elsewhere, asKim))).toEqual(['Another one'])
   })
 
   it('offers each person what that person may do', () => {

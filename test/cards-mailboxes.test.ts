@@ -196,7 +196,7 @@ describe('the card of a finished mailbox', () => {
   })
 
   it('offers to open a shared mailbox only to those who can', () => {
-    expect(buttonsOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toEqual(['New request'])
+    expect(buttonsOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toEqual(['Another one'])
     const said = 'Kim Lee and Dana Fox can open it in Outlook; you have no access to it.'
     expect(textOf(cards.ready(mailboxes.sharedReady, viewerOf(omar)))).toContain(said)
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { action, actionsOf, textOf } from './support/cards.ts'
 import { withService } from './support/service.ts'
+import { opens } from './support/site-request.ts'
 import { people } from './support/teams-user.ts'
 import { until } from './support/until.ts'
 
@@ -19,7 +20,7 @@ describe('a mailbox that is asked for in chat', () => {
 
   it('is a room: from a command to one card with its address and who has access', async () => {
     const { kim, connector } = service
-    const form = await kim.says('new room')
+    const form = await opens(kim, 'room')
     const review = await kim.clicks(form, 'Review', room)
     expect(textOf(review.card ?? {})).toContain('room-zrh-aurora@contoso.example')
     await kim.clicks({ id: form.id, card: review.card }, 'Create')
@@ -38,7 +39,7 @@ describe('a mailbox that is asked for in chat', () => {
   it('is a shared mailbox that an approver has agreed to', async () => {
     const { kim, dana } = service
     await dana.installs()
-    const choose = await kim.says('new shared mailbox')
+    const choose = await opens(kim, 'shared mailbox')
     const form = await kim.clicks(choose, 'Choose Customer mailbox')
     const filled = {
       displayName: 'Northwind orders',
@@ -60,7 +61,7 @@ describe('a mailbox that is asked for in chat', () => {
     const { kim, sam, connector } = service
     await sam.installs()
     await service.fault({ operation: 'exchange.set-calendarprocessing', kind: 'failBeforeCommit', status: 403 })
-    const form = await kim.says('new equipment')
+    const form = await opens(kim, 'equipment')
     const review = await kim.clicks(form, 'Review', {
       displayName: 'Projector 7',
       name: 'projector-7',
@@ -89,7 +90,7 @@ describe('a mailbox that is asked for in chat', () => {
 
   it('outlives a restart in the middle of its form', async () => {
     const { kim } = service
-    const form = await kim.says('new room')
+    const form = await opens(kim, 'room')
     expect(action(form.card, 'Review').data).toMatchObject({ version: 1 })
     await service.restart()
     const review = await kim.clicks(form, 'Review', { ...room, name: 'zrh-later' })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { action, actionsOf, textOf, valuesOf } from './support/cards.ts'
 import { templates, withService } from './support/service.ts'
+import { opens } from './support/site-request.ts'
 import { until } from './support/until.ts'
 
 const filled = {
@@ -16,7 +17,7 @@ describe('a site that is asked for in chat', () => {
   it('goes from a command to a card with its URL, over an approval', async () => {
     const { kim, dana, connector } = service
     await dana.installs()
-    const choose = await kim.says('new site')
+    const choose = await opens(kim, 'site')
     const form = await kim.clicks(choose, 'Choose Project site')
     expect(form.status).toBe(200)
     const formCard = { id: choose.id, card: form.card }
@@ -59,7 +60,7 @@ describe('a site that is asked for in chat', () => {
 
   it('keeps what was typed when something is wrong, and names each mistake beside its field', async () => {
     const { kim } = service
-    const choose = await kim.says('new site')
+    const choose = await opens(kim, 'site')
     const form = await kim.clicks(choose, 'Choose Project site')
     const back = await kim.clicks({ id: choose.id, card: form.card }, 'Review', {
       ...filled,
@@ -74,7 +75,7 @@ describe('a site that is asked for in chat', () => {
 
   it('takes an input that a client left out as emptied', async () => {
     const { kim } = service
-    const choose = await kim.says('new working')
+    const choose = await opens(kim, 'working')
     const { data } = action(choose.card, 'Review')
     const wrong = { ...data, displayName: 'Emptied', alias: 'not an address!', description: 'Gone soon' }
     const back = await kim.invokes(choose.id, 'request.review', wrong)
@@ -87,7 +88,7 @@ describe('a site that is asked for in chat', () => {
 
   it('is one request, however often Send is clicked', async () => {
     const { kim } = service
-    const choose = await kim.says('new working')
+    const choose = await opens(kim, 'working')
     const review = await kim.clicks(choose, 'Review', { displayName: 'Twice' })
     const sends = await Promise.all([1, 2, 3].map(() => kim.clicks({ id: choose.id, card: review.card }, 'Create')))
     const references = sends.map(({ card }) => /REQ-\d+/.exec(textOf(card ?? {}))?.[0])
@@ -101,7 +102,7 @@ describe('a site that is asked for in chat', () => {
 
   it('outlives a restart in the middle of the form', async () => {
     const { kim } = service
-    const choose = await kim.says('new working')
+    const choose = await opens(kim, 'working')
     await service.restart()
     const review = await kim.clicks(choose, 'Review', { displayName: 'After the restart' })
     expect(textOf(review.card ?? {})).toContain('After the restart')

@@ -5,6 +5,7 @@ import type { ShownActivity } from './support/connector.ts'
 import { linkOf } from './support/journey.ts'
 import { siteView } from './support/rest-caller.ts'
 import { type Service, templates, tokenFor, withService } from './support/service.ts'
+import { opens } from './support/site-request.ts'
 import type { TeamsUser } from './support/teams-user.ts'
 import { until } from './support/until.ts'
 
@@ -158,7 +159,7 @@ describe('with a directory that is slow, and no webhook', () => {
     WEBHOOK_SECRET: webhookSecret,
   })
   const chat = async (kim: TeamsUser, displayName: string) => {
-    const choose = await kim.says('new working')
+    const choose = await opens(kim, 'working')
     const review = await kim.clicks(choose, 'Review', { displayName })
     await kim.clicks({ id: choose.id, card: review.card }, 'Create')
     return { cardId: choose.id, requestId: await requestNamed(service, displayName) }
@@ -232,7 +233,7 @@ describe('a person whose chat', () => {
 
   it('becomes known later gets the approval cards that wait then, each once', async () => {
     const { kim, dana } = service
-    const choose = await kim.says('new site')
+    const choose = await opens(kim, 'site')
     const form = await kim.clicks(choose, 'Choose Project site')
     const inputs = { displayName: 'Waits for Dana', 'metadata.costCentre': '4711', 'metadata.audience': 'internal' }
     const review = await kim.clicks({ id: choose.id, card: form.card }, 'Review', { ...inputs, reason: 'We need it.' })

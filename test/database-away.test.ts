@@ -8,6 +8,7 @@ import { readConfig } from '../src/config.ts'
 import { type Connector, startConnector } from './support/connector.ts'
 import { serverUrl } from './support/database.ts'
 import { templates, tokenFor } from './support/service.ts'
+import { opens } from './support/site-request.ts'
 import { startTcpProxy, type TcpProxy } from './support/tcp-proxy.ts'
 import { people, TeamsUser } from './support/teams-user.ts'
 import { until } from './support/until.ts'
@@ -77,7 +78,7 @@ describe('a service whose database is away', () => {
     ['has forgotten the connections there were', () => proxy.forget()],
   ]
   it.each(ways)('that %s: everybody is told to try again, and all goes on when it is back', async (way, breakIt) => {
-    const form = await kim.says('new site')
+    const form = await opens(kim, 'site')
     await accept(`Before ${way}`)
     await breakIt()
     const asked = await Promise.all([submit(`While ${way}`), call('GET', '/requests/v1/'), submit(`Also while ${way}`)])

@@ -38,7 +38,7 @@ describe('a mailbox that is asked for in chat', () => {
   /** The form of the only template of a command, filled and sent off for review. */
   async function reviews(words: string, inputs: Record<string, string>) {
     const bot = start()
-    const form = await bot.types('kim', words)
+    const form = await bot.opens('kim', words)
     return { bot, form, review: await bot.clicks('kim', form, 'Review', inputs) }
   }
 
@@ -67,7 +67,7 @@ describe('a mailbox that is asked for in chat', () => {
 
   it('is a shared mailbox: chosen among several, with approval, and its requester decides nothing', async () => {
     const bot = start()
-    const choose = await bot.types('kim', 'new shared mailbox')
+    const choose = await bot.opens('kim', 'new shared mailbox')
     const form = await bot.clicks('kim', choose, 'Choose Customer mailbox')
     const review = await bot.clicks('kim', form, 'Review', {
       displayName: 'Northwind orders',
@@ -184,17 +184,17 @@ describe('a mailbox that is asked for in chat', () => {
   })
 
   it('shows every form with the domain that its address gets, and without it while nobody knows', async () => {
-    expect(textOf(await start().types('kim', 'new equipment'))).toContain('contoso.example')
+    expect(textOf(await start().opens('kim', 'new equipment'))).toContain('contoso.example')
     world.mailDomainsAway = true
-    const form = await start().types('kim', 'new equipment')
+    const form = await start().opens('kim', 'new equipment')
     world.mailDomainsAway = false
     expect(textOf(form)).toContain('Step 2 of 3')
     expect(textOf(form)).not.toContain('contoso.example')
   })
 
   it('looks up no more people than a form can ask for, whatever a client sends', async () => {
-    const { types, sends } = start()
-    const form = await types('kim', 'new room')
+    const { opens, sends } = start()
+    const form = await opens('kim', 'new room')
     const id = (number: number) => `11111111-bbbb-4bbb-8bbb-${String(number).padStart(12, '0')}`
     const many = Array.from({ length: 3000 }, (_, index) => id(index)).join(',')
     const { data } = actionsOf(form).find(({ title }) => title === 'Review') ?? {}

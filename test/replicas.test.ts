@@ -9,6 +9,7 @@ import { freePort } from './support/free-port.ts'
 import { madeIn } from './support/processes.ts'
 import { type ReplicaSet, startReplicas, startTenant } from './support/replica-set.ts'
 import { templates, tokenFor } from './support/service.ts'
+import { opens } from './support/site-request.ts'
 import { people, TeamsUser } from './support/teams-user.ts'
 import { seconds, until } from './support/until.ts'
 
@@ -136,7 +137,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
   it('a form opened at one is checked by another and sent at a third; an approver’s click reaches any', async () => {
     const [kim, dana] = [inChat('kim'), inChat('dana')]
     await dana.installs()
-    const choose = await kim.says('new site')
+    const choose = await opens(kim, 'site')
     const form = await kim.clicks(choose, 'Choose Project site')
     const values = { displayName: 'By turns', 'metadata.costCentre': '4711', 'metadata.audience': 'internal' }
     const review = await kim.clicks({ id: choose.id, card: form.card }, 'Review', { ...values, reason: 'It works.' })

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { textOf } from './support/cards.ts'
 import { templates, withService } from './support/service.ts'
+import { opens } from './support/site-request.ts'
 import type { TeamsUser } from './support/teams-user.ts'
 import { until } from './support/until.ts'
 
@@ -101,7 +102,7 @@ describe('a person whose chat does not take our cards', () => {
 
   it('a card that cannot be brought up to date closes the chat, and is brought after when it is open again', async () => {
     const { kim, omar } = service
-    const choose = await kim.says('new project')
+    const choose = await opens(kim, 'project')
     const review = await kim.clicks(choose, 'Review', {
       ...{ displayName: 'Out of date', reason: 'for a test', 'metadata.costCentre': '4711' },
       'metadata.audience': 'internal',

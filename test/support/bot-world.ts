@@ -22,7 +22,7 @@ import samples from '../../src/simulator/templates.json' with { type: 'json' }
 import { createStores, type Stores } from '../../src/store/index.ts'
 import { cardIn, clicking, saying } from './bot-activities.ts'
 import { dana, kim, omar, openCommunity, projectSite, siteRoot } from './card-world.ts'
-import { action, textOf, valuesOf } from './cards.ts'
+import { action, actionsOf, textOf, valuesOf } from './cards.ts'
 import type { Card } from './connector.ts'
 import { withDatabase } from './database.ts'
 import { people as contoso, contosoTenant } from './teams-user.ts'
@@ -202,6 +202,12 @@ export function startBot(world: BotWorld, storage = new MemoryStorage()) {
     says: (who: Who, text: string) => answer(saying(who, text)),
     /** The card that comes back when somebody types something. */
     types: (who: Who, text: string) => cardOf(saying(who, text)),
+    /** The empty form of a command with one template, whatever was begun before. */
+    async opens(who: Who, words: string): Promise<Card> {
+      const card = await cardOf(saying(who, words))
+      const anew = actionsOf(card).find(({ title }) => title === 'New')
+      return anew ? cardOf(clicking(who, String(anew.verb), anew.data)) : card
+    },
     /** The card that a button brings, with the values in its inputs changed as given. */
     clicks(who: Who, card: Card, title: string, inputs: Record<string, string> = {}): Promise<Card> {
       const { verb, data } = action(card, title)
