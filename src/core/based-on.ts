@@ -6,7 +6,7 @@ import type { Request } from './request.ts'
 import { type BasedOn, type DraftBasis, endings } from './request-basis.ts'
 
 /** What is asked for, whether it is a request already or still a plan. */
-export type Asked = Pick<Request, 'details' | 'reason'>
+export type Asked = Pick<Request, 'details' | 'reason' | 'typedName'>
 
 /** An earlier request of the same person, beside what is asked for now; undefined when there is no such request (any more). */
 export async function comparedWithBasis(
@@ -38,9 +38,11 @@ export function changedInputs(before: Asked, after: Asked): string[] {
 }
 
 /** A wish by its inputs, so that what means the same is the same text, in whatever order it was given. */
-function wishOf({ details, reason }: Asked): Map<string, string> {
+function wishOf({ details, reason, typedName }: Asked): Map<string, string> {
   const wish = new Map<string, string>()
-  for (const [field, value] of Object.entries({ ...details, reason })) {
+  // A name that the naming policy made of another one is compared as it was typed.
+  const typed = { ...details, displayName: typedName ?? details.displayName, reason }
+  for (const [field, value] of Object.entries(typed)) {
     if (field === 'permissions' && isRecord(value))
       for (const [level, ids] of byLevel(value)) wish.set(`${field}.${level}`, textOf(ids))
     else if (isRecord(value))

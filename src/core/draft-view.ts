@@ -98,7 +98,7 @@ export async function check(
   const address = isForMailboxPlan(plan) ? plan.address : plan.url
   const [similar, basedOn] = await Promise.all([
     similarAmong(ports, actor, { ...sought, address }, candidates),
-    comparedWithBasis(ports, actor, draft.basedOn, { details: plan.details, reason: reasonOf(draft) }),
+    comparedWithBasis(ports, actor, draft.basedOn, { ...plan, reason: reasonOf(draft) }),
   ])
   return { plan, similar, basedOn }
 }

@@ -9,6 +9,7 @@ import { isForMailbox, isTakenName, type Request, type RequestState, referenceOf
 import type { DraftBasis } from './request-basis.ts'
 import { isMailboxKind } from './resource.ts'
 import type { Template } from './template.ts'
+import { answersOf } from './template-field.ts'
 
 /** How a request ends without success, so that the same may be asked for again. */
 const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
@@ -51,7 +52,7 @@ const basisOf = (request: Request, how: DraftBasis['how']): DraftBasis => ({
   how,
 })
 
-/** The values of a request's form that its template, as it is now, still takes: no field and no choice that is gone. */
+/** The values of a request's form that its template, as it is now, still takes: nothing that is gone, or decided now. */
 async function stillAllowed(ports: Ports, actor: Actor, request: Request): Promise<Draft['values']> {
   const template = await knownTemplate(ports, actor, request.template.id)
   const values = Object.entries(formOfRequest(request))
@@ -59,12 +60,18 @@ async function stillAllowed(ports: Ports, actor: Actor, request: Request): Promi
 }
 
 function isAllowed(template: Template, request: Request, input: string, value: string): boolean {
-  if (input === 'labelId')
-    return !isMailboxKind(template.kind) && template.labels.allowed.some(({ id }) => id === value)
+  const { kind, labels, limits, properties, fields } = template
+  const rule = properties[input]
+  if (rule && (!rule.shown || rule.fixed !== undefined)) return false
+  if (input === 'labelId') return !isMailboxKind(kind) && labels.allowed.some(({ id }) => id === value)
+  const [, key = ''] = /^\w+\.(.*)$/.exec(input) ?? []
+  if (input.startsWith('permissions.')) return limits.accessLevels?.some((level) => level === key) ?? true
   if (!input.startsWith('metadata.')) return true
-  const key = input.slice('metadata.'.length)
-  const field = template.fields.find((one) => one.key === key)
+  const field = fields.find((one) => one.key === key)
   // What no field ever asked for was sent by REST, or is one of our own, such as the seats of a room.
   if (!field) return request.template.fields.every((one) => one.key !== key)
-  return field.type !== 'choice' || field.choices.some((choice) => choice.value === value)
+  return answersOf([field], { [key]: value }, '').faults.every(({ code }) => !unfit.includes(code))
 }
+
+/** What no form could show as an answer of a field; any other mistake comes back beside its input. */
+const unfit = ['not-a-choice', 'wrong-type', 'not-a-date', 'unknown-person']

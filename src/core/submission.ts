@@ -53,7 +53,7 @@ export async function submit(ports: Ports, settings: Settings, actor: Actor, sub
     )
     if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
-    const asked = { details: plan.details, reason: reasonFor(plan, submission) }
+    const asked = { ...plan, reason: reasonFor(plan, submission) }
     const basedOn = await comparedWithBasis(ports, actor, submission.basedOn, asked)
     try {
       return await ports.work.transaction(() => store(ports, settings, actor, submission, plan, basedOn))
