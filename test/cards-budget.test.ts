@@ -141,6 +141,12 @@ function largest(letter: string): [name: string, card: CardJson][] {
       [`decided for ${stage.rule}`, cards.approvalDecided({ ...open, approvals: [stage] }, viewerOf(sam))],
     ]),
     ['status', cards.requestStatus(open, asAdmin)],
+    ...[true, false].map((isOpen): [string, CardJson] => {
+      const said = { requestId: open.requestId, tenantId: open.tenantId, at: moment, actor: by, comment: long(500) }
+      const data = { from: hundred, to: hundred, people: hundred }
+      const entries = Array.from({ length: 40 }, () => ({ ...said, action: 'reassigned', data }))
+      return ['timeline', cards.requestStatus({ ...open, approvals: waited }, asAdmin, { entries, isOpen })]
+    }),
     ['ready', cards.ready(site(requests.ready), asAdmin)],
     ['ready mailbox', cards.ready(mailbox(mailboxes.sharedReady), asAdmin)],
     ['approval', cards.approval(open, viewerOf(dana), { comment: long(500), commentMissing: true })],

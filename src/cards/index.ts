@@ -36,11 +36,13 @@ import { mailboxFormCard } from './mailbox-form.ts'
 import { type Notice, noticeCard, noticeView } from './notice.ts'
 import { mailboxReadyCard, mailboxReadyView, siteReadyCard, siteReadyView } from './ready.ts'
 import type { CardJson } from './render.ts'
-import { renderRequestStatus, requestStatusCard } from './request-card.ts'
+import { renderRequestStatus } from './render-request-status.ts'
+import { requestStatusCard } from './request-card.ts'
 import type { RequestForm } from './request-form.ts'
 import { type Review, reviewCard, reviewView } from './review.ts'
 import { siteFormCard } from './site-form.ts'
 import { strings } from './strings.ts'
+import type { Timeline } from './timeline.ts'
 import { renderWhy, whyCard } from './why.ts'
 import type { Viewer } from './words.ts'
 
@@ -96,7 +98,9 @@ export const cards = {
   /** The form of a template, whatever it makes. */
   form: (form: RequestForm): CardJson => renderForm(form),
   review: (review: Review): CardJson => reviewCard.render(reviewView(review)),
-  requestStatus: (request: Request, viewer: Viewer): CardJson => renderRequestStatus(request, viewer),
+  /** `known`: its timeline; without it the card has a button that asks for it. */
+  requestStatus: (request: Request, viewer: Viewer, known?: Timeline): CardJson =>
+    renderRequestStatus(request, viewer, known),
   approval: (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson => renderApproval(request, viewer, form),
   approvalDecided: (request: Request, viewer: Viewer, stage?: number): CardJson =>
     approvalDecidedCard.render(approvalDecidedView(request, viewer, stage)),

@@ -18,9 +18,9 @@ import { checkRow, checkRows } from './checks.ts'
 import { defineCard } from './define-card.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from './links.ts'
 import { look, looks, shownState, toKnow } from './look.ts'
-import { type CardJson, firstThatFits } from './render.ts'
 import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from './stage-words.ts'
 import { stepRow, stepRows } from './steps.ts'
+import { type Timeline, timeline, timelineView } from './timeline.ts'
 import { cut, fullMoment, longest, moment, type Viewer } from './words.ts'
 
 const sentences = [
@@ -77,6 +77,7 @@ export const requestStatusCard = defineCard({
     hasChecks: z.boolean(),
     checks: z.array(checkRow),
     sentAt: z.string(),
+    timeline,
     updatedAt: z.string(),
     expires: z.string(),
     can: z.strictObject({
@@ -93,7 +94,11 @@ export const requestStatusCard = defineCard({
 })
 
 /** Where a request stands, for whoever may see it; the buttons are those that the viewer may press. */
-export function requestStatusView(request: Request, viewer: Viewer): Parameters<typeof requestStatusCard.render>[0] {
+export function requestStatusView(
+  request: Request,
+  viewer: Viewer,
+  known?: Timeline,
+): Parameters<typeof requestStatusCard.render>[0] {
   const state = shownState(request)
   const said = quoteOf(request)
   const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
@@ -122,6 +127,7 @@ export function requestStatusView(request: Request, viewer: Viewer): Parameters<
     hasChecks: checks.length > 0,
     checks,
     sentAt: fullMoment(request.submittedAt, viewer),
+    timeline: timelineView(known, viewer),
     updatedAt: moment(request.updatedAt, viewer, 'full'),
     expires: isExpiring ? '' : expiryOf(stage, viewer),
     can: permitted(request, state, viewer),
@@ -215,17 +221,4 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
     again: own && state === 'succeeded',
     cancel,
   }
-}
-
-/** What is told of each check, in characters, when the card would be too large otherwise. */
-const shorter = [100, 40, 0]
-
-/** The card; of a resource with much that is wrong, less is told of each check. */
-export function renderRequestStatus(request: Request, viewer: Viewer): CardJson {
-  const view = requestStatusView(request, viewer)
-  const views = shorter.map((most) => ({
-    ...view,
-    checks: view.checks.map((check) => ({ ...check, value: cut(check.value, most), detail: cut(check.detail, most) })),
-  }))
-  return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))
 }

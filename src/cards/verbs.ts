@@ -13,6 +13,7 @@ export const verbs = [
   'request.cancel',
   'request.refresh',
   'request.nudge',
+  'request.timeline',
   'requests.page',
   'approvals.page',
   'approval.approve',

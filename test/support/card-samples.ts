@@ -33,6 +33,7 @@ import { draftSamples } from './card-samples-drafts.ts'
 import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { timeSamples } from './card-samples-time.ts'
+import { timelineSamples } from './card-samples-timeline.ts'
 import { whySamples } from './card-samples-why.ts'
 import { notSimilar, similarSites } from './card-similar.ts'
 
@@ -204,4 +205,5 @@ export const samples: readonly Sample[] = [
   ...mailboxSamples,
   ...adminSamples,
   ...whySamples,
+  ...timelineSamples,
 ]

@@ -13,6 +13,7 @@ import {
   nudgeRequest,
   refreshRequest,
   reviewRequest,
+  showTimeline,
   submitRequest,
 } from './request.ts'
 
@@ -28,6 +29,7 @@ export const cardActions = cardActionRegistry(
   cancelRequest,
   refreshRequest,
   nudgeRequest,
+  showTimeline,
   pageRequests,
   pageApprovals,
   approveRequest,

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { cards, decidesNow, formInputIds } from '../../cards/index.ts'
-import { openStage, openStates, ProvisioningError, referenceOf } from '../../core/index.ts'
+import { openStage, openStates, ProvisioningError, type Request, referenceOf } from '../../core/index.ts'
 import { chooseOf, newWords } from '../commands/new.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import { showStep } from '../dialog-steps.ts'
-import type { Turn } from '../turn.ts'
+import type { Reply, Turn } from '../turn.ts'
 import { requestId, version } from './click-data.ts'
 
 /** Opens the form of a template, or shows what a command offers. Drafts that were begun before are left as they are. */
@@ -130,6 +130,13 @@ export async function nudged(turn: Turn, requestId: string) {
   return statusOf(turn, requestId)
 }
 
+/** The same card with who did what, when and with which words: that is read only for whoever asks for it. */
+export const showTimeline = defineCardAction({
+  verb: 'request.timeline',
+  data: z.object({ requestId }),
+  handle: async (turn, { requestId }) => statusCard(turn, await turn.provisioning.read(turn.actor, requestId), true),
+})
+
 /** The status card of a request; the decision card, when it waits for this person. */
 export async function statusOf(turn: Turn, requestId: string, form?: { comment: string; commentMissing: boolean }) {
   const request = await turn.provisioning.read(turn.actor, requestId)
@@ -139,9 +146,21 @@ export async function statusOf(turn: Turn, requestId: string, form?: { comment: 
     const keep = { requestId, key: `approval:${stage.stage}` as const }
     return { card: cards.approval(request, turn.viewer, form), keep }
   }
+  return statusCard(turn, request, false)
+}
+
+/**
+ * A status card that is asked for has the timeline on it, folded or open. Cards that are delivered, and kept up to date from
+ * then on, are many: on those the same button asks for it, so that each delivery costs no further read, and whoever has
+ * unfolded it finds the button in its place after the next one.
+ */
+async function statusCard({ provisioning, actor, viewer }: Turn, request: Request, isOpen: boolean): Promise<Reply> {
+  const { requestId } = request
+  const entries = await provisioning.timeline(actor, requestId)
+  const isRequester = request.requester.id === actor.id
   const ended = !openStates.includes(request.status)
   return {
-    card: cards.requestStatus(request, turn.viewer),
+    card: cards.requestStatus(request, viewer, { entries, isOpen }),
     ...(!ended || isRequester ? { keep: { requestId, key: 'status' as const } } : {}),
   }
 }

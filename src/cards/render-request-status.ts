@@ -1,0 +1,25 @@
+import type { Request } from '../core/index.ts'
+import { type CardJson, firstThatFits } from './render.ts'
+import { requestStatusCard, requestStatusView } from './request-card.ts'
+import { type Timeline, timelineRooms, timelineView } from './timeline.ts'
+import { cut, longest, type Viewer } from './words.ts'
+
+/** What is told of each check, in characters, when the card would be too large otherwise. */
+const shorter = [longest.whole, 100, 40, 0]
+
+/** The card; of a resource with much that is wrong, less is told of each check, and of a long timeline less of that. */
+export function renderRequestStatus(request: Request, viewer: Viewer, known?: Timeline): CardJson {
+  const view = requestStatusView(request, viewer, known)
+  const views = timelineRooms.flatMap((room) =>
+    shorter.map((most) => ({
+      ...view,
+      timeline: timelineView(known, viewer, room),
+      checks: view.checks.map((check) => ({
+        ...check,
+        value: cut(check.value, most),
+        detail: cut(check.detail, most),
+      })),
+    })),
+  )
+  return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))
+}
