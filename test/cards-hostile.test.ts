@@ -31,6 +31,7 @@ import {
   viewerOf,
 } from './support/card-requests.ts'
 import { isNode, nodesOf } from './support/card-rules.ts'
+import { lineOf } from './support/card-samples-timeline.ts'
 import { similarNamed } from './support/card-similar.ts'
 import { inTime } from './support/card-stages.ts'
 import { shortHostileTexts } from './support/hostile-texts.ts'
@@ -109,6 +110,10 @@ function everyCard(text: string): CardJson[] {
     ...Object.values(requests).map((request) => cards.requestStatus(of(request), asKim)),
     cards.requestStatus(of(requestOf({ approvals })), asKim),
     cards.requestStatus(of({ ...requests.failed, problem: { code: 'x', detail: text } }), { ...asKim, isAdmin: true }),
+    cards.requestStatus(of(requestOf()), asKim, {
+      isOpen: true,
+      entries: [lineOf('reassigned', named(omar, text), { comment: text, data: { to: named(priya, text), from: [] } })],
+    }),
     cards.approval(of(requestOf()), viewerOf(dana), { comment: text, commentMissing: true }),
     cards.approvalDecided(of(requestOf({ approvals })), viewerOf(omar)),
     ...Object.values(inTime).flatMap((request) => {
@@ -227,7 +232,8 @@ describe('text that people wrote', () => {
       }),
       { numRuns: 60 },
     )
-  })
+    // Every card, sixty times.
+  }, 120_000)
 
   it('stands so whatever kind of the corpus it is, from a request to its card', () => {
     const short = shortHostileTexts.filter(({ text }) => text.length <= 30)

@@ -129,16 +129,17 @@ describe('the status card of a request that waits says', () => {
 
   it('what can be done: remind them, or send it again once it is over', () => {
     const buttons = (request: Request, who = kim) => buttonsOf(cards.requestStatus(request, viewerOf(who)))
-    expect(buttons(inTime.expiring)).toEqual(['Nudge', 'Refresh', 'Cancel request'])
-    expect(buttons(inTime.expiring, dana)).toEqual(['Decide', 'Refresh'])
-    expect(buttons(inTime.delegated, omar)).toEqual(['Decide', 'Refresh'])
+    expect(buttons(inTime.expiring)).toEqual(['Nudge', 'Timeline ▾', 'Refresh', 'Cancel request'])
+    expect(buttons(inTime.expiring, dana)).toEqual(['Timeline ▾', 'Decide', 'Refresh'])
+    expect(buttons(inTime.delegated, omar)).toEqual(['Timeline ▾', 'Decide', 'Refresh'])
     expect(buttonsOf(cards.requestStatus(inTime.expiring, viewerOf(sam, { isAdmin: true })))).toEqual([
       'Nudge',
+      'Timeline ▾',
       'Refresh',
     ])
-    expect(buttons(requests.expired)).toEqual(['Edit and send again'])
+    expect(buttons(requests.expired)).toEqual(['Timeline ▾', 'Edit and send again'])
     expect(status(requests.expired)).toContain('You can change it and send it again.')
     const own = requestOf({ approvals: [stageOf(1, [kim, dana], { selfApproval: true })] })
-    expect(buttons(own)).toEqual(['Decide', 'Cancel request'])
+    expect(buttons(own)).toEqual(['Timeline ▾', 'Decide', 'Cancel request'])
   })
 })

@@ -19,7 +19,13 @@ describe('a nudge in chat', () => {
     const { types, clicks } = start()
     const { requestId, reference } = await requested(world, 'Nudged by a button')
     const card = await types('kim', `status ${reference}`)
-    expect(actionsOf(card).map(({ title }) => title)).toEqual(['Nudge', 'Refresh', 'Cancel request'])
+    expect(actionsOf(card).map(({ title }) => title)).toEqual([
+      'Nudge',
+      'Timeline ▾',
+      'Timeline ▴',
+      'Refresh',
+      'Cancel request',
+    ])
     const after = await clicks('kim', card, 'Nudge')
     expect(textOf(after)).toContain('You reminded them,')
     expect(reminded(requestId).toSorted()).toEqual([people.dana.id, people.omar.id].toSorted())
