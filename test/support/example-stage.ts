@@ -81,9 +81,24 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     await ends(params.requestId, 'succeeded')
     return { who: 'kim' as const, params }
   }
+  const sentAgain = async () => {
+    const { params } = await waiting('kim', 'Apollo')
+    await call('dana', 'POST', `/requests/v1/${params.requestId}/reject`, { body: { comment: 'What is it for?' } })
+    const { drafts, actor } = service.app.provisioning
+    const kim = await actor({ tenantId: service.app.surroundings.tenantId, id: people.kim.id })
+    const opened = await drafts.again(kim, params.requestId)
+    if (opened.step !== 'details') throw new Error(`no form, but: ${opened.step}`)
+    const { requestId, version } = opened.draft
+    const reason = 'Four companies need one place for drawings.'
+    const reviewed = await drafts.review(kim, requestId, version, { reason })
+    if (reviewed.step !== 'review') throw new Error(`no review, but: ${JSON.stringify(reviewed)}`)
+    await drafts.submit(kim, requestId, reviewed.draft.version)
+    return { who: 'kim' as const, params: { requestId } }
+  }
   return {
     createMailbox: mail,
     readRequest: approved,
+    'readRequest sentAgain': sentAgain,
     readTimeline: approved,
     readAudit: async () => {
       const { params } = await waiting('kim', 'Apollo')

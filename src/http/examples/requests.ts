@@ -1,4 +1,4 @@
-import { dana, kim, omar, openedAt } from './apollo.ts'
+import { dana, kim, notBegun, omar, openedAt } from './apollo.ts'
 
 /** Calls as the API document shows them, with what the service answers in local mode. A test makes each and compares. */
 
@@ -91,6 +91,40 @@ export const readRequestExamples = {
         groupId: 'c3c73122-0a79-45e7-8025-b7cd1ed5a9ad',
         securityGroupId: '655341d2-5f4a-4892-95f7-e7bff07ab63d',
       },
+    },
+  },
+  sentAgain: {
+    summary: 'One that was edited and sent again in chat, after it was rejected',
+    params: { requestId: 'd02f6353-0538-4f0f-a84c-ac627a8ba75a' },
+    status: 200,
+    answer: {
+      requestId: 'd02f6353-0538-4f0f-a84c-ac627a8ba75a',
+      reference: 'REQ-1042',
+      tenantId: '0c0ffee0-1111-4111-8111-000000000365',
+      templateId: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
+      status: 'pendingApproval',
+      approvalRequired: true,
+      requester: kim,
+      basedOn: {
+        requestId: '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c10',
+        reference: 'REQ-1041',
+        how: 'resubmission',
+        changed: ['reason'],
+        ended: { status: 'rejected', by: dana, comment: 'What is it for?' },
+      },
+      submittedAt: '2026-11-20T19:48:38.334Z',
+      updatedAt: '2026-11-20T19:48:38.334Z',
+      approvals: [
+        {
+          stage: 1,
+          rule: 'any',
+          approvers: [dana, omar],
+          decisions: [],
+          ...openedAt('2026-11-20T19:48:38.334Z'),
+        },
+      ],
+      ...notBegun,
+      details: { ...notBegun.details, reason: 'Four companies need one place for drawings.' },
     },
   },
 } as const
