@@ -70,6 +70,8 @@ export interface RequestStore {
   list(query: RequestQuery): Promise<Request[]>
   /** Where these stand, those of them that there are, without reading them whole. */
   standing(requestIds: readonly string[]): Promise<Pick<Request, 'requestId' | 'status' | 'submittedAt' | 'queuedAt'>[]>
+  /** The present versions of these, those of them that there are. */
+  versions(requestIds: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** How many there are of them, up to a limit. As long as the count is: without one ask for those that do not pile up. */
   count(query: Omit<RequestQuery, 'limit'> & { readonly limit?: number }): Promise<number>
   /**

@@ -197,6 +197,8 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       },
       watch: (underWay: readonly string[], lookedAfter: readonly string[]) =>
         watch(ports, settings, underWay, lookedAfter),
+      /** The present versions of requests, to know which have changed; of what they are it tells nothing. */
+      versions: (requestIds: readonly string[]) => ports.requests.versions(requestIds),
       giveUp: (requestId: string) => giveUp(ports, settings, requestId),
       notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
       meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),

@@ -26,6 +26,11 @@ export const requestHeaders = {
     'The ETag that was read: the write counts only if nobody else has changed it (RFC 9110 §13.1.1).',
     '"3"',
   ),
+  Prefer: text(
+    '`wait=` and seconds, 30 at most (RFC 7240 §4.3): the answer is held until the request has another version than the one in ' +
+      'If-None-Match (without it: than it has now), has ended, or the time is over.',
+    'wait=30',
+  ),
   'If-None-Match': text(
     'With an ETag, of a read: 304 when nothing has changed. `*`, of a write: only if there is none yet (RFC 9110 §13.1.2).',
     '"3"',
@@ -57,6 +62,10 @@ export const answerHeaders = {
     schema: { type: 'integer', minimum: 0 },
     example: 20,
   },
+  'Preference-Applied': text(
+    'The wait that was heeded (RFC 7240 §3). Without it too many calls wait, and the next look is due in ten seconds.',
+    'wait=30',
+  ),
   ETag: text('The version of what was read, for If-Match and If-None-Match (RFC 9110 §8.8.3).', '"3"'),
   'RateLimit-Policy': text(
     'The limits of use: `q` calls in `w` seconds each (draft-ietf-httpapi-ratelimit-headers).',

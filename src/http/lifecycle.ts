@@ -20,9 +20,15 @@ const always = ['/healthz', '/readyz']
 export class Lifecycle {
   #phase: Phase
   readonly #underWay = new Set<Exchange>()
+  readonly #stopping = new AbortController()
 
   constructor(phase: Phase) {
     this.#phase = phase
+  }
+
+  /** Aborted when no more requests are taken: what waits for something is to end. */
+  get stopping(): AbortSignal {
+    return this.#stopping.signal
   }
 
   /** Why a request is not taken just now; undefined when it is. */
@@ -52,6 +58,7 @@ export class Lifecycle {
   /** Refuses what comes from now on; ends when what is under way is answered: by its handler, or by us after four seconds. */
   async drain(): Promise<void> {
     this.#phase = 'draining'
+    this.#stopping.abort()
     const deadline = performance.now() + drainMilliseconds
     while (this.#underWay.size > 0 && performance.now() < deadline) await wait(20)
     for (const exchange of this.#underWay) sendError(exchange, this.#notNow())

@@ -108,7 +108,10 @@ function responsesOf(route: Route, books: Books): Part {
             304,
             {
               description: 'It has not changed.',
-              headers: headersOf(['ETag'], [...(route.answers[200]?.headers ?? []), ...sometimes]),
+              headers: headersOf(
+                ['ETag'],
+                [...(route.answers[200]?.headers ?? []), ...(route.answers[200]?.sometimes ?? []), ...sometimes],
+              ),
             },
           ],
         ]
@@ -120,7 +123,7 @@ function responsesOf(route: Route, books: Books): Part {
 function answerOf(
   route: Route,
   status: number,
-  { says, body, mediaTypes = ['application/json'], headers = [] }: AnswerSpec,
+  { says, body, mediaTypes = ['application/json'], headers = [], sometimes: perhaps = [] }: AnswerSpec,
   codes: readonly ProblemCode[],
   book: SchemaBook,
   sometimes: readonly AnswerHeader[],
@@ -134,7 +137,7 @@ function answerOf(
   const replayed: readonly AnswerHeader[] = route.idempotent ? ['Idempotency-Replayed'] : []
   return {
     description: [says, ...(codes.length > 0 ? [describeProblems(codes)] : [])].join('\n\n'),
-    headers: headersOf(codes.length > 0 ? [] : headers, [...headers, ...sometimes, ...replayed]),
+    headers: headersOf(codes.length > 0 ? [] : headers, [...headers, ...perhaps, ...sometimes, ...replayed]),
     ...(Object.keys(content).length > 0 && { content }),
   }
 }

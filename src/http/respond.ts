@@ -73,7 +73,7 @@ export function send(exchange: Exchange, { status, headers, body }: Sent, mediaT
 }
 
 /** If-None-Match of a GET or HEAD (RFC 9110 §13.1.2): weak comparison. */
-function hasEntity({ method, headers }: IncomingMessage, etag: string): boolean {
+export function hasEntity({ method, headers }: IncomingMessage, etag: string): boolean {
   const given = headers['if-none-match']
   if (given === undefined || (method !== 'GET' && method !== 'HEAD')) return false
   const tags = given.split(',').map((tag) => tag.trim().replace(/^W\//, ''))

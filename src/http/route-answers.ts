@@ -11,6 +11,8 @@ export interface AnswerSpec {
   readonly mediaTypes?: readonly string[]
   /** Beside those that every answer carries. */
   readonly headers?: readonly AnswerHeader[]
+  /** Those that some of them carry. */
+  readonly sometimes?: readonly AnswerHeader[]
 }
 /** The answers of a route by status. Problems are the same everywhere, so a route names only their codes. */
 export type Answers = Readonly<Record<number, AnswerSpec>>
@@ -24,8 +26,11 @@ export interface Answer {
 }
 
 type HeadersOf<S extends AnswerSpec> = S extends { readonly headers: readonly (infer H extends AnswerHeader)[] }
-  ? { readonly headers: Readonly<Record<H, string>> }
+  ? { readonly headers: Readonly<Record<H, string>> & PerhapsOf<S> }
   : { readonly headers?: undefined }
+type PerhapsOf<S extends AnswerSpec> = S extends { readonly sometimes: readonly (infer H extends AnswerHeader)[] }
+  ? { readonly [P in H]?: string }
+  : unknown
 type BodyOf<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly string[] }
   ? { readonly body: string | Uint8Array }
   : S['body'] extends z.ZodType

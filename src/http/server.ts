@@ -18,6 +18,7 @@ import { type Exchange, pathOf, sendError } from './respond.ts'
 import { routes } from './routes/index.ts'
 import { type Door, serveRoute } from './serve-route.ts'
 import type { HttpOptions, HttpServer, Services } from './services.ts'
+import { createWaiting } from './waiting.ts'
 
 /**
  * Milliseconds. Who sends slower than this is cut off within half a minute: Node looks at its connections at intervals. A
@@ -80,6 +81,10 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
       ...(options.admitsActivity && { admitsActivity: options.admitsActivity }),
       health: lifecycle.healthWith(health),
       openApi: describer(options),
+      waiting: createWaiting({
+        versions: (requestIds) => provisioning.system.versions(requestIds),
+        stopping: lifecycle.stopping,
+      }),
     },
     authenticate: createAuthenticate(options.tokens, options.baseUrl, now),
     limits: createLimits(options.limits, now, shared),

@@ -2,6 +2,7 @@ import type { Request, Response } from 'restify'
 import type { Clock, IdempotencyStore, Provisioning, TokenBuckets } from '../core/index.ts'
 import type { TokenOptions } from './authenticate.ts'
 import type { LimitOptions } from './limits.ts'
+import type { Waiting } from './waiting.ts'
 
 /** The log as this room uses it; pino is one. */
 export interface HttpLog {
@@ -32,10 +33,12 @@ export interface Services {
   readonly health: Health
   /** The API document as it is sent, and its ETag. */
   readonly openApi: () => { readonly text: Uint8Array; readonly etag: string }
+  /** Calls whose answers are held until something changes. */
+  readonly waiting: Waiting
 }
 
 /** What an HTTP server is made of. */
-export interface HttpOptions extends Omit<Services, 'openApi'> {
+export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
   /** 0 = any free port. */
   readonly port: number
   readonly host: string

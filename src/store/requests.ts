@@ -92,6 +92,14 @@ export function createRequestStore(database: Database): RequestStore {
       })
     },
 
+    async versions(requestIds) {
+      const { rows } = await database.query<{ request_id: string; version: number }>(
+        'SELECT request_id, version FROM requests WHERE request_id = ANY($1)',
+        [requestIds],
+      )
+      return new Map(rows.map(({ request_id, version }) => [request_id, version]))
+    },
+
     async count(query) {
       const { where, values } = conditions(query)
       const { rows } = await database.query<{ count: number }>(

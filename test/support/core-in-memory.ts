@@ -81,6 +81,7 @@ export function storeInMemory(): Pick<
       findByNumber: unexpected('findByNumber'),
       list: async () => [...requests.values()].slice(-1),
       standing: unexpected('standing'),
+      versions: unexpected('versions'),
       count: unexpected('count'),
       overdue: unexpected('overdue'),
       waitingBut: unexpected('waitingBut'),

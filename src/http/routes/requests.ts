@@ -3,23 +3,23 @@ import { auditEntry, requestState, requestView, resourceKind, viewOf } from '../
 import { defineRoute } from '../define-route.ts'
 import { listRequestsExamples, readRequestExamples, readTimelineExamples } from '../examples/requests.ts'
 import { listOf, paging } from './paging.ts'
-import { ofOneRequest, showing, shown } from './shown-request.ts'
+import { readWaiting } from './read-waiting.ts'
+import { ofOneRequest, showing } from './shown-request.ts'
 
 export const readRequest = defineRoute({
   id: 'readRequest',
   tag: 'Requests',
   method: 'GET',
   path: '/requests/v1/:requestId',
-  summary: 'Read a request',
+  summary: 'Read a request, or wait until it changes',
   permission: 'request.read',
   audience: 'any',
   params: ofOneRequest,
-  answers: { 200: showing },
+  headers: ['Prefer'],
+  answers: { 200: { ...showing, sometimes: ['Preference-Applied'] } },
   refusals: ['not-found'],
   examples: readRequestExamples,
-  async handle({ actor, provisioning }, { params }) {
-    return shown(await provisioning.read(actor, params.requestId))
-  },
+  handle: (scope, { params }) => readWaiting(scope, params.requestId),
 })
 
 export const listRequests = defineRoute({
