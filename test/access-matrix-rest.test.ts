@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Permission, type Request, requestStates } from '../src/core/index.ts'
 import { problemBody, routes } from '../src/http/index.ts'
 import { type Act, everybody, isMember, mayBy, outcomeOf, type Who } from './support/access-roles.ts'
-import { secret, withAccessWorld } from './support/access-world.ts'
+import { idOf, secret, withAccessWorld } from './support/access-world.ts'
 
 interface Sent {
   readonly path: string
@@ -60,6 +60,13 @@ describe('every route, for everybody', () => {
           ...{ name: `m${randomUUID().slice(0, 12)}`, displayName: 'Mailbox' },
           templateId: world.doors.templates.mailbox.id,
         },
+      }),
+    },
+    'POST /requests/v1/preview': {
+      ...{ needs: 'request.create', success: 200 },
+      send: async () => ({
+        path: '/requests/v1/preview',
+        body: { name: 'never-made', displayName: 'Never made', templateId: world.doors.templates.mailbox.id },
       }),
     },
     'GET /templates/v1': list('template.read', '/templates/v1'),
@@ -176,6 +183,21 @@ describe('every route, for everybody', () => {
     if (answer.status >= 400) expect(await world.rows()).toEqual(before)
     const seesAll = who === 'requester' || mayBy(who, 'request.listAll')
     if (!seesAll) expect(answer.text).not.toContain(secret)
+  })
+
+  it.each(everybody)('a preview as if somebody else asked: %s', async (who) => {
+    const before = await world.rows()
+    const { hidden } = world.doors.templates
+    const asRequester = `/requests/v1/preview?as=${idOf('requester')}`
+    const body = { displayName: 'Never made', templateId: hidden.id }
+    const answer = await call(who, 'POST /requests/v1/preview', { path: asRequester, body })
+    if (!isMember(who)) refusedAsNobody(who, answer)
+    else if (mayBy(who, 'request.simulate')) expect(answer.status, answer.text).toBe(200)
+    else expect([answer.status, answer.code], answer.text).toEqual([403, 'forbidden'])
+    if (who !== 'admin') expect(answer.text).not.toMatch(new RegExp(`${secret}|Kim|Dana|Omar`))
+    const own = await call(who, 'POST /requests/v1/preview', { path: '/requests/v1/preview', body })
+    if (isMember(who)) expect(own.status, own.text).toBe(who === 'requester' ? 200 : 422)
+    expect(await world.rows()).toEqual(before)
   })
 
   it.each(everybody)('a template that is for the requester: %s', async (who) => {

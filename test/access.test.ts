@@ -14,6 +14,7 @@ const expected: Record<Permission, readonly Who[]> = {
   'template.read': ['requester', 'approver', 'admin', 'other'],
   'template.write': ['admin'],
   'request.create': ['requester', 'approver', 'admin', 'other'],
+  'request.simulate': ['admin'],
   'request.list': ['requester', 'approver', 'admin', 'other'],
   'request.listAll': ['admin'],
   'queue.read': ['admin'],
@@ -97,6 +98,8 @@ const doors: Doors = {
     const body = { name: 'x', displayName: 'x', templateId: at.mailboxTemplateId }
     return to.submitMailbox(who, body, at.requestId)
   },
+  preview: (to, who, at) => to.preview(who, { displayName: 'x', templateId: at.templateId }),
+  previewAs: (to, who, at) => to.previewAs(who, who.id, { displayName: 'x', templateId: at.templateId }),
   read: (to, who, at) => to.read(who, at.requestId),
   readByReference: (to, who) => to.readByReference(who, 'REQ-1001'),
   list: (to, who) => to.list(who, page),

@@ -92,6 +92,12 @@ describe('mutations of what is written by REST', () => {
   const endpoints: readonly Endpoint[] = [
     signedIn('POST /collab/v1/spo', 'kim collab', () => '/collab/v1/spo', site),
     signedIn('POST /mail/v1/mailboxes', 'kim mail', () => '/mail/v1/mailboxes', mailbox),
+    signedIn(
+      'POST /requests/v1/preview',
+      'kim mail',
+      () => '/requests/v1/preview',
+      (count) => (count % 2 === 0 ? site(count) : mailbox(count)),
+    ),
     decision('approve', 'dana', { stage: 1 }),
     decision('reject', 'dana', { stage: 1 }),
     decision('cancel', 'kim'),

@@ -22,6 +22,7 @@ export const access = {
   'template.read': ['member'],
   'template.write': ['admin'],
   'request.create': ['member'],
+  'request.simulate': ['admin'],
   'request.list': ['member'],
   'request.listAll': ['admin'],
   'queue.read': ['admin'],

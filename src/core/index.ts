@@ -72,6 +72,7 @@ export {
   type Writing,
 } from './explanation-words.ts'
 export { type ListPage, mostCounted, type PageAt } from './list-page.ts'
+export type { Outlook } from './look-ahead.ts'
 export * from './mailbox.ts'
 export { nameTokens } from './name-pattern.ts'
 export * from './naming.ts'
@@ -86,6 +87,7 @@ export type { Page } from './reading.ts'
 export type { Deciding } from './refused.ts'
 export * from './request.ts'
 export * from './request-basis.ts'
+export { type RequestPreview, requestPreview } from './request-preview.ts'
 export * from './request-view.ts'
 export * from './resource.ts'
 export { signingSecrets } from './signing-secrets.ts'
@@ -97,6 +99,7 @@ export {
   similarResource,
   similarResources,
 } from './similar.ts'
+export { type SimulatedPreview, simulatedPreview } from './simulation.ts'
 export * from './site.ts'
 export { standsFor } from './stand-ins.ts'
 export * from './template.ts'
@@ -105,5 +108,6 @@ export { type Applied, applied, type PropertyRule, propertiesOf } from './templa
 export type * from './tenant-ports.ts'
 export type * from './token-buckets.ts'
 export * from './validation.ts'
+export { type Warning, type WarningCode, warningCodes } from './warning.ts'
 export * from './webhook.ts'
 export * from './webhook-endpoint.ts'

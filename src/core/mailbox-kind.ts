@@ -48,7 +48,8 @@ const noTemplate = (detail: string): Chosen => ({ fault: fault('/templateId', 'r
  * exactly one (DESIGN §5).
  */
 export async function chosenTemplate(inquiry: Inquiry, body: Record<string, unknown>): Promise<Chosen> {
-  const { ports, actor } = inquiry
+  const { ports, actor, template: known } = inquiry
+  if (known && isMailboxKind(known.kind)) return { template: known, kind: known.kind }
   const { templateId } = body
   if (templateId === undefined) return impliedTemplate(inquiry, body)
   if (typeof templateId !== 'string' || templateId === '')

@@ -3,10 +3,10 @@ import { countryCode } from './country.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { mailboxNames } from './free-name.ts'
 import { type MailboxDetails, mailboxDetails, mailboxRequest } from './mailbox.ts'
-import { addressesOf } from './mailbox-addresses.ts'
+import { type Addresses, addressesOf } from './mailbox-addresses.ts'
 import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
 import { slug } from './naming.ts'
-import { type Evaluation, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
+import { type Evaluation, type Glimpse, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
 import type { Ports } from './ports.ts'
 import { quotaFaults } from './quota.ts'
 import type { RequestForMailbox } from './request.ts'
@@ -15,7 +15,7 @@ import type { Template, TemplateSnapshot } from './template.ts'
 import { answersOf } from './template-field.ts'
 import { type Applied, withProperties } from './template-property.ts'
 import { answeredPeople, externalOwners, mailboxLimits } from './template-rules.ts'
-import { fault, faultsOf } from './validation.ts'
+import { fault, faultsOf, readable } from './validation.ts'
 
 /** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
 export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
@@ -33,7 +33,7 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
   const answers = answersOf(template.fields, known.data ?? {}, inquiry.ports.clock.now().toISOString().slice(0, 10))
   faults.push(...filled.faults, ...inapplicable(kind, body))
   if (known.success) faults.push(...answers.faults)
-  if (!parsed.success) return refused(...faults, ...(await furtherFaults(inquiry, { template, kind }, filled.body)))
+  if (!parsed.success) return furtherRefused(inquiry, { template, kind }, filled, faults)
   const { templateId: _, reason = '', ...asked } = parsed.data
   const details = withoutEmpty({ ...asked, metadata: answers.metadata })
   const applied = [...filled.applied, ...answers.applied]
@@ -49,12 +49,13 @@ async function planned(
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
   const { people, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
-  if (faults.length > 0 || !addresses.names) return refused(...faults)
+  if (faults.length > 0 || !addresses.names)
+    return { ok: false, faults, glimpse: glimpseOf(asked.details, asked.applied, people, addresses) }
   const { aliasAddress, domain } = addresses
   const { displayName, name, typedName, around, emptyTokens } = addresses.names
   const details = { ...asked.details, displayName }
   const address = `${name}@${domain}`
-  const owners = people.filter(({ id }) => id === details.primaryOwner || id === details.secondaryOwner)
+  const owners = ownersAmong(people, details)
   const resolved = await resolveApprovals(ports, settings, template.approval, actor, { details, owners })
   const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
   if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
@@ -117,23 +118,34 @@ async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Rea
 }
 
 /** What else is wrong in a body that is wrong somewhere, so that people hear of all faults at once. */
-async function furtherFaults(inquiry: Inquiry, chosen: Chosen, body: Record<string, unknown>): Promise<Fault[]> {
-  const fields = Object.entries(mailboxDetails.shape).flatMap(([field, schema]) => {
-    const parsed = Object.hasOwn(body, field) ? schema.safeParse(body[field]) : undefined
-    return parsed?.success ? [[field, parsed.data] as const] : []
-  })
-  const readable: Readable = Object.fromEntries(fields)
-  const asked = { ...inquiry, isSubmission: false }
-  const found = asking(() => looked(asked, chosen, withoutEmpty(readable), []))
-  return found.then(
-    ({ faults }) => faults,
-    (error: unknown) => {
-      // The faults that are known already are answer enough.
-      if (error instanceof ProvisioningError && error.code === 'unavailable') return []
-      throw error
-    },
-  )
+async function furtherRefused(
+  inquiry: Inquiry,
+  chosen: Chosen,
+  { body, applied }: { readonly body: Record<string, unknown>; readonly applied: readonly Applied[] },
+  known: readonly Fault[],
+): Promise<Evaluation> {
+  const details = withoutEmpty(readable(mailboxDetails.shape, body))
+  try {
+    const found = await asking(() => looked({ ...inquiry, isSubmission: false }, chosen, details, []))
+    const { people, addresses, faults } = found
+    return { ok: false, faults: [...known, ...faults], glimpse: glimpseOf(details, applied, people, addresses) }
+  } catch (error) {
+    // The faults that are known already are answer enough, unless more is asked for.
+    if (!inquiry.isPreview && error instanceof ProvisioningError && error.code === 'unavailable')
+      return refused(...known)
+    throw error
+  }
 }
+
+const ownersAmong = (people: readonly Person[], { primaryOwner, secondaryOwner }: Readable): Person[] =>
+  people.filter(({ id }) => id === primaryOwner || id === secondaryOwner)
+
+const glimpseOf = (
+  details: Readable,
+  applied: readonly Applied[],
+  people: readonly Person[],
+  { names, domain, aliasAddress }: Addresses,
+): Glimpse => ({ details, applied, owners: ownersAmong(people, details), names, domain, aliasAddress })
 
 /** What a request keeps of its plan. */
 export function mailboxOf(plan: MailboxPlan, ports: Pick<Ports, 'tenant'>) {

@@ -2,9 +2,9 @@ import { blockedWordsIn } from './blocked-words.ts'
 import type { Fault } from './errors.ts'
 import { type Found, freeName, type IsFree } from './free-name.ts'
 import { kindWords, names, type TokenValues, tokensOf } from './name-pattern.ts'
-import { type Address, type Around, addressOf, displayNameOf } from './naming.ts'
+import { type Address, addressOf, displayNameOf } from './naming.ts'
 import { addressRule, addressRuleOf, allows, displayNameRule, type NameRule } from './naming-policy.ts'
-import { type Inquiry, tooLong } from './plan.ts'
+import { type Inquiry, type Named, tooLong } from './plan.ts'
 import type { Metadata } from './resource.ts'
 import type { Template } from './template.ts'
 import { fault } from './validation.ts'
@@ -45,21 +45,6 @@ function emptyTokens({ kind, naming }: Pick<Template, 'kind' | 'naming'>, values
   const patterns = [displayNameRule(naming), addressRule(naming, kind)].map(({ pattern }) => pattern)
   const used = new Set(patterns.flatMap(tokensOf))
   return [...used].filter((token) => !['input', 'counter'].includes(token) && !values[token])
-}
-
-/** The names of a request by its template's policy, and what is wrong with them. */
-export interface Named {
-  readonly displayName: string
-  /** What was typed, where that is another one. */
-  readonly typedName?: string
-  /** Of a site its alias, of a mailbox what stands before the `@`. */
-  readonly name: string
-  readonly passedOver: readonly string[]
-  readonly around: Around
-  readonly emptyTokens: readonly string[]
-  /** What the tokens stand for, the counter's number too. */
-  readonly values: TokenValues
-  readonly faults: readonly Fault[]
 }
 
 /**

@@ -3,6 +3,7 @@ import type { ApprovalStage, JudgedStage } from './approval-stage.ts'
 import { asking } from './approvers.ts'
 import type { Fault } from './errors.ts'
 import type { MailboxDetails } from './mailbox.ts'
+import type { TokenValues } from './name-pattern.ts'
 import type { Around } from './naming.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isMailboxKind, type MailboxKind, type Person, type SiteKind } from './resource.ts'
@@ -54,9 +55,36 @@ export interface MailboxPlan extends Common {
 export type Plan = SitePlan | MailboxPlan
 export const isForMailboxPlan = (plan: Plan): plan is MailboxPlan => isMailboxKind(plan.kind)
 
+/** The names of a request by its template's policy, and what is wrong with them. */
+export interface Named {
+  readonly displayName: string
+  /** What was typed, where that is another one. */
+  readonly typedName?: string
+  /** Of a site its alias, of a mailbox what stands before the `@`. */
+  readonly name: string
+  readonly passedOver: readonly string[]
+  readonly around: Around
+  readonly emptyTokens: readonly string[]
+  /** What the tokens stand for, the counter's number too. */
+  readonly values: TokenValues
+  readonly faults: readonly Fault[]
+}
+
+/** What can be said of a request that is refused, as far as it could be read. */
+export interface Glimpse {
+  readonly details: Readonly<Record<string, unknown>>
+  readonly owners: readonly Person[]
+  /** What the template put into the request. */
+  readonly applied: readonly Applied[]
+  /** None where there is nothing to make them of. */
+  readonly names?: Named | undefined
+  /** Of a mailbox. */
+  readonly domain?: string
+  readonly aliasAddress?: string
+}
 export type Evaluation =
   | { readonly ok: true; readonly plan: Plan }
-  | { readonly ok: false; readonly faults: readonly Fault[] }
+  | { readonly ok: false; readonly faults: readonly Fault[]; readonly glimpse?: Glimpse }
 export const refused = (...faults: readonly Fault[]): Evaluation => ({ ok: false, faults })
 
 /** Who asks for what: the id that the request has or will have. */
@@ -69,6 +97,10 @@ export interface Inquiry {
   readonly replaces?: string | undefined
   /** Whether numbers are taken for good, not only looked at. */
   readonly isSubmission: boolean
+  /** Whether as much as can be said is wanted of a request that is refused. */
+  readonly isPreview?: true
+  /** The template, where it was looked at already: then nobody asks again who may use it. */
+  readonly template?: Template
   /** Others keep taking the names that we derive, so the next one is made of the request's id. */
   readonly crowded: boolean
 }

@@ -28,6 +28,8 @@ import { type ListFilter, list, listApprovals, listOwn, read, readByReference, t
 import { type Reassignment, reassign } from './reassign.ts'
 import { type Deciding, noted, noteRefused } from './refused.ts'
 import { draftFromRequest, draftLikeRequest } from './repeating.ts'
+import { previewRequest } from './request-preview.ts'
+import { previewAs } from './simulation.ts'
 import { submit } from './submission.ts'
 import { tendStage } from './tend.ts'
 import { watch } from './watchdog.ts'
@@ -77,6 +79,10 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     ),
     submitMailbox: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
       submit(ports, settings, actor, { requestId, resource: 'mailbox', body, channel: 'rest' }),
+    ),
+    preview: to('request.create', (actor, body: unknown) => previewRequest(ports, settings, actor, body)),
+    previewAs: to('request.simulate', (actor, personId: string, body: unknown) =>
+      previewAs(ports, settings, actor, personId, body),
     ),
     read: to('request.read', (actor, requestId: string) => read(ports, actor, requestId)),
     readByReference: to('request.read', (actor, reference: string) => readByReference(ports, actor, reference)),

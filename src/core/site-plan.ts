@@ -6,6 +6,7 @@ import { namesFor } from './names.ts'
 import {
   type Evaluation,
   type Inquiry,
+  type Named,
   peopleNamed,
   refused,
   type SitePlan,
@@ -14,13 +15,13 @@ import {
 } from './plan.ts'
 import { quotaFaults } from './quota.ts'
 import type { RequestForSite } from './request.ts'
-import { isMailboxKind, type SiteKind } from './resource.ts'
-import { type SiteDetails, siteRequest, stepsOfSite } from './site.ts'
+import { isMailboxKind, type Person, type SiteKind } from './resource.ts'
+import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from './site.ts'
 import type { Template } from './template.ts'
 import { answersOf } from './template-field.ts'
 import { type Applied, withProperties } from './template-property.ts'
 import { answeredPeople, externalOwners, labelFaults, ownerLimits } from './template-rules.ts'
-import { fault, faultsOf } from './validation.ts'
+import { fault, faultsOf, readable } from './validation.ts'
 
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
 export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
@@ -28,8 +29,16 @@ export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Eva
   const filled = withProperties(chosen?.properties ?? {}, isRecord(body) ? body : {})
   const parsed = siteRequest.safeParse(isRecord(body) ? filled.body : body)
   const today = inquiry.ports.clock.now().toISOString().slice(0, 10)
-  if (!parsed.success)
-    return refused(...faultsOf(parsed.error, body), ...filled.faults, ...furtherFaults(chosen, body, today))
+  if (!parsed.success) {
+    const faults = [...faultsOf(parsed.error, body), ...filled.faults, ...furtherFaults(chosen, body, today)]
+    if (!inquiry.isPreview || !chosen) return refused(...faults)
+    const details = readable(siteDetails.shape, filled.body)
+    return asking(async () => {
+      const { people, names, faults: further } = await looked(inquiry, chosen, details, [])
+      const glimpse = { details, owners: people, applied: filled.applied, names }
+      return { ok: false, faults: [...faults, ...further], glimpse }
+    })
+  }
   if (!chosen) return refused(unknownTemplate())
   const { kind } = chosen
   if (isMailboxKind(kind))
@@ -56,26 +65,9 @@ async function planned(
   applied: readonly Applied[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const [owners, answered, quota] = await Promise.all([
-    ownersOf(inquiry, typed.owners),
-    answeredPeople(ports, template, typed.metadata),
-    quotaFaults(inquiry, template),
-  ])
-  const { people } = owners
-  const named = people.map((person) => ({ person, pointer: `/owners/${Math.max(0, typed.owners.indexOf(person.id))}` }))
-  const faults = [
-    ...known,
-    ...answered.faults,
-    ...owners.faults,
-    ...ownerLimits(template, people),
-    ...(await externalOwners(ports, template, named)),
-    ...quota,
-  ]
-  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
-  const wanted = { displayName: typed.displayName, address: typed.alias }
-  const names = await namesFor(asked, template, wanted, typed, siteNameFree(inquiry))
-  faults.push(...names.faults)
-  if (faults.length > 0) return refused(...faults)
+  const { people, names, faults } = await looked(inquiry, template, typed, known)
+  if (faults.length > 0 || !names)
+    return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
   const details = { ...typed, displayName }
   const policyOf = { details: { ...details, owners: people }, owners: people }
@@ -99,6 +91,38 @@ async function planned(
   return { ok: true, plan }
 }
 
+/** What the directory and the names in use say to what could be read, beside what is known to be wrong. */
+async function looked(
+  inquiry: Inquiry,
+  template: Template,
+  { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
+  known: readonly Fault[],
+): Promise<{ people: Person[]; names: Named | undefined; faults: Fault[] }> {
+  const { ports } = inquiry
+  const ids = given ?? []
+  const [owners, answered, quota] = await Promise.all([
+    ownersOf(inquiry, ids),
+    answeredPeople(ports, template, metadata),
+    quotaFaults(inquiry, template),
+  ])
+  const { people } = owners
+  const named = people.map((person) => ({ person, pointer: `/owners/${Math.max(0, ids.indexOf(person.id))}` }))
+  const faults = [
+    ...known,
+    ...answered.faults,
+    ...owners.faults,
+    ...(given ? ownerLimits(template, people) : []),
+    ...(await externalOwners(ports, template, named)),
+    ...quota,
+  ]
+  // Without a name, or an address that can be read, whatever would come of it is nobody's wish.
+  if (displayName === undefined || alias === undefined) return { people, names: undefined, faults }
+  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
+  const wanted = { displayName, address: alias }
+  const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry))
+  return { people, names, faults: [...faults, ...names.faults] }
+}
+
 /** What a request keeps of its plan. */
 export function siteOf({ kind, details, owners, alias, passedOver = [] }: SitePlan, requesterId: string) {
   return {
@@ -113,7 +137,8 @@ export function siteOf({ kind, details, owners, alias, passedOver = [] }: SitePl
   } satisfies Partial<RequestForSite>
 }
 
-async function chosenTemplate({ ports, actor }: Inquiry, body: unknown): Promise<Template | undefined> {
+async function chosenTemplate({ ports, actor, template }: Inquiry, body: unknown): Promise<Template | undefined> {
+  if (template) return template
   const id = isRecord(body) ? body['templateId'] : undefined
   return typeof id === 'string' && id !== '' ? usableTemplate(ports, actor, id) : undefined
 }

@@ -8,7 +8,7 @@ import { awayOf, jobsOfOpenStage, toldOfOpenStage, withOpenStage } from './open-
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { evaluate, type Resource } from './preview.ts'
-import { quotaFaults } from './quota.ts'
+import { quotaFaults, tooManyOpen } from './quota.ts'
 import { type Request, transition } from './request.ts'
 import type { BasedOn, DraftBasis } from './request-basis.ts'
 import { siteOf } from './site-plan.ts'
@@ -184,10 +184,7 @@ async function refuseTooMany(ports: Ports, settings: Settings, actor: Actor): Pr
   const limit = settings.openRequestsPerPerson
   if (limit === 0 || actor.clientId !== undefined) return
   if ((await ports.requests.countOpen(actor.tenantId, actor.id)) <= limit) return
-  throw new ProvisioningError(
-    'too-many-open-requests',
-    `You have ${limit} open requests, which is the most at a time. Wait for one to finish, or cancel one.`,
-  )
+  throw new ProvisioningError('too-many-open-requests', tooManyOpen(limit))
 }
 
 async function existing(ports: Ports, actor: Actor, requestId: string): Promise<Request> {

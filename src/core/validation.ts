@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { safeParse, type z } from 'zod'
 import type { Fault } from './errors.ts'
 
 /** The codes of field faults: closed, since the cards choose their words by them. */
@@ -56,6 +56,18 @@ export const fault = (pointer: string, code: FaultCode, detail: string, suggesti
   detail,
   ...(suggestion !== undefined && { suggestion }),
 })
+
+/** Those fields of a body that are right, each by itself, with the defaults of those that were left out. */
+export function readable<S extends z.core.$ZodShape>(
+  shape: S,
+  body: Readonly<Record<string, unknown>>,
+): Partial<z.output<z.ZodObject<S>>> {
+  const fields = Object.entries(shape).flatMap(([field, schema]) => {
+    const parsed = safeParse(schema, Object.hasOwn(body, field) ? body[field] : undefined)
+    return parsed.success && parsed.data !== undefined ? [[field, parsed.data] as const] : []
+  })
+  return Object.fromEntries(fields) as Partial<z.output<z.ZodObject<S>>>
+}
 
 /** zod's issues as faults that name the field and say what to do; `input` tells a missing field from a wrong one. */
 export function faultsOf(error: z.ZodError, input: unknown): Fault[] {

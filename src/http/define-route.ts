@@ -99,6 +99,8 @@ interface Common<P, Q, B, A extends Answers> extends Taken<P, Q, B> {
   readonly examples: Readonly<Record<string, ExampleOf<NoInfer<P>, NoInfer<Q>, BodyIn<NoInfer<B>>, NoInfer<A>>>>
   /** The codes of the problems that its own work can end in; those of how it is served come to them. */
   readonly refusals: readonly ProblemCode[]
+  /** Is a POST and yet writes nothing: counted as a read. */
+  readonly onlyReads?: true
   /** Takes an Idempotency-Key. */
   readonly idempotent?: true
   /** Media other than JSON is answered, or nobody reads the answer: Accept is not looked at. */

@@ -78,6 +78,15 @@ export function problemOf(error: unknown, about: { traceId: string; instance: st
   return { ...problem('internal', detail, about, [], {}), defect: true }
 }
 
+/** What is wrong with fields, as clients read it. */
+export const errorsOf = (faults: readonly Fault[]): NonNullable<ProblemBody['errors']> =>
+  faults.map(({ pointer, suggestion, ...fault }) => ({
+    pointer: `#${pointer}`,
+    code: fault.code,
+    detail: fault.detail,
+    ...(suggestion && { suggestion }),
+  }))
+
 function problem(
   code: ProblemCode,
   detail: string,
@@ -85,12 +94,7 @@ function problem(
   faults: readonly Fault[],
   headers: Readonly<Record<string, string>>,
 ): Problem {
-  const errors = faults.map(({ pointer, suggestion, ...fault }) => ({
-    pointer: `#${pointer}`,
-    code: fault.code,
-    detail: fault.detail,
-    ...(suggestion && { suggestion }),
-  }))
+  const errors = errorsOf(faults)
   const { status } = problemCodes[code]
   const type = problemTypeOf(code)
   const title = problemTitles[status] ?? 'Error'

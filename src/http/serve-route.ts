@@ -60,7 +60,7 @@ async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): 
 
 async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, caller: Identity): Promise<void> {
   const { request } = exchange
-  const kind = route.method === 'GET' ? 'read' : 'write'
+  const kind = route.method === 'GET' || route.onlyReads ? 'read' : 'write'
   const key = route.idempotent && idempotencyKeyOf(request)
   const count = async () => Object.assign(exchange.extra, await door.limits.take(kind, caller))
   // A replayed answer is not counted, and whether it is one is known only with the body.

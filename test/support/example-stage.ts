@@ -97,6 +97,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
   }
   return {
     createMailbox: mail,
+    'previewRequest simulated': () => ({ who: 'sam' }),
     readRequest: approved,
     'readRequest sentAgain': sentAgain,
     readTimeline: approved,

@@ -8,6 +8,7 @@ import { explainRequest } from './explanation.ts'
 import { live, ready } from './health.ts'
 import { createMailbox } from './mailboxes.ts'
 import { receiveActivity } from './messages.ts'
+import { previewRequest } from './preview.ts'
 import { nudgeRequest, reassignRequest } from './reassign.ts'
 import { listRequests, readRequest, readTimeline } from './requests.ts'
 import { createSite } from './sites.ts'
@@ -18,6 +19,7 @@ import { receiveWebhook } from './webhooks.ts'
 export const routes = routeRegistry(
   createSite,
   createMailbox,
+  previewRequest,
   listRequests,
   readRequest,
   readTimeline,

@@ -1,9 +1,12 @@
 import { siteRequest } from '../../core/index.ts'
-import { defineRoute } from '../define-route.ts'
+import { checkedByCore, defineRoute } from '../define-route.ts'
 import { createSiteExamples } from '../examples/sites.ts'
 import { acceptance, accepting } from './accepted.ts'
 
-/** `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queued, not done. */
+/**
+ * `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queued, not done. What is left open the template
+ * decides, so core reads the body itself.
+ */
 export const createSite = defineRoute({
   id: 'createSite',
   tag: 'Sites',
@@ -12,7 +15,7 @@ export const createSite = defineRoute({
   summary: 'Ask for a site',
   permission: 'request.create',
   audience: 'collab',
-  body: siteRequest,
+  body: checkedByCore(siteRequest),
   answers: { 202: accepting },
   refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
   examples: createSiteExamples,

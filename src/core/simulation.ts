@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { Actor } from './access.ts'
+import { asking } from './approvers.ts'
+import { refuseFields } from './errors.ts'
+import { isRecord } from './mailbox-kind.ts'
+import { unknownTemplate } from './plan.ts'
+import type { Ports, Settings } from './ports.ts'
+import { quotaUse } from './quota.ts'
+import { previewRequest, requestPreview } from './request-preview.ts'
+import { type Person, person } from './resource.ts'
+import type { Template } from './template.ts'
+import { type FaultCode, fault } from './validation.ts'
+
+/** Whether a person may use a template, and why. */
+export const templateAccess = z.strictObject({
+  mayUse: z.boolean(),
+  because: z
+    .enum(['everybody', 'named', 'inGroup', 'outside', 'switchedOff'])
+    .describe('`named`: in the audience by id. `inGroup`: through these groups. `outside`: the audience has neither.'),
+  groups: z.array(z.uuid()).describe('Groups of the audience that they are in.'),
+})
+export type TemplateAccess = z.output<typeof templateAccess>
+
+const share = z.strictObject({ most: z.int(), left: z.int() })
+export const quotaLeft = z.strictObject({
+  openRequests: share.optional().describe('Open requests of the person, of all templates.'),
+  openOfTemplate: share.optional().describe('Open requests of the person, of this template.'),
+  resources: share.optional().describe('What may be made of this template.'),
+})
+export type QuotaLeft = z.output<typeof quotaLeft>
+
+/** A preview for somebody else's eyes: what it would be if that person asked. */
+export const simulatedPreview = requestPreview.extend({
+  simulated: z.strictObject({ person, access: templateAccess, quota: quotaLeft }),
+})
+export type SimulatedPreview = z.output<typeof simulatedPreview>
+
+/**
+ * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told
+ * in the answer, beside all that the template says.
+ */
+export async function previewAs(
+  ports: Ports,
+  settings: Settings,
+  admin: Actor,
+  personId: string,
+  body: unknown,
+  as = (template: Template): Template => template,
+): Promise<SimulatedPreview> {
+  const actor = await simulatedActor(ports, settings, personId)
+  const templateId = isRecord(body) ? body['templateId'] : undefined
+  const isNamed = typeof templateId === 'string' && templateId !== ''
+  const template = isNamed ? await ports.templates.find(admin.tenantId, templateId) : undefined
+  if (isNamed && !template) return refuseFields([unknownTemplate()])
+  const preview = await previewRequest(ports, settings, actor, body, template && as(template))
+  const used = template ?? (await ports.templates.find(admin.tenantId, preview.templateId))
+  if (!used) return refuseFields([unknownTemplate()])
+  const [access, quota] = await Promise.all([accessOf(ports, used, actor), quotaOf(ports, settings, used, actor)])
+  const { id, displayName, userPrincipalName } = actor
+  const simulated = { person: { id, displayName, userPrincipalName }, access, quota }
+  if (access.mayUse) return { ...preview, simulated }
+  const outside = fault('/templateId', 'unknown-template', `${displayName} may not use this template.`)
+  return { ...preview, valid: false, errors: [outside, ...preview.errors], simulated }
+}
+
+/** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
+async function simulatedActor(ports: Ports, { tenantId }: Settings, personId: string): Promise<Actor> {
+  const refuse = (code: FaultCode, detail: string) => refuseFields([fault('/as', code, detail)])
+  const [found, isGuest] = await asking(() =>
+    Promise.all([ports.directory.person(personId), ports.directory.isGuest(personId)]),
+  )
+  if (!found) return refuse('unknown-person', 'Nobody of this organisation has this id.')
+  if (found.isBlocked || found.isGuest || isGuest)
+    return refuse('invalid', `${found.displayName} is ${found.isBlocked ? 'blocked' : 'a guest'}, and cannot ask here.`)
+  const { id, displayName, userPrincipalName } = found
+  return { id, displayName, userPrincipalName, tenantId, isAdmin: false }
+}
+
+async function accessOf(
+  { directory }: Pick<Ports, 'directory'>,
+  { active, audience }: Template,
+  { id }: Person,
+): Promise<TemplateAccess> {
+  const known = audience && audience.groups.length > 0 ? await asking(() => directory.groupsOf(id)) : new Set<string>()
+  const groups = (audience?.groups ?? []).filter((group) => known.has(group))
+  if (!active) return { mayUse: false, because: 'switchedOff', groups }
+  if (audience === null) return { mayUse: true, because: 'everybody', groups }
+  if (audience.people.includes(id)) return { mayUse: true, because: 'named', groups }
+  return groups.length > 0
+    ? { mayUse: true, because: 'inGroup', groups }
+    : { mayUse: false, because: 'outside', groups }
+}
+
+async function quotaOf(ports: Ports, settings: Settings, template: Template, actor: Actor): Promise<QuotaLeft> {
+  const { openRequestsPerPerson: most } = settings
+  const { openPerPerson, resources } = template.quota
+  const [open, { own, all }] = await Promise.all([
+    most === 0 ? 0 : ports.requests.countOpen(actor.tenantId, actor.id),
+    quotaUse({ ports, actor, but: [] }, template),
+  ])
+  const left = (limit: number, used: number) => ({ most: limit, left: Math.max(0, limit - used) })
+  return {
+    ...(most > 0 && { openRequests: left(most, open) }),
+    ...(openPerPerson !== undefined && { openOfTemplate: left(openPerPerson, own) }),
+    ...(resources !== undefined && { resources: left(resources, all) }),
+  }
+}
