@@ -82,6 +82,7 @@ export async function namesFor(
     displayName,
     ...(displayName !== typed.displayName && { typedName: typed.displayName }),
     name: found.name,
+    wanted: address.alias,
     passedOver: found.passedOver ?? [],
     around: address.around,
     emptyTokens: emptyTokens(template, numbered),

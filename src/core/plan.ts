@@ -62,6 +62,8 @@ export interface Named {
   readonly typedName?: string
   /** Of a site its alias, of a mailbox what stands before the `@`. */
   readonly name: string
+  /** The address that was wanted: another one where that is taken. */
+  readonly wanted: string
   readonly passedOver: readonly string[]
   readonly around: Around
   readonly emptyTokens: readonly string[]

@@ -7,6 +7,7 @@ import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import { foreseenIn, lookAhead, type Outlook } from './look-ahead.ts'
 import { mailboxRequest } from './mailbox.ts'
 import { chosenTemplate, isRecord } from './mailbox-kind.ts'
+import { addressRuleOf } from './naming-policy.ts'
 import { type Glimpse, type Inquiry, isForMailboxPlan, type Plan, unknownTemplate, usableTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { evaluate, resourceOf } from './preview.ts'
@@ -144,10 +145,12 @@ async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[],
     emptyTokens: names?.emptyTokens ?? [],
   }
   if (!glimpse || !names || names.displayName === '') return { foreseen, applied, names: null }
-  const taken = faults.find(({ code }) => code === 'name-taken')
-  const suggestion = taken?.suggestion && { suggestion: taken.suggestion }
-  const { displayName, name } = names
-  const found = { displayName, free: taken === undefined, ...suggestion, final: isFinal(foreseen) }
+  const taken = faults.filter(({ code }) => code === 'name-taken')
+  const own = taken.find(({ pointer }) => pointer === `/${addressRuleOf(template.kind)}`)
+  const suggestion = own?.suggestion && { suggestion: own.suggestion }
+  const { displayName } = names
+  const name = own ? names.wanted : names.name
+  const found = { displayName, free: taken.length === 0, ...suggestion, final: isFinal(foreseen) }
   const { domain, aliasAddress } = glimpse
   return {
     foreseen,

@@ -50,9 +50,13 @@ export interface RawInput {
 /** A body whose schema the route names, and that core reads. */
 export interface CheckedByCore {
   readonly documents: z.ZodType
+  /** Core's is the second look: what the schema finds wrong is refused before. */
+  readonly isChecked?: true
 }
 /** For a body that core judges as a whole: the handler gets the JSON as it came. `schema` is what it documents. */
 export const checkedByCore = (schema: z.ZodType): CheckedByCore => ({ documents: schema })
+/** For a body whose form is checked, and that core gets as it came all the same, so that it knows what was left out. */
+export const checkedWhole = (schema: z.ZodType): CheckedByCore => ({ documents: schema, isChecked: true })
 
 /** A body whose bytes the handler gets, for a signature over them. */
 export interface SignedBody {
@@ -214,11 +218,15 @@ function parseParams(schema: z.ZodType, params: unknown): unknown {
 
 const isSigned = (spec: unknown): boolean => typeof spec === 'object' && spec !== null && 'signed' in spec
 
+const isCheckedWhole = (spec: unknown): spec is CheckedByCore =>
+  typeof spec === 'object' && spec !== null && 'isChecked' in spec
+
 function parseBody(spec: unknown, body: unknown): unknown {
   if (spec === undefined || isSigned(spec)) return body
   const schema = spec instanceof z.ZodType ? spec : undefined
   if (body === undefined && !schema?.safeParse(undefined).success)
     throw new HttpError('malformed-json', 'The body is empty; a JSON object is expected.')
+  if (isCheckedWhole(spec)) parseFields(spec.documents, body)
   return schema ? parseFields(schema, body) : body
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { mailboxRequest, simulatedPreview, siteRequest } from '../../core/index.ts'
+import { simulatedPreview } from '../../core/index.ts'
 import { checkedByCore, defineRoute } from '../define-route.ts'
 import { previewRequestExamples } from '../examples/preview.ts'
 import { errorsOf } from '../problem.ts'
@@ -19,7 +19,11 @@ export const previewRequest = defineRoute({
   query: z.strictObject({
     as: z.uuid().toLowerCase().optional().describe('User id of the person who would ask; for admins'),
   }),
-  body: checkedByCore(z.union([siteRequest, mailboxRequest])),
+  body: checkedByCore(
+    z
+      .looseObject({})
+      .describe('The body of the call that would create it: `POST /collab/v1/spo` or `POST /mail/v1/mailboxes`.'),
+  ),
   answers: {
     200: {
       says: 'What it would be, and all that would be refused.',

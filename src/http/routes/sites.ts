@@ -1,5 +1,5 @@
 import { siteRequest } from '../../core/index.ts'
-import { checkedByCore, defineRoute } from '../define-route.ts'
+import { checkedWhole, defineRoute } from '../define-route.ts'
 import { createSiteExamples } from '../examples/sites.ts'
 import { acceptance, accepting } from './accepted.ts'
 
@@ -15,7 +15,7 @@ export const createSite = defineRoute({
   summary: 'Ask for a site',
   permission: 'request.create',
   audience: 'collab',
-  body: checkedByCore(siteRequest),
+  body: checkedWhole(siteRequest),
   answers: { 202: accepting },
   refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
   examples: createSiteExamples,
