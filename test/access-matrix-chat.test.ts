@@ -39,6 +39,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'request.choose': { needs: 'request.create', about: 'template' },
   'request.continue': { needs: 'request.create', about: 'draft' },
   'request.review': { needs: 'request.create', about: 'draft' },
+  'request.check': { needs: 'request.create', about: 'draft' },
   'request.keep': { needs: 'request.create', about: 'draft' },
   'request.submit': { needs: 'request.create', about: 'draft' },
   'request.edit': { needs: 'request.create', about: 'draft' },

@@ -88,7 +88,7 @@ type Doors = Record<
   | `admin.${keyof Provisioning['admin']}`
   | `delegations.${keyof Provisioning['delegations']}`
   | `deliveries.${keyof Provisioning['deliveries']}`
-  | Exclude<`drafts.${keyof Provisioning['drafts']}`, 'drafts.people' | 'drafts.mailDomains'>,
+  | Exclude<`drafts.${keyof Provisioning['drafts']}`, 'drafts.people' | 'drafts.mailDomains' | 'drafts.likelyNames'>,
   (to: Provisioning, who: Actor, at: typeof nowhere) => Promise<unknown>
 >
 const page = { limit: 10 }
@@ -143,6 +143,7 @@ const doors: Doors = {
   'drafts.again': (to, who, at) => to.drafts.again(who, at.requestId),
   'drafts.another': (to, who, at) => to.drafts.another(who, at.requestId),
   'drafts.listBegun': (to, who) => to.drafts.listBegun(who),
+  'drafts.checkNames': (to, who, at) => to.drafts.checkNames(who, at.requestId, 1, {}),
   'drafts.keep': (to, who, at) => to.drafts.keep(who, at.requestId, 1, {}),
   'drafts.continue': (to, who, at) => to.drafts.continue(who, at.requestId),
 }

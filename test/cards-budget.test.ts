@@ -8,13 +8,13 @@ import {
   type RequestForSite,
   snapshot,
 } from '../src/core/index.ts'
+import { requestForm } from './support/card-forms.ts'
 import { mailboxes, supportMailbox } from './support/card-mailboxes.ts'
 import {
   approvedBy,
   dana,
   draftOf,
   kim,
-  mailDomain,
   omar,
   planOf,
   priya,
@@ -22,7 +22,6 @@ import {
   requestOf,
   requests,
   sam,
-  siteRoot,
   stageOf,
   templateOf,
   viewerOf,
@@ -198,8 +197,8 @@ function delegationsWith(long: (most: number) => string, by: Person): [name: str
 
 function formWith(long: (most: number) => string): CardJson {
   const values = { displayName: long(256), description: long(1024), alias: 'a', reason: long(1024) }
-  const form = { template: projectSite, requester: kim, faults: [], people: [], siteRoot, mailDomain }
-  return cards.form({ ...form, draft: draftOf({ ...values, 'metadata.costCentre': long(500) }) })
+  const draft = draftOf({ ...values, 'metadata.costCentre': long(500) })
+  return cards.form(requestForm({ template: projectSite, draft }))
 }
 
 describe('the largest cards stay under 25 kB, of whatever letters they are', () => {

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards, formInputIds, type NoticeCode } from '../src/cards/index.ts'
-import { fault, faultCodes, type Request, type Template } from '../src/core/index.ts'
+import { fault, faultCodes, type NamePreview, type Request, type Template } from '../src/core/index.ts'
+import { requestForm, sketchOf } from './support/card-forms.ts'
 import {
   approvedBy,
   dana,
   draftOf,
   filled,
   kim,
-  mailDomain,
   omar,
   openCommunity,
   planOf,
@@ -33,7 +33,7 @@ const buttonsOf = (card: CardJson): string[] =>
 const inputsOf = (card: CardJson): string[] =>
   nodesOf(card).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
 const formOf = (template: Template, faults = [fault('/alias', 'required', '')].slice(1)) =>
-  cards.form({ draft: draftOf(filled), template, requester: kim, faults, people: [dana], siteRoot, mailDomain })
+  cards.form(requestForm({ draft: draftOf(filled), template, faults, people: [dana] }))
 const asKim = viewerOf(kim)
 
 describe('the site form', () => {
@@ -51,15 +51,26 @@ describe('the site form', () => {
     expect(values).toMatchObject(filled)
   })
 
-  it('shows the address that will come out once there is something to make it of', () => {
-    const template = { ...projectSite, naming: { prefix: 'prj-', suffix: '' } }
-    const form = { template, requester: kim, faults: [], people: [], siteRoot, mailDomain }
-    const shown = (values: Record<string, string>) => wordsOf(cards.form({ ...form, draft: draftOf(values) }))
-    const help = 'contoso.sharepoint.com/sites/prj-… Leave it empty to use the name.'
-    expect(shown({})).toContain(help)
-    expect(shown({ displayName: ' Projekt Zürich ' })).toContain('contoso.sharepoint.com/sites/prj-projekt-zurich')
-    expect(shown({ displayName: 'Aurora', alias: 'North' })).toContain('contoso.sharepoint.com/sites/prj-north')
-    expect(shown({ displayName: 'Aurora', alias: 'no address!' })).toContain(help)
+  it('shows the address that will come out as far as it is known, and how it stands', () => {
+    const shown = (names: Partial<NamePreview>) =>
+      wordsOf(
+        cards.form(
+          requestForm({
+            template: projectSite,
+            draft: draftOf({}),
+            names: { ...sketchOf(projectSite), stands: 'likely', address: `${siteRoot}prj-aurora`, ...names },
+          }),
+        ),
+      )
+    const becomes = 'Becomes contoso.sharepoint.com/sites/prj-aurora'
+    expect(wordsOf(formOf(projectSite))).toContain('Becomes contoso.sharepoint.com/sites/…')
+    expect(shown({})).toContain(becomes)
+    expect(shown({})).not.toContain('It is free')
+    expect(shown({ stands: 'free' })).toContain(`${becomes}. It is free.`)
+    expect(shown({ stands: 'silent' })).toContain(`${becomes}. I could not look just now`)
+    expect(shown({ stands: 'free', isNumbered: true })).toContain('(the number is given when you send it)')
+    expect(shown({ stands: 'sketch', address: `${siteRoot}{city}-…` })).toContain('/sites/(city)-…')
+    expect(shown({ displayName: 'PRJ {metadata.costCentre} Aurora' })).toContain('People see: PRJ (Cost centre) Aurora')
   })
 
   it('says what is wrong under each input, and above them what belongs to none', () => {
@@ -89,7 +100,7 @@ describe('the site form', () => {
   it('wants a reason where somebody has to decide, and only there', () => {
     const required = (template: Template) => nodesOf(formOf(template)).find(({ id }) => id === 'reason')?.['isRequired']
     expect(required(projectSite)).toBe(true)
-    expect(required(openCommunity)).toBe(false)
+    expect(required(openCommunity)).toBeUndefined()
   })
 })
 

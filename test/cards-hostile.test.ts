@@ -10,13 +10,13 @@ import {
   type RequestForSite,
   snapshot,
 } from '../src/core/index.ts'
+import { requestForm } from './support/card-forms.ts'
 import { mailboxes, mailboxPlanOf, supportMailbox } from './support/card-mailboxes.ts'
 import {
   approvedBy,
   dana,
   draftOf,
   kim,
-  mailDomain,
   omar,
   onePage,
   planOf,
@@ -25,7 +25,6 @@ import {
   requestOf,
   requests,
   sam,
-  siteRoot,
   stageOf,
   templateOf,
   viewerOf,
@@ -96,12 +95,12 @@ function everyCard(text: string): CardJson[] {
     fault('/metadata/costCentre', 'pattern', text),
     fault('/templateId', 'unknown-template', text),
   ]
-  const form = { template: source, requester: named(kim, text), siteRoot, mailDomain, people: [named(dana, text)] }
+  const form = { template: source, requester: named(kim, text), people: [named(dana, text)] }
   return [
     cards.help({ displayName: text, isApprover: true, isAdmin: true, offers: ['newSite', 'newRoom'] }),
     cards.chooseTemplate([{ ...source, approvalRequired: true }]),
-    cards.form({ ...form, draft: draftOf(values), faults: [] }),
-    cards.form({ ...form, draft: draftOf(values), faults }),
+    cards.form(requestForm({ ...form, draft: draftOf(values) })),
+    cards.form(requestForm({ ...form, draft: draftOf(values), faults })),
     cards.review({
       ...similarNamed(text),
       draft: draftOf(values),
@@ -168,12 +167,12 @@ function everyMailboxCard(text: string): CardJson[] {
   const faults = [fault('/name', 'name-taken', text, text), fault('/nowhere', 'pattern', text)]
   const asAdmin = viewerOf(kim, { isAdmin: true })
   const entry = { request: failed, since: failed.updatedAt, attention: undefined }
-  const form = { draft: draftOf(values), template: source, requester: kim, siteRoot, mailDomain, people }
+  const form = { draft: draftOf(values), template: source, people }
   const own = { databaseMilliseconds: 1, queue: { waiting: 0, oldestSeconds: 0 }, watchedAt: null, version: '1' }
   const services = [{ name: 'graph' as const, milliseconds: 1, problem: text }]
   return [
-    cards.form({ ...form, faults: [] }),
-    cards.form({ ...form, faults }),
+    cards.form(requestForm(form)),
+    cards.form(requestForm({ ...form, faults })),
     cards.review({
       ...similarNamed(text),
       draft: draftOf(values),

@@ -30,7 +30,7 @@ const listen = (server: Server): Promise<number> =>
   )
 
 /** Words of ours about a fault, which have a place for `{detail}` or `{suggestion}` or have none; the sites' own address. */
-const notShown = /faults?\.(\w+\.)?(detail|suggestion)$|^site-form root$|-ready checks\[\]\.detail$/
+const notShown = /faults?\.(\w+\.)?(detail|suggestion)$|-ready checks\[\]\.detail$/
 
 it('every field of people is shown on some sample of its card', () => {
   expect(neverShown(fillings(samples)).filter((field) => !notShown.test(field))).toEqual([])

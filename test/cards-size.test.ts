@@ -1,17 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards, rowsOfPage } from '../src/cards/index.ts'
 import { type Person, snapshot, type Template } from '../src/core/index.ts'
+import { requestForm } from './support/card-forms.ts'
 import { mailboxes, mailboxPlanOf, meetingRoom, supportMailbox } from './support/card-mailboxes.ts'
 import {
   draftOf,
   kim,
-  mailDomain,
   onePage,
   planOf,
   projectSite,
   requestOf,
   requests,
-  siteRoot,
   stageOf,
   templateOf,
   viewerOf,
@@ -94,18 +93,18 @@ describe('the largest cards', () => {
   })
 
   it('of forms stay under 25 kB with six fields of a template, filled to the brim', () => {
-    const empty = { template: source, requester: kim, faults: [], people: [], siteRoot, mailDomain }
-    const card = cards.form({ ...empty, draft: draftOf({}) })
+    const card = cards.form(requestForm({ template: source, draft: draftOf({}) }))
     const inputs = nodesOf(card).filter(({ type }) => type === 'Input.Text')
     const values = Object.fromEntries(inputs.map(({ id, maxLength }) => [String(id), long(Number(maxLength))]))
     const owners = twenty.slice(0, 19)
     const filled = { ...values, owners: owners.map(({ id }) => id).join(',') }
-    expect(bytes(cards.form({ ...empty, draft: draftOf(filled), people: owners }))).toBeLessThan(25_000)
+    expect(bytes(cards.form(requestForm({ template: source, draft: draftOf(filled), people: owners })))).toBeLessThan(
+      25_000,
+    )
   })
 
   const filledTo = (template: Template, most: number) => {
-    const form = { template, requester: kim, faults: [], siteRoot, mailDomain }
-    const card = cards.form({ ...form, people: [], draft: draftOf({}) })
+    const card = cards.form(requestForm({ template, draft: draftOf({}) }))
     const values: Record<string, string> = {}
     for (const { type, id, maxLength } of nodesOf(card))
       if (type === 'Input.Text') values[String(id)] = long(Number(maxLength))
@@ -115,7 +114,7 @@ describe('the largest cards', () => {
         .filter((_, index) => index % 2 === at)
         .map(({ id }) => id)
         .join(',')
-    return { ...form, people: peopleOf(most), draft: draftOf(values) }
+    return requestForm({ template, people: peopleOf(most), draft: draftOf(values) })
   }
   const peopleOf = (count: number): Person[] =>
     Array.from({ length: count }, (_, index) => ({

@@ -89,6 +89,7 @@ describe('mutations of the data of each card verb', () => {
     for (const verb of [
       'request.continue',
       'request.review',
+      'request.check',
       'request.keep',
       'request.submit',
       'request.edit',
@@ -126,6 +127,7 @@ describe('mutations of the data of each card verb', () => {
     'request.choose': { who: () => service.kim, data: async () => ({ templateId: templates.projectSite }) },
     'request.review': ofDraft('request.review', { ...inputs, description: 'x', alias: '', reason: 'So.', labelId: '' }),
     'request.continue': ofRequest('request.continue', () => service.kim),
+    'request.check': ofDraft('request.check', { ...inputs, description: 'x' }),
     'request.keep': ofDraft('request.keep', { ...inputs, description: 'x' }),
     'request.submit': ofDraft('request.submit'),
     'request.edit': ofDraft('request.edit'),

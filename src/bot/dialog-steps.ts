@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { cards, type DraftOffer, peopleInputIds, type Verb } from '../cards/index.ts'
-import { type Draft, type DraftView, isMailboxKind, ProvisioningError, type Template } from '../core/index.ts'
+import { type Draft, type DraftView, inLocale, isMailboxKind, ProvisioningError, type Template } from '../core/index.ts'
 import type { Reply, Turn } from './turn.ts'
 
 /** What a step of the request dialog shows. */
@@ -24,9 +24,10 @@ interface StepOf<S extends Step> {
 export const dialogSteps = {
   choose: {
     verbs: ['request.choose'],
-    async show({ templates, unmatched }) {
-      const choices = templates.map(({ id, name, description, kind, approval }) => {
-        return { id, name, description, kind, approvalRequired: approval !== null }
+    async show({ templates, unmatched }, { viewer }) {
+      const choices = templates.map((template) => {
+        const { id, icon, name, description, kind, approval } = inLocale(template, viewer.locale)
+        return { id, icon, name, description, kind, approvalRequired: approval !== null }
       })
       return { card: cards.chooseTemplate(choices, unmatched), at: { step: 'choose' } }
     },
@@ -38,20 +39,23 @@ export const dialogSteps = {
     },
   },
   details: {
-    verbs: ['request.review', 'request.keep', 'request.cancel'],
-    async show({ draft, template, faults, outdated }, { actor, provisioning }) {
-      const [people, mailDomain] = await Promise.all([
-        provisioning.drafts.people(peopleChosen(draft, template)),
+    verbs: ['request.review', 'request.check', 'request.keep', 'request.cancel'],
+    async show({ draft, template, faults, preview, outdated }, { actor, provisioning, viewer }) {
+      const { drafts } = provisioning
+      const [people, mailDomain, names] = await Promise.all([
+        drafts.people(peopleChosen(draft, template)),
         isMailboxKind(template.kind) ? mailDomainOf(provisioning) : '',
+        preview ?? drafts.likelyNames(actor, draft, template),
       ])
       const card = cards.form({
         draft,
-        template,
+        template: inLocale(template, viewer.locale),
         requester: actor,
         faults,
         people,
-        siteRoot: provisioning.siteRoot,
         mailDomain,
+        names,
+        today: viewer.now.toISOString().slice(0, 10),
         ...(outdated && { notice: 'stale' as const }),
       })
       return { card, at: { step: 'details', requestId: draft.requestId } }
@@ -59,8 +63,9 @@ export const dialogSteps = {
   },
   review: {
     verbs: ['request.submit', 'request.edit', 'request.cancel'],
-    async show({ draft, plan, similar, basedOn }, { provisioning }) {
-      const card = cards.review({ draft, plan, similar, basedOn, siteRoot: provisioning.siteRoot })
+    async show({ draft, plan, similar, basedOn }, { provisioning, viewer }) {
+      const { siteRoot } = provisioning
+      const card = cards.review({ draft, plan, similar, basedOn, siteRoot, locale: viewer.locale })
       return { card, at: { step: 'review', requestId: draft.requestId } }
     },
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkSteps, nextStep, type Request, referenceOf, requestState, resourceKind } from '../core/index.ts'
+import { checkSteps, inLocale, nextStep, type Request, referenceOf, requestState, resourceKind } from '../core/index.ts'
 import { lookOf, reasonOf, whys } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
 import { askedAddress } from './links.ts'
@@ -57,7 +57,7 @@ export function adminConfirmView(
     requestId: request.requestId,
     reference: referenceOf(request),
     kind: request.kind,
-    templateName: request.template.name,
+    templateName: inLocale(request.template, viewer.locale).name,
     displayName: cut(request.details.displayName, longest.title),
     address: askedAddress(request, viewer),
     requester: cut(request.requester.displayName, longest.name),

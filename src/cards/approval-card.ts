@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   type ApprovalStage,
+  inLocale,
   isApproved,
   isForMailbox,
   missing,
@@ -89,7 +90,7 @@ export const approvalCard = defineCard({
 export const aboutOf = (request: Request, viewer: Viewer) => ({
   reference: referenceOf(request),
   kind: request.kind,
-  templateName: request.template.name,
+  templateName: inLocale(request.template, viewer.locale).name,
   displayName: cut(request.details.displayName, longest.title),
   requester: cut(request.requester.displayName, longest.name),
   sentAt: moment(request.submittedAt, viewer, 'full'),

@@ -1,9 +1,9 @@
-import { isMailboxKind } from '../core/index.ts'
+import { isMailboxKind, type Person, type TemplateField } from '../core/index.ts'
 import { type Described, type DescribedMailbox, described, type Fact, labelName, mostOfPeople } from './facts.ts'
 import { accessFacts, propertyFacts } from './mailbox-facts.ts'
 import { inputsOf } from './mailbox-inputs.ts'
 import { strings } from './strings.ts'
-import { peopleList } from './words.ts'
+import { dayOf, isDay, peopleList } from './words.ts'
 
 const isMailbox = (of: Described): of is DescribedMailbox => isMailboxKind(of.kind)
 
@@ -33,13 +33,36 @@ export function otherFacts(of: Described): Fact[] {
 }
 
 /** The template's own fields in their order, then what a REST client sent besides. */
-function extras({ template, details }: Described, told: readonly string[]): Fact[] {
+function extras(of: Described, told: readonly string[]): Fact[] {
+  const { template, details } = of
   const { fields } = template
-  const asked = fields.flatMap(({ key, label, choices }) => {
-    const value = Object.hasOwn(details.metadata, key) ? String(details.metadata[key]) : ''
-    return described(label, choices.find((choice) => choice.value === value)?.title ?? value)
+  const people = 'people' in of ? of.people : of.owners
+  const asked = fields.flatMap((field) => {
+    const value = Object.hasOwn(details.metadata, field.key) ? details.metadata[field.key] : ''
+    return described(field.label, answerInWords(field, value ?? '', people))
   })
   const shown = [...fields.map(({ key }) => key), ...told]
   const others = Object.entries(details.metadata).filter(([key]) => !shown.includes(key))
   return [...asked, ...others.flatMap(([key, value]) => described(key, String(value)))]
+}
+
+/** An answer as people read it: a choice by its title, a day and a person by their names. */
+function answerInWords(
+  { type, choices }: TemplateField,
+  answer: string | number | boolean,
+  people: readonly Person[],
+): string {
+  const value = String(answer)
+  switch (type) {
+    case 'choice':
+      return choices.find((choice) => choice.value === value)?.title ?? value
+    case 'toggle':
+      return value === 'true' || value === 'false' ? strings.toggle.answer[value] : value
+    case 'date':
+      return isDay(value) ? dayOf(value) : value
+    case 'person':
+      return people.find(({ id }) => id === value)?.displayName ?? value
+    default:
+      return value
+  }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Draft, resourceKind, type Template } from '../core/index.ts'
+import { type Draft, inLocale, resourceKind, type Template } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { cut, longest, moment, type Viewer } from './words.ts'
 
@@ -7,7 +7,10 @@ import { cut, longest, moment, type Viewer } from './words.ts'
 export interface DraftOffer {
   /** In answer to a command that opens forms, to one that lists drafts, or to a click that keeps one. */
   readonly says: 'offer' | 'list' | 'kept'
-  readonly drafts: readonly { readonly draft: Draft; readonly template: Pick<Template, 'name' | 'kind'> }[]
+  readonly drafts: readonly {
+    readonly draft: Draft
+    readonly template: Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
+  }[]
   /** What opens an empty form instead: a template, or the command whose templates are shown. */
   readonly anew?: { readonly templateId: string } | { readonly of: string }
 }
@@ -48,7 +51,7 @@ export function continueDraftView(
   const shown = drafts.slice(0, mostDrafts).map(({ draft, template }) => ({
     requestId: draft.requestId,
     kind: template.kind,
-    templateName: template.name,
+    templateName: inLocale(template, viewer.locale).name,
     displayName: cut((draft.values['displayName'] ?? '').trim(), longest.name),
     at: moment(draft.updatedAt, viewer, 'day'),
   }))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Fault } from '../core/index.ts'
 import { look, plain, toFix, toKnow } from './look.ts'
 import { strings } from './strings.ts'
-import { cut, listOf, longest, quantity } from './words.ts'
+import { cut, dayOf, isDay, listOf, longest, quantity } from './words.ts'
 
 /** The line under a wrong input: a key of `strings.error`, or `''` when the input is right. */
 export const faultLine = z.strictObject({ words: z.string(), suggestion: z.string(), detail: z.string() })
@@ -62,12 +62,17 @@ export const partsOf = ({ pointer }: Pick<Fault, 'pointer'>): string[] =>
 function lineOf(id: string, fault: Fault | undefined, resource: Inputs['resource']): FaultLine {
   if (!fault) return { words: '', suggestion: '', detail: '' }
   const given = fault.suggestion ?? ''
-  const suggestion = bounds.includes(fault.code) && /^\d+$/.test(given) ? quantity(Number(given)) : given
+  const suggestion = boundInWords(fault.code, given)
   return { words: wordsOf(id, fault.code, suggestion, resource), suggestion, detail: cut(fault.detail, longest.text) }
 }
 
 /** Faults whose suggestion is the least or the most that is taken. */
 const bounds = ['too-small', 'too-large', 'too-long']
+
+function boundInWords(code: string, given: string): string {
+  if (bounds.includes(code) && /^\d+$/.test(given)) return quantity(Number(given))
+  return isDay(given) ? dayOf(given) : given
+}
 
 /** Words for a code may be more exact for one input, or with a suggestion; a code without words shows its own sentence. */
 function wordsOf(id: string, code: string, suggestion: string, resource: Inputs['resource']): string {

@@ -1,32 +1,47 @@
 import { z } from 'zod'
 import { isMailboxKind, type Template } from '../core/index.ts'
-import { mailboxFormCard, mailboxFormView, mailboxInputIds, plainerMailboxForms } from './mailbox-form.ts'
+import { type FormInput, isPicker } from './form-input.ts'
+import { type FormView, inputIds, requestFormCard, requestFormView } from './form-view.ts'
 import { mailboxPeople } from './mailbox-inputs.ts'
 import { type CardJson, firstThatFits } from './render.ts'
 import type { RequestForm } from './request-form.ts'
-import { plainSiteForm, siteFormCard, siteFormView, siteInputIds } from './site-form.ts'
+import { cut } from './words.ts'
 
 /** Ids of the inputs that a template's form shows; whatever else comes back with it was not asked for. */
-export const formInputIds = (template: Pick<Template, 'kind' | 'fields' | 'labels'>): string[] =>
-  isMailboxKind(template.kind) ? mailboxInputIds(template.kind, template.fields) : siteInputIds(template)
+export function formInputIds(template: Template): string[] {
+  const { front, more } = inputIds(template)
+  return [...front, ...more]
+}
 
 /** Ids of the inputs that hold people: object ids joined by commas. */
-export const peopleInputIds = ({ kind }: Pick<Template, 'kind'>): string[] =>
-  isMailboxKind(kind) ? [...mailboxPeople] : ['owners']
+export const peopleInputIds = ({ kind, fields }: Pick<Template, 'kind' | 'fields'>): string[] => [
+  ...(isMailboxKind(kind) ? mailboxPeople : ['owners']),
+  ...fields.flatMap(({ type, key }) => (type === 'person' ? [`metadata.${key}`] : [])),
+]
 
 /**
  * The form of a template. One that is too large for a message is drawn plainer, step by step: what it asks and what was
  * answered stays.
  */
 export function renderForm(form: RequestForm): CardJson {
-  if (isMailboxKind(form.template.kind)) {
-    const view = mailboxFormView(form)
-    const drawn = (one: typeof view) => () => mailboxFormCard.render(one)
-    const plainer = plainerMailboxForms(view).map((one) => () => unwrapped(drawn(one)()))
-    return firstThatFits([drawn(view), ...plainer])
-  }
-  const view = siteFormView(form)
-  return firstThatFits([view, plainSiteForm(view)].map((one) => () => siteFormCard.render(one)))
+  const view = requestFormView(form)
+  const drawn = (one: FormView) => () => requestFormCard.render(one)
+  return firstThatFits([drawn(view), ...plainerForms(view).map((one) => () => unwrapped(drawn(one)()))])
+}
+
+/** The form ever plainer: without help and examples; with short names of people; without their names. */
+function plainerForms(view: FormView): FormView[] {
+  const each = (of: FormView, change: (one: FormInput) => FormInput): FormView => ({
+    ...of,
+    sections: of.sections.map((section) => ({ ...section, inputs: section.inputs.map(change) })),
+  })
+  const withoutHelp = each(view, (one) => ({ ...one, help: one.checks ? one.help : [], placeholder: '' }))
+  const shortNames = each(withoutHelp, (one) =>
+    isPicker(one)
+      ? { ...one, choices: one.choices.map(({ title, value }) => ({ title: cut(title, 12), value })) }
+      : one,
+  )
+  return [withoutHelp, shortNames, each(shortNames, (one) => (isPicker(one) ? { ...one, choices: [] } : one))]
 }
 
 /** The same card without containers that hold one thing and do nothing for it but keep a distance: labels do, too. */

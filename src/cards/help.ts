@@ -42,7 +42,7 @@ export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
 }
 
 /** What the card needs of a template to offer it. A core `Template` with `approvalRequired` fits. */
-export type TemplateChoice = Pick<Template, 'id' | 'name' | 'description' | 'kind'> & {
+export type TemplateChoice = Pick<Template, 'id' | 'icon' | 'name' | 'description' | 'kind'> & {
   readonly approvalRequired: boolean
 }
 
@@ -58,6 +58,7 @@ export const chooseTemplateCard = defineCard({
     templates: z.array(
       z.strictObject({
         templateId: z.uuid(),
+        icon: z.string(),
         name: z.string(),
         description: z.string(),
         kind: resourceKind,
@@ -72,9 +73,9 @@ export function chooseTemplateView(
   templates: readonly TemplateChoice[],
   unmatched = '',
 ): Parameters<typeof chooseTemplateCard.render>[0] {
-  const offered = templates.map(({ id, name, description, kind, approvalRequired }) => {
+  const offered = templates.map(({ id, icon, name, description, kind, approvalRequired }) => {
     const approval = approvalRequired ? ('approval' as const) : ('noApproval' as const)
-    return { templateId: id, name, description: cut(description, 120), kind, approval }
+    return { templateId: id, icon, name, description: cut(description, 120), kind, approval }
   })
   const groups = new Set(templates.map(({ kind }) => groupOf(kind)))
   const [of = 'mixed', ...others] = groups

@@ -23,6 +23,7 @@ import { continueDraftCard, continueDraftView, type DraftOffer } from './continu
 import { cardRegistry } from './define-card.ts'
 import { type DelegationNow, delegationCard, delegationView } from './delegation.ts'
 import { renderForm } from './form.ts'
+import { requestFormCard } from './form-view.ts'
 import {
   chooseTemplateCard,
   chooseTemplateView,
@@ -32,7 +33,6 @@ import {
   type TemplateChoice,
 } from './help.ts'
 import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from './lists.ts'
-import { mailboxFormCard } from './mailbox-form.ts'
 import { type Notice, noticeCard, noticeView } from './notice.ts'
 import { mailboxReadyCard, mailboxReadyView, siteReadyCard, siteReadyView } from './ready.ts'
 import type { CardJson } from './render.ts'
@@ -40,7 +40,6 @@ import { renderRequestStatus } from './render-request-status.ts'
 import { requestStatusCard } from './request-card.ts'
 import type { RequestForm } from './request-form.ts'
 import { type Review, reviewCard, reviewView } from './review.ts'
-import { siteFormCard } from './site-form.ts'
 import { strings } from './strings.ts'
 import type { Timeline } from './timeline.ts'
 import { renderWhy, whyCard } from './why.ts'
@@ -65,8 +64,7 @@ export const definedCards = [
   helpCard,
   chooseTemplateCard,
   continueDraftCard,
-  siteFormCard,
-  mailboxFormCard,
+  requestFormCard,
   reviewCard,
   requestStatusCard,
   approvalCard,

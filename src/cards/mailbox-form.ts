@@ -1,100 +1,77 @@
-import { z } from 'zod'
-import { addressOf, type Fault, isMailboxKind, type MailboxKind, mailboxKind, type Template } from '../core/index.ts'
-import { defineCard } from './define-card.ts'
-import { choice, type FaultLine, faultLine, faultsOfForm, formFaults, partsOf } from './form-faults.ts'
+import { type Fault, isMailboxKind, type MailboxKind, type ResourceKind, type Template } from '../core/index.ts'
+import { answerLength, fieldInputs } from './field-inputs.ts'
+import { type FaultLine, partsOf } from './form-faults.ts'
+import { chosenAmong, type FormInput, inputOf, isPicker } from './form-input.ts'
+import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
 import { formInputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
-import { basisOf, formBasis, type RequestForm } from './request-form.ts'
+import type { RequestForm } from './request-form.ts'
 import { strings } from './strings.ts'
-import { cut, longest, peopleList } from './words.ts'
+import { fill, peopleList, quantity } from './words.ts'
 
-const input = z.strictObject({
-  id: z.string(),
-  /** `number` holds a number, `noNumber` none yet: a value that is no number must not stand on the card. */
-  type: z.enum(['text', 'multiline', 'number', 'noNumber', 'toggle', 'people', 'person', 'choice', 'date']),
-  spacing: z.enum(['Medium', 'Small', 'None']),
-  /** A line above the first of a group of toggles. */
-  group: z.string(),
-  label: z.string(),
-  placeholder: z.string(),
-  help: z.string(),
-  /** What to do when it is left out; `''` where it may be. */
-  error: z.string(),
-  maxLength: z.int(),
-  value: z.string(),
-  number: z.number(),
-  choices: z.array(choice),
-  fault: faultLine,
-})
-type Input = z.output<typeof input>
-const section = z.strictObject({ id: z.enum(['front', 'more']), open: z.boolean(), inputs: z.array(input).min(1) })
+/** What the one form asks for a mailbox. */
+export const mailboxForm = {
+  /** Nothing behind "More" must be answered or has bounds, since a hidden mistake would block the button. */
+  ids(template: Template) {
+    const { kind, fields } = template
+    const { front, more } = formInputsOf(kindOf(kind), fields)
+    const isGiven = (id: MailboxInputId): boolean => isAllowed(template, id)
+    const isChecked = (id: MailboxInputId): boolean => isRequired(template, id) || maximumOf(template, id) !== ''
+    return {
+      front: [
+        ...front.filter(isGiven),
+        ...more.filter((id) => isGiven(id) && isChecked(id)),
+        ...fields.map(({ key }) => `metadata.${key}`),
+        'reason',
+      ],
+      more: more.filter((id) => isGiven(id) && !isChecked(id)),
+    }
+  },
 
-/** One form for the three kinds of mailbox: which inputs it has is data. */
-export const mailboxFormCard = defineCard({
-  name: 'mailbox-form',
-  data: z.strictObject({
-    requestId: z.uuid(),
-    version: z.int(),
-    ...formFaults,
-    ...formBasis,
-    kind: mailboxKind,
-    approval: z.enum(['approval', 'noApproval']),
-    templateName: z.string(),
-    sections: z.array(section).min(1),
-  }),
-})
-type View = Parameters<typeof mailboxFormCard.render>[0]
+  label: (kind: ResourceKind, id: string): string => wordsOf(kindOf(kind), id).label,
 
-/** Ids of the inputs that a mailbox template's form shows. */
-export function mailboxInputIds(kind: MailboxKind, fields: Template['fields']): string[] {
-  const { front, more } = formInputsOf(kind, fields)
-  return [...front, ...fields.map(({ key }) => `metadata.${key}`), 'reason', ...more]
+  /** The faults with what their words name beside the core's suggestion: the people, or the organisation's own domain. */
+  told({ faults, people, mailDomain }: RequestForm): readonly Fault[] {
+    const twice = faults.flatMap((one) => (one.code === 'chosen-twice' ? [partsOf(one)[1]?.toLowerCase()] : []))
+    const chosen = people.filter(({ id }) => twice.includes(id.toLowerCase()))
+    const several = chosen.length > 1 ? '.several' : ''
+    return faults.map((one) => {
+      if (one.code === 'chosen-twice' && chosen.length > 0)
+        return { ...one, code: `${one.code}${several}`, suggestion: peopleList(chosen, 'and') }
+      const needsDomain = one.code === 'invalid' && ['/alias', '/domain'].includes(one.pointer) && mailDomain !== ''
+      return needsDomain ? { ...one, suggestion: mailDomain } : one
+    })
+  },
+
+  /**
+   * `/roomMailboxMetadata/hasWhiteboard` → `roomMailboxMetadata.hasWhiteboard`; a person in `/permissions` stands in one
+   * of two pickers, and who stands in both is a mistake beside the second.
+   */
+  inputOf(fault: Fault, values: Readonly<Record<string, string>>): string {
+    const [field = '', key] = partsOf(fault)
+    if (field === 'permissions') {
+      const full = (values['permissions.FullAccess'] ?? '').toLowerCase()
+      const inFirst =
+        key === undefined || ['FullAccess', 'SendAs'].includes(key) ? key !== 'SendAs' : full.includes(key)
+      return !fault.code.startsWith('chosen-twice') && inFirst ? 'permissions.FullAccess' : 'permissions.SendAs'
+    }
+    const hasKey = key !== undefined && (field === 'metadata' || field === 'roomMailboxMetadata')
+    return hasKey ? `${field}.${key}` : field
+  },
+
+  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => FaultLine) {
+    const fields = fieldInputs(form, answerLength(form.template, 64, 200, 400), faultOf)
+    return (id: string): FormInput | undefined =>
+      isBuiltIn(id, form.template) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
+  },
 }
 
-/** What the form of a template for mailboxes shows. */
-export function mailboxFormView(form: RequestForm): View {
-  const { draft, template } = form
-  const { kind, fields, approval } = template
+function kindOf(kind: ResourceKind): MailboxKind {
   if (!isMailboxKind(kind)) throw new Error(`the mailbox form shows no template of the kind ${kind}`)
-  const faults = faultsOfForm(faultsTold(form), form.notice, {
-    ids: mailboxInputIds(kind, fields),
-    label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? wordsOf(kind, id).label,
-    inputOf: (fault) => inputOf(fault, draft.values),
-    resource: 'mailbox',
-  })
-  const { front, more } = formInputsOf(kind, fields)
-  const builtIn = (id: MailboxInputId) => builtInInput(form, kind, id, faults.lineOf(id))
-  const behind = more.map(builtIn)
-  return {
-    requestId: draft.requestId,
-    version: draft.version,
-    ...faults.view,
-    ...basisOf(draft),
-    kind,
-    approval: approval ? 'approval' : 'noApproval',
-    templateName: template.name,
-    sections: [
-      {
-        id: 'front',
-        open: true,
-        inputs: [...front.map(builtIn), ...fieldInputs(form, faults.lineOf), builtIn('reason')],
-      },
-      { id: 'more', open: behind.some(({ fault }) => fault.words !== ''), inputs: behind },
-    ],
-  }
+  return kind
 }
 
-/** The faults with what their words name beside the core's suggestion: the people, or the organisation's own domain. */
-function faultsTold({ faults, people, mailDomain }: RequestForm): Fault[] {
-  const twice = faults.flatMap((one) => (one.code === 'chosen-twice' ? [partsOf(one)[1]?.toLowerCase()] : []))
-  const chosen = people.filter(({ id }) => twice.includes(id.toLowerCase()))
-  const several = chosen.length > 1 ? '.several' : ''
-  return faults.map((one) => {
-    if (one.code === 'chosen-twice' && chosen.length > 0)
-      return { ...one, code: `${one.code}${several}`, suggestion: peopleList(chosen, 'and') }
-    const needsDomain = one.code === 'invalid' && ['/alias', '/domain'].includes(one.pointer) && mailDomain !== ''
-    return needsDomain ? { ...one, suggestion: mailDomain } : one
-  })
-}
+const isBuiltIn = (id: string, { fields }: Template): id is MailboxInputId =>
+  Object.hasOwn(mailboxInputs, id) && !fields.some(({ key }) => `metadata.${key}` === id)
 
 interface Words {
   readonly label: string
@@ -109,113 +86,70 @@ function wordsOf(kind: MailboxKind, id: string): Words {
   return own[id] ?? common[id] ?? { label: id }
 }
 
-const isPicker = ({ type }: Pick<Input, 'type'>): boolean => type === 'people' || type === 'person'
+/** Kinds of access that the template does not give are not asked for. */
+function isAllowed({ limits: { accessLevels, permissionsMaximum } }: Template, id: MailboxInputId): boolean {
+  if (id !== 'permissions.FullAccess' && id !== 'permissions.SendAs') return true
+  if (permissionsMaximum === 0) return false
+  return accessLevels?.some((level) => id === `permissions.${level}`) ?? true
+}
 
-/** Nothing behind "More" is required, since a hidden mistake would block the button. */
-const required: readonly MailboxInputId[] = ['displayName', 'name']
+function isRequired({ properties, approval }: Template, id: MailboxInputId): boolean {
+  if (id === 'displayName' || id === 'name') return true
+  return id === 'reason' ? approval !== null : properties[id]?.required === true
+}
 
-function builtInInput(form: RequestForm, kind: MailboxKind, id: MailboxInputId, fault: FaultLine): Input {
+const maximumOf = ({ limits }: Template, id: MailboxInputId): number | '' =>
+  id === 'capacity' ? (limits.capacityMaximum ?? '') : ''
+
+function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], fault: FaultLine): FormInput {
   const { draft, template, mailDomain, people } = form
   const { type, most } = mailboxInputs[id]
-  const { label, placeholder = '', help = '', error = '' } = wordsOf(kind, id)
+  const { label, placeholder = '', error = strings.form.fillIn } = wordsOf(kindOf(template.kind), id)
   const value = draft.values[id] ?? (id === 'autoMapping' ? 'true' : '')
-  const number = Number(value)
-  const isRequired = required.includes(id) || (id === 'reason' && template.approval !== null)
-  const feature = (roomFeatures as readonly string[]).indexOf(id)
-  const chosen = isPicker({ type }) ? value.split(',') : []
-  return {
+  const required = isRequired(template, id)
+  const maximum = maximumOf(template, id)
+  const features = roomFeatures.filter((one) => ids.includes(one))
+  const feature = (features as readonly string[]).indexOf(id)
+  return inputOf({
     id,
-    type: type !== 'number' ? type : value === '' ? 'noNumber' : Number.isFinite(number) ? 'number' : 'text',
+    type,
     spacing: feature > 0 ? 'None' : id === 'autoMapping' ? 'Small' : 'Medium',
     group: feature === 0 ? strings.mailboxForm.inTheRoom : '',
     label,
     placeholder: placeholder.replace('{domain}', mailDomain),
-    help: helpOf(form, id, help),
-    error: isRequired ? error : '',
-    maxLength: most,
-    value: type === 'toggle' ? String(value === 'true') : isPicker({ type }) ? value : cut(value, most),
-    number: Number.isFinite(number) ? number : 0,
-    choices: people
-      .filter((person) => chosen.includes(person.id))
-      .map((person) => ({ title: cut(person.displayName, longest.name), value: person.id })),
+    required,
+    error: required || maximum !== '' ? errorOf(error, maximum) : '',
+    minimum: maximum === '' ? '' : 1,
+    maximum,
+    maxLength: type === 'text' || type === 'multiline' || type === 'number' ? most : 0,
+    value: type === 'toggle' ? String(value === 'true') : value,
+    choices: isPicker({ type }) ? chosenAmong(people, value) : [],
     fault,
-  }
-}
-
-/** What helps with an input: under the name the address that will come out, under a reason who reads it. */
-function helpOf(form: RequestForm, id: MailboxInputId, help: string): string {
-  if (id === 'reason') return form.template.approval === null ? '' : help
-  return id === 'name' ? previewOf(form) || help.replace('{address}', patternOf(form)) : help
-}
-
-const domainOf = ({ draft, mailDomain }: RequestForm): string =>
-  draft.values['domain']?.trim().toLowerCase() || mailDomain
-
-function patternOf(form: RequestForm): string {
-  const { prefix, suffix } = form.template.naming
-  return `${prefix}…${suffix}@${domainOf(form)}`
-}
-
-/** The address that comes of the name that is filled in; `''` while there is none, or none that could be an address. */
-function previewOf(form: RequestForm): string {
-  const { draft, template } = form
-  const [displayName = '', name = ''] = [draft.values['displayName']?.trim(), draft.values['name']?.trim()]
-  if (name === '') return ''
-  const { alias } = addressOf(template, { displayName, alias: name }, draft.requestId)
-  return /^[a-z0-9][a-z0-9._-]*$/.test(alias) ? `${alias}@${domainOf(form)}` : ''
-}
-
-function fieldInputs({ draft, template }: RequestForm, faultOf: (id: string) => FaultLine): Input[] {
-  const questions = template.fields.filter(({ type }) => type === 'text').length
-  const maxLength = Math.min(200, Math.max(64, Math.floor(400 / Math.max(1, questions))))
-  return template.fields.map(({ key, type, label, help, placeholder, required, choices }) => {
-    const id = `metadata.${key}`
-    const error = type === 'choice' ? strings.form.choose : strings.form.fillIn
-    return {
-      id,
-      type,
-      spacing: 'Medium',
-      group: '',
-      label,
-      placeholder: type === 'choice' ? strings.form.choosePlaceholder : placeholder,
-      help,
-      error: required ? error : '',
-      maxLength,
-      value: cut(draft.values[id] ?? '', maxLength),
-      number: 0,
-      choices,
-      fault: faultOf(id),
-    }
+    help: helpOf(form, id, ids, maximum),
+    checks: inputOfAddress(template, ids) === id,
   })
 }
 
-/**
- * The input that a fault means: `/roomMailboxMetadata/hasWhiteboard` → `roomMailboxMetadata.hasWhiteboard`; a person in
- * `/permissions` stands in one of two pickers, and who stands in both is a mistake beside the second.
- */
-function inputOf(fault: Fault, values: Readonly<Record<string, string>>): string {
-  const [field = '', key] = partsOf(fault)
-  if (field === 'permissions') {
-    const full = (values['permissions.FullAccess'] ?? '').toLowerCase()
-    return !fault.code.startsWith('chosen-twice') && full.includes(key ?? '')
-      ? 'permissions.FullAccess'
-      : 'permissions.SendAs'
-  }
-  const hasKey = key !== undefined && (field === 'metadata' || field === 'roomMailboxMetadata')
-  return hasKey ? `${field}.${key}` : field
-}
+const errorOf = (error: string, maximum: number | ''): string =>
+  maximum === '' ? error : fill(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
 
-/** The form ever plainer: without help and examples; with short names of people; without their names. */
-export function plainerMailboxForms(view: View): View[] {
-  const each = (of: View, change: (one: Input) => Input): View => ({
-    ...of,
-    sections: of.sections.map((section) => ({ ...section, inputs: section.inputs.map(change) })),
-  })
-  const withoutHelp = each(view, (one) => ({ ...one, help: '', placeholder: '' }))
-  const shortNames = each(withoutHelp, (one) =>
-    isPicker(one)
-      ? { ...one, choices: one.choices.map(({ title, value }) => ({ title: cut(title, 12), value })) }
-      : one,
-  )
-  return [withoutHelp, shortNames, each(shortNames, (one) => (isPicker(one) ? { ...one, choices: [] } : one))]
+/** What helps with an input: under the name what comes of it, under a reason who reads it. */
+function helpOf(
+  { template, names }: RequestForm,
+  id: MailboxInputId,
+  ids: readonly string[],
+  maximum: number | '',
+): string[] {
+  const { kind, approval, limits } = template
+  const { help = '' } = wordsOf(kindOf(kind), id)
+  const lines: string[] = []
+  if (id === 'displayName') lines.push(displayNameWords(names, template))
+  if (inputOfAddress(template, ids) === id) lines.push(addressWords(names, template))
+  if (id === 'reason') lines.push(approval === null ? '' : help)
+  else if (maximum !== '') lines.push(fill(strings.mailbox.capacity.upTo, { count: quantity(maximum) }))
+  else lines.push(help)
+  const isLast = id === ids.findLast((one) => one.startsWith('permissions.'))
+  if (isLast && limits.permissionsMaximum !== undefined)
+    lines.push(fill(strings.mailboxForm.mostPeople, { count: String(limits.permissionsMaximum) }))
+  return lines
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  inLocale,
   mailboxKind,
   type Request,
   type RequestForMailbox,
@@ -47,7 +48,7 @@ export const mailboxReadyCard = defineCard({
 export function siteReadyView(request: RequestForSite, viewer: Viewer): Parameters<typeof siteReadyCard.render>[0] {
   const url = siteAddress(request, viewer.siteRoot)
   const rows = [...checkRows(request, viewer), ...groupRow(request.progress.securityGroupName ?? '')]
-  return { ...aboutOf(request, rows), kind: request.kind, link: withoutScheme(url), url }
+  return { ...aboutOf(request, rows, viewer), kind: request.kind, link: withoutScheme(url), url }
 }
 
 /** A short list is read; what is left out of it has passed. */
@@ -61,7 +62,7 @@ export function mailboxReadyView(
   const rows = checkRows(request, viewer)
   const shown = rows.filter(({ outcome }, index) => index < mostChecks || outcome === 'failed')
   return {
-    ...aboutOf(request, shown),
+    ...aboutOf(request, shown, viewer),
     kind: request.kind,
     address: request.address,
     url: outlookLink(request, viewer),
@@ -79,14 +80,14 @@ function nextOf(request: RequestForMailbox, { id }: Viewer) {
   return details.autoMapping === false ? ('byHand' as const) : ('appears' as const)
 }
 
-function aboutOf(request: Request, checks: CheckRow[]) {
+function aboutOf(request: Request, checks: CheckRow[], { locale }: Viewer) {
   const start = Date.parse(request.submittedAt)
   const end = Date.parse(request.followUp.at ?? request.finishedAt ?? request.updatedAt)
   const queued = request.queuedAt === null ? start : Date.parse(request.queuedAt)
   return {
     requestId: request.requestId,
     reference: referenceOf(request),
-    templateName: request.template.name,
+    templateName: inLocale(request.template, locale).name,
     displayName: cut(request.details.displayName, longest.title),
     hasChecks: checks.length > 0,
     checks,

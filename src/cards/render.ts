@@ -49,10 +49,33 @@ export function expand(name: string, data: Readonly<Record<string, unknown>>, wo
     if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
     // Strict parsers refuse an empty list of buttons.
     const { actions, ...rest } = card
-    return withLiteralTexts(Array.isArray(actions) && actions.length === 0 ? rest : card)
+    return withLiteralTexts(withoutEmpty(Array.isArray(actions) && actions.length === 0 ? rest : card))
   } finally {
     GlobalSettings.getUndefinedFieldValueSubstitutionString = undefined
   }
+}
+
+/** Members of an input that say nothing while they are empty, and that strict parsers do not take so. */
+const optional = new Set(['isRequired', 'errorMessage', 'regex', 'isMultiline', 'isMultiSelect', 'placeholder'])
+const measures = new Set(['min', 'max', 'maxLength'])
+
+/** The card without the members of its inputs that are empty: one element in a template stands for all its forms. */
+function withoutEmpty(card: CardJson): CardJson {
+  const type = String(card['type'] ?? '')
+  if (!type.startsWith('Input.')) return mapped(card)
+  const isMeasured = type === 'Input.Number' || type === 'Input.Date'
+  const kept = Object.entries(card).filter(([name, member]) => {
+    if (optional.has(name)) return member !== '' && member !== false
+    if (measures.has(name)) return member !== '' && member !== 0
+    return name !== 'value' || !isMeasured || member !== ''
+  })
+  return Object.fromEntries(kept)
+}
+
+function mapped(card: CardJson): CardJson {
+  const inner = (member: unknown): unknown =>
+    Array.isArray(member) ? member.map(inner) : isPlainObject(member) ? withoutEmpty(member) : member
+  return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, inner(member)]))
 }
 
 const isPlainObject = (value: unknown): value is CardJson =>

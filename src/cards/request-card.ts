@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  inLocale,
   isForMailbox,
   isTakenName,
   lastDecision,
@@ -108,7 +109,7 @@ export function requestStatusView(
     requestId: request.requestId,
     reference: referenceOf(request),
     kind: request.kind,
-    templateName: request.template.name,
+    templateName: inLocale(request.template, viewer.locale).name,
     displayName: cut(request.details.displayName, longest.title),
     requester: isOwn(request, viewer) ? '' : cut(request.requester.displayName, longest.name),
     state: isExpiring ? 'expiring' : state,

@@ -1,19 +1,5 @@
 import { z } from 'zod'
-import type { Draft, Fault, Person, Template } from '../core/index.ts'
-
-/** What a form shows: a draft of a template, what is wrong with it, and the names of the people chosen so far. */
-export interface RequestForm {
-  readonly draft: Draft
-  readonly template: Template
-  readonly requester: Person
-  readonly faults: readonly Fault[]
-  readonly people: readonly Person[]
-  /** `https://contoso.sharepoint.com/sites/` */
-  readonly siteRoot: string
-  /** The domain that a mailbox's address has unless another one is asked for. */
-  readonly mailDomain: string
-  readonly notice?: 'stale' | undefined
-}
+import type { Draft, Fault, NamePreview, Person, Template } from '../core/index.ts'
 
 /** The request that a form's values come from; `''` for none. */
 export const formBasis = { how: z.enum(['', 'resubmission', 'repeat']), basedOn: z.string() }
@@ -21,3 +7,20 @@ export const basisOf = ({ basedOn }: Draft) => ({
   how: basedOn?.how ?? ('' as const),
   basedOn: basedOn?.reference ?? '',
 })
+
+/** What a form shows: a draft of a template, what is wrong with it, and the names of the people chosen so far. */
+export interface RequestForm {
+  readonly draft: Draft
+  /** With its name as the person reads it. */
+  readonly template: Template
+  readonly requester: Person
+  readonly faults: readonly Fault[]
+  readonly people: readonly Person[]
+  /** The domain that a mailbox's address has unless another one is asked for. */
+  readonly mailDomain: string
+  /** What comes of the names. */
+  readonly names: NamePreview
+  /** The day in UTC, `2026-11-22`: what a template means by it. */
+  readonly today: string
+  readonly notice?: 'stale' | undefined
+}

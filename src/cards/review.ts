@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type BasedOn,
   type Draft,
+  inLocale,
   isForMailboxPlan,
   isMailboxKind,
   mailboxKinds,
@@ -71,13 +72,15 @@ export interface Review {
   readonly plan: Plan
   readonly similar: SimilarResources
   readonly basedOn?: BasedOn | undefined
+  /** The language of the person who reads it. */
+  readonly locale: string
   /** The root of the organisation's sites: links lead nowhere else. */
   readonly siteRoot: string
 }
 
 /** What will be sent, with the final address, what there is already, and who decides. */
 export function reviewView(review: Review): Parameters<typeof reviewCard.render>[0] {
-  const { draft, plan, basedOn } = review
+  const { draft, plan, basedOn, locale } = review
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
   const before = mainFacts(of)
@@ -92,7 +95,7 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
     requestId: draft.requestId,
     version: draft.version,
     kind: plan.kind,
-    templateName: template.name,
+    templateName: inLocale(template, locale).name,
     displayName: cut(plan.details.displayName, longest.title),
     address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
     resource: isForMailboxPlan(plan) ? 'mailbox' : 'site',

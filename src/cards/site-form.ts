@@ -1,149 +1,84 @@
-import { z } from 'zod'
-import { addressOf, type Fault, isMailboxKind, siteKind, type Template, type TemplateField } from '../core/index.ts'
-import { defineCard } from './define-card.ts'
-import { choice, type FaultLine, faultLine, faultsOfForm, formFaults, partsOf } from './form-faults.ts'
-import { withoutScheme } from './links.ts'
-import { basisOf, formBasis, type RequestForm } from './request-form.ts'
+import { addressRuleOf, type Fault, type ResourceKind, type Template } from '../core/index.ts'
+import { answerLength, fieldInputs } from './field-inputs.ts'
+import { type FaultLine, partsOf } from './form-faults.ts'
+import { chosenAmong, type FormInput, inputOf } from './form-input.ts'
+import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
+import type { RequestForm } from './request-form.ts'
+import { type SiteInputId, siteInputs } from './site-inputs.ts'
 import { strings } from './strings.ts'
-import { cut, longest } from './words.ts'
+import { cut, fill, longest } from './words.ts'
 
-/** The inputs that every site form has; a template's own fields and labels come on top. */
-const ownInputs = ['displayName', 'alias', 'description', 'owners', 'labelId', 'reason'] as const
-type OwnInput = (typeof ownInputs)[number]
-const forEachInput = <T extends z.ZodType>(schema: T) =>
-  z.strictObject({
-    displayName: schema,
-    alias: schema,
-    description: schema,
-    owners: schema,
-    labelId: schema,
-    reason: schema,
-  })
+/** What the one form asks for a site. */
+export const siteForm = {
+  ids({ fields, labels }: Template) {
+    const own: SiteInputId[] = ['displayName', 'alias', 'description', 'owners']
+    const label = labels.allowed.length > 0 ? ['labelId'] : []
+    return { front: [...own, ...fields.map(({ key }) => `metadata.${key}`), ...label, 'reason'], more: [] }
+  },
 
-export const siteFormCard = defineCard({
-  name: 'site-form',
-  data: z.strictObject({
-    requestId: z.uuid(),
-    version: z.int(),
-    ...formFaults,
-    ...formBasis,
-    faults: forEachInput(faultLine),
-    values: forEachInput(z.string()),
-    kind: siteKind,
-    approval: z.enum(['approval', 'noApproval']),
-    templateName: z.string(),
-    root: z.string(),
-    preview: z.string(),
-    people: z.array(choice),
-    requester: z.string(),
-    ownersHelp: z.enum(['added', 'addedMinimum']),
-    ownersMinimum: z.int(),
-    labels: z.strictObject({ offered: z.boolean(), choices: z.array(choice) }),
-    reasonRequired: z.boolean(),
-    fields: z.array(
-      z.strictObject({
-        key: z.string(),
-        type: z.enum(['text', 'choice', 'number', 'date', 'toggle', 'person']),
-        label: z.string(),
-        help: z.string(),
-        placeholder: z.string(),
-        required: z.boolean(),
-        choices: z.array(choice),
-        maxLength: z.int(),
-        value: z.string(),
-        fault: faultLine,
-      }),
-    ),
-  }),
-})
-type View = Parameters<typeof siteFormCard.render>[0]
+  label: (_: ResourceKind, id: string): string => (isSiteInput(id) ? strings.site[id].label : id),
 
-/** Ids of the inputs that a site template's form shows. */
-export function siteInputIds({ fields, labels }: Pick<Template, 'fields' | 'labels'>): string[] {
-  const own = ownInputs.filter((id) => id !== 'labelId' || labels.allowed.length > 0)
-  return [...own, ...fields.map(({ key }) => `metadata.${key}`)]
+  told: ({ faults }: RequestForm): readonly Fault[] => faults,
+
+  /** `/owners/0` → `owners`, `/metadata/costCentre` → `metadata.costCentre`. */
+  inputOf(fault: Fault): string {
+    const [field = '', key] = partsOf(fault)
+    return field === 'metadata' && key !== undefined ? `metadata.${key}` : field
+  },
+
+  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => FaultLine) {
+    const fields = fieldInputs(form, answerLength(form.template, 100, 500, 1500), faultOf)
+    return (id: string): FormInput | undefined =>
+      isSiteInput(id) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
+  },
 }
 
-/** What the form of a template for sites shows. */
-export function siteFormView(form: RequestForm): View {
-  const { draft, template, requester } = form
-  const { kind, labels, limits, naming, approval } = template
-  if (isMailboxKind(kind)) throw new Error(`the site form shows no template of the kind ${kind}`)
-  const label = (id: string) => labelOf(id, template)
-  const faults = faultsOfForm(form.faults, form.notice, {
-    ids: siteInputIds(template),
-    label,
-    inputOf,
-    resource: 'site',
-  })
-  const value = (id: string): string => draft.values[id] ?? ''
-  const own = <T>(each: (id: OwnInput) => T) => ({
-    displayName: each('displayName'),
-    alias: each('alias'),
-    description: each('description'),
-    owners: each('owners'),
-    labelId: each('labelId'),
-    reason: each('reason'),
-  })
-  return {
-    requestId: draft.requestId,
-    version: draft.version,
-    ...faults.view,
-    ...basisOf(draft),
-    faults: own(faults.lineOf),
-    values: { ...own(value), labelId: draft.values['labelId'] ?? labels.default ?? '' },
-    kind,
-    approval: approval ? 'approval' : 'noApproval',
-    templateName: template.name,
-    root: `${withoutScheme(form.siteRoot)}/${naming.prefix}…${naming.suffix}`,
-    preview: previewOf(form),
-    people: form.people.map(({ id, displayName }) => ({ title: cut(displayName, longest.name), value: id })),
-    requester: cut(requester.displayName, longest.name),
-    ownersHelp: limits.ownersMinimum > 1 ? 'addedMinimum' : 'added',
-    ownersMinimum: limits.ownersMinimum,
-    labels: {
-      offered: labels.allowed.length > 0,
-      choices: labels.allowed.map(({ id, name }) => ({ title: name, value: id })),
-    },
-    reasonRequired: approval !== null,
-    fields: fieldsOf(template, value, faults.lineOf),
-  }
-}
+const isSiteInput = (id: string): id is SiteInputId => Object.hasOwn(siteInputs, id)
 
-/** The same without the help and examples of the template's own fields: its questions and the answers must stay. */
-export const plainSiteForm = (view: View): View => ({
-  ...view,
-  fields: view.fields.map((field) => ({ ...field, help: '', placeholder: '' })),
-})
-
-/** The address that comes of what is filled in, unless somebody holds it; `''` while there is nothing to make it of. */
-function previewOf({ draft, template, siteRoot }: RequestForm): string {
-  const [displayName = '', alias = ''] = [draft.values['displayName']?.trim(), draft.values['alias']?.trim()]
-  if (displayName === '' && alias === '') return ''
-  const address = addressOf(template, { displayName, alias }, draft.requestId)
-  // What is typed there may be no address yet.
-  return /^[a-z0-9_-]+$/.test(address.alias) ? `${withoutScheme(siteRoot)}/${address.alias}` : ''
-}
-
-/** The more text fields a template has, the shorter their answers may be in chat, since a card holds only so much. */
-const answerLength = (fields: readonly TemplateField[]): number =>
-  Math.min(500, Math.max(100, Math.floor(1500 / Math.max(1, fields.filter(({ type }) => type === 'text').length))))
-
-function fieldsOf(template: Template, value: (id: string) => string, faultOf: (id: string) => FaultLine) {
-  const maxLength = answerLength(template.fields)
-  return template.fields.map(({ key, type, label, help, placeholder, required, choices }) => {
-    const id = `metadata.${key}`
-    return { key, type, label, help, placeholder, required, choices, maxLength, value: value(id), fault: faultOf(id) }
+function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fault: FaultLine): FormInput {
+  const { draft, template, people } = form
+  const { type, most } = siteInputs[id]
+  const words: { label: string; placeholder?: string; error?: string } = strings.site[id]
+  const required = isRequired(template, id)
+  const value = draft.values[id] ?? (id === 'labelId' ? (template.labels.default ?? '') : '')
+  const isChoice = type === 'choice'
+  return inputOf({
+    id,
+    type,
+    label: words.label,
+    placeholder: isChoice ? strings.form.choosePlaceholder : (words.placeholder ?? ''),
+    required,
+    error: required ? (words.error ?? (isChoice ? strings.form.choose : strings.form.fillIn)) : '',
+    maxLength: type === 'text' || type === 'multiline' ? most : 0,
+    value,
+    choices: isChoice
+      ? template.labels.allowed.map(({ id: labelId, name }) => ({ title: name, value: labelId }))
+      : type === 'people'
+        ? chosenAmong(people, value)
+        : [],
+    fault,
+    help: helpOf(form, id, ids),
+    checks: inputOfAddress(template, ids) === id,
   })
 }
 
-/** The input that a fault's JSON pointer means: `/owners/0` → `owners`, `/metadata/costCentre` → `metadata.costCentre`. */
-function inputOf(fault: Fault): string {
-  const [field = '', key] = partsOf(fault)
-  return field === 'metadata' && key !== undefined ? `metadata.${key}` : field
+function isRequired({ properties, approval }: Template, id: SiteInputId): boolean {
+  if (id === 'displayName' || id === 'labelId') return true
+  return id === 'reason' ? approval !== null : properties[id]?.required === true
 }
 
-function labelOf(id: string, { fields }: Template): string {
-  const own = ownInputs.find((input) => input === id)
-  return own ? strings.site[own].label : (fields.find(({ key }) => `metadata.${key}` === id)?.label ?? id)
+function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, ids: readonly string[]): string[] {
+  const help: string[] = []
+  if (id === 'displayName') help.push(displayNameWords(names, template))
+  if (inputOfAddress(template, ids) === id) help.push(addressWords(names, template))
+  if (id === addressRuleOf(template.kind) && !isRequired(template, id)) help.push(strings.site.alias.help)
+  if (id === 'owners') help.push(...ownersHelp(template, cut(requester.displayName, longest.name)))
+  if (id === 'reason' && template.approval !== null) help.push(strings.site.reason.help)
+  return help
+}
+
+function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name: string): string[] {
+  const how = ownersMinimum > 1 ? ('addedMinimum' as const) : ('added' as const)
+  const most = ownersMaximum < 20 ? fill(strings.site.owners.most, { count: String(ownersMaximum) }) : ''
+  return [[fill(strings.site.owners[how], { name, count: String(ownersMinimum) }), most].join(' ').trim()]
 }

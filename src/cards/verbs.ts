@@ -6,6 +6,7 @@ export const verbs = [
   'request.choose',
   'request.continue',
   'request.review',
+  'request.check',
   'request.keep',
   'request.submit',
   'request.edit',

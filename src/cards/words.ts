@@ -104,6 +104,12 @@ export const time = (viewer: Viewer): string => format(viewer.now, viewer, parts
 export const fullMoment = (at: string, viewer: Viewer): string =>
   format(new Date(at), viewer, parts('full', !sameYear(new Date(at), viewer)))
 
+export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+
+/** A day as it is kept, `2026-11-30`, as people write it. */
+export const dayOf = (day: string): string =>
+  new Intl.DateTimeFormat(strings.locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`))
+
 /** The day with which something ends: "30 November 2026", and the hour where it is not the end of that day. */
 export function lastDay(until: string, viewer: Viewer): string {
   const date = new Date(until)

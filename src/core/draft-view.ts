@@ -3,6 +3,7 @@ import { comparedWithBasis } from './based-on.ts'
 import type { Draft } from './draft.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { bodyOfForm } from './form-values.ts'
+import type { NamePreview } from './name-preview.ts'
 import { isForMailboxPlan, type Plan, usableTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { evaluate, resourceOf } from './preview.ts'
@@ -20,6 +21,8 @@ export type DraftView =
       readonly draft: Draft
       readonly template: Template
       readonly faults: readonly Fault[]
+      /** What comes of its names, where somebody asked for that. */
+      readonly preview?: NamePreview
       readonly outdated: boolean
     }
   | {

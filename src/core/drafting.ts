@@ -48,7 +48,10 @@ export async function openDraft(
 
 /** What stands in a form before anybody has typed: who asks for a shared mailbox mostly wants to read it. */
 function openingValues(template: Template, { id }: Actor): Draft['values'] {
-  return { ...defaultsOf(template), ...(template.kind === 'sharedMailbox' && { 'permissions.FullAccess': id }) }
+  const { kind, limits, properties } = template
+  const isGiven = limits.permissionsMaximum !== 0 && (limits.accessLevels?.includes('FullAccess') ?? true)
+  const isAsked = kind === 'sharedMailbox' && isGiven && properties['permissions.FullAccess']?.shown !== false
+  return { ...defaultsOf(template), ...(isAsked && { 'permissions.FullAccess': id }) }
 }
 
 /**

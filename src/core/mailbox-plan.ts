@@ -84,7 +84,7 @@ function wrongBody(body: unknown): Fault[] {
 }
 
 /** A name that no address can have comes with the nearest one that can: "Büro Zürich 5" → `buro-zurich-5`. */
-function withName(one: Fault, name: unknown): Fault {
+export function withName(one: Fault, name: unknown): Fault {
   if (one.pointer !== '/name' || one.code !== 'invalid' || typeof name !== 'string') return one
   const suggestion = slug(name.split('@')[0] ?? '').slice(0, 64)
   return suggestion === '' ? one : { ...one, detail: `${one.detail} Try ${suggestion}.`, suggestion }

@@ -156,13 +156,27 @@ export function render(
   return { prefix, suffix, hasInput: input !== undefined, shaped }
 }
 
+/** A pattern with what stands for its tokens, or, of a token that nothing stands for yet, what `unknown` has for it. */
+export const sketch = (
+  pattern: string,
+  values: TokenValues,
+  form: NameForm,
+  clean: (value: string) => string,
+  unknown: (token: string) => string,
+): string =>
+  partsOfPattern(pattern)
+    .map((part) => (isToken(part) ? wordsOf(part, values, form, clean, unknown(part.token)) : part.literal))
+    .join('')
+
 function wordsOf(
   { token, transforms, width }: TokenPart,
   values: TokenValues,
   form: NameForm,
   clean: (value: string) => string,
+  otherwise = '',
 ) {
   const value = Object.hasOwn(values, token) ? (values[token] ?? '') : ''
+  if (value === '' && otherwise !== '') return otherwise
   if (token === 'counter') return value.padStart(width ?? digits.least, '0')
   return cutTo(clean(changed(value, transforms)), Math.min(width ?? mostOfToken[form], mostOfToken[form]))
 }

@@ -10,7 +10,7 @@ import type { Template } from './template.ts'
 import { fault } from './validation.ts'
 
 /** What a request says of itself, or else its requester, that a name can be made of. */
-interface Telling {
+export interface Telling {
   readonly metadata?: Metadata
   readonly department?: string | undefined
   readonly city?: string | undefined
@@ -20,7 +20,7 @@ interface Telling {
 }
 
 /** What the tokens of a template's names stand for. The directory is asked only for what no one has said. */
-async function tokenValues(
+export async function tokenValues(
   { ports, actor }: Pick<Inquiry, 'ports' | 'actor'>,
   { kind, naming }: Pick<Template, 'kind' | 'naming'>,
   { metadata = {}, department, city, country, companyName, officeLocation }: Telling,

@@ -21,6 +21,7 @@ import { readExplanation } from './explanation.ts'
 import { continueDraft, keepDraft, listBegun } from './kept-drafts.ts'
 import { type PageAt, pageOfApprovals, pageOfOwn } from './list-page.ts'
 import { approve, reject } from './membership.ts'
+import { checkNames, likelyNames } from './name-check.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
 import { nudge } from './nudge.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -31,6 +32,7 @@ import { draftFromRequest, draftLikeRequest } from './repeating.ts'
 import { previewRequest } from './request-preview.ts'
 import { previewAs } from './simulation.ts'
 import { submit } from './submission.ts'
+import type { Template } from './template.ts'
 import { tendStage } from './tend.ts'
 import { watch } from './watchdog.ts'
 
@@ -155,6 +157,12 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       read: to('request.create', (actor, requestId: string) => readDraft(ports, actor, requestId)),
       review: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
         reviewDraft(ports, settings, actor, requestId, version, values),
+      ),
+      checkNames: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
+        checkNames(ports, settings, actor, requestId, version, values),
+      ),
+      likelyNames: to('request.create', (actor, draft: Draft, template: Template) =>
+        likelyNames(ports, settings, actor, draft, template),
       ),
       mailDomains: () => asking(() => ports.directory.mailDomains()),
       edit: to('request.create', (actor, requestId: string, version: number) =>

@@ -1,9 +1,9 @@
 import { approvalCard, approvalView } from '../../src/cards/approval-card.ts'
 import { continueDraftCard, continueDraftView } from '../../src/cards/continue-draft.ts'
-import { mailboxFormCard, mailboxFormView } from '../../src/cards/mailbox-form.ts'
+import { requestFormCard, requestFormView } from '../../src/cards/form-view.ts'
 import { reviewCard, reviewView } from '../../src/cards/review.ts'
-import { siteFormCard, siteFormView } from '../../src/cards/site-form.ts'
 import type { BasedOn } from '../../src/core/index.ts'
+import { requestForm } from './card-forms.ts'
 import { supportMailbox } from './card-mailboxes.ts'
 import {
   at,
@@ -11,12 +11,10 @@ import {
   draftOf,
   filled,
   kim,
-  mailDomain,
   openCommunity,
   planOf,
   projectSite,
   requestOf,
-  siteRoot,
   viewerOf,
 } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
@@ -43,7 +41,6 @@ const begun = [
   draftWith('Board of directors, minutes and decisions since 1990', 3, '2026-11-12T08:00:00Z'),
   draftWith('Choir', 4, '2026-10-12T08:00:00Z'),
 ]
-const form = { template: projectSite, requester: kim, people: [dana], faults: [], siteRoot, mailDomain }
 
 /** What was begun, and what is asked for again. */
 export const draftSamples: readonly Sample[] = [
@@ -61,16 +58,24 @@ export const draftSamples: readonly Sample[] = [
   sample('kept', continueDraftCard, continueDraftView({ says: 'kept', drafts: begun.slice(0, 1) }, asKim)),
   sample(
     'repeat',
-    siteFormCard,
-    siteFormView({ ...form, draft: draftOf({ ...filled, alias: '' }, { basedOn: { ...basis, how: 'repeat' } }) }),
+    requestFormCard,
+    requestFormView(
+      requestForm({
+        template: projectSite,
+        people: [dana],
+        draft: draftOf({ ...filled, alias: '' }, { basedOn: { ...basis, how: 'repeat' } }),
+      }),
+    ),
   ),
   sample(
     'again',
-    mailboxFormCard,
-    mailboxFormView({
-      ...{ template: supportMailbox, requester: kim, people: [], faults: [], siteRoot, mailDomain },
-      draft: draftOf({ displayName: 'Help desk' }, { basedOn: { ...basis, how: 'resubmission' } }),
-    }),
+    requestFormCard,
+    requestFormView(
+      requestForm({
+        template: supportMailbox,
+        draft: draftOf({ displayName: 'Help desk' }, { basedOn: { ...basis, how: 'resubmission' } }),
+      }),
+    ),
   ),
   sample(
     'changed',

@@ -1,10 +1,11 @@
 import { approvalCard, approvalView } from '../../src/cards/approval-card.ts'
+import { requestFormCard, requestFormView } from '../../src/cards/form-view.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/help.ts'
-import { mailboxFormCard, mailboxFormView } from '../../src/cards/mailbox-form.ts'
 import { mailboxReadyCard, mailboxReadyView } from '../../src/cards/ready.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
 import { reviewCard, reviewView } from '../../src/cards/review.ts'
 import { fault } from '../../src/core/index.ts'
+import { requestForm } from './card-forms.ts'
 import {
   mailboxes,
   mailboxPlanOf,
@@ -14,13 +15,12 @@ import {
   sharedOf,
   supportMailbox,
 } from './card-mailboxes.ts'
-import { dana, draftOf, kim, mailDomain, omar, projectSite, sam, siteRoot, viewerOf } from './card-requests.ts'
+import { dana, draftOf, kim, omar, projectSite, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { notSimilar, similarMailbox, similarRooms } from './card-similar.ts'
 
 const asKim = viewerOf(kim)
 const asSam = viewerOf(sam, { isAdmin: true })
-const form = { requester: kim, faults: [], people: [], siteRoot, mailDomain }
 const unread = sharedOf({
   ...mailboxes.waiting,
   details: { ...mailboxes.waiting.details, permissions: {}, autoMapping: true },
@@ -34,23 +34,24 @@ export const mailboxSamples: readonly Sample[] = [
     chooseTemplateView([projectSite, supportMailbox, meetingRoom, poolEquipment].map(choiceOf)),
   ),
   sample('unmatched', chooseTemplateCard, chooseTemplateView([supportMailbox, meetingRoom].map(choiceOf), 'printer')),
-  sample('', mailboxFormCard, mailboxFormView({ ...form, template: meetingRoom, draft: draftOf({}) })),
-  sample('shared', mailboxFormCard, mailboxFormView({ ...form, template: supportMailbox, draft: draftOf({}) })),
-  sample('equipment', mailboxFormCard, mailboxFormView({ ...form, template: poolEquipment, draft: draftOf({}) })),
+  sample('room', requestFormCard, requestFormView(requestForm({ template: meetingRoom, draft: draftOf({}) }))),
+  sample('shared', requestFormCard, requestFormView(requestForm({ template: supportMailbox, draft: draftOf({}) }))),
+  sample('equipment', requestFormCard, requestFormView(requestForm({ template: poolEquipment, draft: draftOf({}) }))),
   sample(
-    'returned',
-    mailboxFormCard,
-    mailboxFormView({
-      ...form,
-      template: meetingRoom,
-      draft: draftOf({ ...roomAnswers, 'permissions.SendAs': omar.id, country: 'Helvetien' }, { version: 2 }),
-      people: [dana, omar],
-      faults: [
-        fault('/name', 'name-taken', 'room-zrh-aurora@contoso.example is taken.', 'room-zrh-aurora-2'),
-        fault(`/permissions/${omar.id}`, 'chosen-twice', 'One person has one kind of access; choose one of the two.'),
-        fault('/country', 'not-a-country', 'Give a country by its English name or its two-letter code.'),
-      ],
-    }),
+    'room-returned',
+    requestFormCard,
+    requestFormView(
+      requestForm({
+        template: meetingRoom,
+        draft: draftOf({ ...roomAnswers, 'permissions.SendAs': omar.id, country: 'Helvetien' }, { version: 2 }),
+        people: [dana, omar],
+        faults: [
+          fault('/name', 'name-taken', 'room-zrh-aurora@contoso.example is taken.', 'room-zrh-aurora-2'),
+          fault(`/permissions/${omar.id}`, 'chosen-twice', 'One person has one kind of access; choose one of the two.'),
+          fault('/country', 'not-a-country', 'Give a country by its English name or its two-letter code.'),
+        ],
+      }),
+    ),
   ),
   sample(
     'room',

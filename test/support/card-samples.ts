@@ -1,19 +1,19 @@
 import { approvalCard, approvalView } from '../../src/cards/approval-card.ts'
 import { approvalDecidedCard, approvalDecidedView } from '../../src/cards/approval-decided.ts'
+import { requestFormCard, requestFormView } from '../../src/cards/form-view.ts'
 import { chooseTemplateCard, chooseTemplateView, helpCard, helpView } from '../../src/cards/help.ts'
 import { type Notice, noticeCard, noticeView } from '../../src/cards/notice.ts'
 import { siteReadyCard, siteReadyView } from '../../src/cards/ready.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
 import { reviewCard, reviewView } from '../../src/cards/review.ts'
-import { siteFormCard, siteFormView } from '../../src/cards/site-form.ts'
 import { type Condition, fault, type JudgedCondition } from '../../src/core/index.ts'
+import { requestForm } from './card-forms.ts'
 import {
   approvedBy,
   dana,
   draftOf,
   filled,
   kim,
-  mailDomain,
   omar,
   openCommunity,
   planOf,
@@ -22,7 +22,6 @@ import {
   requestId,
   requestOf,
   requests,
-  siteRoot,
   stageOf,
   viewerOf,
 } from './card-requests.ts'
@@ -40,7 +39,8 @@ import { notSimilar, similarSites } from './card-similar.ts'
 const offers = ['newSite', 'newSharedMailbox', 'newRoom', 'newEquipment'] as const
 const asKim = viewerOf(kim)
 const asDana = viewerOf(dana)
-const form = { template: projectSite, requester: kim, people: [], faults: [], siteRoot, mailDomain }
+const form = (given: Partial<Parameters<typeof requestForm>[0]> & Pick<Parameters<typeof requestForm>[0], 'draft'>) =>
+  requestFormView(requestForm({ template: projectSite, ...given }))
 const choiceOf = (template: typeof projectSite, more: { id?: string; name?: string; description?: string } = {}) => ({
   ...template,
   ...more,
@@ -98,13 +98,12 @@ const ofSites: readonly Sample[] = [
       choiceOf(openCommunity),
     ]),
   ),
-  sample('', siteFormCard, siteFormView({ ...form, draft: draftOf({ labelId: 'b2' }) })),
-  sample('plain', siteFormCard, siteFormView({ ...form, template: openCommunity, draft: draftOf({}) })),
+  sample('', requestFormCard, form({ draft: draftOf({ labelId: 'b2' }) })),
+  sample('plain', requestFormCard, form({ template: openCommunity, draft: draftOf({}) })),
   sample(
     'returned',
-    siteFormCard,
-    siteFormView({
-      ...form,
+    requestFormCard,
+    form({
       draft: draftOf({ ...filled, 'metadata.costCentre': '47' }, { version: 2 }),
       people: [dana],
       faults: [
@@ -115,9 +114,8 @@ const ofSites: readonly Sample[] = [
   ),
   sample(
     'stale',
-    siteFormCard,
-    siteFormView({
-      ...form,
+    requestFormCard,
+    form({
       draft: draftOf(filled, { version: 4 }),
       people: [dana],
       notice: 'stale',

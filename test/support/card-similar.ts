@@ -4,12 +4,14 @@ import { dana, kim, omar, siteRoot } from './card-world.ts'
 interface Shown {
   readonly similar: SimilarResources
   readonly siteRoot: string
+  readonly locale: string
 }
 /** A review that found nothing with a similar name. */
-export const notSimilar: Shown = { siteRoot, similar: { resources: [], more: 0 } }
+export const notSimilar: Shown = { locale: 'en-GB', siteRoot, similar: { resources: [], more: 0 } }
 
 /** One of each way to get at a site, and more of them. */
 export const similarSites: Shown = {
+  locale: 'en-GB',
   siteRoot,
   similar: {
     resources: [
@@ -35,6 +37,7 @@ export const similarSites: Shown = {
 
 /** A shared mailbox, whose owner nobody knows. */
 export const similarMailbox: Shown = {
+  locale: 'en-GB',
   siteRoot,
   similar: {
     resources: [
@@ -46,6 +49,7 @@ export const similarMailbox: Shown = {
 
 /** Two rooms, which everybody may book. */
 export const similarRooms: Shown = {
+  locale: 'en-GB',
   siteRoot,
   similar: {
     resources: ['Aurora North', 'Aurora South'].map((displayName) => {
@@ -58,6 +62,7 @@ export const similarRooms: Shown = {
 
 /** Three of this name, with owners of this name, at addresses of it or of this alias. */
 export const similarNamed = (name: string, alias = name): Shown => ({
+  locale: 'en-GB',
   siteRoot,
   similar: {
     resources: ([`${siteRoot}${alias}`, `${alias}@contoso.example`, alias] as const).map((address) => ({

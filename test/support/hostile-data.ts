@@ -9,8 +9,10 @@ import type { Sample } from './card-sample.ts'
  */
 const ours = new Set([
   ...['reference', 'at', 'age', 'gaveUpAt', 'waited', 'retry', 'words', 'group', 'command'],
-  ...['id', 'key', 'letterId', 'requestId', 'url'],
+  ...['id', 'key', 'letterId', 'requestId', 'url', 'regex', 'minimum', 'maximum'],
 ])
+
+const wordless = new Set(['toggle', 'date', 'number'])
 
 const schemas = new Map<string, Node>(
   definedCards.map(({ name, data }) => {
@@ -34,8 +36,9 @@ export const fillings = (samples: readonly Sample[]): Filling[] =>
 export function withText({ sample, emptyToo }: Filling, textOf: (path: string) => string): unknown {
   const filled = (value: unknown, schema: Node | undefined, path: string): unknown => {
     if (Array.isArray(value)) return value.map((one) => filled(one, memberOf(schema, 'items'), `${path}[]`))
-    // A toggle is one of our own questions: templates ask for texts and choices.
-    if (isNode(value)) return value['type'] === 'toggle' ? value : object(value, memberOf(schema, 'properties'), path)
+    // What holds no words is no place for them: on, off, a day or a number.
+    if (isNode(value))
+      return wordless.has(String(value['type'])) ? value : object(value, memberOf(schema, 'properties'), path)
     const isFree = schema?.['type'] === 'string' && !('enum' in schema || 'format' in schema || 'const' in schema)
     const isTheirs = isFree && !ours.has(path.split('.').at(-1) ?? '')
     return isTheirs && (emptyToo || value !== '') ? textOf(path) : value

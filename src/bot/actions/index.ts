@@ -6,6 +6,7 @@ import { pageApprovals, pageRequests } from './lists.ts'
 import {
   askAgain,
   cancelRequest,
+  checkNames,
   chooseTemplate,
   continueRequest,
   editRequest,
@@ -22,6 +23,7 @@ export const cardActions = cardActionRegistry(
   chooseTemplate,
   continueRequest,
   reviewRequest,
+  checkNames,
   keepRequest,
   submitRequest,
   editRequest,

@@ -34,6 +34,16 @@ export const reviewRequest = defineCardAction({
   },
 })
 
+/** Takes the form as far as it is filled in, and says what comes of its names. */
+export const checkNames = defineCardAction({
+  verb: 'request.check',
+  data: z.looseObject({ requestId, version }),
+  async handle(turn, { requestId, version, ...inputs }) {
+    const values = await filledIn(turn, requestId, inputs)
+    return showStep(await turn.provisioning.drafts.checkNames(turn.actor, requestId, version, values), turn)
+  },
+})
+
 /** Takes the form as far as it is filled in, right or wrong, and keeps it for later. */
 export const keepRequest = defineCardAction({
   verb: 'request.keep',

@@ -91,10 +91,17 @@ const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<
 
 /** Those with this part in their name. Where no name has it, all are shown, and it is said: none opens by itself. */
 async function chooseNamed(turn: Turn, words: NewWords, templates: readonly Template[], part: string): Promise<Reply> {
-  const found = templates.filter(({ name }) => name.toLowerCase().includes(part.trim().toLowerCase()))
+  const wanted = part.trim().toLowerCase()
+  const found = templates.filter((template) => namesOf(template).some((name) => name.toLowerCase().includes(wanted)))
   if (found.length > 0 || templates.length === 0 || part === '') return continueOrChoose(turn, words, found)
   return showStep({ step: 'choose', templates, unmatched: part }, turn)
 }
+
+/** What a template is called, in any language. */
+const namesOf = ({ name, localised }: Template): string[] => [
+  name,
+  ...Object.values(localised).flatMap((words) => words.name ?? []),
+]
 
 /** What was begun of these templates is offered first. */
 async function continueOrChoose(turn: Turn, words: NewWords, templates: readonly Template[]): Promise<Reply> {

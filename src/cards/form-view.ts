@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { addressRuleOf, type Fault, isMailboxKind, resourceKind, type Template } from '../core/index.ts'
+import { defineCard } from './define-card.ts'
+import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
+import { formInput } from './form-input.ts'
+import { mailboxForm } from './mailbox-form.ts'
+import { basisOf, formBasis, type RequestForm } from './request-form.ts'
+import { siteForm } from './site-form.ts'
+import { strings } from './strings.ts'
+import { cut, fill, listOf, longest, quantity } from './words.ts'
+
+const section = z.strictObject({
+  id: z.enum(['front', 'more']),
+  open: z.boolean(),
+  style: z.enum(['default', 'emphasis']),
+  inputs: z.array(formInput).min(1),
+})
+
+/** The one form of all kinds of resource: which inputs it has is data. */
+export const requestFormCard = defineCard({
+  name: 'request-form',
+  data: z.strictObject({
+    requestId: z.uuid(),
+    version: z.int(),
+    ...formFaults,
+    ...formBasis,
+    kind: resourceKind,
+    approval: z.enum(['approval', 'noApproval']),
+    icon: z.string(),
+    templateName: z.string(),
+    sections: z.array(section).min(1),
+    /** What the template has decided, in a sentence; `''` for nothing. */
+    decided: z.string(),
+  }),
+})
+export type FormView = Parameters<typeof requestFormCard.render>[0]
+
+const formOf = ({ kind }: Pick<Template, 'kind'>) => (isMailboxKind(kind) ? mailboxForm : siteForm)
+
+/** Ids of the inputs that a template's form shows, in front and behind "More". */
+export function inputIds(template: Template): { readonly front: readonly string[]; readonly more: readonly string[] } {
+  const { front, more } = formOf(template).ids(template)
+  const isAsked = (id: string): boolean => {
+    const rule = template.properties[id]
+    return rule === undefined || (rule.shown && rule.fixed === undefined)
+  }
+  return { front: front.filter(isAsked), more: more.filter(isAsked) }
+}
+
+/** What the form of a template shows. */
+export function requestFormView(form: RequestForm): FormView {
+  const { draft, template } = form
+  const { kind, fields, approval, icon, name } = template
+  const { front, more } = inputIds(template)
+  const ids = [...front, ...more]
+  const own = formOf(template)
+  const faults = faultsOfForm(ownWords(own.told(form), template), form.notice, {
+    ids,
+    label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? own.label(kind, id),
+    inputOf: (fault) => shownInput(own.inputOf(fault, draft.values), template, ids),
+    resource: isMailboxKind(kind) ? 'mailbox' : 'site',
+  })
+  const input = own.inputs(form, ids, faults.lineOf)
+  const drawn = (some: readonly string[]) => some.flatMap((id) => input(id) ?? [])
+  const behind = drawn(more)
+  const sections: FormView['sections'] = [{ id: 'front', open: true, style: 'default', inputs: drawn(front) }]
+  if (behind.length > 0) {
+    const open = behind.some(({ fault }) => fault.words !== '')
+    sections.push({ id: 'more', open, style: 'emphasis', inputs: behind })
+  }
+  return {
+    requestId: draft.requestId,
+    version: draft.version,
+    ...faults.view,
+    ...basisOf(draft),
+    kind,
+    approval: approval ? 'approval' : 'noApproval',
+    icon,
+    templateName: name,
+    sections,
+    decided: decidedBy(template, (id) => own.label(kind, id)),
+  }
+}
+
+/** A fault of a template's own question that the template has words for is told in those. */
+function ownWords(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>): Fault[] {
+  return faults.map((fault) => {
+    const [field, key] = partsOf(fault)
+    const own = field === 'metadata' ? fields.find((one) => one.key === key)?.error : undefined
+    return own && own === fault.detail ? { ...fault, code: 'own-words' } : fault
+  })
+}
+
+/** The input beside which a fault is told; an address that is not asked for is made of the name. */
+function shownInput(id: string, { kind }: Template, ids: readonly string[]): string {
+  return id === addressRuleOf(kind) && !ids.includes(id) ? 'displayName' : id
+}
+
+/** Fixed people are ids here, which say nothing to anybody. */
+const peopleProperties: readonly string[] = ['owners', 'primaryOwner', 'secondaryOwner']
+
+/** What the template has decided and people may know: "Set by the template: City Zürich". */
+function decidedBy({ properties }: Template, label: (id: string) => string): string {
+  const decided = Object.entries(properties).flatMap(([id, { shown, fixed }]) => {
+    const isNothing = fixed === undefined || fixed === false || fixed === ''
+    if (!shown || isNothing || peopleProperties.includes(id)) return []
+    const value = fixed === true ? '' : Array.isArray(fixed) ? listOf(fixed, 'unit') : decidedValue(fixed)
+    return [fill(strings.form.decidedOne, { label: label(id), value }).trim()]
+  })
+  return decided.length === 0 ? '' : cut(fill(strings.form.decided, { list: listOf(decided, 'unit') }), longest.text)
+}
+
+const decidedValue = (fixed: string | number | boolean): string =>
+  typeof fixed === 'number' ? quantity(fixed) : String(fixed)
