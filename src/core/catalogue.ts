@@ -2,6 +2,7 @@ import { type Actor, authorize } from './access.ts'
 import { ProvisioningError, refuseFields } from './errors.ts'
 import { usableOf } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
+import type { Person } from './resource.ts'
 import { withFormerSecrets } from './signing-secrets.ts'
 import { type Template, templateWithin } from './template.ts'
 import { fault, faultsOf } from './validation.ts'
@@ -52,7 +53,8 @@ export async function putTemplate(
     webhook: webhook && withFormerSecrets(webhook, before?.webhook ?? null, ports.clock.now()),
   }
   const isWritten = await ports.work.transaction(async () => {
-    const isPut = await ports.templates.put(actor.tenantId, written, expected)
+    const change = { by: asPerson(actor), at: ports.clock.now() }
+    const isPut = await ports.templates.put(actor.tenantId, written, expected, change)
     if (isPut) await ports.endpoints.forget(actor.tenantId, id)
     return isPut
   })
@@ -64,6 +66,13 @@ export async function putTemplate(
   }
   return written
 }
+
+/** Who wrote it, as it is kept beside the version. */
+export const asPerson = ({ id, displayName, userPrincipalName }: Actor): Person => ({
+  id,
+  displayName,
+  userPrincipalName,
+})
 
 /** Looks where the webhook's name leads now. A name that leads nowhere yet may come to be later. */
 async function refuseBadName({ resolveHost }: Ports, { webhookAllowCidrs }: Settings, url: string): Promise<void> {

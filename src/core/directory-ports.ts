@@ -48,6 +48,8 @@ export interface Directory {
   /** The people in a group, through nesting too. */
   membersOf(groupId: string): Promise<Account[]>
   ownersOf(groupId: string): Promise<Account[]>
+  /** What a group is called now; undefined when there is none of that id. */
+  groupName(groupId: string): Promise<string | undefined>
   /** Ids of the groups that the person is in, through nesting too. The answer may be a minute old, unless asked anew. */
   groupsOf(personId: string, how?: { readonly anew: boolean }): Promise<ReadonlySet<string>>
   /** People by what others type of them: a sign-in name or mail address, else the beginning of a name. Ten at most. */

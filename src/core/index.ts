@@ -104,8 +104,17 @@ export { type SimulatedPreview, simulatedPreview } from './simulation.ts'
 export * from './site.ts'
 export { standsFor } from './stand-ins.ts'
 export * from './template.ts'
+export {
+  type MeantTemplates,
+  meantTemplates,
+  type TemplateEdit,
+  type TemplateInUse,
+  type TemplatePage,
+  type TemplateReport,
+} from './template-care.ts'
 export { type TemplateField, templateField } from './template-field.ts'
 export { type Applied, applied, type PropertyRule, propertiesOf } from './template-property.ts'
+export { type TemplateChange, type TemplateVersion, templateVersion } from './template-version.ts'
 export type * from './tenant-ports.ts'
 export type * from './token-buckets.ts'
 export * from './validation.ts'

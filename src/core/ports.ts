@@ -9,6 +9,7 @@ import type { AuditEntry, Delivery, JobOrder } from './events.ts'
 import type { Request, RequestState } from './request.ts'
 import type { ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
+import type { TemplateChange, TemplateVersion } from './template-version.ts'
 import type { Tenant, Vitals } from './tenant-ports.ts'
 import type { DeliveryQuery, WebhookEndpoint } from './webhook-endpoint.ts'
 
@@ -102,8 +103,13 @@ export interface RequestStore {
 export interface TemplateStore {
   list(tenantId: string): Promise<Template[]>
   find(tenantId: string, id: string): Promise<Template | undefined>
-  /** Writes a template whose version is `expected`+1; false when the stored version is another (0 = there is none). */
-  put(tenantId: string, template: Template, expected: number): Promise<boolean>
+  /**
+   * Writes a template whose version is `expected`+1; false when the stored version is another (0 = there is none). Each version
+   * is kept, without its secrets, with who wrote it and when: without `change` nobody, such as the file of templates, just now.
+   */
+  put(tenantId: string, template: Template, expected: number, change?: TemplateChange): Promise<boolean>
+  /** The versions that there were, the newest first. */
+  versions(tenantId: string, id: string, limit: number): Promise<TemplateVersion[]>
   /** Forgets the secrets of webhooks that sign no more at this time. */
   forgetOld(at: Date): Promise<void>
 }

@@ -33,6 +33,7 @@ import { previewRequest } from './request-preview.ts'
 import { previewAs } from './simulation.ts'
 import { submit } from './submission.ts'
 import type { Template } from './template.ts'
+import { reportOnTemplate, switchTemplate, templatesInUse } from './template-care.ts'
 import { tendStage } from './tend.ts'
 import { watch } from './watchdog.ts'
 
@@ -143,6 +144,12 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       read: to('template.read', (actor, id: string) => readTemplate(ports, actor, id)),
       put: to('template.write', (actor, id: string, body: unknown, expected: number) =>
         putTemplate(ports, settings, actor, id, body, expected),
+      ),
+      /** How much templates are used, in pages: for those who look after them. */
+      inUse: to('template.write', (actor, page: { from: number; most: number }) => templatesInUse(ports, actor, page)),
+      report: to('template.write', (actor, id: string) => reportOnTemplate(ports, settings, actor, id)),
+      switch: to('template.write', (actor, id: string, expected: number, active: boolean) =>
+        switchTemplate(ports, actor, id, expected, active),
       ),
     },
 

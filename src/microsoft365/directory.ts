@@ -42,6 +42,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
     manager: async (id) => asAccount(await graph.manager(id)),
     membersOf: (groupId) => accountsOf(graph, groupId, 'transitiveMembers'),
     ownersOf: (groupId) => accountsOf(graph, groupId, 'owners'),
+    groupName: (groupId) => graph.groupName(groupId),
     groupsOf: (personId, how) =>
       groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.anew === true),
     findPeople: (text) => findPeople(graph, text),

@@ -124,6 +124,11 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       const url = `${root}/users/${segment(userId)}/transitiveMemberOf${query({ $select: 'id', $top: '999' })}`
       return (await list(url, entry, 'reading the groups of a person')).map(({ id }) => id)
     },
+    async groupName(id: string): Promise<string | undefined> {
+      const url = `${root}/groups/${segment(id)}${query({ $select: 'id,displayName' })}`
+      const answer = await call({ url, purpose: 'looking a group up', accept: [404] })
+      return answer.status === 404 ? undefined : readAs(groupEntry, answer, graph).displayName
+    },
     groupsByNickname: (mailNickname: string) =>
       list(
         `${root}/groups${query({ $filter: `mailNickname eq ${quoted(mailNickname)}`, $select: 'id' })}`,

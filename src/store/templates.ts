@@ -1,8 +1,29 @@
-import { type Template, type TemplateStore, template } from '../core/index.ts'
+import {
+  showTemplateToAdmin,
+  type Template,
+  type TemplateChange,
+  type TemplateStore,
+  template,
+  templateVersion,
+} from '../core/index.ts'
 import type { Database } from './database.ts'
 
 /** How many templates are kept parsed. */
 const keptParsed = 500
+/** Both with the template's old version as the fifth value: 0 where there was none. */
+const inserted = `INSERT INTO templates (tenant_id, template_id, version, body)
+  SELECT $1::uuid, $2::uuid, $3::integer, $4::jsonb WHERE $5::integer = 0
+  ON CONFLICT (tenant_id, template_id) DO NOTHING`
+const updated = `UPDATE templates SET version = $3::integer, body = $4::jsonb
+  WHERE tenant_id = $1::uuid AND template_id = $2::uuid AND version = $5::integer`
+
+interface VersionRow {
+  readonly version: number
+  readonly body: unknown
+  readonly by: unknown
+  readonly at: Date | null
+}
+
 const mark = `xmin::text || ' ' || ctid::text`
 
 /**
@@ -36,18 +57,26 @@ export function createTemplateStore(database: Database): TemplateStore {
       parsed.set(key, { mark: row.mark, template: read })
       return read
     },
-    async put(tenantId, one, expected) {
+    async put(tenantId, one, expected, { by, at }: TemplateChange = { by: null, at: new Date() }) {
+      const written = expected === 0 ? inserted : updated
       const { rowCount } = await database.query(
-        `INSERT INTO templates (tenant_id, template_id, version, body) SELECT $1, $2, $3, $4 WHERE $5 = 0
-         ON CONFLICT (tenant_id, template_id) DO NOTHING`,
-        [tenantId, one.id, one.version, JSON.stringify(one), expected],
+        `WITH written AS (${written} RETURNING tenant_id, template_id, version)
+         INSERT INTO template_versions (tenant_id, template_id, version, body, changed_by, changed_at)
+         SELECT tenant_id, template_id, version, $6::jsonb, $7::jsonb, $8::timestamptz FROM written`,
+        [
+          ...[tenantId, one.id, one.version, JSON.stringify(one), expected],
+          ...[JSON.stringify(showTemplateToAdmin(one)), by && JSON.stringify(by), at.toISOString()],
+        ],
       )
-      if (rowCount === 1) return true
-      const updated = await database.query(
-        'UPDATE templates SET version = $3, body = $4 WHERE tenant_id = $1 AND template_id = $2 AND version = $5 AND $5 > 0',
-        [tenantId, one.id, one.version, JSON.stringify(one), expected],
+      return rowCount === 1
+    },
+    async versions(tenantId, id, limit) {
+      const { rows } = await database.query<VersionRow>(
+        `SELECT version, body, changed_by AS by, changed_at AS at FROM template_versions
+         WHERE tenant_id = $1 AND template_id = $2 ORDER BY version DESC LIMIT $3`,
+        [tenantId, id, limit],
       )
-      return updated.rowCount === 1
+      return rows.map(({ at, ...row }) => templateVersion.parse({ ...row, at: at && at.toISOString() }))
     },
     async forgetOld(at) {
       await database.query(

@@ -124,6 +124,7 @@ export function withBotWorld(): BotWorld {
         manager: unexpected('manager'),
         membersOf: unexpected('membersOf'),
         ownersOf: unexpected('ownersOf'),
+        groupName: () => inDirectory('Site approvers'),
         findPeople: (text) => {
           const wanted = text.toLowerCase()
           const like = (one: Person) =>

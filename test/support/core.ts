@@ -212,6 +212,7 @@ function directoryOf(world: World, database: Database): Directory {
     isGuest: (id) => ask('isGuest', () => world.guests.has(id)),
     membersOf: (id) => ask('membersOf', () => (world.groups.get(id) ?? []).map(marked)),
     ownersOf: (id) => ask('ownersOf', () => world.owners.get(id) ?? []),
+    groupName: (id) => ask('groupName', () => (world.groups.has(id) ? 'Site approvers' : undefined)),
     findPeople: (text) =>
       ask('findPeople', () => {
         const wanted = text.toLowerCase()
