@@ -33,7 +33,7 @@ const names = new RegExp(`${secret}|Kim|Dana|Omar|Priya`)
 /** What a verb needs, said a second time, and what it is about: a request, a draft, a template, a job, or who clicks. */
 type Row =
   | { readonly needs: Permission; readonly act: Act; readonly opens?: RequestState }
-  | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' }
+  | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' | 'catalogue' }
 /** One row for each verb: a new one that is missing here does not compile. */
 const verbTable: Readonly<Record<Verb, Row>> = {
   'request.choose': { needs: 'request.create', about: 'template' },
@@ -62,6 +62,10 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.examine': { needs: 'deadLetter.read', about: 'letter' },
   'admin.replay': { needs: 'deadLetter.replay', about: 'letter' },
   'admin.dismiss': { needs: 'deadLetter.dismiss', about: 'letter' },
+  'admin.templates': { needs: 'template.write', about: 'catalogue' },
+  'admin.template': { needs: 'template.write', about: 'catalogue' },
+  'admin.enable': { needs: 'template.write', about: 'catalogue' },
+  'admin.disable': { needs: 'template.write', about: 'catalogue' },
 }
 const verbs = Object.entries(verbTable).flatMap(([verb, row]) => chatters.map((who) => ({ verb, row, who })))
 
@@ -87,6 +91,10 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   'admin stuck': { needs: 'queue.read' },
   'admin health': { needs: 'health.read' },
   'admin jobs': { needs: 'deadLetter.read' },
+  'admin templates': { needs: 'template.write' },
+  'admin templates show': { needs: 'template.write' },
+  'admin templates enable': { needs: 'template.write' },
+  'admin templates disable': { needs: 'template.write' },
   // These show a card that asks first; its click does it.
   'admin retry': { needs: 'queue.read', act: 'read' },
   'admin cancel': { needs: 'queue.read', act: 'read' },
@@ -150,7 +158,7 @@ describe('every verb of a card and every command, for everybody', () => {
   })
 
   const others = verbs.flatMap(({ verb, row, who }) =>
-    'about' in row && row.about !== 'self' && row.about !== 'list'
+    'about' in row && row.about !== 'self' && row.about !== 'list' && row.about !== 'catalogue'
       ? [{ verb, about: row.about, needs: row.needs, who }]
       : [],
   )
@@ -207,6 +215,18 @@ describe('every verb of a card and every command, for everybody', () => {
       if (!isMember(who)) readsAsNobody(who, answer)
       else expect(answer.text.includes(referenceOf(request)), answer.text).toBe(isListed)
     }
+  })
+  const ofCatalogue = verbs.filter(({ row }) => 'about' in row && row.about === 'catalogue')
+  it.each(ofCatalogue)('$verb, $who: for those who look after templates', async ({ verb, row, who }) => {
+    const { hidden } = world.doors.templates
+    const before = await world.rows()
+    const data = { templateId: hidden.id, from: 0 }
+    const answer = await clicks(who, verb, data)
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) return expect(answer.text).toContain(hidden.name)
+    else expect(answer.text).toContain(notice.notAllowed.what)
+    expect(answer.text).not.toContain(hidden.name)
+    return unchanged(before, answer.text)
   })
   const headings: Readonly<Record<string, keyof typeof delegation.heading>> = {
     'delegation.save': 'saved',

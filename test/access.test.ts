@@ -135,6 +135,7 @@ const doors: Doors = {
   'templates.read': (to, who, at) => to.templates.read(who, at.templateId),
   'templates.put': (to, who, at) => to.templates.put(who, at.templateId, {}, 1),
   'templates.inUse': (to, who) => to.templates.inUse(who, { from: 0, most: 6 }),
+  'templates.useOf': (to, who) => to.templates.useOf(who, []),
   'templates.report': (to, who, at) => to.templates.report(who, at.templateId),
   'templates.switch': (to, who, at) => to.templates.switch(who, at.templateId, 1, false),
   'drafts.open': (to, who, at) => to.drafts.open(who, at.templateId),

@@ -148,6 +148,10 @@ describe('mutations of the data of each card verb', () => {
     'admin.cancel': ofRequest('admin', sam, { comment }),
     'admin.examine': { who: sam, data: async () => ({ letterId: randomUUID() }) },
     'admin.replay': { who: sam, data: async () => ({ letterId: randomUUID() }) },
+    'admin.templates': { who: sam, data: async () => ({ from: 6 }) },
+    'admin.template': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
+    'admin.enable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
+    'admin.disable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
     'admin.dismiss': { who: sam, data: async () => ({ letterId: randomUUID() }) },
   }
 

@@ -1,4 +1,10 @@
-import { type ApprovalStage, type JudgedCondition, type Request, titleOfFound } from '../core/index.ts'
+import {
+  type ApprovalStage,
+  type JudgedCondition,
+  type Request,
+  type TemplateSnapshot,
+  titleOfFound,
+} from '../core/index.ts'
 import { strings } from './strings.ts'
 import { cut, fill, listOf, longest } from './words.ts'
 
@@ -35,7 +41,7 @@ function inWords(request: Request, { condition, found }: JudgedCondition): strin
 const fieldNames: Readonly<Record<string, string>> = { displayName: strings.site.displayName.label, ...strings.field }
 
 /** An admin's own words for a field of the template, ours for a field of the API. */
-export function fieldName({ template }: Request, name: string): string {
+export function fieldName({ template }: { readonly template: Pick<TemplateSnapshot, 'fields'> }, name: string): string {
   const own = template.fields.find(({ key }) => `metadata.${key}` === name)
   const known = Object.hasOwn(fieldNames, name) ? fieldNames[name] : undefined
   return cut(own?.label ?? known ?? name, longest.name)

@@ -55,11 +55,12 @@ export function fitting(
   facts: readonly Fact[],
   whole = 0,
   most = room,
+  cost = costOfFact,
 ): { shown: z.output<typeof fact>[]; hidden: number } {
   let left = most
   const kept: Fact[] = []
   for (const one of facts) {
-    left -= costOfFact + JSON.stringify([one.label, one.value]).length
+    left -= cost + JSON.stringify([one.label, one.value]).length
     if (left < 0) break
     kept.push(one)
   }

@@ -10,6 +10,7 @@ const adminCommands = [
   { name: 'adminStuck' },
   { name: 'adminJobs' },
   { name: 'adminHealth' },
+  { name: 'adminTemplates' },
 ] as const
 
 export const helpCard = defineCard({
@@ -18,7 +19,9 @@ export const helpCard = defineCard({
     displayName: z.string(),
     commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate']) })),
     isAdmin: z.boolean(),
-    adminCommands: z.array(z.strictObject({ name: z.enum(['adminQueue', 'adminStuck', 'adminJobs', 'adminHealth']) })),
+    adminCommands: z.array(
+      z.strictObject({ name: z.enum(['adminQueue', 'adminStuck', 'adminJobs', 'adminHealth', 'adminTemplates']) }),
+    ),
   }),
 })
 

@@ -11,12 +11,15 @@ import {
   type Queue,
   type Request,
   type Stuck,
+  type TemplateReport,
 } from '../core/index.ts'
 import { adminAuditCard, adminAuditView } from './admin-audit.ts'
 import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
 import { adminHealthCard, adminHealthView } from './admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from './admin-queue.ts'
+import { adminTemplateCard, adminTemplateView, type TemplateQuestion } from './admin-template.ts'
+import { adminTemplatesCard, adminTemplatesView, type TemplateList } from './admin-templates.ts'
 import { type ApprovalForm, approvalCard, renderApproval } from './approval-card.ts'
 import { approvalDecidedCard, approvalDecidedView, decidesNow } from './approval-decided.ts'
 import { continueDraftCard, continueDraftView, type DraftOffer } from './continue-draft.ts'
@@ -47,6 +50,7 @@ import type { Viewer } from './words.ts'
 
 export type { Confirmation } from './admin-confirm.ts'
 export { mostJobs } from './admin-jobs.ts'
+export type { TemplateUse } from './admin-templates.ts'
 export { decidesNow } from './approval-decided.ts'
 export type { DraftOffer } from './continue-draft.ts'
 export type { DelegationForm, Remark } from './delegation.ts'
@@ -81,6 +85,8 @@ export const definedCards = [
   adminJobsCard,
   adminAuditCard,
   adminConfirmCard,
+  adminTemplatesCard,
+  adminTemplateCard,
   whyCard,
 ] as const
 
@@ -144,6 +150,14 @@ export const cards = {
   /** Why a request is as it is. */
   why: (request: Request, explained: readonly Explanation[], viewer: Viewer): CardJson =>
     renderWhy(request, explained, viewer),
+  /** Templates, all of them or those that may be meant; a notice when there is none. */
+  adminTemplates: (list: TemplateList, viewer: Viewer): CardJson =>
+    list.entries.length === 0
+      ? cards.notice({ code: list.asks ? 'noTemplateLikeIt' : 'noTemplatesAtAll' }, viewer)
+      : adminTemplatesCard.render(adminTemplatesView(list)),
+  /** What a template decides, or the question whether to switch it. */
+  adminTemplate: (report: TemplateReport, viewer: Viewer, question?: TemplateQuestion): CardJson =>
+    adminTemplateCard.render(adminTemplateView(report, viewer, question)),
   /** Asks an admin before a request is tried again or cancelled. */
   adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>
     adminConfirmCard.render(adminConfirmView(confirmation, viewer)),

@@ -4,7 +4,7 @@ import { type Look, look, plain, toFix, toKnow } from './look.ts'
 import type { strings } from './strings.ts'
 import { cut, longest, moment, type Viewer } from './words.ts'
 
-type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue'
+type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates'
 type Words = Exclude<keyof typeof strings.notice, 'trace'>
 export type NoticeCode = Exclude<Words, 'unknownCommandSuggestion'>
 
@@ -67,6 +67,9 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     nudgedAlready: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
     noTemplates: { look: toKnow, types: 'myRequests' },
     templateGone: { look: toKnow, types: 'newRequest' },
+    noTemplateNamed: { look: toKnow, types: 'adminTemplates' },
+    noTemplateLikeIt: { look: toKnow, types: 'adminTemplates' },
+    noTemplatesAtAll: { look: toKnow, types: 'adminQueue' },
     notPersonal: { look: toKnow, types: 'help' },
     notAdmin: { look: toKnow, types: 'myRequests' },
     noReferenceToRetry: { look: toKnow, types: 'adminQueue' },
@@ -95,7 +98,7 @@ export const noticeCard = defineCard({
     version: z.int(),
     retry: z.enum(['', ...retryVerbs]),
     show: z.enum(['', 'request.refresh', 'approval.refresh']),
-    types: z.enum(['', 'newRequest', 'myRequests', 'help', 'adminQueue']),
+    types: z.enum(['', 'newRequest', 'myRequests', 'help', 'adminQueue', 'adminTemplates']),
   }),
 })
 

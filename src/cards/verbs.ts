@@ -28,5 +28,9 @@ export const verbs = [
   'admin.examine',
   'admin.dismiss',
   'admin.replay',
+  'admin.templates',
+  'admin.template',
+  'admin.enable',
+  'admin.disable',
 ] as const
 export type Verb = (typeof verbs)[number]

@@ -33,7 +33,7 @@ import { previewRequest } from './request-preview.ts'
 import { previewAs } from './simulation.ts'
 import { submit } from './submission.ts'
 import type { Template } from './template.ts'
-import { reportOnTemplate, switchTemplate, templatesInUse } from './template-care.ts'
+import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from './template-care.ts'
 import { tendStage } from './tend.ts'
 import { watch } from './watchdog.ts'
 
@@ -147,6 +147,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       ),
       /** How much templates are used, in pages: for those who look after them. */
       inUse: to('template.write', (actor, page: { from: number; most: number }) => templatesInUse(ports, actor, page)),
+      useOf: to('template.write', (actor, some: readonly Template[]) => useOfTemplates(ports, actor, some)),
       report: to('template.write', (actor, id: string) => reportOnTemplate(ports, settings, actor, id)),
       switch: to('template.write', (actor, id: string, expected: number, active: boolean) =>
         switchTemplate(ports, actor, id, expected, active),

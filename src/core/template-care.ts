@@ -58,8 +58,18 @@ export async function templatesInUse(
   const all = await listTemplates(ports, actor)
   // A page that is no more, since templates went, is the last one.
   const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
-  const entries = await Promise.all(all.slice(first, first + most).map((one) => inUse(ports, actor, one)))
+  const entries = await useOfTemplates(ports, actor, all.slice(first, first + most))
   return { entries, from: first, total: all.length }
+}
+
+/** How much these are used. */
+export async function useOfTemplates(
+  ports: Ports,
+  actor: Actor,
+  templates: readonly Template[],
+): Promise<TemplateInUse[]> {
+  authorize(actor, 'template.write')
+  return Promise.all(templates.map((one) => inUse(ports, actor, one)))
 }
 
 async function inUse(ports: Ports, { tenantId }: Actor, template: Template): Promise<TemplateInUse> {

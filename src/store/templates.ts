@@ -76,7 +76,7 @@ export function createTemplateStore(database: Database): TemplateStore {
          WHERE tenant_id = $1 AND template_id = $2 ORDER BY version DESC LIMIT $3`,
         [tenantId, id, limit],
       )
-      return rows.map(({ at, ...row }) => templateVersion.parse({ ...row, at: at && at.toISOString() }))
+      return rows.map(({ at, ...row }) => templateVersion.parse({ ...row, at: at === null ? null : at.toISOString() }))
     },
     async forgetOld(at) {
       await database.query(

@@ -46,7 +46,7 @@ function brokenIn(node: Node): string[] {
 function brokenExecute(node: Node, at: string): string[] {
   const { verb, title, data, fallback } = node
   // `of` is a command of ours.
-  const known = ['requestId', 'version', 'stage', 'templateId', 'letterId', 'before', 'after', 'of']
+  const known = ['requestId', 'version', 'stage', 'templateId', 'letterId', 'before', 'after', 'of', 'from']
   const expected = { verb, ...(isNode(data) ? data : {}) }
   return [
     ...unless(

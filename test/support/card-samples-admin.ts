@@ -3,6 +3,8 @@ import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confir
 import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from '../../src/cards/admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from '../../src/cards/admin-queue.ts'
+import { adminTemplateCard, adminTemplateView } from '../../src/cards/admin-template.ts'
+import { adminTemplatesCard, adminTemplatesView, type TemplateList } from '../../src/cards/admin-templates.ts'
 import { noticeCard, noticeView } from '../../src/cards/notice.ts'
 import {
   type AuditReport,
@@ -12,10 +14,14 @@ import {
   type Queue,
   type QueueEntry,
   type Request,
+  type Template,
+  type TemplateInUse,
+  type TemplateReport,
 } from '../../src/core/index.ts'
 import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
-import { dana, kim, requestOf, requests, sam, viewerOf } from './card-requests.ts'
+import { dana, kim, openCommunity, projectSite, requestOf, requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
+import { approvers, rich } from './card-template.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
 const entryOf = (request: Request, since: string): QueueEntry => ({
@@ -111,7 +117,43 @@ const damage: AuditReport['findings'] = [
   { kind: 'moved', entry: 6, detail: 'Entry 6 was moved.' },
 ]
 
+const used = (template: Template, open: number, resources: number): TemplateInUse => ({ template, open, resources })
+const listed = [
+  used(projectSite, 2, 12),
+  used(rich, 1, 4),
+  used({ ...openCommunity, active: false, version: 4 }, 0, 200),
+]
+const edits: TemplateReport['edits'] = [
+  { version: 3, by: person(sam), at: '2026-11-20T09:30:00.000Z', changed: ['approval', 'naming'] },
+  { version: 2, by: person(dana), at: '2026-11-03T08:00:00.000Z', changed: ['active'] },
+  { version: 1, by: null, at: null, changed: [] },
+]
+const report = (template: Template, more: Partial<TemplateReport> = {}): TemplateReport => ({
+  ...used(template, 2, 12),
+  names: { [dana.id]: 'Dana Fox', [kim.id]: 'Kim Lee', [approvers]: 'Site approvers' },
+  example: { typed: 'Apollo', displayName: 'Apollo', address: 'https://contoso.sharepoint.com/sites/apollo' },
+  edits,
+  ...more,
+})
+const richReport = report(rich, {
+  example: { typed: 'Apollo', displayName: 'Apollo (Zürich)', address: 'zur-apollo-001@contoso.example' },
+})
+const question = (asks: 'enable' | 'disable', isChanged = false) => ({ asks, isChanged })
+const few = (asks?: TemplateList['asks']) => ({ entries: listed, from: 0, total: 3, ...(asks && { asks }) })
+const templateSamples: readonly Sample[] = [
+  sample('', adminTemplatesCard, adminTemplatesView(few())),
+  sample('page', adminTemplatesCard, adminTemplatesView({ entries: listed, from: 6, total: 10 })),
+  sample('which', adminTemplatesCard, adminTemplatesView(few({ typed: 'site', found: true, does: 'disable' }))),
+  sample('near', adminTemplatesCard, adminTemplatesView(few({ typed: 'Projct sites', found: false, does: 'show' }))),
+  sample('', adminTemplateCard, adminTemplateView(report(projectSite), asSam)),
+  sample('rich', adminTemplateCard, adminTemplateView(richReport, asSam)),
+  sample('off', adminTemplateCard, adminTemplateView(report({ ...openCommunity, active: false }), asSam)),
+  sample('disable', adminTemplateCard, adminTemplateView(richReport, asSam, question('disable'))),
+  sample('enable', adminTemplateCard, adminTemplateView(richReport, asSam, question('enable', true))),
+]
+
 export const adminSamples: readonly Sample[] = [
+  ...templateSamples,
   sample('', adminQueueCard, adminQueueView(queue, asSam)),
   sample(
     'empty',

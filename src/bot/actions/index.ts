@@ -1,5 +1,6 @@
 import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
+import { disableTemplate, enableTemplate, examineTemplate, pageTemplates } from './admin-templates.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
 import { pageApprovals, pageRequests } from './lists.ts'
@@ -45,4 +46,8 @@ export const cardActions = cardActionRegistry(
   examineAsAdmin,
   dismissAsAdmin,
   replayAsAdmin,
+  pageTemplates,
+  examineTemplate,
+  enableTemplate,
+  disableTemplate,
 )

@@ -10,6 +10,7 @@ import {
   adminStatusCommand,
   adminStuckCommand,
 } from './admin.ts'
+import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
 import { myDraftsCommand } from './drafts.ts'
 import { helpCommand } from './help.ts'
@@ -39,6 +40,8 @@ export const commands = commandRegistry(
   adminCancelCommand,
   adminHealthCommand,
   adminJobsCommand,
+  adminTemplatesCommand,
+  ...adminTemplateCommands,
 )
 
 /** All words that commands answer to, the longest first: `new request` is not `new` with an argument. */
