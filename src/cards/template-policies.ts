@@ -83,13 +83,13 @@ export const propertyFacts = ({ template }: TemplateReport): Fact[] =>
 /** How names come about, and what comes of one. */
 export function nameFacts({ template: { kind, naming }, example }: TemplateReport): Fact[] {
   const { prefix, suffix, blockedWords = [] } = naming
-  const around = prefix === '' && suffix === '' ? [] : [`${prefix}{input}${suffix}`]
+  const around = prefix === '' && suffix === '' ? [] : [patternInWords(`${prefix}{input}${suffix}`)]
   const rules = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
     const rule = naming[field]
     if (!rule) return []
     const allowed = rule.allowed === '' ? '' : fill(words.allowed, { characters: rule.allowed })
     const label = field === 'alias' && isMailboxKind(kind) ? strings.field.alias : words.label[field]
-    return fact(label, [rule.pattern, allowed])
+    return fact(label, [patternInWords(rule.pattern), allowed])
   })
   return [
     ...rules,
@@ -185,3 +185,6 @@ export const webhookFacts = ({ template: { webhook } }: TemplateReport): Fact[] 
 
 /** Of a site the path alone: its whole address is wider than a phone. */
 const addressInShort = (address: string): string => (URL.canParse(address) ? new URL(address).pathname : address)
+
+/** Its tokens as ‹input›: braces on a card would look like words of ours that were not filled in. */
+const patternInWords = (pattern: string): string => pattern.replace(/\{([^{}]*)\}/g, '‹$1›')
