@@ -203,7 +203,10 @@ describe('the review', () => {
     expect(words([])).toContain('No approval needed.')
     expect(words([stageOf(1, [dana, omar])])).toContain('Dana Fox or Omar Haddad decides.')
     expect(words([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('Dana Fox and Omar Haddad have to agree.')
-    expect(words([stageOf(1, [dana]), stageOf(2, [omar])])).toContain('First Dana Fox decides')
+    const two = words([stageOf(1, [dana]), stageOf(2, [omar, priya, kim], { rule: 'quorum', quorum: 2 })])
+    expect(two).toContain('Dana Fox decides.')
+    expect(two).toContain('2 of Omar Haddad, Priya Nair and Kim Lee have to agree.')
+    expect(words([stageOf(1, [omar, priya, kim], { rule: 'quorum', quorum: 2 })])).toContain('2 of Omar Haddad')
   })
 })
 

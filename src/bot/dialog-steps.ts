@@ -63,9 +63,9 @@ export const dialogSteps = {
   },
   review: {
     verbs: ['request.submit', 'request.edit', 'request.cancel'],
-    async show({ draft, plan, similar, basedOn }, { provisioning, viewer }) {
+    async show({ draft, plan, similar, basedOn, outlook }, { provisioning, viewer }) {
       const { siteRoot } = provisioning
-      const card = cards.review({ draft, plan, similar, basedOn, siteRoot, locale: viewer.locale })
+      const card = cards.review({ draft, plan, similar, basedOn, outlook, siteRoot, viewer })
       return { card, at: { step: 'review', requestId: draft.requestId } }
     },
   },

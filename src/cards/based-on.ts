@@ -21,10 +21,13 @@ function nameOf({ kind, template }: Of, input: string): string {
   return (Object.hasOwn(known, input) ? known[input] : undefined) ?? input.replace(/^metadata\./, '')
 }
 
-/** The names of the inputs that differ from the earlier request, each once. */
-export const changedNames = (of: Of, { changed }: Pick<BasedOn, 'changed'>): string[] => [
-  ...new Set(changed.map((input) => nameOf(of, input))),
+/** The names of inputs, each once. */
+export const inputNames = (of: Of, inputs: readonly string[]): string[] => [
+  ...new Set(inputs.map((input) => nameOf(of, input))),
 ]
+
+/** The names of the inputs that differ from the earlier request, each once. */
+export const changedNames = (of: Of, { changed }: Pick<BasedOn, 'changed'>): string[] => inputNames(of, changed)
 
 /** The same in a sentence: as many names as people read at a glance. */
 function namesInWords(of: Of, basedOn: BasedOn): string {

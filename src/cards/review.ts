@@ -6,6 +6,7 @@ import {
   isForMailboxPlan,
   isMailboxKind,
   mailboxKinds,
+  type Outlook,
   openStage,
   type Plan,
   resourceKind,
@@ -15,10 +16,11 @@ import {
 import { labelFact, mainFacts, otherFacts, reasonFact } from './asked.ts'
 import { changedNames, changesInWords } from './based-on.ts'
 import { defineCard } from './define-card.ts'
-import { asCut, type Fact, fact, fitting } from './facts.ts'
+import { asCut, type Fact, fact, fitting, room } from './facts.ts'
 import { siteLink, withoutScheme } from './links.ts'
 import { isReadable } from './mailbox-facts.ts'
-import { cut, decidersOf, longest, peopleList } from './words.ts'
+import { ruleOf, setByTemplate, stageRow, stageRows, warningLines } from './review-outlook.ts'
+import { cut, decidersOf, longest, peopleList, type Viewer } from './words.ts'
 
 const similarRow = z.strictObject({
   displayName: z.string(),
@@ -29,8 +31,8 @@ const similarRow = z.strictObject({
   people: z.string(),
 })
 
-/** A line, and whether it differs from the request that this one comes from. */
-const reviewFact = fact.extend({ changed: z.boolean() })
+/** A line, whether it differs from the request that this one comes from, and whether the template has put it there. */
+const reviewFact = fact.extend({ changed: z.boolean(), set: z.boolean() })
 
 export const reviewCard = defineCard({
   name: 'review',
@@ -40,10 +42,16 @@ export const reviewCard = defineCard({
     kind: resourceKind,
     templateName: z.string(),
     displayName: z.string(),
+    /** The name as it was typed, where the policy made another one of it; else `''`. */
+    typed: z.string(),
     address: z.string(),
+    /** A number in it is given only when the request is sent. */
+    numberLater: z.boolean(),
     resource: z.enum(['site', 'mailbox']),
     /** A shared mailbox that nobody can open. */
     nobody: z.boolean(),
+    warnings: z.array(z.strictObject({ text: z.string() })),
+    moreWarnings: z.int(),
     hasFacts: z.boolean(),
     facts: z.array(reviewFact),
     hasDetails: z.boolean(),
@@ -58,13 +66,19 @@ export const reviewCard = defineCard({
     /** What has changed since the request that this one comes from; `''` for a new one. */
     changes: z.string(),
     approvalRequired: z.boolean(),
-    next: z.enum(['one', 'all', 'stages', 'none']),
+    next: z.enum(['one', 'all', 'quorum', 'stages', 'none']),
     people: z.string(),
+    /** How many have to agree, of a quorum. */
+    needed: z.string(),
+    /** Who decides what, where several approvals follow each other. */
+    stages: z.array(stageRow),
   }),
 })
 
 /** More lines than this hide the ones that matter; the others are folded away (card style, "Facts"). */
 const mostFacts = 7
+/** What a warning or an approval costs beside its words, in code units. */
+const costOfRow = 260
 
 /** What is about to be sent, what there is like it, and how it differs from the request that it comes from. */
 export interface Review {
@@ -72,34 +86,44 @@ export interface Review {
   readonly plan: Plan
   readonly similar: SimilarResources
   readonly basedOn?: BasedOn | undefined
-  /** The language of the person who reads it. */
-  readonly locale: string
+  /** What people may want to know beside it; left out, nobody is away and nothing may surprise. */
+  readonly outlook?: Outlook | undefined
+  readonly viewer: Viewer
   /** The root of the organisation's sites: links lead nowhere else. */
   readonly siteRoot: string
 }
 
 /** What will be sent, with the final address, what there is already, and who decides. */
 export function reviewView(review: Review): Parameters<typeof reviewCard.render>[0] {
-  const { draft, plan, basedOn, locale } = review
+  const { draft, plan, basedOn, viewer } = review
   const { template, approvals } = plan
   const of = { ...plan, reason: draft.values['reason'] ?? '' }
   const before = mainFacts(of)
   const after = [...labelFact(of), ...reasonFact(of)]
   const own = before.length + after.length
-  const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], mostFacts)
+  const outlook = review.outlook ?? { approvals, warnings: [] }
+  const warnings = warningLines(outlook, viewer)
+  const stages = stageRows(outlook.approvals)
+  const taken = JSON.stringify([warnings, stages]).length + costOfRow * (warnings.shown.length + stages.length)
+  const { shown, hidden } = fitting([...before, ...after, ...otherFacts(of)], mostFacts, room - taken)
   const details = shown.slice(mostFacts)
   const stage = openStage(approvals)
   const changed = basedOn ? changedNames(plan, basedOn) : []
-  const marked = (one: Fact) => ({ ...asCut(one), changed: changed.includes(one.label) })
+  const set = setByTemplate(plan)
+  const marked = (one: Fact) => ({ ...asCut(one), changed: changed.includes(one.label), set: set.includes(one.label) })
   return {
     requestId: draft.requestId,
     version: draft.version,
     kind: plan.kind,
-    templateName: inLocale(template, locale).name,
+    templateName: inLocale(template, viewer.locale).name,
     displayName: cut(plan.details.displayName, longest.title),
+    typed: cut(plan.typedName ?? '', longest.title),
     address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
+    numberLater: outlook.warnings.some(({ code }) => code === 'number-later'),
     resource: isForMailboxPlan(plan) ? 'mailbox' : 'site',
     nobody: isForMailboxPlan(plan) && plan.kind === 'sharedMailbox' && !isReadable(plan),
+    warnings: warnings.shown.map((text) => ({ text })),
+    moreWarnings: warnings.more,
     hasFacts: shown.length > 0,
     facts: [...before, ...shown.slice(own, mostFacts), ...after].map(marked),
     hasDetails: details.length + hidden > 0,
@@ -110,14 +134,15 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
     approvalRequired: stage !== undefined,
     next: nextOf(plan),
     people: stage ? decidersOf(stage, stage.approvers) : '',
+    needed: String(stage?.quorum ?? 1),
+    stages,
   }
 }
 
-function nextOf({ approvals }: Plan): 'one' | 'all' | 'stages' | 'none' {
+function nextOf({ approvals }: Plan): 'one' | 'all' | 'quorum' | 'stages' | 'none' {
   const stage = openStage(approvals)
   if (!stage) return 'none'
-  if (approvals.length > 1) return 'stages'
-  return stage.rule === 'any' || stage.approvers.length === 1 ? 'one' : 'all'
+  return approvals.length > 1 ? 'stages' : ruleOf(stage)
 }
 
 function similarOf({ plan, similar: { resources, more }, siteRoot }: Review) {

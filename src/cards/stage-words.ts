@@ -28,7 +28,7 @@ const said = (words: string, values: Readonly<Record<string, string>>, weight: L
 })
 
 /** The last day of an absence, whose end may be the midnight after it. */
-const endDay = (until: string, viewer: Viewer): string =>
+export const endDay = (until: string, viewer: Viewer): string =>
   moment(new Date(Date.parse(until) - 1).toISOString(), viewer, 'day')
 
 const isStanding = ({ until }: StandIn, viewer: Viewer): boolean =>

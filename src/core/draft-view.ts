@@ -3,6 +3,7 @@ import { comparedWithBasis } from './based-on.ts'
 import type { Draft } from './draft.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { bodyOfForm } from './form-values.ts'
+import { foreseenIn, lookAhead, type Outlook } from './look-ahead.ts'
 import type { NamePreview } from './name-preview.ts'
 import { isForMailboxPlan, type Plan, usableTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -33,6 +34,8 @@ export type DraftView =
       readonly similar: SimilarResources
       /** How it differs from the request that it comes from. */
       readonly basedOn?: BasedOn | undefined
+      /** Who will be asked, and what may surprise. */
+      readonly outlook: Outlook
       readonly outdated: boolean
     }
   | { readonly step: 'kept'; readonly draft: Draft; readonly template: Template }
@@ -76,7 +79,12 @@ export async function showDraft(
 }
 
 type Checked =
-  | { readonly plan: Plan; readonly similar: SimilarResources; readonly basedOn?: BasedOn | undefined }
+  | {
+      readonly plan: Plan
+      readonly similar: SimilarResources
+      readonly basedOn?: BasedOn | undefined
+      readonly outlook: Outlook
+    }
   | { readonly template: Template; readonly faults: readonly Fault[] }
 
 /** What a request made of this draft would be and what there is like it, or what is wrong with it. */
@@ -99,11 +107,12 @@ export async function check(
   if (!evaluation.ok || faults.length > 0) return { template, faults }
   const { plan } = evaluation
   const address = isForMailboxPlan(plan) ? plan.address : plan.url
-  const [similar, basedOn] = await Promise.all([
+  const [similar, basedOn, outlook] = await Promise.all([
     similarAmong(ports, actor, { ...sought, address }, candidates),
     comparedWithBasis(ports, actor, draft.basedOn, { ...plan, reason: reasonOf(draft) }),
+    lookAhead(ports, actor, foreseenIn(plan, requestId)),
   ])
-  return { plan, similar, basedOn }
+  return { plan, similar, basedOn, outlook }
 }
 
 export const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '').trim()

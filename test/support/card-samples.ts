@@ -8,6 +8,7 @@ import { requestStatusCard, requestStatusView } from '../../src/cards/request-ca
 import { reviewCard, reviewView } from '../../src/cards/review.ts'
 import { type Condition, fault, type JudgedCondition } from '../../src/core/index.ts'
 import { requestForm } from './card-forms.ts'
+import { foreseen } from './card-preview.ts'
 import {
   approvedBy,
   dana,
@@ -137,6 +138,7 @@ const ofSites: readonly Sample[] = [
       }),
     }),
   ),
+  sample('preview', reviewCard, reviewView({ ...notSimilar, draft: draftOf(filled, { version: 3 }), ...foreseen })),
   sample(
     'similar',
     reviewCard,

@@ -1,18 +1,21 @@
+import type { Viewer } from '../../src/cards/index.ts'
 import type { SimilarResources } from '../../src/core/index.ts'
-import { dana, kim, omar, siteRoot } from './card-world.ts'
+import { dana, kim, omar, siteRoot, viewerOf } from './card-world.ts'
+
+const viewer = viewerOf(kim)
 
 interface Shown {
   readonly similar: SimilarResources
   readonly siteRoot: string
-  readonly locale: string
+  readonly viewer: Viewer
 }
 /** A review that found nothing with a similar name. */
-export const notSimilar: Shown = { locale: 'en-GB', siteRoot, similar: { resources: [], more: 0 } }
+export const notSimilar: Shown = { siteRoot, viewer, similar: { resources: [], more: 0 } }
 
 /** One of each way to get at a site, and more of them. */
 export const similarSites: Shown = {
-  locale: 'en-GB',
   siteRoot,
+  viewer,
   similar: {
     resources: [
       {
@@ -37,8 +40,8 @@ export const similarSites: Shown = {
 
 /** A shared mailbox, whose owner nobody knows. */
 export const similarMailbox: Shown = {
-  locale: 'en-GB',
   siteRoot,
+  viewer,
   similar: {
     resources: [
       { kind: 'sharedMailbox', displayName: 'Info', address: 'info@contoso.example', access: 'ask', owners: [] },
@@ -49,8 +52,8 @@ export const similarMailbox: Shown = {
 
 /** Two rooms, which everybody may book. */
 export const similarRooms: Shown = {
-  locale: 'en-GB',
   siteRoot,
+  viewer,
   similar: {
     resources: ['Aurora North', 'Aurora South'].map((displayName) => {
       const address = `room-${displayName.toLowerCase().replace(' ', '-')}@contoso.example`
@@ -62,8 +65,8 @@ export const similarRooms: Shown = {
 
 /** Three of this name, with owners of this name, at addresses of it or of this alias. */
 export const similarNamed = (name: string, alias = name): Shown => ({
-  locale: 'en-GB',
   siteRoot,
+  viewer,
   similar: {
     resources: ([`${siteRoot}${alias}`, `${alias}@contoso.example`, alias] as const).map((address) => ({
       kind: 'teamSite',
