@@ -205,7 +205,7 @@ describe('the review', () => {
     expect(words([stageOf(1, [dana, omar], { rule: 'all' })])).toContain('Dana Fox and Omar Haddad have to agree.')
     const two = words([stageOf(1, [dana]), stageOf(2, [omar, priya, kim], { rule: 'quorum', quorum: 2 })])
     expect(two).toContain('Dana Fox decides.')
-    expect(two).toContain('2 of Omar Haddad, Priya Nair and Kim Lee have to agree.')
+    expect(two).toContain('2 of Omar Haddad, Priya Nair, and Kim Lee have to agree.')
     expect(words([stageOf(1, [omar, priya, kim], { rule: 'quorum', quorum: 2 })])).toContain('2 of Omar Haddad')
   })
 })

@@ -54,6 +54,11 @@ describe('the largest cards', () => {
   const stages = [1, 2, 3, 4, 5].map((stage) => stageOf(stage, twenty, { rule: 'quorum', quorum: 3 }))
   const bytes = (card: CardJson) => JSON.stringify(card).length * 2
 
+  const surprising = Array.from({ length: 9 }, () => ({
+    ...{ code: 'delegated' as const, detail: '' },
+    values: { stage: '1', name: long(256), person: long(256), until: '2026-11-28T23:00:00.000Z' },
+  }))
+
   it('of requests stay under 25 kB, whatever was asked for', () => {
     const choices = Array.from({ length: 30 }, () => ({ ...source, approvalRequired: true }))
     for (const request of Object.values(requests)) {
@@ -69,7 +74,8 @@ describe('the largest cards', () => {
         cards.review({
           ...similarNamed(long(256), 'a'.repeat(200)),
           draft: draftOf({ reason: long(1024) }),
-          plan: planOf({ ...base, template: source }),
+          plan: planOf({ ...base, template: source, typedName: long(256), approvals: stages }),
+          outlook: { approvals: stages, warnings: surprising },
         }),
       ),
     ).toBeLessThan(25_000)
@@ -168,6 +174,7 @@ describe('the largest cards', () => {
       ...similarNamed(long(256), 'a'.repeat(200)),
       draft: draftOf({ reason: long(1024) }),
       plan: mailboxPlanOf(waiting),
+      outlook: { approvals: stages, warnings: surprising },
     }
     expect(bytes(cards.review(review))).toBeLessThan(25_000)
   })

@@ -6,7 +6,7 @@ import { strings } from './strings.ts'
 import { cut, decidersOf, fill, longest, type Viewer } from './words.ts'
 
 /** One of several approvals: its number, and who decides it by which rule. */
-export const stageRow = z.strictObject({ number: z.string(), text: z.string() })
+export const stageRow = z.strictObject({ number: z.int(), text: z.string() })
 
 /** How many warnings a card has room for; the most important come first. */
 const mostWarnings = 4
@@ -29,7 +29,7 @@ export function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof 
   if (approvals.length < 2) return []
   return approvals.map((stage) => {
     const values = { people: decidersOf(stage, stage.approvers), count: String(stage.quorum ?? 1) }
-    return { number: String(stage.stage), text: fill(strings.review.stage[ruleOf(stage)], values) }
+    return { number: stage.stage, text: fill(strings.review.stage[ruleOf(stage)], values) }
   })
 }
 

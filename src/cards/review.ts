@@ -69,7 +69,7 @@ export const reviewCard = defineCard({
     next: z.enum(['one', 'all', 'quorum', 'stages', 'none']),
     people: z.string(),
     /** How many have to agree, of a quorum. */
-    needed: z.string(),
+    needed: z.int(),
     /** Who decides what, where several approvals follow each other. */
     stages: z.array(stageRow),
   }),
@@ -134,7 +134,7 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
     approvalRequired: stage !== undefined,
     next: nextOf(plan),
     people: stage ? decidersOf(stage, stage.approvers) : '',
-    needed: String(stage?.quorum ?? 1),
+    needed: stage?.quorum ?? 1,
     stages,
   }
 }
