@@ -7,9 +7,9 @@ import { strings } from './strings.ts'
 /** A card as it is sent: plain JSON. */
 export type CardJson = { readonly [key: string]: unknown }
 
-/** The largest card, in bytes as Teams counts them: UTF-16. Teams' own limit is 28 kB. */
-const mostBytes = 25_000
-const fits = (card: CardJson): boolean => JSON.stringify(card).length * 2 < mostBytes
+/** The largest card, in code units of its JSON, of two bytes each as Teams counts them. Teams' own limit is 28 kB. */
+export const mostCharacters = 12_499
+const fits = (card: CardJson): boolean => JSON.stringify(card).length <= mostCharacters
 
 /** The first card that Teams takes, of ever plainer ones; the last one if none is small enough. */
 export function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]): CardJson {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { approvalPolicy, mostPeople } from './approval-policy.ts'
 import { conditionFault } from './condition.ts'
+import { formSize, largestForm } from './form-size.ts'
 import { accessLevel } from './mailbox.ts'
 import { namingFaults, namingPolicy } from './naming-policy.ts'
 import { instant, isMailboxKind, type Person, resourceKind } from './resource.ts'
@@ -135,7 +136,16 @@ function policyFaults(written: z.output<typeof template>): { path: (string | num
     ...at('properties', propertyFaults(written.properties, written.kind)),
     ...at('naming', namingFaults(written.naming, written.kind, keys)),
     ...at('limits', limitFaults(written)),
+    ...sizeFaults(written),
   ]
+}
+
+function sizeFaults(written: z.output<typeof template>): { path: string[]; message: string }[] {
+  const size = formSize(written)
+  if (size <= largestForm) return []
+  const said = `Its form would be larger than a chat message: ${size} of ${largestForm} characters.`
+  const path = written.fields.length > 0 ? 'fields' : 'labels'
+  return [{ path: [path], message: `${said} Hide properties, or give fewer fields, choices and patterns.` }]
 }
 
 function limitFaults({ kind, limits }: Pick<Template, 'kind' | 'limits'>): { path: string[]; message: string }[] {
