@@ -28,7 +28,7 @@ describe('templates over REST', () => {
     const names = (await list('kim')).map(({ name }) => name)
     expect(names).toEqual([
       ...['Project site', 'Partner site', 'Working group', 'News site', 'Open community'],
-      ...['Shared mailbox', 'Customer mailbox', 'Meeting room', 'Equipment'],
+      ...['Shared mailbox', 'Customer mailbox', 'Meeting room', 'Equipment', 'Service desk'],
     ])
     expect((await list('sam')).map(({ name }) => name)).toEqual(names)
     const [first] = await list('kim')

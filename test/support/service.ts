@@ -15,6 +15,7 @@ export const templates = {
   openCommunity: 'd9e8f7a6-1c2b-4d3e-a4f5-6b7c8d9e0f44',
   sharedMailbox: '5a7c9e1b-3d5f-4a7c-9e1b-3d5f7a9c1e55',
   customerMailbox: '7d2f4b6a-8c0e-4f1a-9b3d-5e7f9a1b3c66',
+  serviceDesk: 'a1b2c3d4-5e6f-4a7b-8c9d-0e1f2a3b4c88',
   meetingRoom: 'e1f2a3b4-2d3c-4e5f-9a8b-7c6d5e4f3a55',
   equipment: 'f3a4b5c6-4e5f-4a6b-8c7d-9e8f7a6b5c77',
 } as const

@@ -9,8 +9,8 @@ const shownToAll = {
   kind: 'teamSite',
   name: 'Project site',
   description: 'Files, lists and pages for one project team',
-  icon: '',
-  localised: {},
+  icon: '📁',
+  localised: { de: { name: 'Projektseite', description: 'Dateien, Listen und Seiten für ein Projektteam' } },
   default: false,
   order: 10,
   fields: [
