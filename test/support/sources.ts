@@ -67,7 +67,7 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^(pg$|@electric-sql)/, rooms: ['store'] },
   { vendor: /^pg-boss/, rooms: ['jobs'] },
   { vendor: /^jose/, rooms: ['http', 'bot', 'simulator'] },
-  { vendor: /^standardwebhooks/, rooms: ['jobs', 'http'] },
+  { vendor: /^standardwebhooks/, rooms: ['jobs', 'http', 'client'] },
   { vendor: /^pino/, rooms: ['log'] },
   { vendor: /^fastest-levenshtein/, rooms: ['bot', 'core'] },
   { vendor: /^zod/, rooms: ['*'] },
@@ -128,7 +128,7 @@ function cycles(sources: readonly Source[]): string[][] {
   return found
 }
 
-function valueImports({ path, text }: Source): string[] {
+export function valueImports({ path, text }: Source): string[] {
   const values = [...text.matchAll(/(?:^|\n)\s*(?:import|export)\s(?!type\b)([^'"]*?)from\s*['"](\.[^'"]+)['"]/g)]
   const remaining = values.filter(([, names = '']) => !/^\{(\s*type\s[^,}]*,?)*\s*\}\s*$/.test(names.trim()))
   return remaining.map(([, , from = '']) => normalize(join(dirname(path), from)))

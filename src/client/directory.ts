@@ -1,0 +1,74 @@
+import { idOf } from './address.ts'
+import { isObject, textOf } from './answer.ts'
+import type { SendCall } from './call.ts'
+import type { Timing } from './timing.ts'
+import type { CallOptions, ProvisionedGroup } from './types.ts'
+
+export interface DirectoryParts {
+  readonly send: SendCall
+  readonly root: string
+  /** The name of the extension on groups: `svc_group`. */
+  readonly extension: string
+}
+
+/** How long to look for a group (API document, "Limits"), in seconds. */
+export interface GroupWaitOptions extends CallOptions {
+  /** The first look after this long: 20 unless given, since the group comes 15 to 20 s after the site. */
+  readonly firstSeconds?: number
+  /** From look to look: 10 unless given. */
+  readonly everySeconds?: number
+  /** From the first look to the last: 30 unless given. */
+  readonly stopSeconds?: number
+}
+
+/** One look (API document, "Look up the provisioned group"): `$filter={extension}/requestId eq '{requestId}'`. */
+export async function findProvisionedGroup(
+  { send, root, extension }: DirectoryParts,
+  requestId: string,
+  { signal }: CallOptions = {},
+): Promise<ProvisionedGroup | undefined> {
+  const id = idOf('request', requestId)
+  const path = '/v1.0/groups'
+  const filter = encodeURIComponent(`${extension}/requestId eq '${id}'`)
+  const { body } = await send({
+    about: { method: 'GET', path, requestId: id },
+    url: `${root}${path}?$filter=${filter}&$select=id,displayName,${extension}`,
+    resource: 'directory',
+    fields: ['value'],
+    signal,
+  })
+  const value: unknown = body?.['value']
+  const groups = Array.isArray(value) ? value.filter(isObject) : []
+  const [first] = groups
+  return first && shown(first, extension, groups.length > 1)
+}
+
+/** Of several groups none says for sure where the site is. */
+function shown(group: Record<string, unknown>, extension: string, isAmbiguous: boolean): ProvisionedGroup {
+  const found = { id: textOf(group['id']), displayName: textOf(group['displayName']) }
+  const about = group[extension]
+  if (isAmbiguous || !isObject(about)) return found
+  const { extensionAttribute1: siteId, extensionAttribute3: url } = about
+  return {
+    ...found,
+    ...(typeof siteId === 'string' && { siteId }),
+    ...(typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url) && { url }),
+  }
+}
+
+/** Looks until it is there; undefined when it is not there after the last look, which says nothing about later. */
+export async function waitForProvisionedGroup(
+  parts: DirectoryParts,
+  timing: Timing,
+  requestId: string,
+  { firstSeconds = 20, everySeconds = 10, stopSeconds = 30, signal }: GroupWaitOptions = {},
+): Promise<ProvisionedGroup | undefined> {
+  const last = timing.now() + (firstSeconds + stopSeconds) * 1000
+  await timing.sleep(firstSeconds * 1000, signal)
+  for (;;) {
+    const group = await findProvisionedGroup(parts, requestId, signal ? { signal } : {})
+    const pause = Math.max(everySeconds, 1) * 1000
+    if (group || timing.now() + pause > last) return group
+    await timing.sleep(pause, signal)
+  }
+}

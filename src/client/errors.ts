@@ -1,0 +1,141 @@
+import type { ProblemCode } from './problem-codes.ts'
+import type { ProvisioningRequest } from './types.ts'
+
+/** Which call an error is about. It holds no token and no body, so it may be logged. */
+export interface CallAbout {
+  readonly method: 'GET' | 'POST'
+  /** Without the query. */
+  readonly path: string
+  /** The request that it is about, if it names one. */
+  readonly requestId?: string
+  /** Of a write. If it is not known whether the write was done, the same call under this key does it once. */
+  readonly idempotencyKey?: string
+}
+
+/** What is wrong with one field of a body or query. */
+export interface FieldFault {
+  /** A JSON pointer: `#/owners/0`. */
+  readonly pointer: string
+  readonly code: string
+  /** One plain sentence. */
+  readonly detail: string
+  /** A value that would do. */
+  readonly suggestion?: string
+}
+
+/** What all errors of calls have. `kind` tells them apart, also between two copies of this package. */
+abstract class CallError extends Error {
+  abstract readonly kind: string
+  readonly call: CallAbout
+  constructor(message: string, call: CallAbout, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause })
+    this.name = new.target.name
+    this.call = call
+  }
+}
+
+/** What the service says of a refusal (RFC 9457). */
+export interface ProblemDetails {
+  readonly status: number
+  readonly code: ProblemCode | 'unknown'
+  /** The code as it came: of a later version of the service when `code` is `unknown`. */
+  readonly givenCode: string
+  readonly title: string
+  readonly detail: string
+  readonly errors: readonly FieldFault[]
+  readonly instance: string
+  /** By which the service's admins find the call in their log. */
+  readonly traceId: string
+  /** How long to wait before the next call about this (Retry-After), in seconds. */
+  readonly retryAfterSeconds?: number
+}
+
+/** The service said no, and why: branch on `code`, show `detail`, and `errors` beside their fields. */
+export class ProblemError extends CallError {
+  readonly kind = 'problem'
+  readonly status: number
+  readonly code: ProblemCode | 'unknown'
+  readonly givenCode: string
+  readonly title: string
+  readonly detail: string
+  readonly errors: readonly FieldFault[]
+  readonly instance: string
+  readonly traceId: string
+  readonly retryAfterSeconds: number | undefined
+  constructor(problem: ProblemDetails, call: CallAbout) {
+    super(`${problem.status} ${problem.givenCode || problem.title}: ${problem.detail}`, call)
+    this.status = problem.status
+    this.code = problem.code
+    this.givenCode = problem.givenCode
+    this.title = problem.title
+    this.detail = problem.detail
+    this.errors = problem.errors
+    this.instance = problem.instance
+    this.traceId = problem.traceId
+    this.retryAfterSeconds = problem.retryAfterSeconds
+  }
+}
+
+/** The directory said no. `code` is Microsoft Graph's (`Authorization_RequestDenied`), or empty. */
+export class DirectoryError extends CallError {
+  readonly kind = 'directory'
+  readonly status: number
+  readonly code: string
+  readonly retryAfterSeconds: number | undefined
+  constructor(status: number, code: string, call: CallAbout, retryAfterSeconds?: number) {
+    super(`The directory answered ${status}${code && ` ${code}`}.`, call)
+    this.status = status
+    this.code = code
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** Something answered that does not speak this API: a proxy's page, a redirect, what is not JSON or is far too long. */
+export class UnexpectedAnswerError extends CallError {
+  readonly kind = 'unexpected-answer'
+  readonly status: number
+  readonly retryAfterSeconds: number | undefined
+  constructor(what: string, status: number, call: CallAbout, retryAfterSeconds?: number) {
+    super(`${call.method} ${call.path} was answered ${status} with ${what}.`, call)
+    this.status = status
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** No connection, or it broke before the answer was whole. `cause` is what fetch says. */
+export class NetworkError extends CallError {
+  readonly kind = 'network'
+  constructor(call: CallAbout, cause: unknown) {
+    super(`${call.method} ${call.path} got no whole answer: the connection failed.`, call, cause)
+  }
+}
+
+/** No whole answer within the time that one attempt may take. */
+export class TimedOutError extends CallError {
+  readonly kind = 'timed-out'
+  readonly seconds: number
+  constructor(seconds: number, call: CallAbout) {
+    super(`${call.method} ${call.path} got no whole answer within ${seconds} s.`, call)
+    this.seconds = seconds
+  }
+}
+
+/** The time to wait is over, and the request is still under way: waiting for it again is possible at any time. */
+export class StillUnderWayError extends CallError {
+  readonly kind = 'still-under-way'
+  /** As it was last seen. */
+  readonly request: ProvisioningRequest
+  constructor(request: ProvisioningRequest, call: CallAbout) {
+    super(`${request.reference} is still ${request.status}.`, call)
+    this.request = request
+  }
+}
+
+/** All ways in which a call fails; an abort by the caller's own signal throws the signal's reason instead. */
+export type QuartermasterError =
+  | ProblemError
+  | DirectoryError
+  | UnexpectedAnswerError
+  | NetworkError
+  | TimedOutError
+  | StillUnderWayError

@@ -1,0 +1,38 @@
+import type { SendCall } from './call.ts'
+import type { CallOptions, TokenResource, WriteOptions } from './types.ts'
+
+/** Reads and writes below the service's address. An answer is taken for `T` when it has the fields that are named. */
+export interface ReadWrite {
+  read<T>(path: string, fields: readonly string[], given: CallOptions, query?: Query): Promise<T>
+  write<T>(path: string, resource: TokenResource, body: unknown, given: WriteOptions): Promise<T>
+}
+type Query = Readonly<Record<string, string | number | undefined>>
+
+export function createReadWrite(send: SendCall, root: string, eitherToken: 'collab' | 'mail'): ReadWrite {
+  return {
+    async read<T>(path: string, fields: readonly string[], { signal }: CallOptions, query: Query = {}) {
+      const about = { method: 'GET', path, ...requestIn(path) } as const
+      const { body } = await send({ about, url: root + path + searchOf(query), resource: eitherToken, fields, signal })
+      return body as T
+    },
+    async write<T>(path: string, resource: TokenResource, body: unknown, given: WriteOptions) {
+      const { signal, idempotencyKey = globalThis.crypto.randomUUID() } = given
+      if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey))
+        throw new TypeError('An Idempotency-Key is 1 to 255 printable ASCII characters.')
+      const about = { method: 'POST', path, idempotencyKey, ...requestIn(path) } as const
+      const answer = await send({ about, url: root + path, resource, body, fields: ['requestId', 'status'], signal })
+      return answer.body as T
+    },
+  }
+}
+
+function requestIn(path: string): { requestId?: string } {
+  const requestId = /^\/requests\/v1\/([0-9a-f-]{36})/.exec(path)?.[1]
+  return requestId === undefined ? {} : { requestId }
+}
+
+function searchOf(query: Query): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  return search.size === 0 ? '' : `?${search}`
+}

@@ -1,0 +1,83 @@
+import type { z } from 'zod'
+import type {
+  AuditEntry,
+  Explanation,
+  mailboxRequest,
+  RequestState,
+  RequestView,
+  ResourceKind,
+  siteRequest,
+  Template,
+  templateForUsers,
+  WebhookBody,
+} from '../core/index.ts'
+
+/** The body of `POST /mail/v1/mailboxes/`; what has a default may be left out. */
+export type MailboxRequest = z.input<typeof mailboxRequest>
+/** The body of `POST /collab/v1/spo/`; what has a default may be left out. */
+export type SiteRequest = z.input<typeof siteRequest>
+
+/** A request: what was asked for, how it stands, who decided, what was made. `kind` tells sites and mailboxes apart. */
+export type ProvisioningRequest = RequestView
+export type { Explanation, RequestState, ResourceKind }
+/** What a creation is answered: it is queued or waits for approval, and is not done. */
+export type Accepted = Pick<RequestView, 'requestId' | 'tenantId' | 'approvalRequired' | 'status'>
+/** One line of a request's timeline. */
+export type TimelineEntry = Omit<AuditEntry, 'requestId' | 'tenantId' | 'attempt'>
+
+/** What everybody sees of a template: its form. */
+export type TemplateForUsers = z.output<typeof templateForUsers>
+/** What admins see of it: its policies too, but not the webhook's secret. */
+export type TemplateForAdmins = Omit<Template, 'webhook'> & {
+  readonly webhook: Pick<NonNullable<Template['webhook']>, 'url' | 'events'> | null
+}
+export type AnyTemplate = TemplateForUsers | TemplateForAdmins
+
+/** A page of a list. `nextCursor` is there when there are more. */
+export interface Page<T> {
+  readonly value: readonly T[]
+  readonly nextCursor?: string
+}
+
+/** Which requests are listed: one's own, an admin's all. */
+export interface RequestFilter {
+  readonly status?: RequestState
+  readonly kind?: ResourceKind
+  /** Of one page: 1 to 100. */
+  readonly limit?: number
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string
+}
+
+/** The security group that stands for a provisioned site (API document, "Provisioned group record"). */
+export interface ProvisionedGroup {
+  readonly id: string
+  readonly displayName: string
+  /** `extensionAttribute1`: the Graph site id. */
+  readonly siteId?: string
+  /** `extensionAttribute3`: the address of the site. */
+  readonly url?: string
+}
+
+/** A webhook that is proven to come from the service. */
+export type ProvisioningEvent = WebhookBody & {
+  /** `webhook-id`: the same in every attempt, so what has this id twice is the same message twice. */
+  readonly id: string
+}
+
+/** Whose token a call takes: that of the sites' API, of the mailboxes' API, or of the directory. */
+export type TokenResource = 'collab' | 'mail' | 'directory'
+
+/** What every call takes. */
+export interface CallOptions {
+  /** Ends the call; its reason is thrown. */
+  readonly signal?: AbortSignal
+}
+/** What every write takes. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * 1 to 255 printable ASCII characters, kept for seven days: the same key with the same body does a thing once, however
+   * often it is sent. A new one is made unless given; give your own (the id of your ticket) to repeat after your own crash.
+   */
+  readonly idempotencyKey?: string
+}

@@ -1,0 +1,107 @@
+import { Webhook } from 'standardwebhooks'
+import { isObject } from './answer.ts'
+import type { ProvisioningEvent } from './types.ts'
+
+/** Headers as Node, frameworks or fetch have them. */
+export type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** What came is not proven to be from the service: answer 401 (400 for `body`) and do nothing of what it says. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError'
+  readonly kind = 'webhook'
+  readonly reason: 'headers' | 'timestamp' | 'signature' | 'body'
+  constructor(reason: WebhookError['reason'], message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+/** How far the time of signing may be from now, in seconds (Standard Webhooks): what is older may be a repeat by a thief. */
+const toleranceSeconds = 5 * 60
+
+/**
+ * Proves that a webhook comes from the service, and gives what it says (Standard Webhooks 1.0.0). `body` is what came, byte for
+ * byte, and not what a framework made of it. `secret` is the template's (`whsec_…`); of several any may have signed.
+ *
+ * The same message may come more than once, under the same `id`. Later versions may send further types: leave those alone.
+ * Throws WebhookError.
+ */
+export function verifyProvisioningWebhook(
+  headers: WebhookHeaders,
+  body: string | Uint8Array,
+  secret: string | readonly string[],
+): ProvisioningEvent {
+  const id = headerOf(headers, 'webhook-id')
+  const timestamp = headerOf(headers, 'webhook-timestamp')
+  const signature = headerOf(headers, 'webhook-signature')
+  if (id === '' || timestamp === '' || signature === '')
+    throw new WebhookError('headers', 'webhook-id, webhook-timestamp and webhook-signature are needed, each once.')
+  if (!isRecent(timestamp)) throw new WebhookError('timestamp', 'It was signed more than five minutes ago, or ahead.')
+  const text = textIn(body)
+  const signed = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
+  const isGenuine = keysOf(secret).some((key) => verifies(key, text, signed))
+  if (text === undefined || !isGenuine) throw new WebhookError('signature', 'It is not signed with this secret.')
+  return eventIn(text, id)
+}
+
+/** One value, or '': what comes twice is nobody's. */
+function headerOf(headers: WebhookHeaders, name: string): string {
+  if (typeof (headers as Headers).get === 'function') return (headers as Headers).get(name) ?? ''
+  const values = Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === name ? [value].flat() : []))
+  const [only = ''] = values
+  return values.length === 1 ? only : ''
+}
+
+function isRecent(timestamp: string): boolean {
+  return /^\d{1,12}$/.test(timestamp) && Math.abs(Date.now() / 1000 - Number(timestamp)) <= toleranceSeconds
+}
+
+/** undefined: it is no UTF-8, and so nothing that the service has signed. */
+function textIn(body: string | Uint8Array): string | undefined {
+  if (typeof body === 'string') return body
+  if (!(body instanceof Uint8Array))
+    throw new TypeError('The body is needed as it came, as text or bytes: parsed JSON has lost what was signed.')
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
+  } catch {
+    return undefined
+  }
+}
+
+function keysOf(secret: string | readonly string[]): Webhook[] {
+  const secrets = [secret].flat()
+  if (secrets.length === 0) throw new TypeError('A secret is needed: whsec_ and what follows it.')
+  return secrets.map((one) => {
+    try {
+      return new Webhook(one)
+    } catch {
+      // What the library says may quote the secret.
+      throw new TypeError('The secret of a webhook is whsec_ and base64.')
+    }
+  })
+}
+
+/** Compares in constant time. */
+function verifies(key: Webhook, text: string | undefined, signed: Record<string, string>): boolean {
+  if (text === undefined) return false
+  try {
+    key.verify(text, signed, { jsonParse: false })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function eventIn(text: string, id: string): ProvisioningEvent {
+  const malformed = () => new WebhookError('body', 'It is signed, and is no message of this service.')
+  let message: unknown
+  try {
+    message = JSON.parse(text)
+  } catch {
+    throw malformed()
+  }
+  if (!isObject(message) || !isObject(message['data'])) throw malformed()
+  const texts = ['type', 'timestamp', 'requestId', 'tenantId'].map((field) => message[field])
+  if (texts.some((value) => typeof value !== 'string')) throw malformed()
+  return { ...(message as unknown as ProvisioningEvent), id }
+}

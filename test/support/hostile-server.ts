@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import { type ClientOptions, createClient, type Timing } from '../../src/client/index.ts'
+
+/** How one call is answered. */
+export type Reply = (response: ServerResponse, request: IncomingMessage) => void
+
+/** What a server heard of one call. */
+export interface Heard {
+  readonly call: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+/** A server that answers call after call as a test says, and everything after the last in its way. */
+export async function hostileServer(...replies: readonly Reply[]) {
+  const heard: Heard[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => void chunks.push(chunk))
+    request.on('end', () => {
+      const reply = replies[Math.min(heard.length, replies.length - 1)]
+      const { method, url, headers } = request
+      heard.push({ call: `${method} ${url}`, headers, body: Buffer.concat(chunks).toString() })
+      reply?.(response, request)
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { heard, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+/** Answers JSON. */
+export const reply =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
+  (response) => {
+    response.writeHead(status, {
+      'content-type': status < 400 ? 'application/json' : 'application/problem+json',
+      ...headers,
+    })
+    response.end(status === 304 ? undefined : JSON.stringify(body))
+  }
+
+/** Time that passes only while a client waits; each wait is written down, in seconds. */
+export function slowMotion() {
+  const waits: number[] = []
+  let at = Date.parse('2026-11-20T09:00:00Z')
+  const timing: Timing = {
+    now: () => at,
+    random: () => 0,
+    async sleep(milliseconds, signal) {
+      signal?.throwIfAborted()
+      waits.push(milliseconds / 1000)
+      at += milliseconds
+    },
+  }
+  const pass = (seconds: number): void => {
+    at += seconds * 1000
+  }
+  return { timing, waits, pass }
+}
+
+/** A client of such servers. */
+export function clientOf(url: string, more: Partial<ClientOptions> = {}) {
+  const time = slowMotion()
+  const token = async () => 'token-of-kim'
+  return { ...time, client: createClient({ baseUrl: url, directoryUrl: url, token, timing: time.timing, ...more }) }
+}
