@@ -121,6 +121,17 @@ describe('the client and the whole service', () => {
     answerOf('readTemplate').parse(await kim.template(templates.projectSite.toUpperCase()))
   })
 
+  it('previews what would be asked for, and what would be refused', async () => {
+    const body = { ...withApproval, displayName: 'Minerva' }
+    const [good, bad] = [await kim.preview(body), await kim.preview({ ...body, owners: ['nobody'] })]
+    for (const preview of [good, bad]) answerOf('previewRequest').parse(preview)
+    expect([good.valid, bad.valid, bad.errors[0]?.pointer]).toEqual([true, false, '#/owners/0'])
+    expect(await sam.preview(body, { as: people.kim.id })).toMatchObject({
+      simulated: { person: { id: people.kim.id } },
+    })
+    await expect(kim.preview(body, { as: people.dana.id })).rejects.toMatchObject({ code: 'forbidden' })
+  })
+
   it('one key makes one request, and another body under it is refused', async () => {
     const key = { idempotencyKey: 'ticket 4711' }
     const body = { displayName: 'Daphnis', templateId: templates.workingGroup }

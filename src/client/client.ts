@@ -11,6 +11,8 @@ import type {
   Explanation,
   MailboxRequest,
   Page,
+  Preview,
+  PreviewOptions,
   ProvisionedGroup,
   ProvisioningRequest,
   RequestFilter,
@@ -75,7 +77,7 @@ export function createClient(options: ClientOptions) {
     timing,
   })
 
-  const { read, write } = createReadWrite(send, root, eitherToken)
+  const { read, inquire, write } = createReadWrite(send, root, eitherToken)
   const ofRequest = (requestId: string, rest = '') => `/requests/v1/${idOf('request', requestId)}${rest}`
   const decide = (verb: string) => async (requestId: string, given: DecisionOptions) =>
     write<ProvisioningRequest>(ofRequest(requestId, `/${verb}`), eitherToken, decisionIn(given), given)
@@ -108,6 +110,9 @@ export function createClient(options: ClientOptions) {
      */
     waitForRequest: (requestId: string, given: WaitOptions = {}): Promise<ProvisioningRequest> =>
       waitForRequest({ send, root, resource: eitherToken, timing }, requestId, given),
+    /** What either creation would make of a body, and what it would refuse. Nothing is sent, nothing written. */
+    preview: async (body: SiteRequest | MailboxRequest, { as, ...given }: PreviewOptions = {}): Promise<Preview> =>
+      inquire('/requests/v1/preview', ['valid', 'errors'], body, given, { as }),
     /** Who did what, when, with which comment; the oldest first. */
     timeline: async (requestId: string, given: CallOptions = {}): Promise<readonly TimelineEntry[]> =>
       (await read<Page<TimelineEntry>>(ofRequest(requestId, '/timeline'), ['value'], given)).value,

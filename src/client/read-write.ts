@@ -4,6 +4,8 @@ import type { CallOptions, TokenResource, WriteOptions } from './types.ts'
 /** Reads and writes below the service's address. An answer is taken for `T` when it has the fields that are named. */
 export interface ReadWrite {
   read<T>(path: string, fields: readonly string[], given: CallOptions, query?: Query): Promise<T>
+  /** A POST that changes nothing, so that it needs no key to be repeated. */
+  inquire<T>(path: string, fields: readonly string[], body: unknown, given: CallOptions, query?: Query): Promise<T>
   write<T>(path: string, resource: TokenResource, body: unknown, given: WriteOptions): Promise<T>
 }
 type Query = Readonly<Record<string, string | number | undefined>>
@@ -14,6 +16,17 @@ export function createReadWrite(send: SendCall, root: string, eitherToken: 'coll
       const about = { method: 'GET', path, ...requestIn(path) } as const
       const { body } = await send({ about, url: root + path + searchOf(query), resource: eitherToken, fields, signal })
       return body as T
+    },
+    async inquire<T>(
+      path: string,
+      fields: readonly string[],
+      body: unknown,
+      { signal }: CallOptions,
+      query: Query = {},
+    ) {
+      const about = { method: 'POST', path } as const
+      const url = root + path + searchOf(query)
+      return (await send({ about, url, resource: eitherToken, body, fields, signal })).body as T
     },
     async write<T>(path: string, resource: TokenResource, body: unknown, given: WriteOptions) {
       const { signal, idempotencyKey = globalThis.crypto.randomUUID() } = given

@@ -6,6 +6,7 @@ import type {
   RequestState,
   RequestView,
   ResourceKind,
+  simulatedPreview,
   siteRequest,
   Template,
   templateForUsers,
@@ -22,6 +23,9 @@ export type ProvisioningRequest = RequestView
 export type { Explanation, RequestState, ResourceKind }
 /** What a creation is answered: it is queued or waits for approval, and is not done. */
 export type Accepted = Pick<RequestView, 'requestId' | 'tenantId' | 'approvalRequired' | 'status'>
+/** What a request would be, without sending it. `valid`: it would be accepted; else `errors` say why not. */
+export type Preview = Omit<z.output<typeof simulatedPreview>, 'simulated'> &
+  Partial<Pick<z.output<typeof simulatedPreview>, 'simulated'>>
 /** One line of a request's timeline. */
 export type TimelineEntry = Omit<AuditEntry, 'requestId' | 'tenantId' | 'attempt'>
 
@@ -72,6 +76,11 @@ export type TokenResource = 'collab' | 'mail' | 'directory'
 export interface CallOptions {
   /** Ends the call; its reason is thrown. */
   readonly signal?: AbortSignal
+}
+/** Whose request is previewed. */
+export interface PreviewOptions extends CallOptions {
+  /** User id of the person who would ask; for admins. */
+  readonly as?: string
 }
 /** What every write takes. */
 export interface WriteOptions extends CallOptions {
