@@ -36,7 +36,7 @@ export function otherFacts(of: Described): Fact[] {
 function extras(of: Described, told: readonly string[]): Fact[] {
   const { template, details } = of
   const { fields } = template
-  const people = 'people' in of ? of.people : of.owners
+  const people = of.people ?? []
   const asked = fields.flatMap((field) => {
     const value = Object.hasOwn(details.metadata, field.key) ? details.metadata[field.key] : ''
     return described(field.label, answerInWords(field, value ?? '', people))

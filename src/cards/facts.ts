@@ -16,6 +16,7 @@ export interface DescribedSite extends Common {
   readonly kind: SiteKind
   readonly details: SiteDetails
   readonly owners: readonly Person[]
+  readonly people?: readonly Person[] | undefined
 }
 /** The same of a mailbox. */
 export interface DescribedMailbox extends Common {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { addressRuleOf, type Fault, isMailboxKind, resourceKind, type Template } from '../core/index.ts'
+import { addressRuleOf, asksForAddress, type Fault, isMailboxKind, resourceKind, type Template } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
 import { formInput } from './form-input.ts'
@@ -41,6 +41,7 @@ const formOf = ({ kind }: Pick<Template, 'kind'>) => (isMailboxKind(kind) ? mail
 export function inputIds(template: Template): { readonly front: readonly string[]; readonly more: readonly string[] } {
   const { front, more } = formOf(template).ids(template)
   const isAsked = (id: string): boolean => {
+    if (id === addressRuleOf(template.kind) && !asksForAddress(template)) return false
     const rule = template.properties[id]
     return rule === undefined || (rule.shown && rule.fixed === undefined)
   }

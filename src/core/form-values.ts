@@ -1,6 +1,8 @@
 import type { Fault } from './errors.ts'
 import { mailboxRequest } from './mailbox.ts'
+import { names } from './name-pattern.ts'
 import { slug } from './naming.ts'
+import { addressRule, addressRuleOf } from './naming-policy.ts'
 import { isForMailbox, type Request } from './request.ts'
 import { isMailboxKind } from './resource.ts'
 import { siteDetails } from './site.ts'
@@ -31,9 +33,17 @@ export function bodyOfForm(template: Template, values: Values): FormBody {
     ? typed.flatMap((input) => mailboxInput(input, defaults))
     : typed.flatMap(siteInput)
   for (const { path, value } of fields) put(body, path, value)
-  if (isMailboxKind(kind) && template.properties['name']?.shown === false) body['name'] = derivedName(values)
+  if (isMailboxKind(kind) && !asksForAddress(template)) body['name'] = derivedName(values)
   return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
 }
+
+/** Whether the form asks for an address: the template may hide that, or make one that has nothing of what is typed. */
+export const asksForAddress = ({
+  kind,
+  naming,
+  properties,
+}: Pick<Template, 'kind' | 'naming' | 'properties'>): boolean =>
+  properties[addressRuleOf(kind)]?.shown !== false && names(addressRule(naming, kind).pattern, 'input')
 
 /** What a template puts into its form, by input. */
 export function defaultsOf({ properties, fields, labels }: Template): Record<string, string> {

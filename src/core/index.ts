@@ -71,6 +71,7 @@ export {
   sentences,
   type Writing,
 } from './explanation-words.ts'
+export { asksForAddress } from './form-values.ts'
 export { type ListPage, mostCounted, type PageAt } from './list-page.ts'
 export type { Outlook } from './look-ahead.ts'
 export * from './mailbox.ts'

@@ -114,7 +114,8 @@ async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Rea
   ]
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
   const addresses = await addressesOf(asked, template, details)
-  return { people: named.people, addresses, faults: [...before, ...addresses.faults] }
+  const people = new Map([...answered.people, ...named.people].map((one) => [one.id, one]))
+  return { people: [...people.values()], addresses, faults: [...before, ...addresses.faults] }
 }
 
 /** What else is wrong in a body that is wrong somewhere, so that people hear of all faults at once. */

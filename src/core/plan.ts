@@ -36,6 +36,8 @@ export interface SitePlan extends Common {
   readonly details: SiteDetails
   /** The requester first, then those named. */
   readonly owners: readonly Person[]
+  /** Whom the answers to the template's own questions name by id. */
+  readonly people?: readonly Person[]
   readonly alias: string
   /** Those that it would have had, and that were held already. */
   readonly passedOver?: readonly string[]

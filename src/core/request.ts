@@ -115,6 +115,8 @@ const requestForSite = z.object({
   kind: siteKind,
   details: siteDetails,
   owners: z.array(person),
+  /** Whom the answers to the template's own questions name by id, as the directory knew them at submission. */
+  people: z.array(person).optional(),
   alias: z.string(),
   /** Aliases that it would have had, made of its name, and that were held already. */
   passedOver: z.array(z.string()).optional(),

@@ -65,7 +65,7 @@ async function planned(
   applied: readonly Applied[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, names, faults } = await looked(inquiry, template, typed, known)
+  const { people, answered, names, faults } = await looked(inquiry, template, typed, known)
   if (faults.length > 0 || !names)
     return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
@@ -80,6 +80,7 @@ async function planned(
     around,
     emptyTokens,
     owners: people,
+    people: answered,
     alias,
     passedOver,
     url: `${ports.tenant.siteRoot}${alias}`,
@@ -97,7 +98,7 @@ async function looked(
   template: Template,
   { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
   known: readonly Fault[],
-): Promise<{ people: Person[]; names: Named | undefined; faults: Fault[] }> {
+): Promise<{ people: Person[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
   const { ports } = inquiry
   const ids = given ?? []
   const [owners, answered, quota] = await Promise.all([
@@ -116,19 +117,22 @@ async function looked(
     ...quota,
   ]
   // Without a name, or an address that can be read, whatever would come of it is nobody's wish.
-  if (displayName === undefined || alias === undefined) return { people, names: undefined, faults }
+  if (displayName === undefined || alias === undefined)
+    return { people, answered: answered.people, names: undefined, faults }
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
   const wanted = { displayName, address: alias }
   const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry))
-  return { people, names, faults: [...faults, ...names.faults] }
+  return { people, answered: answered.people, names, faults: [...faults, ...names.faults] }
 }
 
 /** What a request keeps of its plan. */
-export function siteOf({ kind, details, owners, alias, passedOver = [] }: SitePlan, requesterId: string) {
+export function siteOf(plan: SitePlan, requesterId: string) {
+  const { kind, details, owners, people = [], alias, passedOver = [] } = plan
   return {
     kind,
     details,
     owners: [...owners],
+    ...(people.length > 0 && { people: [...people] }),
     alias,
     ...(passedOver.length > 0 && { passedOver: [...passedOver] }),
     steps: stepsOfSite(details, requesterId).map((name) => ({ name, status: 'pending' as const, attempts: 0 })),

@@ -30,6 +30,7 @@ import { type Sample, sample } from './card-sample.ts'
 import { adminSamples } from './card-samples-admin.ts'
 import { delegationSamples } from './card-samples-delegation.ts'
 import { draftSamples } from './card-samples-drafts.ts'
+import { formSamples } from './card-samples-forms.ts'
 import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { timeSamples } from './card-samples-time.ts'
@@ -198,6 +199,7 @@ const ofSites: readonly Sample[] = [
 /** Every card in every situation that looks different. */
 export const samples: readonly Sample[] = [
   ...ofSites,
+  ...formSamples,
   ...listSamples,
   ...draftSamples,
   ...timeSamples,
