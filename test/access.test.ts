@@ -100,6 +100,7 @@ const doors: Doors = {
   },
   preview: (to, who, at) => to.preview(who, { displayName: 'x', templateId: at.templateId }),
   previewAs: (to, who, at) => to.previewAs(who, who.id, { displayName: 'x', templateId: at.templateId }),
+  simulate: (to, who, at) => to.simulate(who, at.templateId, who.id),
   read: (to, who, at) => to.read(who, at.requestId),
   readByReference: (to, who) => to.readByReference(who, 'REQ-1001'),
   list: (to, who) => to.list(who, page),

@@ -10,6 +10,7 @@ import {
   type ListPage,
   type Queue,
   type Request,
+  type Simulation,
   type Stuck,
   type TemplateReport,
 } from '../core/index.ts'
@@ -18,6 +19,13 @@ import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-c
 import { adminHealthCard, adminHealthView } from './admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from './admin-queue.ts'
+import {
+  adminSimulateCard,
+  adminSimulateChoiceCard,
+  adminSimulateChoiceView,
+  adminSimulateView,
+  type SimulateChoice,
+} from './admin-simulate.ts'
 import { adminTemplateCard, adminTemplateView, type TemplateQuestion } from './admin-template.ts'
 import { adminTemplatesCard, adminTemplatesView, type TemplateList } from './admin-templates.ts'
 import { type ApprovalForm, approvalCard, renderApproval } from './approval-card.ts'
@@ -85,6 +93,8 @@ export const definedCards = [
   adminJobsCard,
   adminAuditCard,
   adminConfirmCard,
+  adminSimulateCard,
+  adminSimulateChoiceCard,
   adminTemplatesCard,
   adminTemplateCard,
   whyCard,
@@ -158,6 +168,12 @@ export const cards = {
   /** What a template decides, or the question whether to switch it. */
   adminTemplate: (report: TemplateReport, viewer: Viewer, question?: TemplateQuestion): CardJson =>
     adminTemplateCard.render(adminTemplateView(report, viewer, question)),
+  /** What a template does for somebody. */
+  adminSimulate: (simulation: Simulation, viewer: Viewer): CardJson =>
+    adminSimulateCard.render(adminSimulateView(simulation, viewer)),
+  /** Asks which template, or which person, was meant. */
+  adminSimulateChoice: (choice: SimulateChoice, viewer: Viewer): CardJson =>
+    adminSimulateChoiceCard.render(adminSimulateChoiceView(choice, viewer)),
   /** Asks an admin before a request is tried again or cancelled. */
   adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>
     adminConfirmCard.render(adminConfirmView(confirmation, viewer)),

@@ -33,20 +33,24 @@ export function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof 
   })
 }
 
-/** What may surprise, in a sentence each. What the card says elsewhere is left out. */
-export function warningLines({ approvals, warnings }: Outlook, viewer: Viewer): { shown: string[]; more: number } {
-  const lines = warnings.flatMap((warning) => inWords(warning, approvals.length > 1, viewer))
+/** What may surprise, in a sentence each. What the card says elsewhere is left out. `unknownToken`: of somebody else, in other words. */
+export function warningLines(
+  { approvals, warnings }: Outlook,
+  viewer: Viewer,
+  unknownToken: string = strings.review.warning.unknownToken,
+): { shown: string[]; more: number } {
+  const lines = warnings.flatMap((warning) => inWords(warning, approvals.length > 1, viewer, unknownToken))
   return { shown: lines.slice(0, mostWarnings), more: Math.max(0, lines.length - mostWarnings) }
 }
 
-function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer): string[] {
+function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
   const words = strings.review.warning
   const { token = '', label = '', taken = '', stage = '', why = '', name = '', person = '', until = '' } = values
   const tokens: Readonly<Record<string, string>> = strings.review.token
   const because: Readonly<Record<string, string>> = strings.approval.since
   switch (code) {
     case 'unknown-token':
-      return [fill(words.unknownToken, { token: tokens[token] ?? token })]
+      return [fill(unknownToken, { token: tokens[token] ?? token })]
     case 'empty-answer':
       return [fill(words.emptyAnswer, { label: cut(label, longest.name) })]
     case 'next-address':

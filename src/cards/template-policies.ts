@@ -100,7 +100,7 @@ export function nameFacts({ template: { kind, naming }, example }: TemplateRepor
   ]
 }
 
-export function limitFacts({ template: { limits, labels } }: TemplateReport): Fact[] {
+export function limitFacts({ template: { limits, labels } }: Pick<TemplateReport, 'template'>): Fact[] {
   const { ownersMinimum, ownersMaximum, externalOwners, capacityMaximum, permissionsMaximum, accessLevels } = limits
   const { allowed, default: usual } = labels
   const usualName = allowed.find(({ id }) => id === usual)?.name

@@ -101,7 +101,7 @@ export {
   similarResource,
   similarResources,
 } from './similar.ts'
-export { type SimulatedPreview, simulatedPreview } from './simulation.ts'
+export { type SimulatedPreview, type Simulation, simulatedPreview } from './simulation.ts'
 export * from './site.ts'
 export { standsFor } from './stand-ins.ts'
 export * from './template.ts'

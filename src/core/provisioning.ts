@@ -30,7 +30,7 @@ import { type Reassignment, reassign } from './reassign.ts'
 import { type Deciding, noted, noteRefused } from './refused.ts'
 import { draftFromRequest, draftLikeRequest } from './repeating.ts'
 import { previewRequest } from './request-preview.ts'
-import { previewAs } from './simulation.ts'
+import { previewAs, simulate } from './simulation.ts'
 import { submit } from './submission.ts'
 import type { Template } from './template.ts'
 import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from './template-care.ts'
@@ -86,6 +86,9 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     preview: to('request.create', (actor, body: unknown) => previewRequest(ports, settings, actor, body)),
     previewAs: to('request.simulate', (actor, personId: string, body: unknown) =>
       previewAs(ports, settings, actor, personId, body),
+    ),
+    simulate: to('request.simulate', (actor, templateId: string, personId: string) =>
+      simulate(ports, settings, actor, templateId, personId),
     ),
     read: to('request.read', (actor, requestId: string) => read(ports, actor, requestId)),
     readByReference: to('request.read', (actor, reference: string) => readByReference(ports, actor, reference)),

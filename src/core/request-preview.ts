@@ -67,6 +67,8 @@ export const requestPreview = z.strictObject({
     .describe('All that the call would refuse.'),
 })
 export type RequestPreview = z.output<typeof requestPreview>
+/** The same with the words' values that cards need. */
+export type Previewed = RequestPreview & { readonly outlook: Outlook }
 
 /**
  * What the call that creates a resource would make of a body, for whoever is asking. Writes nothing, and takes no number. What is
@@ -79,7 +81,7 @@ export async function previewRequest(
   actor: Actor,
   body: unknown,
   template?: Template,
-): Promise<RequestPreview> {
+): Promise<Previewed> {
   if (!isRecord(body)) return refuseFields(faultsOf(mailboxRequest.safeParse(body).error ?? new z.ZodError([]), body))
   const asked = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
   const used = template ?? (await templateOf(asked, body))
@@ -165,10 +167,11 @@ async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[],
 function shown(
   template: Template,
   { names, applied }: Seen,
-  { approvals, warnings }: Outlook,
+  outlook: Outlook,
   { resources, more }: SimilarResources,
   faults: readonly Fault[],
-): RequestPreview {
+): Previewed {
+  const { approvals, warnings } = outlook
   const count = resources.length + more
   const detail = `There ${count === 1 ? 'is a similar one' : `are ${count} similar ones`} already.`
   const exist = count > 0 ? [{ code: 'similar' as const, field: 'displayName', detail }] : []
@@ -183,5 +186,6 @@ function shown(
     warnings: [...warnings.map(({ values: _, ...warning }) => warning), ...exist],
     similar: { value: resources, more },
     errors: faults.map((one) => ({ ...one })),
+    outlook,
   }
 }

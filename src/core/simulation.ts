@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Actor } from './access.ts'
 import { asking } from './approvers.ts'
-import { refuseFields } from './errors.ts'
+import { ProvisioningError, refuseFields } from './errors.ts'
 import { isRecord } from './mailbox-kind.ts'
 import { unknownTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { quotaUse } from './quota.ts'
-import { previewRequest, requestPreview } from './request-preview.ts'
-import { type Person, person } from './resource.ts'
+import { type Previewed, previewRequest, requestPreview } from './request-preview.ts'
+import { isMailboxKind, type Person, person } from './resource.ts'
 import type { Template } from './template.ts'
 import { type FaultCode, fault } from './validation.ts'
 
@@ -33,7 +33,7 @@ export type QuotaLeft = z.output<typeof quotaLeft>
 export const simulatedPreview = requestPreview.extend({
   simulated: z.strictObject({ person, access: templateAccess, quota: quotaLeft }),
 })
-export type SimulatedPreview = z.output<typeof simulatedPreview>
+export type SimulatedPreview = z.output<typeof simulatedPreview> & Previewed
 
 /**
  * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told
@@ -103,5 +103,45 @@ async function quotaOf(ports: Ports, settings: Settings, template: Template, act
     ...(most > 0 && { openRequests: left(most, open) }),
     ...(openPerPerson !== undefined && { openOfTemplate: left(openPerPerson, own) }),
     ...(resources !== undefined && { resources: left(resources, all) }),
+  }
+}
+
+/** What a template does for somebody, shown by an example. */
+export interface Simulation {
+  readonly template: Template
+  readonly preview: SimulatedPreview
+  /** Stages, by their number, that are asked only where their conditions hold. */
+  readonly conditional: readonly number[]
+  /** Nobody at all could approve, not even an admin. */
+  readonly nobodyApproves: boolean
+}
+
+/** What stands for what somebody would type. */
+const example = { displayName: 'Example', name: 'example' }
+
+/** What a template does for somebody: every stage of its approval, whatever would be asked for. */
+export async function simulate(
+  ports: Ports,
+  settings: Settings,
+  admin: Actor,
+  templateId: string,
+  personId: string,
+): Promise<Simulation> {
+  const template = await ports.templates.find(admin.tenantId, templateId)
+  if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
+  const { displayName, name } = example
+  const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
+  const previewOf = (approval: Template['approval']) =>
+    previewAs(ports, settings, admin, personId, body, (found) => ({ ...found, approval }))
+  const stages = template.approval?.stages ?? []
+  const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
+  const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }
+  try {
+    return { template, preview: await previewOf(always), conditional, nobodyApproves: false }
+  } catch (error) {
+    // A directory that does not answer is the cause of its error; that nobody is left has none.
+    const isNobody = error instanceof ProvisioningError && error.code === 'unavailable' && error.cause === undefined
+    if (!isNobody) throw error
+    return { template, preview: await previewOf(null), conditional, nobodyApproves: true }
   }
 }

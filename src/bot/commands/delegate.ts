@@ -4,6 +4,7 @@ import type { Person } from '../../core/index.ts'
 import { delegationForm, ended, saved } from '../actions/delegation.ts'
 import { dayOf } from '../days.ts'
 import { defineCommand } from '../define-command.ts'
+import { type FoundPeople, peopleMeant } from '../find-person.ts'
 import type { Reply, Turn } from '../turn.ts'
 
 /** `delegate Omar Haddad until friday`: saves it when it is clear who and until when, else opens the form with it. */
@@ -59,25 +60,10 @@ function remarksOf(
   return [...(typed.who === '' ? [] : [ofPerson]), ...(typed.day !== '' && until === undefined ? [unclearDay] : [])]
 }
 
-interface Found {
-  readonly people: readonly Person[]
-  /** The whole name, the sign-in name or a mention was given: nobody else can be meant. */
-  readonly isSure: boolean
-}
-const nobodyAsked: Found = { people: [], isSure: false }
-
-async function found({ provisioning, actor, mentions }: Turn, who: string): Promise<Found> {
-  const mentioned = mentions.find(({ name, id }) => id !== undefined && isSame(name, who))?.id
-  if (mentioned !== undefined) return { people: await provisioning.delegations.find(actor, mentioned), isSure: true }
-  const all = await provisioning.delegations.find(actor, who)
-  // Nobody looks for themselves among several.
-  const people = all.length > 1 ? all.filter(({ id }) => id !== actor.id) : all
-  const isSure = all.length === 1 && all.some((person) => isCalled(person, who))
-  return { people, isSure }
+/** Nobody looks for themselves among several. */
+async function found(turn: Turn, who: string): Promise<FoundPeople> {
+  const { people, isSure } = await peopleMeant(turn, who)
+  return { people: people.length > 1 ? people.filter(({ id }) => id !== turn.actor.id) : people, isSure }
 }
 
-/** A sign-in name is nobody else's. A name may be anything, also somebody else's address. */
-const isCalled = ({ displayName, userPrincipalName }: Person, who: string): boolean =>
-  isSame(userPrincipalName, who) || (!who.includes('@') && isSame(displayName, who))
-
-const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+const nobodyAsked: FoundPeople = { people: [], isSure: false }

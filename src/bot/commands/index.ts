@@ -10,6 +10,7 @@ import {
   adminStatusCommand,
   adminStuckCommand,
 } from './admin.ts'
+import { adminSimulateCommand } from './admin-simulate.ts'
 import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
 import { myDraftsCommand } from './drafts.ts'
@@ -36,6 +37,7 @@ export const commands = commandRegistry(
   adminStuckCommand,
   adminRetryCommand,
   adminStatusCommand,
+  adminSimulateCommand,
   adminAuditCommand,
   adminCancelCommand,
   adminHealthCommand,

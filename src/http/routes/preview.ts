@@ -34,7 +34,7 @@ export const previewRequest = defineRoute({
   examples: previewRequestExamples,
   onlyReads: true,
   async handle({ actor, provisioning }, { query: { as }, body }) {
-    const preview =
+    const { outlook: _, ...preview } =
       as === undefined ? await provisioning.preview(actor, body) : await provisioning.previewAs(actor, as, body)
     return { status: 200, body: { ...preview, errors: errorsOf(preview.errors) } }
   },
