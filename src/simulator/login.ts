@@ -1,7 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { decodeJwt } from 'jose'
 import { contoso, findPerson } from './contoso.ts'
-import { type DeviceCode, keepRefreshToken, personOfRefreshToken, readDeviceCode } from './sign-ins.ts'
+import {
+  type DeviceCode,
+  keepRefreshToken,
+  personOfRefreshToken,
+  pollsTooFast,
+  readDeviceCode,
+  releaseDeviceCode,
+} from './sign-ins.ts'
 import { now, type Tenant } from './tenant.ts'
 import { defaultLifetime, type Tokens } from './tokens.ts'
 import { asRecord, type Call, nobody, Refused, type Reply, type Service, text } from './wire.ts'
@@ -182,9 +189,12 @@ function redeemDeviceCode(tenant: Tenant, tokens: Tokens, form: Record<string, u
   if (code.expiresAt < now()) return refuse('expired_token', 70019, 'The verification code has expired.')
   if (code.declined) return refuse('authorization_declined', 65004, 'The person declined to sign in.')
   if (code.userId === undefined) {
-    return refuse('authorization_pending', 70016, 'The person has not signed in yet. Keep polling.')
+    // Answered, not thrown: a refusal that is thrown would undo the note of when the device asked.
+    return pollsTooFast(tenant, code.deviceCode, pollInterval)
+      ? entraError(400, 'slow_down', 70016, 'The device asks more often than the interval allows. Poll more slowly.')
+      : entraError(400, 'authorization_pending', 70016, 'The person has not signed in yet. Keep polling.')
   }
-  tenant.run('update device_codes set used = 1 where device_code = ?', code.deviceCode)
+  releaseDeviceCode(tenant, code.deviceCode)
   return signedIn(tenant, tokens, { userId: code.userId, clientId: code.clientId, scope: code.scope })
 }
 

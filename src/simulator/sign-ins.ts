@@ -43,6 +43,19 @@ export function answerDeviceCode(tenant: Tenant, deviceCode: string, userId: str
   )
 }
 
+/** A code gives tokens once. */
+export function releaseDeviceCode(tenant: Tenant, deviceCode: string): void {
+  tenant.run('update device_codes set used = 1 where device_code = ?', deviceCode)
+  tenant.run('delete from device_polls where device_code = ?', deviceCode)
+}
+
+/** Whether a device asks again sooner than half its interval (seconds) after it last asked; notes that it asks. */
+export function pollsTooFast(tenant: Tenant, deviceCode: string, interval: number): boolean {
+  const last = tenant.row('select at from device_polls where device_code = ?', deviceCode)
+  tenant.run('insert or replace into device_polls (device_code, at) values (?, ?)', deviceCode, now())
+  return last !== undefined && now() - Number(last['at']) < interval * 500
+}
+
 const refreshTokenLife = 90 * 24 * 3600 * 1000
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex')
 

@@ -47,6 +47,7 @@ const schema = `
   create table if not exists device_codes (
     device_code text primary key, user_code text not null unique, client_id text not null, scope text not null,
     expires_at real not null, user_id text, declined integer not null default 0, used integer not null default 0);
+  create table if not exists device_polls (device_code text primary key, at real not null);
   create table if not exists refresh_tokens (
     hash text primary key, user_id text not null, client_id text not null, scope text not null, expires_at real not null);
   create table if not exists calls (

@@ -1,0 +1,91 @@
+import type { Client } from '../index.ts'
+import type { ExitCode } from './exit-codes.ts'
+import type { Sessions } from './sessions.ts'
+import type { Given, SavedService, Settings, Variables } from './settings.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What a flag takes. A `list` may be given several times; a `flag` is there or not. */
+export interface OptionSpec {
+  readonly type: 'text' | 'number' | 'flag' | 'list'
+  /** What stands for the value in the help: `<id>`. */
+  readonly value?: string
+  readonly short?: string
+  readonly choices?: readonly string[]
+  /** What it is for; unless given, from the words by its name. */
+  readonly help?: string
+}
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>
+
+type ValueOf<S extends OptionSpec> = S['type'] extends 'flag'
+  ? boolean
+  : S['type'] extends 'list'
+    ? readonly string[]
+    : S['type'] extends 'number'
+      ? number
+      : S extends { readonly choices: readonly (infer C)[] }
+        ? C
+        : string
+export type ValuesOf<O extends OptionSpecs> = { readonly [N in keyof O]?: ValueOf<O[N]> }
+
+/** What a command works with. */
+export interface Scope {
+  readonly settings: Settings
+  /** What of the settings was said now, and what was known of the service before. */
+  readonly given: Given
+  readonly known: SavedService
+  readonly variables: Variables
+  readonly fetch: typeof fetch
+  readonly sessions: Sessions
+  readonly terminal: Terminal
+  /** Ctrl-C. */
+  readonly signal: AbortSignal
+  /** The service, as whoever is signed in. */
+  client(): Promise<Client>
+}
+
+/** A command: its words, what it takes, what it does. Its texts stand in the words, under its own. */
+export interface Command {
+  readonly words: string
+  readonly options: OptionSpecs
+  /** Names of what follows the words; all of them are needed. */
+  readonly operands: readonly string[]
+  run(scope: Scope, values: Readonly<Record<string, unknown>>, operands: readonly string[]): Promise<ExitCode>
+}
+
+export interface CommandSpec<O extends OptionSpecs> {
+  readonly words: string
+  readonly options: O
+  readonly operands?: readonly string[]
+  run(scope: Scope, values: ValuesOf<O>, operands: readonly string[]): Promise<ExitCode>
+}
+
+export function defineCommand<const O extends OptionSpecs>(spec: CommandSpec<O>): Command {
+  return {
+    words: spec.words,
+    options: spec.options,
+    operands: spec.operands ?? [],
+    // The values were read by these very options.
+    run: (scope, values, operands) => spec.run(scope, values as ValuesOf<O>, operands),
+  }
+}
+
+/** All commands; refuses two of one name. */
+export function commandRegistry(...commands: readonly Command[]): readonly Command[] {
+  const names = new Set<string>()
+  for (const { words } of commands) {
+    if (names.has(words)) throw new Error(`two commands are called ${words}`)
+    names.add(words)
+  }
+  return commands
+}
+
+/** What cannot be done as it was asked for: nothing was sent. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  /** The command whose help says more. */
+  readonly command: string | undefined
+  constructor(message: string, command?: string) {
+    super(message)
+    this.command = command
+  }
+}

@@ -1,0 +1,149 @@
+import type { AnyTemplate, Client } from '../index.ts'
+import type { Asker } from './ask.ts'
+import { type Body, withValue } from './body.ts'
+import { type Scope, UsageError } from './define-command.ts'
+import { clean } from './terminal.ts'
+import { fill, words } from './words.ts'
+
+/** One thing that is asked for, and its place in the body: `metadata.costCentre`. */
+export interface Question {
+  readonly path: string
+  readonly label: string
+  readonly takes: 'text' | 'number' | 'boolean' | 'list' | 'people' | 'choice'
+  readonly required: boolean
+  readonly otherwise?: string | undefined
+  readonly choices?: readonly { readonly title: string; readonly value: string }[]
+}
+
+type Kind = AnyTemplate['kind']
+type Asked = keyof typeof words.fields
+/** What is asked of each kind, as on the bot's first page; all else has a flag. */
+const asked: Readonly<Record<Kind, readonly Asked[]>> = {
+  teamSite: ['displayName', 'description', 'alias', 'owners'],
+  communicationSite: ['displayName', 'description', 'alias', 'owners'],
+  sharedMailbox: ['displayName', 'name', 'permissions.FullAccess', 'reason'],
+  roomMailbox: [
+    ...(['displayName', 'name', 'officeLocation', 'metadata.seats', 'isWheelChairAccessible'] as const),
+    ...(['roomMailboxMetadata.hasWhiteboard', 'roomMailboxMetadata.hasVideoConferencing', 'reason'] as const),
+  ],
+  equipmentMailbox: ['displayName', 'name', 'reason'],
+}
+const needed: readonly string[] = ['displayName', 'name']
+const takes: Partial<Record<Asked, Question['takes']>> = {
+  owners: 'list',
+  'permissions.FullAccess': 'people',
+  'metadata.seats': 'number',
+  isWheelChairAccessible: 'boolean',
+  'roomMailboxMetadata.hasWhiteboard': 'boolean',
+  'roomMailboxMetadata.hasVideoConferencing': 'boolean',
+}
+
+/** The questions of a template: those of its kind as its policy has them, its own, and its label. */
+export function questionsOf(template: AnyTemplate): Question[] {
+  const rules = template.properties
+  const standard = asked[template.kind].flatMap((path): Question[] => {
+    const rule = rules[path]
+    if (rule?.fixed !== undefined || rule?.shown === false) return []
+    const required = needed.includes(path) || rule?.required === true
+    const otherwise = rule?.default === undefined ? undefined : String(rule.default)
+    return [{ path, label: words.fields[path], takes: takes[path] ?? 'text', required, otherwise }]
+  })
+  const own = template.fields.map((field): Question => {
+    const label = field.help === '' ? clean(field.label) : `${clean(field.label)} (${clean(field.help)})`
+    const otherwise = field.default === undefined ? undefined : String(field.default)
+    const choices = field.choices.map(({ title, value }) => ({ title: clean(title), value }))
+    const path = `metadata.${field.key}`
+    return { path, label, takes: takesOf(field.type), required: field.required, otherwise, choices }
+  })
+  return [...standard, ...own.filter(({ path }) => rules[path]?.fixed === undefined), ...labelOf(template)]
+}
+
+function takesOf(type: AnyTemplate['fields'][number]['type']): Question['takes'] {
+  return type === 'choice' || type === 'number' ? type : type === 'toggle' ? 'boolean' : 'text'
+}
+
+function labelOf({ labels }: AnyTemplate): Question[] {
+  if (labels.allowed.length < 2) return []
+  const choices = labels.allowed.map(({ id, name }) => ({ title: clean(name), value: id }))
+  const otherwise = labels.default ?? undefined
+  return [{ path: 'labelId', label: words.fields.labelId, takes: 'choice', required: false, otherwise, choices }]
+}
+
+/** The template that is chosen from those of the kinds. */
+export async function chooseTemplate(
+  asker: Asker,
+  client: Client,
+  kinds: readonly Kind[],
+  { signal }: Scope,
+): Promise<AnyTemplate> {
+  const templates = (await client.templates({ signal }))
+    .filter(({ kind }) => kinds.includes(kind))
+    .sort((one, other) => one.order - other.order)
+  if (templates.length === 0) throw new UsageError(words.ask.noTemplates)
+  const choices = templates.map((one) => ({ title: titleOf(one), value: one }))
+  const [only] = templates
+  return asker.choose(words.ask.template, choices, templates.length === 1 ? only : undefined)
+}
+const titleOf = ({ name, description }: AnyTemplate): string =>
+  description === '' ? clean(name) : `${clean(name)}: ${clean(description)}`
+
+/** Asks one question until the answer can be read, and puts it into the body; nothing said = left out. */
+export async function answer(asker: Asker, scope: Scope, question: Question, body: Body): Promise<Body> {
+  const { path, label, takes: kind, required } = question
+  const otherwise = question.otherwise ?? suggested(path, body)
+  const place = path.split('.')
+  if (kind === 'boolean') return withValue(body, place, await asker.yes(label, otherwise === 'true'))
+  if (kind === 'choice') {
+    const none = required ? [] : [{ title: words.ask.none, value: '' }]
+    const chosen = await asker.choose(
+      label,
+      [...(question.choices ?? []), ...none],
+      otherwise ?? (required ? undefined : ''),
+    )
+    return chosen === '' ? body : withValue(body, place, chosen)
+  }
+  for (;;) {
+    const typed = await asker.text(required ? `${label}:` : `${label} ${words.ask.optional}:`, otherwise)
+    if (typed === '' && required) scope.terminal.note(words.ask.needed)
+    else if (typed === '') return body
+    else if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) scope.terminal.note(words.ask.noNumber)
+    else return placed(body, place, kind, typed)
+  }
+}
+
+function placed(body: Body, place: readonly string[], kind: Question['takes'], typed: string): Body {
+  const several = typed.split(/[\s,;]+/).filter((each) => each !== '')
+  if (kind === 'number') return withValue(body, place, Number(typed))
+  if (kind === 'list') return withValue(body, place, several)
+  if (kind === 'people') {
+    const [field = '', access] = place
+    return withValue(body, [field], Object.fromEntries(several.map((id) => [id, access])))
+  }
+  return withValue(body, place, typed)
+}
+
+/** A name for a mailbox made of what people see: `Aurora (Zürich)` → `aurora-zurich`. */
+function suggested(path: string, body: Body): string | undefined {
+  if (path !== 'name' || typeof body['displayName'] !== 'string') return undefined
+  const plain = body['displayName'].normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return (
+    plain
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-+|-+$/g, '')
+      .slice(0, 64) || undefined
+  )
+}
+
+/** What was answered, before it is sent. */
+export function summaryOf(template: AnyTemplate, body: Body, questions: readonly Question[]): string[] {
+  const lines = questions.flatMap(({ path, label, choices }) => {
+    const value = path.split('.').reduce<unknown>((inner, part) => Object(inner)[part], body)
+    if (value === undefined) return []
+    const title = choices?.find((choice) => choice.value === value)?.title
+    return [`  ${label}: ${title ?? clean(Array.isArray(value) ? value.join(', ') : String(value))}`]
+  })
+  const approval = ('approvalRequired' in template ? template.approvalRequired : template.approval !== null)
+    ? words.ask.approvalNeeded
+    : words.ask.noApproval
+  return [fill(words.ask.summary, { template: clean(template.name) }), ...lines, approval]
+}

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { lock, writePrivately } from '../private-file.ts'
+import { UsageError } from './define-command.ts'
+import { fill, words } from './words.ts'
+
+/** Where a service is, and how its people sign in. */
+export interface Settings {
+  readonly baseUrl: string
+  readonly directoryUrl: string
+  /** The root of the login: `https://login.microsoftonline.com`. */
+  readonly loginUrl: string
+  readonly tenantId: string
+  readonly clientId: string
+  readonly scopes: { readonly collab: string; readonly mail: string; readonly directory: string }
+  /** Who signed in last at this service; MSAL's id of the account. */
+  readonly account: string | undefined
+  /** Where settings and tokens are kept. */
+  readonly folder: string
+}
+
+const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''))
+/** What is known of a service: whatever was said at login, and what the service says of itself. */
+export const savedService = z.object({
+  directoryUrl: url.optional(),
+  loginUrl: url.optional(),
+  tenantId: z.string().optional(),
+  clientId: z.string().optional(),
+  collabScope: z.string().optional(),
+  mailScope: z.string().optional(),
+  account: z.string().optional(),
+})
+export type SavedService = z.output<typeof savedService>
+const savedSettings = z.object({ baseUrl: url, services: z.record(z.string(), savedService) })
+type SavedSettings = z.output<typeof savedSettings>
+
+/** The flags and variables that say where everything is; a flag goes first. */
+export const settingVariables = {
+  'base-url': 'QUARTERMASTER_BASE_URL',
+  'directory-url': 'QUARTERMASTER_DIRECTORY_URL',
+  tenant: 'QUARTERMASTER_TENANT',
+  'client-id': 'QUARTERMASTER_CLIENT_ID',
+  authority: 'QUARTERMASTER_AUTHORITY',
+  'collab-scope': 'QUARTERMASTER_COLLAB_SCOPE',
+  'mail-scope': 'QUARTERMASTER_MAIL_SCOPE',
+} as const
+export type SettingName = keyof typeof settingVariables
+export type Given = { readonly [N in SettingName]?: string | undefined }
+
+/** What `npm start` of a clone offers, when nothing is said. Its simulated login takes any client id. */
+const local = { baseUrl: 'http://127.0.0.1:3978', loginUrl: 'http://127.0.0.1:3979' }
+const localTenant = '0c0ffee0-1111-4111-8111-000000000365'
+const localClient = '0c0ffee0-2222-4222-8222-000000000002'
+const microsoft = { loginUrl: 'https://login.microsoftonline.com', directoryUrl: 'https://graph.microsoft.com' }
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+/** What was said by flags, else by variables; empty is not said. */
+export function givenSettings(flags: Readonly<Record<string, unknown>>, variables: Variables): Given {
+  const names = Object.keys(settingVariables) as SettingName[]
+  return Object.fromEntries(
+    names.map((name) => [name, String(flags[name] ?? variables[settingVariables[name]] ?? '') || undefined]),
+  )
+}
+
+/**
+ * Flags and variables, else what was saved at login for the same service, else local mode's; and what is known of the
+ * service. Throws {@link UsageError}.
+ */
+export async function readSettings(
+  given: Given,
+  folder: string,
+): Promise<{ readonly settings: Settings; readonly known: SavedService }> {
+  const saved = await readSaved(folder)
+  const baseUrl = readUrl('base-url', given['base-url']) ?? saved?.baseUrl ?? local.baseUrl
+  const known = saved?.services[baseUrl] ?? {}
+  return { settings: settingsOf(baseUrl, given, known, folder), known }
+}
+
+/** Settings of one service from what is given and what is known of it. */
+export function settingsOf(baseUrl: string, given: Given, known: SavedService, folder: string): Settings {
+  const isLocal = isLoopback(baseUrl)
+  const authority = readAuthority(given.authority)
+  const loginUrl = authority?.loginUrl ?? known.loginUrl ?? (isLocal ? local.loginUrl : microsoft.loginUrl)
+  const directoryUrl =
+    readUrl('directory-url', given['directory-url']) ??
+    known.directoryUrl ??
+    (isLoopback(loginUrl) ? loginUrl : microsoft.directoryUrl)
+  return {
+    baseUrl,
+    directoryUrl,
+    loginUrl,
+    tenantId: given.tenant ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
+    clientId: given['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
+    scopes: {
+      collab: given['collab-scope'] ?? known.collabScope ?? `${baseUrl}/collab/App.ReadWrite.All`,
+      mail: given['mail-scope'] ?? known.mailScope ?? `${baseUrl}/mail/App.ReadWrite.All`,
+      directory: `${directoryUrl}/Group.Read.All`,
+    },
+    account: known.account,
+    folder,
+  }
+}
+
+/** Whether an address is this computer's: only there http is let through. */
+export const isLoopback = (address: string): boolean =>
+  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(new URL(address).hostname)
+
+function readUrl(name: SettingName, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const parsed = url.safeParse(text)
+  if (!parsed.success) throw new UsageError(fill(words.usage.noUrl, { option: `--${name}`, value: text }))
+  const { protocol, username, password } = new URL(parsed.data)
+  if (username !== '' || password !== '') throw new UsageError(fill(words.usage.noPassword, { option: `--${name}` }))
+  if (protocol === 'http:' && !isLoopback(parsed.data))
+    throw new UsageError(fill(words.usage.plainHttp, { option: `--${name}`, value: text }))
+  return parsed.data
+}
+
+/** `https://login.microsoftonline.com`, with the tenant behind it or not. */
+export function readAuthority(text: string | undefined): { loginUrl: string; tenantId?: string } | undefined {
+  const address = readUrl('authority', text)
+  if (address === undefined) return undefined
+  const { origin, pathname } = new URL(address)
+  const [, tenantId = ''] = pathname.split('/')
+  return { loginUrl: origin, ...(tenantId !== '' && { tenantId }) }
+}
+
+const fileOf = (folder: string): string => join(folder, 'settings.json')
+
+/** What was saved; nothing where there is none, or what is there cannot be read: then people sign in once more. */
+async function readSaved(folder: string): Promise<SavedSettings | undefined> {
+  try {
+    return savedSettings.parse(JSON.parse(await readFile(fileOf(folder), 'utf8')))
+  } catch {
+    return undefined
+  }
+}
+
+/** Keeps what is known of a service, and makes it the one that is meant when none is named. */
+export async function saveSettings(folder: string, baseUrl: string, service: SavedService): Promise<void> {
+  const release = await lock(fileOf(folder))
+  try {
+    const saved = await readSaved(folder)
+    const services = { ...saved?.services, [baseUrl]: service }
+    await writePrivately(fileOf(folder), `${JSON.stringify({ baseUrl, services }, null, 2)}\n`)
+  } finally {
+    await release()
+  }
+}
+
+/** `$XDG_CONFIG_HOME/quartermaster`, `~/.config/quartermaster`; on Windows `%APPDATA%\quartermaster`. */
+export function settingsFolder(variables: Variables, platform: string, home: string): string {
+  const given = variables['QUARTERMASTER_HOME']
+  if (given) return given
+  if (platform === 'win32') return join(variables['APPDATA'] || join(home, 'AppData', 'Roaming'), 'quartermaster')
+  return join(variables['XDG_CONFIG_HOME'] || join(home, '.config'), 'quartermaster')
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { defineCommand, type Scope, UsageError } from '../command-line/define-command.ts'
+import { exitCodes } from '../command-line/exit-codes.ts'
+import { clean } from '../command-line/terminal.ts'
+import { fill, words } from '../command-line/words.ts'
+import { type ProvisioningEvent, verifyProvisioningWebhook, WebhookError } from '../index.ts'
+
+const usualPort = 8787
+/** Webhooks are thin; what is larger is none. */
+const largestBody = 64 * 1024
+
+/** Receives webhooks, and prints those that are proven to come from the service. */
+export const listenToWebhooks = defineCommand({
+  words: 'webhook listen',
+  options: {
+    port: { type: 'number', value: '<number>' },
+    host: { type: 'text', value: '<address>' },
+    secret: { type: 'text', value: '<whsec_…>' },
+    count: { type: 'number', value: '<number>' },
+  },
+  async run(scope, { port = usualPort, host = '127.0.0.1', secret, count = Number.POSITIVE_INFINITY }) {
+    const { terminal, signal, variables } = scope
+    if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new UsageError(words.usage.port, 'webhook listen')
+    const given = secret ?? (variables['QUARTERMASTER_WEBHOOK_SECRET'] || undefined)
+    const used = given ?? `whsec_${randomBytes(32).toString('base64')}`
+    checkSecret(used)
+    const heard = new Heard(scope, count)
+    const server = createServer((request, response) => void receive(request, response, used, heard))
+    server.listen(port, host)
+    await once(server, 'listening', { signal }).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new UsageError(fill(words.listen.noPort, { port, why: Object(error).code ?? '' }))
+    })
+    const address = server.address()
+    const at = `http://${host.includes(':') ? `[${host}]` : host}:${typeof address === 'object' ? address?.port : port}/`
+    if (!given) terminal.note(fill(words.listen.secret, { secret: used }))
+    terminal.note(fill(words.listen.listening, { address: at }))
+    try {
+      await heard.enough(signal)
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+    return exitCodes.done
+  },
+})
+
+function checkSecret(secret: string): void {
+  try {
+    verifyProvisioningWebhook({}, '', secret)
+  } catch (error) {
+    // Nothing was signed; a secret that is none is told apart from that by its kind.
+    if (!(error instanceof WebhookError)) throw new UsageError(words.usage.secret, 'webhook listen')
+  }
+  if (!/^whsec_[A-Za-z0-9+/]+=*$/.test(secret)) throw new UsageError(words.usage.secret, 'webhook listen')
+}
+
+/** What came until now: the same message may come again, under the same id. */
+class Heard {
+  readonly #scope: Scope
+  readonly #ids = new Set<string>()
+  readonly #done = new AbortController()
+  #left: number
+  constructor(scope: Scope, count: number) {
+    this.#scope = scope
+    this.#left = count
+  }
+
+  note(text: string): void {
+    this.#scope.terminal.note(text)
+  }
+
+  event(event: ProvisioningEvent): void {
+    const again = this.#ids.has(event.id)
+    this.#ids.add(event.id)
+    const line = fill(words.listen.event, {
+      at: clean(event.timestamp),
+      type: clean(event.type),
+      request: clean(event.requestId),
+    })
+    this.#scope.terminal.result(event, [
+      again ? `${line} ${words.listen.again}` : line,
+      ...Object.entries(event.data).map(([name, value]) => `  ${clean(name)}: ${clean(textOf(value))}`),
+    ])
+    this.#left -= 1
+    if (this.#left <= 0) this.#done.abort()
+  }
+
+  /** Waits until as many have come as were asked for, or somebody ends it, which is its usual end. */
+  async enough(signal: AbortSignal): Promise<void> {
+    const ended = AbortSignal.any([signal, this.#done.signal])
+    if (!ended.aborted) await once(ended, 'abort')
+    // The last answer is on its way.
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+async function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  secret: string,
+  heard: Heard,
+): Promise<void> {
+  const answer = (status: number) => void response.writeHead(status, { connection: 'close' }).end()
+  try {
+    if (request.method !== 'POST') return answer(405)
+    const body = await readBody(request)
+    if (body === undefined) return answer(413)
+    heard.event(verifyProvisioningWebhook(request.headers, body, secret))
+    answer(204)
+  } catch (error) {
+    if (!(error instanceof WebhookError)) return void response.destroy()
+    heard.note(fill(words.listen.refused, { why: error.message }))
+    answer(error.reason === 'body' ? 400 : 401)
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.length
+    if (size > largestBody) return undefined
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks)
+}

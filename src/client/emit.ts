@@ -1,0 +1,18 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, copyFileSync, globSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * `npm pack`'s first step: JavaScript and declarations in `dist/`, since Node strips no types below node_modules. Of the core
+ * the client takes types alone, so its JavaScript is left out: whatever imported it by mistake would fail the test of the package.
+ */
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+rmSync(here('dist'), { recursive: true, force: true })
+const { status, error } = spawnSync('tsc', ['-p', here('tsconfig.json')], {
+  stdio: 'inherit',
+  shell: process.platform === 'win32',
+})
+if (status !== 0) throw error ?? new Error(`tsc ended with ${status}.`)
+for (const path of globSync(here('dist/core/**/*.js'))) rmSync(path)
+chmodSync(here('dist/client/cli.js'), 0o755)
+copyFileSync(here('../../LICENSE'), here('dist/LICENSE'))

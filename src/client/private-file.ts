@@ -1,0 +1,51 @@
+import { chmod, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** A lock that old belongs to a process that was killed: whoever is alive holds it for milliseconds. */
+const staleMilliseconds = 10_000
+const longestWaitMilliseconds = 30_000
+
+/** Replaces a file that nobody else may read. */
+export async function writePrivately(path: string, text: string): Promise<void> {
+  await makePrivateFolder(dirname(path))
+  const draft = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`
+  const file = await open(draft, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, path)
+}
+
+async function makePrivateFolder(folder: string): Promise<void> {
+  // The mode holds for a folder that is made now; one that was there is narrowed.
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await chmod(folder, 0o700)
+}
+
+/** Takes the lock of a file, waiting for whoever has it; gives what lets it go. */
+export async function lock(path: string): Promise<() => Promise<void>> {
+  const held = `${path}.lock`
+  await makePrivateFolder(dirname(path))
+  const giveUpAt = Date.now() + longestWaitMilliseconds
+  for (;;) {
+    try {
+      await (await open(held, 'wx', 0o600)).close()
+      return () => rm(held, { force: true })
+    } catch (error) {
+      if (!isTaken(error) || Date.now() > giveUpAt) throw error
+    }
+    const since = await stat(held).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    )
+    if (Date.now() - since > staleMilliseconds) await rm(held, { force: true })
+    else await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 30))
+  }
+}
+
+/** Windows says EPERM while a file that was deleted is still open somewhere. */
+const isTaken = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'EEXIST' || error.code === 'EPERM')
