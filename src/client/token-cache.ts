@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import type { ICachePlugin, TokenCacheContext } from '@azure/msal-node'
-import { z } from 'zod'
 import { lock, writePrivately } from './private-file.ts'
 
 /**
@@ -26,12 +25,11 @@ export function fileCache(path: string): ICachePlugin {
   }
 }
 
-const anyObject = z.record(z.string(), z.unknown())
-
 async function readJsonText(path: string): Promise<string | undefined> {
   const text = await readFile(path, 'utf8').catch(() => '')
   try {
-    return anyObject.safeParse(JSON.parse(text)).success ? text : undefined
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : undefined
   } catch {
     return undefined
   }

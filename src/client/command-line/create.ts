@@ -1,12 +1,12 @@
-import { type Accepted, type AnyTemplate, ProblemError, type WriteOptions } from '../index.ts'
+import { type Accepted, type AnyTemplate, type FieldFault, ProblemError, type WriteOptions } from '../index.ts'
 import { type Asker, asking } from './ask.ts'
-import { type Body, bodyOfFile, bodyOfFlags } from './body.ts'
+import { type Body, bodyOfFile, bodyOfFlags, withValue } from './body.ts'
 import { type Command, defineCommand, type Scope, UsageError } from './define-command.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { type FieldFlags, optionsOf } from './fields.ts'
 import { templateIdOf } from './find.ts'
-import { answer, chooseTemplate, type Question, questionsOf, summaryOf } from './questions.ts'
-import { reportOf } from './report.ts'
+import { faultLines, previewLines, previewOf } from './preview.ts'
+import { answer, chooseTemplate, type Question, questionsOf } from './questions.ts'
 import { watch } from './watch.ts'
 import { fill, words } from './words.ts'
 
@@ -25,6 +25,7 @@ export function createCommand(creating: Creating): Command {
       ...optionsOf(creating.fields),
       file: { type: 'text', value: '<path>', short: 'f' },
       'idempotency-key': { type: 'text', value: '<key>' },
+      'dry-run': { type: 'flag', short: 'n' },
       watch: { type: 'flag', short: 'w' },
     },
     async run(scope, values) {
@@ -36,12 +37,26 @@ export function createCommand(creating: Creating): Command {
       const said = bodyOfFlags(creating.fields, values, creating.words)
       if (file === undefined && Object.keys(said).length === 0) {
         if (!scope.terminal.isInteractive) throw new UsageError(words.usage.nothingGiven, creating.words)
-        return askAndSend(scope, creating, how, follows === true)
+        return askAndSend(scope, creating, how, values)
       }
-      const body = await withTemplate(scope, creating, { ...(file && (await bodyOfFile(file, scope))), ...said })
+      const fromFile = file === undefined ? {} : await bodyOfFile(file, scope)
+      const body = await withTemplate(scope, creating, joined(fromFile, said))
+      if (values['dry-run']) return tryOnly(scope, body)
       return accepted(scope, await creating.send(scope, body, how), follows === true)
     },
   })
+}
+
+/** What a flag says goes before what the file says; a key of metadata is added to those of the file. */
+const joined = (file: Body, flags: Body): Body =>
+  Object.entries(flags).reduce((body, [field, value]) => withValue(body, [field], value), file)
+
+/** What it would be; nothing is sent. */
+async function tryOnly(scope: Scope, body: Body): Promise<ExitCode> {
+  const preview = await previewOf(scope, body)
+  if (!preview) throw new UsageError(words.usage.noPreview)
+  scope.terminal.result(preview, previewLines(preview))
+  return preview.valid ? exitCodes.done : exitCodes.refused
 }
 
 function keyOf(key: string): string {
@@ -69,23 +84,35 @@ async function accepted(scope: Scope, answered: Accepted, follows: boolean): Pro
   return exitCodes.done
 }
 
-async function askAndSend(scope: Scope, creating: Creating, how: WriteOptions, follows: boolean): Promise<ExitCode> {
-  const answered = await asking(scope, async (asker) => {
+async function askAndSend(
+  scope: Scope,
+  creating: Creating,
+  how: WriteOptions,
+  flags: { readonly watch?: boolean; readonly 'dry-run'?: boolean },
+): Promise<ExitCode> {
+  const sent = await asking(scope, async (asker) => {
     const template = await chooseTemplate(asker, await scope.client(), creating.kinds, scope)
     const questions = questionsOf(template)
     let body: Body = { templateId: template.id }
     for (const question of questions) body = await answer(asker, scope, question, body)
     for (;;) {
-      for (const line of summaryOf(template, body, questions)) scope.terminal.note(line)
-      if (!(await asker.yes(words.ask.send, true))) return undefined
-      const sent = await sendOrFaults(scope, creating, body, how)
-      if ('requestId' in sent) return sent
-      body = await askAgain(asker, scope, sent, questions, body)
+      const faults = await faultsBefore(scope, body)
+      if (faults.length === 0 && (flags['dry-run'] || !(await asker.yes(words.ask.send, true)))) return undefined
+      const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, body, how)
+      if ('requestId' in outcome) return outcome
+      body = await askAgain(asker, scope, outcome, questions, body)
     }
   })
-  if (answered) return accepted(scope, answered, follows)
+  if (sent) return accepted(scope, sent, flags.watch === true)
   scope.terminal.note(words.ask.notSent)
-  return exitCodes.cameToNothing
+  return flags['dry-run'] ? exitCodes.done : exitCodes.cameToNothing
+}
+
+/** Shows what it would be, and gives what the service would refuse. */
+async function faultsBefore(scope: Scope, body: Body): Promise<readonly FieldFault[]> {
+  const preview = await previewOf(scope, body)
+  for (const line of preview ? previewLines(preview) : []) scope.terminal.note(line)
+  return preview?.errors ?? []
 }
 
 async function sendOrFaults(
@@ -93,12 +120,13 @@ async function sendOrFaults(
   creating: Creating,
   body: Body,
   how: WriteOptions,
-): Promise<Accepted | ProblemError> {
+): Promise<Accepted | readonly FieldFault[]> {
   try {
     return await creating.send(scope, body, how)
   } catch (error) {
-    if (error instanceof ProblemError && error.errors.length > 0) return error
-    throw error
+    if (!(error instanceof ProblemError) || error.errors.length === 0) throw error
+    for (const line of faultLines(error.errors)) scope.terminal.note(line)
+    return error.errors
   }
 }
 
@@ -106,16 +134,15 @@ async function sendOrFaults(
 async function askAgain(
   asker: Asker,
   scope: Scope,
-  problem: ProblemError,
+  faults: readonly FieldFault[],
   questions: readonly Question[],
   before: Body,
 ): Promise<Body> {
-  const again = questions.filter(({ path }) => problem.errors.some(({ pointer }) => isAt(pointer, path)))
-  if (again.length === 0) throw problem
-  for (const line of reportOf(problem, scope.settings).lines) scope.terminal.note(line)
+  const again = questions.filter(({ path }) => faults.some(({ pointer }) => isAt(pointer, path)))
+  if (again.length === 0) throw new UsageError(words.ask.byFlags)
   let body = before
   for (const question of again) {
-    const pointed = problem.errors.find(({ pointer }) => isAt(pointer, question.path))
+    const pointed = faults.find(({ pointer }) => isAt(pointer, question.path))
     const otherwise = pointed?.suggestion ?? question.otherwise
     body = await answer(asker, scope, { ...question, otherwise }, body)
   }

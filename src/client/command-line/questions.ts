@@ -3,7 +3,7 @@ import type { Asker } from './ask.ts'
 import { type Body, withValue } from './body.ts'
 import { type Scope, UsageError } from './define-command.ts'
 import { clean } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { words } from './words.ts'
 
 /** One thing that is asked for, and its place in the body: `metadata.costCentre`. */
 export interface Question {
@@ -132,18 +132,4 @@ function suggested(path: string, body: Body): string | undefined {
       .replace(/^-+|-+$/g, '')
       .slice(0, 64) || undefined
   )
-}
-
-/** What was answered, before it is sent. */
-export function summaryOf(template: AnyTemplate, body: Body, questions: readonly Question[]): string[] {
-  const lines = questions.flatMap(({ path, label, choices }) => {
-    const value = path.split('.').reduce<unknown>((inner, part) => Object(inner)[part], body)
-    if (value === undefined) return []
-    const title = choices?.find((choice) => choice.value === value)?.title
-    return [`  ${label}: ${title ?? clean(Array.isArray(value) ? value.join(', ') : String(value))}`]
-  })
-  const approval = ('approvalRequired' in template ? template.approvalRequired : template.approval !== null)
-    ? words.ask.approvalNeeded
-    : words.ask.noApproval
-  return [fill(words.ask.summary, { template: clean(template.name) }), ...lines, approval]
 }

@@ -10,6 +10,7 @@ import { SignInError } from '../sign-in.ts'
 import { UsageError } from './define-command.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { NotFoundError } from './find.ts'
+import { faultLines } from './preview.ts'
 import type { Settings } from './settings.ts'
 import { clean } from './terminal.ts'
 import { fill, words } from './words.ts'
@@ -67,10 +68,7 @@ const report = (
 /** The service's own sentence, the fields with theirs, and what is known to help. */
 function problemReport(error: ProblemError): Report {
   const { status, detail, title, errors, givenCode, traceId, retryAfterSeconds } = error
-  const faults = errors.map(({ pointer, detail: said, suggestion }) => {
-    const line = `  ${clean(pointer)}: ${clean(said)}`
-    return suggestion === undefined ? line : `${line} ${fill(words.refused.suggestion, { value: clean(suggestion) })}`
-  })
+  const faults = faultLines(errors)
   const exit = exitOfStatus(error)
   const hint =
     exit === exitCodes.notSignedIn
