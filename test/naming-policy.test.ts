@@ -1,49 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blockedWordsIn } from '../src/core/blocked-words.ts'
-import {
-  addressRuleOf,
-  isMailboxKind,
-  mailboxRequest,
-  type Ports,
-  type Profile,
-  resourceKinds,
-  siteRequest,
-  type Template,
-} from '../src/core/index.ts'
-import { namesFor } from '../src/core/names.ts'
+import { addressRuleOf, isMailboxKind, mailboxRequest, resourceKinds, siteRequest } from '../src/core/index.ts'
 import { templateWithin } from '../src/core/template.ts'
-import { kim, projectSite, tenantId } from './support/card-world.ts'
-import { actorOf } from './support/core.ts'
+import { projectSite } from './support/card-world.ts'
+import { names, written } from './support/policy-names.ts'
 import { seed } from './support/seed.ts'
-
-const requestId = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c42'
-const answers = { costCentre: '4711', project: 'Größe & Maß' }
-
-/** A template with these names, as it may be written; undefined when it is refused. */
-function written(kind: Template['kind'], naming: object): Template | undefined {
-  const fields = Object.keys(answers).map((key) => ({ key, type: 'text', label: key }))
-  return templateWithin([]).safeParse({ ...projectSite, kind, naming, fields, labels: {}, approval: null, limits: {} })
-    .data
-}
-
-/** Names without a service: nobody else is there, and the directory knows what it is told. */
-async function names(template: Template, typed: { displayName: string; address: string }, profile: Profile = {}) {
-  let last = 41
-  const ports = {
-    clock: { now: () => new Date('2027-03-01T09:00:00Z') },
-    directory: { profile: async () => profile },
-    nameCounters: { last: async () => last, next: async () => ++last },
-  } as unknown as Ports
-  const inquiry = { ports, actor: actorOf(kim), requestId, replaces: undefined, isSubmission: true, crowded: false }
-  return namesFor(
-    { ...inquiry, settings: { tenantId } as never },
-    template,
-    typed,
-    { metadata: answers },
-    async () => true,
-  )
-}
 
 const words = fc.constantFrom(
   'Zürich',

@@ -21,18 +21,19 @@ const hours = z
 
 export const stagePolicy = z
   .strictObject({
-    approvers: z.array(approver).min(1).max(20),
-    rule: z.enum(['any', 'all', 'quorum']).default('any'),
-    quorum: z.int().min(1).max(20).optional(),
-    /** The stage is left out unless all of these hold. */
-    when: z.array(condition).min(1).max(10).optional(),
-    /** Whether who asks may decide too, where they are an approver. */
-    selfApproval: z.boolean().optional(),
-    /** In place of the settings' times: after how many hours without a decision; 0 = never. */
-    remindAfterHours: hours.optional(),
-    escalateAfterHours: hours.optional(),
-    /** Who is asked then, and when an approver cannot be told; absent = their managers. */
-    backup: z.array(approver).min(1).max(20).optional(),
+    approvers: z.array(approver).min(1).max(20).describe('Whom it asks'),
+    rule: z.enum(['any', 'all', 'quorum']).default('any').describe('How many of them decide'),
+    quorum: z.int().min(1).max(20).optional().describe('How many, where the rule is quorum'),
+    when: z.array(condition).min(1).max(10).optional().describe('The stage is left out unless all of these hold'),
+    selfApproval: z.boolean().optional().describe('Whether who asks may decide too, where they are an approver'),
+    remindAfterHours: hours.optional().describe('Hours without a decision; 0 = never. Else the setting counts'),
+    escalateAfterHours: hours.optional().describe('The same, until others are asked'),
+    backup: z
+      .array(approver)
+      .min(1)
+      .max(20)
+      .optional()
+      .describe('Who is asked then, and when an approver cannot be told; absent = their managers'),
   })
   .refine((stage) => stage.rule !== 'quorum' || stage.quorum !== undefined, {
     error: 'A quorum needs its number.',
@@ -40,9 +41,13 @@ export const stagePolicy = z
   })
 export type StagePolicy = z.output<typeof stagePolicy>
 export const approvalPolicy = z.strictObject({
-  stages: z.array(stagePolicy).min(1).max(5),
-  /** In place of the setting's: after how many days a stage that nobody decides ends the request. */
-  expiresAfterDays: z.number().positive().max(365).optional(),
+  stages: z.array(stagePolicy).min(1).max(5).describe('One after the other'),
+  expiresAfterDays: z
+    .number()
+    .positive()
+    .max(365)
+    .optional()
+    .describe('After how many days a stage that nobody decides ends the request. Else the setting counts'),
 })
 export type ApprovalPolicy = z.output<typeof approvalPolicy>
 

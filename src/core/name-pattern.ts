@@ -25,7 +25,7 @@ export type NameToken = (typeof nameTokens)[number]
 const known: readonly string[] = nameTokens
 
 /** How a token's value is changed, in order: letters, or how many characters of it there are at most. */
-const letterTransforms = {
+export const letterTransforms = {
   upper: (text: string) => text.toLocaleUpperCase('en'),
   lower: (text: string) => text.toLocaleLowerCase('en'),
   title: (text: string) => text.replace(/(?<=^|[^\p{L}\p{M}\p{N}'’])\p{L}/gu, (first) => first.toLocaleUpperCase('en')),

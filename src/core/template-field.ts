@@ -7,23 +7,27 @@ import { type FaultCode, fault, pointerOf } from './validation.ts'
 
 const text = (max: number) => z.string().trim().min(1).max(max)
 const date = z.iso.date()
+const bound = z.union([z.number(), date, z.literal('today')]).optional()
 
 /** A question of the template's own, shown on the form and kept in `metadata` under `key`. */
 export const templateField = z
   .strictObject({
-    key: z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
-    /** A date is kept as `2027-03-31`, a person as their object id, a number and a toggle as what they are. */
-    type: z.enum(['text', 'choice', 'number', 'date', 'toggle', 'person']),
-    label: text(64),
-    help: z.string().max(200).default(''),
-    placeholder: z.string().max(100).default(''),
-    /** Of a toggle: it has to be on. */
-    required: z.boolean().default(false),
+    key: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/)
+      .describe('What the answer is kept under in metadata'),
+    type: z
+      .enum(['text', 'choice', 'number', 'date', 'toggle', 'person'])
+      .describe('A date is kept as 2027-03-31, a person as their object id, a number and a toggle as what they are'),
+    label: text(64).describe('The question'),
+    help: z.string().max(200).default('').describe('A line under it'),
+    placeholder: z.string().max(100).default('').describe('An example inside it'),
+    required: z.boolean().default(false).describe('It must be answered; a toggle has to be on'),
     choices: z
-      .array(z.strictObject({ title: text(64), value: text(64) }))
+      .array(z.strictObject({ title: text(64).describe('What people see'), value: text(64).describe('What is kept') }))
       .max(50)
-      .default([]),
-    /** A regular expression for the whole of a text, and the sentence that says what to do when a value is wrong. */
+      .default([])
+      .describe('Of a choice'),
     pattern: z
       .string()
       .max(200)
@@ -31,15 +35,23 @@ export const templateField = z
         const message = patternFault(pattern)
         if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
       })
-      .optional(),
-    error: z.string().max(200).default(''),
-    /** What stands in the form at first, and what is kept when a request says nothing. */
-    default: z.union([z.string().max(1024), z.number(), z.boolean()]).optional(),
-    /** Of a number, or of a date: `2027-03-31`, or `today`. */
-    minimum: z.union([z.number(), date, z.literal('today')]).optional(),
-    maximum: z.union([z.number(), date, z.literal('today')]).optional(),
-    /** For mailboxes: the custom attribute of Exchange, 1 to 14, that holds the answer. The 15th holds the request's id. */
-    customAttribute: z.int().min(1).max(14).optional(),
+      .optional()
+      .describe('A regular expression for the whole of a text'),
+    error: z.string().max(200).default('').describe('What to do when an answer is wrong'),
+    default: z
+      .union([z.string().max(1024), z.number(), z.boolean()])
+      .optional()
+      .describe('What stands in the form at first, and is kept when a request says nothing'),
+    minimum: bound.describe('Of a number, or of a date: 2027-03-31, or today'),
+    maximum: bound.describe('The same at the other end'),
+    customAttribute: z
+      .int()
+      .min(1)
+      .max(14)
+      .optional()
+      .describe(
+        'Of a mailbox: the custom attribute of Exchange that holds the answer. The 15th holds the id of the request',
+      ),
   })
   .superRefine((field, context) => {
     for (const { at, message } of designFaults(field)) context.addIssue({ code: 'custom', message, path: [at] })

@@ -12,7 +12,7 @@ export type PropertyValue = z.output<typeof value>
 /** What a template decides about one field of the API document. */
 export const propertyRule = z.strictObject({
   shown: z.boolean().default(true).describe('Whether the form asks for it; the API takes it in any case'),
-  required: z.boolean().default(false),
+  required: z.boolean().default(false).describe('Whether a request must say it'),
   default: value.optional().describe('What stands in the form at first, and counts when a request says nothing'),
   fixed: value.optional().describe('What it always is: a request may leave it out, and may say nothing else'),
 })

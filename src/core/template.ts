@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { approvalPolicy, mostPeople } from './approval-policy.ts'
 import { conditionFault } from './condition.ts'
 import { formSize, largestForm } from './form-size.ts'
-import { accessLevel } from './mailbox.ts'
 import { namingFaults, namingPolicy } from './naming-policy.ts'
-import { instant, isMailboxKind, type Person, resourceKind } from './resource.ts'
+import { instant, type Person, resourceKind } from './resource.ts'
 import { templateField } from './template-field.ts'
+import { limitFaults, templateLimits } from './template-limits.ts'
 import { propertyFaults, propertyRules } from './template-property.ts'
 import { webhookSecret, webhookTargetFault } from './webhook.ts'
 
@@ -24,9 +24,16 @@ export const eventTypes = [
 ] as const
 export const webhookSubscription = z.strictObject({
   // As it will be called: hosts in ASCII, spaces encoded.
-  url: z.url({ protocol: /^https?$/, normalize: true }).max(2000),
-  secret: webhookSecret,
-  events: z.array(z.enum(eventTypes)).min(1).default(['site.provisioned', 'mailbox.provisioned']),
+  url: z
+    .url({ protocol: /^https?$/, normalize: true })
+    .max(2000)
+    .describe('Where the events are posted, by https'),
+  secret: webhookSecret.describe('What signs them; it is never shown'),
+  events: z
+    .array(z.enum(eventTypes))
+    .min(1)
+    .default(['site.provisioned', 'mailbox.provisioned'])
+    .describe('Of what it is told'),
 })
 
 /** As it is stored: with the secrets that were replaced, as long as they still sign beside the present one. */
@@ -34,48 +41,40 @@ const storedWebhook = webhookSubscription.extend({
   formerSecrets: z.array(z.strictObject({ secret: webhookSecret, until: instant })).optional(),
 })
 
-/** How much of something there may be. What is left out has no limit but Microsoft's. */
-const limits = z
-  .strictObject({
-    ownersMinimum: z.int().min(1).max(20).default(1),
-    ownersMaximum: z.int().min(1).max(20).default(20),
-    externalOwners: z.boolean().default(true).describe('Whether guests, and people of other domains, may be owners'),
-    capacityMaximum: z.int().min(1).max(102_400).optional().describe('MB'),
-    permissionsMaximum: z.int().min(0).max(100).optional().describe('People with access'),
-    accessLevels: z
-      .array(accessLevel.exclude(['None']))
-      .max(2)
-      .optional()
-      .describe('Kinds of access that are given'),
-  })
-  .refine(({ ownersMinimum, ownersMaximum }) => ownersMinimum <= ownersMaximum, {
-    error: 'Nobody can have as many owners and as few.',
-    path: ['ownersMinimum'],
-  })
-
 /** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
 export const template = z.strictObject({
-  id,
-  version: z.int().min(1),
-  kind: resourceKind,
-  name: text(64),
-  description: z.string().max(300).default(''),
-  icon: z.string().max(16).refine(isOneSign, { error: 'Give one sign, such as an emoji.' }).default(''),
-  /** Name and description by language: `de`, or `de-CH`. */
+  id: id.describe('Its id for ever'),
+  version: z.int().min(1).describe('One more with each change'),
+  kind: resourceKind.describe('What it makes'),
+  name: text(64).describe('What people choose it by'),
+  description: z.string().max(300).default('').describe('What it is for, in a sentence'),
+  icon: z
+    .string()
+    .max(16)
+    .refine(isOneSign, { error: 'Give one sign, such as an emoji.' })
+    .default('')
+    .describe('One sign beside its name, such as an emoji'),
   localised: z
     .record(
       z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { error: 'Give a language such as de or de-CH.' }),
-      z.strictObject({ name: text(64).optional(), description: z.string().max(300).optional() }),
+      z.strictObject({
+        name: text(64).optional().describe('Its name in that language'),
+        description: z.string().max(300).optional().describe('Its description in that language'),
+      }),
     )
-    .default({}),
-  active: z.boolean().default(true),
-  default: z.boolean().default(false),
-  order: z.int().default(0),
-  /** Who may use it; null = everybody in the tenant. Others neither see nor use it. */
+    .default({})
+    .describe('Words by language: de, or de-CH'),
+  active: z.boolean().default(true).describe('Whether anybody may ask for it'),
+  default: z.boolean().default(false).describe('Whether it is taken where a request names no template of its kind'),
+  order: z.int().default(0).describe('Its place among the others, the smallest first'),
   audience: z
-    .strictObject({ people: z.array(id).default([]), groups: z.array(id).default([]) })
+    .strictObject({
+      people: z.array(id).default([]).describe('Object ids of people'),
+      groups: z.array(id).default([]).describe('Object ids of groups; who is in a group inside one is in it'),
+    })
     .nullable()
-    .default(null),
+    .default(null)
+    .describe('Who may use it: everybody where it is null. Others neither see nor use it'),
   fields: z
     .array(templateField)
     .max(20)
@@ -85,32 +84,40 @@ export const template = z.strictObject({
     .refine((fields) => isUnique(fields.flatMap(({ customAttribute }) => customAttribute ?? [])), {
       error: 'Two fields have the same custom attribute.',
     })
-    .default([]),
-  /** What it decides about the fields of the API document. */
-  properties: propertyRules.default({}),
-  naming: namingPolicy.default({ prefix: '', suffix: '' }),
-  limits: limits.default(limits.parse({})),
+    .default([])
+    .describe('Questions of its own; the answers are kept in metadata'),
+  properties: propertyRules.default({}).describe('What it decides about the fields of the API, by the name of each'),
+  naming: namingPolicy.default({ prefix: '', suffix: '' }).describe('How names come out of what is typed'),
+  limits: templateLimits.default(templateLimits.parse({})).describe('How much there may be of something'),
   labels: z
     .strictObject({
       allowed: z
-        .array(z.strictObject({ id: text(64), name: text(64) }))
+        .array(
+          z.strictObject({
+            id: text(64).describe('The id of the label in Microsoft Purview'),
+            name: text(64).describe('What people see'),
+          }),
+        )
         .max(20)
-        .default([]),
-      default: z.string().nullable().default(null),
+        .default([])
+        .describe('The labels that may be chosen'),
+      default: z.string().nullable().default(null).describe('The id of the one that is chosen at first'),
     })
     .refine((labels) => labels.default === null || labels.allowed.some(({ id }) => id === labels.default), {
       error: 'The default must be one of the allowed labels.',
       path: ['default'],
     })
-    .default({ allowed: [], default: null }),
-  approval: approvalPolicy.nullable().default(null),
-  webhook: storedWebhook.nullable().default(null),
+    .default({ allowed: [], default: null })
+    .describe('Sensitivity labels of sites'),
+  approval: approvalPolicy.nullable().default(null).describe('Who decides; nobody has to where it is null'),
+  webhook: storedWebhook.nullable().default(null).describe('Who is told of what becomes of its requests'),
   quota: z
     .strictObject({
       openPerPerson: z.int().min(1).max(1000).optional().describe('Open requests that a person may have of it'),
       resources: z.int().min(1).max(100_000).optional().describe('What may be made of it, with what is under way'),
     })
-    .default({}),
+    .default({})
+    .describe('How much may be asked for'),
 })
 export type Template = z.output<typeof template>
 
@@ -146,14 +153,6 @@ function sizeFaults(written: z.output<typeof template>): { path: string[]; messa
   const said = `Its form would be larger than a chat message: ${size} of ${largestForm} characters.`
   const path = written.fields.length > 0 ? 'fields' : 'labels'
   return [{ path: [path], message: `${said} Hide properties, or give fewer fields, choices and patterns.` }]
-}
-
-function limitFaults({ kind, limits }: Pick<Template, 'kind' | 'limits'>): { path: string[]; message: string }[] {
-  if (isMailboxKind(kind)) return []
-  const ofMailboxes = ['capacityMaximum', 'permissionsMaximum', 'accessLevels'] as const
-  return ofMailboxes
-    .filter((limit) => limits[limit] !== undefined)
-    .map((limit) => ({ path: [limit], message: 'This is a limit of mailboxes.' }))
 }
 
 /** What can never be right in the stages of a template. */

@@ -1,0 +1,36 @@
+import { type Ports, type Profile, type Template, templateWithin } from '../../src/core/index.ts'
+import { namesFor } from '../../src/core/names.ts'
+import { kim, projectSite, tenantId } from './card-world.ts'
+import { actorOf } from './core.ts'
+
+const requestId = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c42'
+const answers = { costCentre: '4711', project: 'Größe & Maß' }
+
+/** A template with these names, as it may be written; undefined when it is refused. */
+export function written(kind: Template['kind'], naming: object): Template | undefined {
+  const fields = Object.keys(answers).map((key) => ({ key, type: 'text', label: key }))
+  return templateWithin([]).safeParse({ ...projectSite, kind, naming, fields, labels: {}, approval: null, limits: {} })
+    .data
+}
+
+/** Names without a service: nobody else is there, and the directory knows what it is told. */
+export async function names(
+  template: Template,
+  typed: { displayName: string; address: string },
+  profile: Profile = {},
+) {
+  let last = 41
+  const ports = {
+    clock: { now: () => new Date('2027-03-01T09:00:00Z') },
+    directory: { profile: async () => profile },
+    nameCounters: { last: async () => last, next: async () => ++last },
+  } as unknown as Ports
+  const inquiry = { ports, actor: actorOf(kim), requestId, replaces: undefined, isSubmission: true, crowded: false }
+  return namesFor(
+    { ...inquiry, settings: { tenantId } as never },
+    template,
+    typed,
+    { metadata: answers },
+    async () => true,
+  )
+}
