@@ -43,8 +43,8 @@ const storedWebhook = webhookSubscription.extend({
 
 /** A pre-existing template with its policies: what an admin designs and an employee sees (DESIGN §5, Shapes). */
 export const template = z.strictObject({
-  id: id.describe('Its id for ever'),
-  version: z.int().min(1).describe('One more with each change'),
+  id: id.describe('Its id for ever; a PUT may leave it to its address'),
+  version: z.int().min(1).describe('One more with each change; a PUT may leave it out'),
   kind: resourceKind.describe('What it makes'),
   name: text(64).describe('What people choose it by'),
   description: z.string().max(300).default('').describe('What it is for, in a sentence'),
