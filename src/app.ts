@@ -14,7 +14,7 @@ import {
   seedTemplates,
   templateWithin,
 } from './core/index.ts'
-import { createHttpServer, createSigningKeys } from './http/index.ts'
+import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from './http/index.ts'
 import { jobRegistry } from './jobs/define-job.ts'
 import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
 import { followUpJob } from './jobs/follow-up.ts'
@@ -23,6 +23,7 @@ import { createWebhookPoster } from './jobs/post-webhook.ts'
 import { provisionJob } from './jobs/provision.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
+import { runBatchJob } from './jobs/run-batch.ts'
 import { realignApprovalsJob, tendApprovalJob } from './jobs/tend-approval.ts'
 import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
 import { createLog, type Logger } from './log.ts'
@@ -87,7 +88,12 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const jobs: Jobs = { enqueue: queue.enqueueAll }
   const vitals = await vitalsOf(database, queue, clock.now())
   const { deadLetters } = queue
-  const ports: Ports = { ...stores, clock, work: database, jobs, deadLetters, directory, tenant, vitals, resolveHost }
+  // Callers and batches draw from the same buckets: one process has its own, several have the store's.
+  const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
+  const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
+  const ports: Ports = {
+    ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, vitals, resolveHost, limitsOfUse },
+  }
   const settings = settingsOf(config, surroundings)
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, surroundings)
@@ -129,7 +135,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     limits: limitsOf(config),
     loopbackOnly: credentials === undefined,
     trustedProxies: config.TRUSTED_PROXIES,
-    tokenBuckets: stores.tokenBuckets,
+    tokenBuckets,
     log,
     starting: true,
   })
@@ -145,6 +151,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       refreshCardsJob(provisioning, outbox),
       tendApprovalJob(provisioning),
       realignApprovalsJob(provisioning),
+      runBatchJob(provisioning),
       watchdogJob(provisioning),
       deliverWebhookJob({
         ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, log },

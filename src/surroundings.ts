@@ -122,6 +122,7 @@ export function settingsOf(config: Environment, surroundings: Surroundings): Set
     tenantId: surroundings.tenantId,
     admins: surroundings.admins,
     openRequestsPerPerson: config.OPEN_REQUESTS_PER_PERSON,
+    mailApplications: surroundings.mailAppClients,
     approvals: {
       reachMinutes: config.APPROVAL_REACH_MINUTES,
       remindAfterHours: config.APPROVAL_REMINDER_HOURS,

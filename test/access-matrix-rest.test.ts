@@ -12,6 +12,8 @@ interface Sent {
 }
 /** A route: what it needs, said a second time, and what it is about. */
 type Row =
+  /** Of one batch, which is hidden from whoever has nothing to do with it. */
+  | { readonly needs: Permission; readonly ofBatch: true; send(): Promise<Sent> }
   | { readonly needs: Permission; readonly act: Act; send(request: Request): Sent }
   | { readonly needs: Permission; readonly success: number; send(): Promise<Sent> }
 
@@ -26,6 +28,10 @@ describe('every route, for everybody', () => {
   })
   const list = (needs: Permission, path: string): Row => ({ needs, success: 200, send: async () => ({ path }) })
   const about = async () => world.request('failed')
+  const ofBatch = (needs: Permission, more: string): Row => ({
+    ...{ needs, ofBatch: true },
+    send: async () => ({ path: `/batches/v1/${await world.batch()}${more}` }),
+  })
 
   /** One row for each route: a new one that is missing here fails the test below. */
   const table: Readonly<Record<string, Row>> = {
@@ -69,6 +75,21 @@ describe('every route, for everybody', () => {
         body: { name: 'never-made', displayName: 'Never made', templateId: world.doors.templates.mailbox.id },
       }),
     },
+    'POST /requests/v1/batch': {
+      ...{ needs: 'request.create', success: 202 },
+      send: async () => ({
+        path: '/requests/v1/batch',
+        body: {
+          resource: 'mailbox',
+          rows: [
+            { key: '1', body: { name: 'never', displayName: 'Never', templateId: world.doors.templates.mailbox.id } },
+          ],
+        },
+      }),
+    },
+    'GET /batches/v1/:batchId': ofBatch('batch.read', ''),
+    'GET /batches/v1/:batchId/rows': ofBatch('batch.read', '/rows'),
+    'POST /batches/v1/:batchId/cancel': ofBatch('batch.cancel', '/cancel'),
     'GET /templates/v1': list('template.read', '/templates/v1'),
     'GET /templates/v1/:templateId': {
       ...{ needs: 'template.read', success: 200 },
@@ -111,7 +132,8 @@ describe('every route, for everybody', () => {
 
   async function call(who: Who, name: string, { path, body, headers = {} }: Sent) {
     const route = guarded.find((one) => one.name === name)
-    const token = await world.token(who, route?.audience === 'mail' ? 'mail' : 'collab')
+    const isMail = route?.audience === 'mail' || name === 'POST /requests/v1/batch'
+    const token = await world.token(who, isMail ? 'mail' : 'collab')
     const response = await fetch(`${world.doors.rest.server.url}${path}`, {
       method: route?.method ?? 'GET',
       headers: {
@@ -171,7 +193,28 @@ describe('every route, for everybody', () => {
     }
   })
 
-  const others = rows.flatMap(([name, row]) => ('act' in row ? [] : everybody.map((who) => ({ name, row, who }))))
+  const ofBatches = rows.flatMap(([name, row]) =>
+    'ofBatch' in row ? everybody.map((who) => ({ name, row, who })) : [],
+  )
+  it.each(ofBatches)('$name, $who: as the access table says', async ({ name, row, who }) => {
+    const sent = await row.send()
+    const before = await world.rows()
+    const answer = await call(who, name, sent)
+    if (!isMember(who)) refusedAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) expect(answer.status, answer.text).toBe(200)
+    else {
+      expect([answer.status, answer.code], answer.text).toEqual([404, 'not-found'])
+      const [, ofIt] = sent.path.split(/[0-9a-f-]{36}/)
+      const nothing = await call(who, name, { ...sent, path: `/batches/v1/${randomUUID()}${ofIt}` })
+      expect([nothing.status, strange(nothing.text)]).toEqual([404, strange(answer.text)])
+      expect(answer.text).not.toMatch(new RegExp(`${secret}|Kim`))
+    }
+    expect(await world.rows()).toEqual(before)
+  })
+
+  const others = rows.flatMap(([name, row]) =>
+    'act' in row || 'ofBatch' in row ? [] : everybody.map((who) => ({ name, row, who })),
+  )
   it.each(others)('$name, $who: as the access table says', async ({ name, row, who }) => {
     const sent = await row.send()
     const before = await world.rows()

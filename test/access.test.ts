@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
-import { type Actor, access, may, type Permission, type Provisioning, rolesOf } from '../src/core/index.ts'
+import {
+  type Actor,
+  access,
+  type BatchOrder,
+  may,
+  type Permission,
+  type Provisioning,
+  rolesOf,
+} from '../src/core/index.ts'
 import { routes } from '../src/http/index.ts'
 import { requestOf } from './support/card-requests.ts'
 import { actorOf, dana, kim, omar, priya, stranger, tenantId, withCore } from './support/core.ts'
@@ -29,6 +37,8 @@ const expected: Record<Permission, readonly Who[]> = {
   'request.reassign': ['approver', 'admin'],
   'request.nudge': ['requester', 'admin'],
   'request.retry': ['admin'],
+  'batch.read': ['requester', 'admin'],
+  'batch.cancel': ['requester', 'admin'],
   'approval.list': ['requester', 'approver', 'admin', 'other'],
   'approval.delegate': ['requester', 'approver', 'admin', 'other'],
   'delivery.read': ['admin'],
@@ -79,19 +89,25 @@ type Door = Exclude<
   | 'drafts'
   | 'deliveries'
   | 'delegations'
+  | 'batches'
   | 'admin'
 >
-const nowhere = { requestId: '', templateId: '', mailboxTemplateId: '' }
+const nowhere = { requestId: '', templateId: '', mailboxTemplateId: '', batchId: '' }
 type Doors = Record<
   | Door
   | `templates.${keyof Provisioning['templates']}`
   | `admin.${keyof Provisioning['admin']}`
   | `delegations.${keyof Provisioning['delegations']}`
+  | `batches.${keyof Provisioning['batches']}`
   | `deliveries.${keyof Provisioning['deliveries']}`
   | Exclude<`drafts.${keyof Provisioning['drafts']}`, 'drafts.people' | 'drafts.mailDomains' | 'drafts.likelyNames'>,
   (to: Provisioning, who: Actor, at: typeof nowhere) => Promise<unknown>
 >
 const page = { limit: 10 }
+const batchFrom = (templateId: string): BatchOrder => ({
+  resource: 'site',
+  rows: [{ key: '1', body: { displayName: 'Hidden', templateId } }],
+})
 const doors: Doors = {
   submitSite: (to, who, at) => to.submitSite(who, { displayName: 'x', templateId: at.templateId }, at.requestId),
   submitMailbox: (to, who, at) => {
@@ -120,6 +136,11 @@ const doors: Doors = {
   'delegations.begin': (to, who) => to.delegations.begin(who, { to: randomUUID(), until: '2020-01-01' }),
   'delegations.end': (to, who) => to.delegations.end(who),
   'delegations.find': (to, who) => to.delegations.find(who, 'Dana Fox'),
+  'batches.check': (to, who, at) => to.batches.check(who, batchFrom(at.templateId)),
+  'batches.begin': (to, who, at) => to.batches.begin(who, at.batchId, batchFrom(at.templateId)),
+  'batches.read': (to, who, at) => to.batches.read(who, at.batchId),
+  'batches.rows': (to, who, at) => to.batches.rows(who, at.batchId, page),
+  'batches.cancel': (to, who, at) => to.batches.cancel(who, at.batchId),
   'admin.queue': (to, who) => to.admin.queue(who),
   'admin.deadLetters': (to, who) => to.admin.deadLetters(who, { limit: 25 }),
   'admin.deadLetter': (to, who) => to.admin.deadLetter(who, randomUUID()),
@@ -161,6 +182,7 @@ const onlyAnswersLists = [
   'drafts.listBegun',
   'templates.list',
   'templates.usable',
+  'batches.check',
   'delegations.read',
   'delegations.end',
   'delegations.find',
@@ -175,6 +197,8 @@ describe('every way into the core', () => {
     const approval = { stages: [{ approvers: [{ user: dana.id }] }] }
     at.templateId = (await core.template({ audience, approval })).id
     at.mailboxTemplateId = (await core.template({ audience, kind: 'sharedMailbox' })).id
+    at.batchId = randomUUID()
+    await core.provisioning.batches.begin(actors.requester, at.batchId, batchFrom(at.templateId))
     const { drafts } = core.provisioning
     const opened = await drafts.open(actors.requester, at.templateId)
     if (opened.step !== 'details') throw new Error('no form')

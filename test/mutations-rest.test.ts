@@ -98,6 +98,22 @@ describe('mutations of what is written by REST', () => {
       () => '/requests/v1/preview',
       (count) => (count % 2 === 0 ? site(count) : mailbox(count)),
     ),
+    signedIn(
+      'POST /requests/v1/batch',
+      'kim mail',
+      () => '/requests/v1/batch',
+      // Tried only, so that the rows of one do not wait for those of all before.
+      (count) => ({
+        ...{ dryRun: true, resource: 'mailbox' },
+        rows: [0, 1].map((more) => ({ key: `Room ${more}`, body: mailbox(2 * count + more) })),
+      }),
+    ),
+    signedIn(
+      'POST /batches/v1/:batchId/cancel',
+      'kim collab',
+      () => `/batches/v1/${randomUUID()}/cancel`,
+      () => undefined,
+    ),
     decision('approve', 'dana', { stage: 1 }),
     decision('reject', 'dana', { stage: 1 }),
     decision('cancel', 'kim'),

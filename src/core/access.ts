@@ -37,6 +37,8 @@ export const access = {
   'request.reassign': ['approver', 'admin'],
   'request.nudge': ['requester', 'admin'],
   'request.retry': ['admin'],
+  'batch.read': ['requester', 'admin'],
+  'batch.cancel': ['requester', 'admin'],
   'approval.list': ['member'],
   'approval.delegate': ['member'],
   'delivery.read': ['admin'],
@@ -62,7 +64,7 @@ export function may(actor: Actor, permission: Permission, request?: Request): bo
   return access[permission].some((role) => roles.has(role))
 }
 
-/** What is asked again when the request is read: until then nobody knows what the actor is to it. */
+/** What is asked again when the request, or the batch, is read: until then nobody knows what the actor is to it. */
 const ofOneRequest: readonly Permission[] = [
   'request.read',
   'request.cancel',
@@ -70,6 +72,8 @@ const ofOneRequest: readonly Permission[] = [
   'request.reassign',
   'request.nudge',
   'request.retry',
+  'batch.read',
+  'batch.cancel',
 ]
 
 /** The door of the core: throws `forbidden` for an actor of another tenant than ours, and for one who may not do this. */

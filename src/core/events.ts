@@ -96,6 +96,8 @@ export const jobPayloads = {
   'tend-approval': z.object({ v, requestId: z.uuid(), stage: z.int().min(1) }),
   /** Brings what waits for a person in line with who is away. */
   'realign-approvals': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
+  /** Submits rows of a batch until it has to wait; it orders the next turn. */
+  'run-batch': z.object({ v, batchId: z.uuid(), turn: z.int().min(0) }),
   /** One attempt to deliver one webhook. */
   'deliver-webhook': z.object({ v, deliveryId: z.uuid(), attempt: z.int().min(0) }),
 } as const

@@ -31,6 +31,8 @@ export {
   verify,
 } from './audit-proof.ts'
 export { type AuditReport, auditReport, type Proof, showAudit } from './audit-report.ts'
+export * from './batch.ts'
+export { type CheckedRow, checkedRow } from './batch-check.ts'
 export { seedTemplates } from './catalogue.ts'
 export { lookTimes } from './change.ts'
 export type * from './chat-ports.ts'

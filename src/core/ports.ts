@@ -1,6 +1,7 @@
 import type { ApprovalTimes } from './approval-time.ts'
 import type { AuditedState } from './audit.ts'
 import type { Proof } from './audit-report.ts'
+import type { BatchStore } from './batch.ts'
 import type { ConversationStore, SentCards } from './chat-ports.ts'
 import type { DelegationStore } from './delegation.ts'
 import type { Directory } from './directory-ports.ts'
@@ -162,6 +163,18 @@ export interface WebhookEndpointStore {
   forget(tenantId: string, templateId: string): Promise<void>
 }
 
+/** Limits of use, for work that waits for its turn in place of being refused. */
+export interface LimitsOfUse {
+  /**
+   * Counts one write of somebody, if one is left, and leaves some for what they do by hand: `againInMilliseconds` is when the next
+   * should be, 0 = at once.
+   */
+  takeWrite(caller: { readonly tenantId: string; readonly id: string }): Promise<{
+    readonly taken: boolean
+    readonly againInMilliseconds: number
+  }>
+}
+
 /** The addresses that a host's name has just now. Rejects when it has none or nobody answers. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 
@@ -197,6 +210,8 @@ export interface Ports {
   readonly clock: Clock
   readonly work: UnitOfWork
   readonly requests: RequestStore
+  readonly batches: BatchStore
+  readonly limitsOfUse: LimitsOfUse
   readonly templates: TemplateStore
   readonly audit: AuditLog
   readonly delegations: DelegationStore
@@ -221,6 +236,8 @@ export interface Settings {
   /** Entra object ids of people and groups. Read at use, so a removed admin is none at once. */
   readonly admins: readonly string[]
   readonly openRequestsPerPerson: number
+  /** Client ids of the applications that may act for themselves; undefined: whoever looked at their token has decided. */
+  readonly mailApplications?: readonly string[]
   readonly approvals: ApprovalTimes
   readonly followUp: { readonly firstSeconds: number; readonly everySeconds: number; readonly stopSeconds: number }
   /** The bot's own subscription, or null when it is switched off and the poll alone reports. */

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Actor, admit, type Permission } from './access.ts'
+import { actorFor, type CallerIdentity } from './acting.ts'
 import { readHealth, readQueue, readStuck } from './administration.ts'
 import { asking } from './approvers.ts'
 import { readAudit } from './audit-report.ts'
+import type { BatchOrder, BatchRowStatus } from './batch.ts'
+import { createBatchCheck } from './batch-check.ts'
+import { type BatchAttempt, giveUpBatch, runBatch } from './batch-run.ts'
+import { beginBatch, cancelBatch, readBatch, readBatchRows } from './batching.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
 import type { Conversation, Outbox } from './chat-ports.ts'
 import { findColleagues } from './colleagues.ts'
@@ -14,7 +19,6 @@ import { delegate, endDelegation, readDelegations, realignAll } from './delegati
 import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
 import { discardDraft, editDraft, openDraft, readDraft, reviewDraft, type StatusCard, submitDraft } from './drafting.ts'
-import { ProvisioningError } from './errors.ts'
 import type { CardKey, JobPayload } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
 import { readExplanation } from './explanation.ts'
@@ -55,27 +59,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     outlookRoot: ports.tenant.outlookRoot,
 
     /** Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
-    async actor(identity: { tenantId: string; id: string; clientId?: string | undefined }): Promise<Actor> {
-      const { tenantId, id, clientId } = identity
-      if (tenantId !== settings.tenantId)
-        throw new ProvisioningError('forbidden', 'You belong to another organisation.')
-      // An application is no person of the directory, and is an admin of nothing whatever the settings name.
-      if (clientId !== undefined)
-        return { id, displayName: `Application ${clientId}`, userPrincipalName: '', tenantId, isAdmin: false, clientId }
-      const [person, isAdmin] = await asking(() =>
-        Promise.all([ports.directory.person(identity.id), isAdminNow(ports, settings, identity.id)]),
-      )
-      if (!person) throw new ProvisioningError('forbidden', 'You are not a person of this organisation.')
-      // Tokens, and what a client is signed in to, outlive the block by an hour or more.
-      if (person.isBlocked) throw new ProvisioningError('forbidden', 'Your account is blocked.')
-      // Guests get good tokens of our tenant and can be put into any group; this is for employees.
-      if (await asking(() => ports.directory.isGuest(person.id)))
-        throw new ProvisioningError(
-          'forbidden',
-          'You are a guest of this organisation, and this is for its own people.',
-        )
-      return { ...person, tenantId: settings.tenantId, isAdmin }
-    },
+    actor: (identity: CallerIdentity): Promise<Actor> => actorFor(ports, settings, identity),
 
     submitSite: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
       submit(ports, settings, actor, { requestId, resource: 'site', body, channel: 'rest' }),
@@ -129,6 +113,20 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     retry: to('request.retry', (actor, requestId: string, comment?: string, attempt?: string) =>
       retry(ports, settings, actor, requestId, comment, attempt),
     ),
+
+    batches: {
+      check: to('request.create', createBatchCheck(ports, settings)),
+      begin: to('request.create', (actor, batchId: string, order: BatchOrder) =>
+        beginBatch(ports, actor, batchId, order),
+      ),
+      read: to('batch.read', (actor, batchId: string) => readBatch(ports, actor, batchId)),
+      rows: to(
+        'batch.read',
+        (actor, batchId: string, page: { limit: number; cursor?: string; status?: BatchRowStatus }) =>
+          readBatchRows(ports, actor, batchId, page),
+      ),
+      cancel: to('batch.cancel', (actor, batchId: string) => cancelBatch(ports, actor, batchId)),
+    },
 
     admin: {
       queue: to('queue.read', (actor) => readQueue(ports, actor)),
@@ -210,6 +208,8 @@ export function createProvisioning(ports: Ports, settings: Settings) {
         deliverCard(ports, settings, outbox, order, attempt),
       refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
       tendApproval: (order: JobPayload<'tend-approval'>) => tendStage(ports, settings, order),
+      runBatch: (order: JobPayload<'run-batch'>, attempt: BatchAttempt) => runBatch(ports, settings, order, attempt),
+      giveUpBatch: (batchId: string) => giveUpBatch(ports, batchId),
       realignApprovals: (of: { tenantId: string; personId: string }) => realignAll(ports, settings, of),
       /**
        * Somebody of our tenant who is let into nothing tried to decide. What they named is theirs to choose, and may be
@@ -233,12 +233,6 @@ export function createProvisioning(ports: Ports, settings: Settings) {
   }
 }
 export type Provisioning = ReturnType<typeof createProvisioning>
-
-async function isAdminNow(ports: Ports, settings: Settings, personId: string): Promise<boolean> {
-  if (settings.admins.includes(personId)) return true
-  const groups = await ports.directory.groupsOf(personId)
-  return settings.admins.some((id) => groups.has(id))
-}
 
 /** The people behind ids, as far as the directory knows them: only to show their names. */
 async function peopleOf(ports: Ports, ids: readonly string[]) {

@@ -107,7 +107,7 @@ export async function previewRequest(
 }
 
 /** The template that a body names or, of a mailbox, implies. */
-async function templateOf(inquiry: Inquiry, body: Record<string, unknown>): Promise<Template> {
+export async function templateOf(inquiry: Inquiry, body: Record<string, unknown>): Promise<Template> {
   const { templateId } = body
   if (typeof templateId === 'string' && templateId !== '')
     return (await usableTemplate(inquiry.ports, inquiry.actor, templateId)) ?? refuseFields([unknownTemplate()])
@@ -124,7 +124,11 @@ interface Seen {
 }
 type Looking = Inquiry & { readonly template: Template }
 
-function ofPlan(plan: Plan, { requestId }: Looking): Seen {
+/** The names that a request would have whose plan is right. */
+export const namesOfPlan = (plan: Plan, requestId: string): Names =>
+  ofPlan(plan, { requestId }).names ?? { displayName: plan.details.displayName, free: true, final: false }
+
+function ofPlan(plan: Plan, { requestId }: Pick<Looking, 'requestId'>): Seen {
   const foreseen = foreseenIn(plan, requestId)
   const { displayName } = plan.details
   const found = { displayName, free: true, final: isFinal(foreseen) }

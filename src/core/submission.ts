@@ -26,6 +26,8 @@ export interface Submission {
   readonly replaces?: string | undefined
   /** An earlier request of the same person that this one takes up again. */
   readonly basedOn?: DraftBasis | undefined
+  /** The batch that it is a row of. */
+  readonly batch?: { readonly batchId: string; readonly row: string }
   /** The card in chat that becomes the request's status card. */
   readonly statusCard?: Pick<SentCard, 'conversationId' | 'activityId'>
   /** Further writes of the caller, in the same transaction. */
@@ -105,7 +107,7 @@ async function store(
     // The answer to the click brings the card up to date, unless it is lost.
     jobs.push(refreshCards(request, 'status'))
   }
-  const audit = [entry(request, actor, request.status, toldOf(request)), ...toldOfOpenStage(request)]
+  const audit = [entry(request, actor, request.status, toldOf(request, submission)), ...toldOfOpenStage(request)]
   await record(ports, settings, { request, audit, jobs })
   await submission.along?.()
   // Last, since all submissions of the tenant wait for each other from here on.
@@ -118,8 +120,8 @@ async function store(
   return stored
 }
 
-/** What the timeline says of a new request: what it takes up again, and what of its policy people may wonder about. */
-function toldOf({ basedOn, approvals, policy }: Request): { data?: Record<string, unknown> } {
+/** What the timeline says of a new request: where it comes from, and what of its policy people may wonder about. */
+function toldOf({ basedOn, approvals, policy }: Request, { batch }: Submission): { data?: Record<string, unknown> } {
   const toAdmins = approvals.flatMap(({ stage, resolvedTo, resolvedFor }) =>
     resolvedTo ? [{ stage, resolvedTo, resolvedFor }] : [],
   )
@@ -128,6 +130,7 @@ function toldOf({ basedOn, approvals, policy }: Request): { data?: Record<string
     ...(basedOn && { basedOn: { requestId, reference, how, changed } }),
     ...(toAdmins.length > 0 && { approvals: toAdmins }),
     ...(policy && { policy }),
+    ...(batch && { batch }),
   }
   return Object.keys(data).length > 0 ? { data } : {}
 }

@@ -116,6 +116,8 @@ interface ActorSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
   /** What the caller needs, by core's access table. What depends on one request is decided by core when it has read it. */
   readonly permission: Permission
   readonly audience: Audience
+  /** Which API a body belongs to, where it says so itself: the token has to be for that one. */
+  readonly audienceOf?: (body: unknown) => Audience
   /** A decision about a request: that somebody tried who is let into nothing is written down. */
   readonly decides?: Deciding
   handle(scope: ActorScope, input: Input<P, Q, B>): Promise<AnswerOf<NoInfer<A>>>
@@ -137,6 +139,7 @@ interface Described extends Omit<Common<AnySchema, AnySchema, BodySpec | undefin
 export interface ActorRoute extends Described {
   readonly permission: Permission
   readonly audience: Audience
+  readonly audienceOf?: (body: unknown) => Audience
   readonly decides?: Deciding
   /** Checks the input and gives the call that it makes. Throws 404 for an address, 422 for a query or body. */
   prepare(raw: RawInput): (scope: ActorScope) => Promise<Answer>

@@ -1,7 +1,7 @@
 /** The HTTP room's door. */
 export type { TokenOptions } from './authenticate.ts'
 export { definePublicRoute, defineRoute, type Route, routeRegistry } from './define-route.ts'
-export type { LimitOptions } from './limits.ts'
+export { createLimitsOfUse, type LimitOptions } from './limits.ts'
 export { openApiOf } from './openapi.ts'
 export { problemBody } from './problem.ts'
 export { type ProblemCode, problemCodes } from './problem-codes.ts'
@@ -9,3 +9,4 @@ export { routes } from './routes/index.ts'
 export { createHttpServer } from './server.ts'
 export type { Health, HttpLog, HttpOptions, HttpServer, MessagesHandler } from './services.ts'
 export { createSigningKeys, type SigningKeys } from './signing-keys.ts'
+export { createOwnBuckets } from './token-buckets.ts'

@@ -1,4 +1,4 @@
-import type { BucketRule, TokenBuckets } from '../core/index.ts'
+import type { BucketRule, LimitsOfUse, TokenBuckets } from '../core/index.ts'
 import { HttpError } from './problem.ts'
 import { createOwnBuckets } from './token-buckets.ts'
 
@@ -71,6 +71,21 @@ export function createLimits(options: LimitOptions, now: () => number, shared?: 
     },
   }
 }
+
+/** Of each bucket so much is left to what people do by hand, and it fills up so far before work that can wait goes on. */
+const share = { kept: 0.5, filled: 0.8 } as const
+
+/** The same limits for work that waits for its turn. It takes from the buckets of those for whom it is done. */
+export const createLimitsOfUse = (options: LimitOptions, buckets: TokenBuckets): LimitsOfUse => ({
+  async takeWrite({ tenantId, id }) {
+    const limits = limitsOf(options, 'write', tenantId, id)
+    const { taken, tokens } = limits.length === 0 ? { taken: true, tokens: [] } : await buckets.draw(limits)
+    const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+    const short = counted.filter((one) => one.tokens < Math.floor(one.capacity * share.kept))
+    const seconds = short.map((one) => secondsUntil(one, Math.max(1, one.capacity * share.filled)))
+    return { taken, againInMilliseconds: Math.max(taken ? 0 : 1, ...seconds) * 1000 }
+  },
+})
 
 function limitOf(name: string, owner: string, perMinute: number, burst: number): Limit[] {
   if (perMinute === 0) return []

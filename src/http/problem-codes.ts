@@ -65,7 +65,7 @@ const ofCore = {
   ),
   'too-many-open-requests': code(
     429,
-    'The caller has as many open requests as one person may have.',
+    'The caller has as many open requests, or batches, as one person may have.',
     'Wait for one of them to end, or cancel one.',
     'Retry-After',
   ),

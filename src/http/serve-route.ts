@@ -67,6 +67,7 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   if (key) await door.limits.attempt(caller)
   else await count()
   const raw = await rawInput(route, exchange)
+  if (route.audienceOf) await door.authenticate(request, route.audienceOf(raw.body))
   if (!key) return send(exchange, await act(door, route, exchange, caller, raw, exchange.traceId))
   // Both forms of an address are the same call.
   const path = pathOf(request).replace(/\/$/, '')

@@ -51,7 +51,7 @@ export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
   readonly loopbackOnly?: boolean
   /** Networks whose `X-Forwarded-For` is believed; none unless given. */
   readonly trustedProxies?: readonly string[]
-  /** Where all replicas count together; without it each process counts alone. */
+  /** Where all that count do so together: replicas, and batches. Without it this server counts alone. */
   readonly tokenBuckets?: TokenBuckets | undefined
   readonly log: HttpLog
   /** Listens, and answers 503 until it is opened: whoever looks sees that the service is on its way. */

@@ -39,12 +39,14 @@ export async function isOurTurn(database: Database): Promise<boolean> {
 
 /** What only grows otherwise; each store knows how long it keeps what. */
 export async function forgetOld(stores: Stores, at: Date): Promise<void> {
-  const { idempotency, drafts, deliveries, delegations, templates, botState } = stores
+  const { idempotency, drafts, batches, deliveries, delegations, templates, botState } = stores
   const all = [
     () => stores.inbox.forgetOld(),
     async () => stores.tokenBuckets?.forgetFull(),
     () => stores.chatPace.forgetOld(),
-    ...[idempotency, drafts, deliveries, delegations, templates, botState].map((store) => () => store.forgetOld(at)),
+    ...[idempotency, drafts, batches, deliveries, delegations, templates, botState].map(
+      (store) => () => store.forgetOld(at),
+    ),
   ]
   const failures: unknown[] = []
   // One after another, and one that fails keeps no other from its turn.

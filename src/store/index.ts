@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { BotStateStore, ChatPaceStore, IdempotencyStore, Inbox, Ports, TokenBuckets } from '../core/index.ts'
 import { createAuditLog } from './audit-log.ts'
+import { createBatchStore } from './batches.ts'
 import { createBotState } from './bot-state.ts'
 import { createChatPace } from './chat-pace.ts'
 import { createConversationStore } from './conversations.ts'
@@ -28,6 +29,7 @@ export { ownSetting } from './settings.ts'
 type StorePorts = Pick<
   Ports,
   | 'requests'
+  | 'batches'
   | 'templates'
   | 'audit'
   | 'delegations'
@@ -56,6 +58,7 @@ export interface Stores extends StorePorts {
 export function createStores(database: Database, auditKey: Uint8Array = randomBytes(32)): Stores {
   return {
     requests: createRequestStore(database),
+    batches: createBatchStore(database),
     templates: createTemplateStore(database),
     audit: createAuditLog(database, auditKey),
     delegations: createDelegationStore(database),

@@ -70,6 +70,7 @@ export function withAccessWorld() {
   const core = withCore()
   const closes: (() => unknown)[] = []
   const letters: DeadLetter[] = []
+  const batches: string[] = []
   let started: Awaited<ReturnType<typeof start>> | undefined
   const known = () => {
     if (!started) throw new Error('the doors are open only while the tests of their block run')
@@ -136,6 +137,18 @@ export function withAccessWorld() {
     },
     letters,
     colleague,
+    /** A batch of Kim's that is under way. */
+    async batch(): Promise<string> {
+      const batchId = randomUUID()
+      const { provisioning, templates } = known()
+      const actor = await provisioning.actor({ tenantId, id: kim.id })
+      const rows = [{ key: secret, body: { displayName: secret, templateId: templates.hidden.id } }]
+      await provisioning.batches.begin(actor, batchId, { resource: 'site', rows })
+      // Nobody has so many under way that the next one is refused.
+      for (const other of batches.splice(0)) await provisioning.batches.cancel(actor, other).catch(() => undefined)
+      batches.push(batchId)
+      return batchId
+    },
     rows: () => rowCounts(core.database),
     /** Kim's request in a state, as fresh as can be, so that nothing about it is overdue. */
     async request(status: RequestState): Promise<Request> {

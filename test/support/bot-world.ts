@@ -107,6 +107,7 @@ export function withBotWorld(): BotWorld {
       work: store.database,
       jobs: { enqueue: async (orders) => void jobs.push(...orders) },
       resolveHost: async () => [],
+      limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }) },
       deadLetters: deadLettersIn(letters, jobs),
       directory: {
         person: (id) => {

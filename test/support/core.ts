@@ -134,6 +134,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       directory: directoryOf(world, database),
       tenant: noTenant,
       resolveHost: async () => [],
+      limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }) },
       vitals: { own: unexpected('the service to be asked how it does') },
     }
   })

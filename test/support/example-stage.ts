@@ -95,8 +95,38 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     await drafts.submit(kim, requestId, reviewed.draft.version)
     return { who: 'kim' as const, params: { requestId } }
   }
+  const batched = async (rows: readonly object[]) => {
+    const body = { resource: 'mailbox', rows: rows.map((one, place) => ({ key: String(place + 1), body: one })) }
+    const answer = await call(mail().who, 'POST', '/requests/v1/batch', { body })
+    return z.object({ batchId: z.uuid() }).parse(answer.body).batchId
+  }
+  const room = () => ({ name: `room-${randomUUID()}`, displayName: 'Room', templateId: templates.meetingRoom })
+  const twoRooms = async () => {
+    const seated = () => ({ ...room(), metadata: { seats: 8 } })
+    const batchId = await batched([seated(), seated()])
+    const done = z.looseObject({ status: z.literal('finished'), requests: z.strictObject({ succeeded: z.literal(2) }) })
+    await until(async () => {
+      const { body } = await call('kim', 'GET', `/batches/v1/${batchId}`)
+      return done.safeParse(body).success || undefined
+    }, 'both rooms')
+    return { who: 'kim' as const, params: { batchId } }
+  }
+  /** One more may not be open, and the one that is waits for Dana. */
+  const waitingBatch = async () => {
+    const templateId = randomUUID()
+    const approval = { stages: [{ approvers: [{ user: people.dana.id }] }] }
+    const template = { kind: 'roomMailbox', name: 'One at a time', order: 900, approval, quota: { openPerPerson: 1 } }
+    await call('sam', 'PUT', `/templates/v1/${templateId}`, { body: template, headers: { 'if-none-match': '*' } })
+    const one = () => ({ ...room(), templateId })
+    await call(mail().who, 'POST', '/mail/v1/mailboxes', { body: one() })
+    return { who: 'kim' as const, params: { batchId: await batched([one(), one()]) } }
+  }
   return {
     createMailbox: mail,
+    createBatch: mail,
+    readBatch: twoRooms,
+    listBatchRows: twoRooms,
+    cancelBatch: waitingBatch,
     'previewRequest simulated': () => ({ who: 'sam' }),
     readRequest: approved,
     'readRequest sentAgain': sentAgain,

@@ -1,5 +1,6 @@
 import { routeRegistry } from '../define-route.ts'
 import { readAudit } from './audit.ts'
+import { cancelBatch, createBatch, listBatchRows, readBatch } from './batches.ts'
 import { dismissDeadLetter, listDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './decisions.ts'
 import { listDeliveries, readDelivery, replayDelivery } from './deliveries.ts'
@@ -20,6 +21,10 @@ export const routes = routeRegistry(
   createSite,
   createMailbox,
   previewRequest,
+  createBatch,
+  readBatch,
+  listBatchRows,
+  cancelBatch,
   listRequests,
   readRequest,
   readTimeline,

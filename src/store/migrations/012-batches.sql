@@ -1,0 +1,25 @@
+-- Many requests of one call, submitted one after the other as the limits of use allow.
+CREATE TABLE batches (
+  batch_id uuid PRIMARY KEY,
+  tenant_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  status text NOT NULL,
+  updated_at timestamptz NOT NULL,
+  ended_at timestamptz,
+  body jsonb NOT NULL
+);
+CREATE INDEX batches_running ON batches (tenant_id, person_id) WHERE status = 'running';
+CREATE INDEX batches_ended ON batches (ended_at);
+
+CREATE TABLE batch_rows (
+  batch_id uuid NOT NULL REFERENCES batches ON DELETE CASCADE,
+  place integer NOT NULL,
+  key text NOT NULL,
+  status text NOT NULL DEFAULT 'waiting',
+  -- The id that its request has, or will have.
+  request_id uuid NOT NULL,
+  -- What it asks for, until its request has it.
+  body jsonb,
+  problem jsonb,
+  PRIMARY KEY (batch_id, place)
+);
