@@ -1,17 +1,21 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { chromium } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { expand } from '../../src/cards/render.ts'
 import { strings } from '../../src/cards/strings.ts'
-import { samples } from './card-samples.ts'
+import { samples as cardSamples } from './card-samples.ts'
 import { longer } from './longer-words.ts'
 import { themes } from './teams-themes.ts'
 
+import { templateSamples } from './template-samples.ts'
+
 /**
  * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, onto one picture, and says
- * which elements are wider than their card. `node test/support/contact-sheet.ts <out.png> [width] [name …]`; with
- * `LONG_WORDS=1` every word of ours is 35 % longer, as other languages are.
+ * which elements are wider than their card. `node test/support/contact-sheet.ts <out.png or .webp> [width] [name …]`; with
+ * `LONG_WORDS=1` every word of ours is 35 % longer, as other languages are; with `TEMPLATES=1` the cards are those of the
+ * sample templates: the choice and each form (docs/templates).
  */
+const samples = process.env['TEMPLATES'] === '1' ? await templateSamples() : cardSamples
 const [out, widthGiven = '320', ...names] = process.argv.slice(2)
 if (out === undefined) throw new Error('usage: node test/support/contact-sheet.ts <out.png> [width] [name …]')
 const width = Number(widthGiven)
@@ -73,9 +77,20 @@ try {
   const tab = await browser.newPage({ viewport: { width: 2700, height: 1200 } })
   tab.on('pageerror', (error) => console.error(error.message))
   await tab.setContent(page)
-  await tab.locator('#sheet').screenshot({ path: out })
+  await (out.endsWith('.webp') ? photographed(tab, out) : tab.locator('#sheet').screenshot({ path: out }))
   const faults = await tab.evaluate('window.faults')
   console.log(Array.isArray(faults) && faults.length > 0 ? [...new Set(faults)].join('\n') : 'nothing is too wide')
 } finally {
   await browser.close()
+}
+
+/** The sheet as WebP, which is a fraction of the bytes: for pictures that are kept. */
+async function photographed(tab: Page, path: string): Promise<void> {
+  const box = await tab.locator('#sheet').boundingBox()
+  if (!box) throw new Error('there is no sheet')
+  const browserSide = await tab.context().newCDPSession(tab)
+  const clip = { ...box, scale: 0.7 }
+  const picture = { format: 'webp', quality: 15, clip, captureBeyondViewport: true } as const
+  const { data } = await browserSide.send('Page.captureScreenshot', picture)
+  writeFileSync(path, Buffer.from(data, 'base64'))
 }

@@ -9,7 +9,7 @@ const shownToAll = {
   kind: 'teamSite',
   name: 'Project site',
   description: 'Files, lists and pages for one project team',
-  icon: '📁',
+  icon: '🗂',
   localised: { de: { name: 'Projektseite', description: 'Dateien, Listen und Seiten für ein Projektteam' } },
   default: false,
   order: 10,

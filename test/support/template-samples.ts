@@ -1,0 +1,42 @@
+import { requestFormCard, requestFormView } from '../../src/cards/form-view.ts'
+import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/help.ts'
+import { defaultsOf } from '../../src/core/form-values.ts'
+import { type Ports, type Template, template } from '../../src/core/index.ts'
+import { previewNames } from '../../src/core/name-preview.ts'
+import catalogue from '../../src/simulator/templates.json' with { type: 'json' }
+import { requestForm } from './card-forms.ts'
+import { draftOf } from './card-requests.ts'
+import { type Sample, sample } from './card-sample.ts'
+import { kim, mailDomain, siteRoot, tenantId } from './card-world.ts'
+
+/** The sample templates as an employee meets them: the choice between them, then the empty form of each. */
+export async function templateSamples(): Promise<readonly Sample[]> {
+  const all = catalogue.map((one) => template.parse(one))
+  const choices = all.map((one) => ({ ...one, approvalRequired: one.approval !== null }))
+  const forms = all.map(async (one) => {
+    const draft = draftOf(defaultsOf(one))
+    const view = requestFormView(requestForm({ template: one, draft, names: await namesOf(one) }))
+    return sample(one.name.toLowerCase().replaceAll(' ', '-'), requestFormCard, view)
+  })
+  return [sample('', chooseTemplateCard, chooseTemplateView(choices)), ...(await Promise.all(forms))]
+}
+
+/** What an empty form says of its names to Kim, who works in Zürich. */
+async function namesOf(one: Template) {
+  const ports = {
+    clock: { now: () => new Date('2026-11-20T09:00:00Z') },
+    directory: {
+      profile: async () => ({ department: 'Digital Workplace', city: 'Zürich', country: 'CH' }),
+      mailDomains: async () => ({ default: mailDomain, accepted: [mailDomain] }),
+    },
+    nameCounters: { last: async () => 0 },
+    tenant: { siteRoot },
+  } as unknown as Ports
+  const { requestId } = draftOf({})
+  const actor = { ...kim, tenantId, isAdmin: false }
+  const inquiry = { ports, actor, requestId, replaces: undefined, isSubmission: false, crowded: false }
+  const { preview } = await previewNames({ ...inquiry, settings: { tenantId } as never }, one, defaultsOf(one), {
+    look: false,
+  })
+  return preview
+}
