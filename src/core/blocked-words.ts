@@ -1,6 +1,10 @@
-/** A text as it is compared: without case, accents and width. */
+/** A text as it is compared: without case, accents and width, and without the signs that nobody sees. */
 const folded = (text: string): string =>
-  text.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').toLocaleLowerCase('en')
+  text
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .replaceAll('ß', 'ss')
+    .toLocaleLowerCase('en')
 
 /** Scripts that put no space between words: there a blocked word is found anywhere. */
 const unspaced =

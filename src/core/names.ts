@@ -142,12 +142,11 @@ async function addressFor(
   // Counted apart for each name that differs in something else than its number.
   const scope = `${template.id} ${addressOf(template, asked, inquiry.requestId, { ...values, counter: '#' }).alias}`
   const first = inquiry.isSubmission ? 0 : (await nameCounters.last(tenantId, scope)) + 1
-  for (let looked = 0; looked < mostNumbers; looked += 1) {
-    const number = inquiry.isSubmission ? await nameCounters.next(tenantId, scope) : first + looked
+  for (let looked = 1; ; looked += 1) {
+    const number = inquiry.isSubmission ? await nameCounters.next(tenantId, scope) : first + looked - 1
     const address = made(number)
-    if (await isFree(address.alias))
-      return { address, found: { name: address.alias }, values: { ...values, counter: `${number}` } }
+    const found = { address, found: { name: address.alias }, values: { ...values, counter: `${number}` } }
+    if (await isFree(address.alias)) return found
+    if (looked === mostNumbers) return { ...found, found: { name: address.alias, taken: { suggestion: '' } } }
   }
-  const address = made(first)
-  return { address, found: { name: address.alias, taken: { suggestion: '' } }, values }
 }

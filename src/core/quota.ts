@@ -23,14 +23,17 @@ export async function openFaults(
 /** Requests that have made something, or may still. */
 const counting = [...openStates, 'succeeded'] as const
 
-/** How many open requests of a template a person has, and how much was made of it; each counted up to its limit only. */
+/**
+ * How many open requests of a template a person has, and how much was made of it; each counted up to its limit only. An
+ * application has many to ask for, so its own are not counted.
+ */
 export async function quotaUse(
   { ports, actor, but }: Pick<Inquiry, 'ports' | 'actor'> & { readonly but: readonly string[] },
   { id, quota: { openPerPerson, resources } }: Pick<Template, 'id' | 'quota'>,
 ): Promise<{ own: number; all: number }> {
   const of = { tenantId: actor.tenantId, templateId: id, but }
   const [own, all] = await Promise.all([
-    openPerPerson === undefined
+    openPerPerson === undefined || actor.clientId !== undefined
       ? 0
       : ports.requests.countOfTemplate({ ...of, requesterId: actor.id, states: openStates, most: openPerPerson }),
     resources === undefined ? 0 : ports.requests.countOfTemplate({ ...of, states: counting, most: resources }),

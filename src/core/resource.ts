@@ -16,10 +16,13 @@ export const isMailboxKind = (kind: ResourceKind): kind is MailboxKind => mailbo
 export const person = z.object({ id: z.uuid(), displayName: z.string(), userPrincipalName: z.string() })
 export type Person = z.output<typeof person>
 
+/** The most keys of a request's metadata. */
+export const mostMetadata = 50
+
 /** Custom key-value pairs (API document, "Metadata object"); numbers and booleans are kept as what they are. */
 export const metadata = z
   .record(z.string().min(1).max(64), z.union([z.string().max(1024), z.number(), z.boolean()]))
-  .refine((value) => Object.keys(value).length <= 50, { error: 'At most 50 keys.' })
+  .refine((value) => Object.keys(value).length <= mostMetadata, { error: `At most ${mostMetadata} keys.` })
 export type Metadata = z.output<typeof metadata>
 
 /** A moment as stored and sent: ISO 8601 in UTC. */

@@ -26,7 +26,9 @@ import { fault, faultsOf, readable } from './validation.ts'
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
 export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
   const chosen = await chosenTemplate(inquiry, body)
-  const filled = withProperties(chosen?.properties ?? {}, isRecord(body) ? body : {})
+  // What a mailbox's template puts into requests belongs into no site's.
+  const rules = chosen && !isMailboxKind(chosen.kind) ? chosen.properties : {}
+  const filled = withProperties(rules, isRecord(body) ? body : {})
   const parsed = siteRequest.safeParse(isRecord(body) ? filled.body : body)
   const today = inquiry.ports.clock.now().toISOString().slice(0, 10)
   if (!parsed.success) {

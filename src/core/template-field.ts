@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fault } from './errors.ts'
 import { patternFault, wholeValue } from './pattern.ts'
-import type { Metadata } from './resource.ts'
+import { type Metadata, mostMetadata } from './resource.ts'
 import type { Applied } from './template-property.ts'
 import { type FaultCode, fault, pointerOf } from './validation.ts'
 
@@ -10,56 +10,52 @@ const date = z.iso.date()
 const bound = z.union([z.number(), date, z.literal('today')]).optional()
 
 /** A question of the template's own, shown on the form and kept in `metadata` under `key`. */
-export const templateField = z
-  .strictObject({
-    key: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/)
-      .describe('What the answer is kept under in metadata'),
-    type: z
-      .enum(['text', 'choice', 'number', 'date', 'toggle', 'person'])
-      .describe('A date is kept as 2027-03-31, a person as their object id, a number and a toggle as what they are'),
-    label: text(64).describe('The question'),
-    help: z.string().max(200).default('').describe('A line under it'),
-    placeholder: z.string().max(100).default('').describe('An example inside it'),
-    required: z.boolean().default(false).describe('It must be answered; a toggle has to be on'),
-    choices: z
-      .array(z.strictObject({ title: text(64).describe('What people see'), value: text(64).describe('What is kept') }))
-      .max(50)
-      .default([])
-      .describe('Of a choice'),
-    pattern: z
-      .string()
-      .max(200)
-      .superRefine((pattern, context) => {
-        const message = patternFault(pattern)
-        if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
-      })
-      .optional()
-      .describe('A regular expression for the whole of a text'),
-    error: z.string().max(200).default('').describe('What to do when an answer is wrong'),
-    default: z
-      .union([z.string().max(1024), z.number(), z.boolean()])
-      .optional()
-      .describe('What stands in the form at first, and is kept when a request says nothing'),
-    minimum: bound.describe('Of a number, or of a date: 2027-03-31, or today'),
-    maximum: bound.describe('The same at the other end'),
-    customAttribute: z
-      .int()
-      .min(1)
-      .max(14)
-      .optional()
-      .describe(
-        'Of a mailbox: the custom attribute of Exchange that holds the answer. The 15th holds the id of the request',
-      ),
-  })
-  .superRefine((field, context) => {
-    for (const { at, message } of designFaults(field)) context.addIssue({ code: 'custom', message, path: [at] })
-  })
+export const templateField = z.strictObject({
+  key: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/)
+    .describe('What the answer is kept under in metadata'),
+  type: z
+    .enum(['text', 'choice', 'number', 'date', 'toggle', 'person'])
+    .describe('A date is kept as 2027-03-31, a person as their object id, a number and a toggle as what they are'),
+  label: text(64).describe('The question'),
+  help: z.string().max(200).default('').describe('A line under it'),
+  placeholder: z.string().max(100).default('').describe('An example inside it'),
+  required: z.boolean().default(false).describe('It must be answered; a toggle has to be on'),
+  choices: z
+    .array(z.strictObject({ title: text(64).describe('What people see'), value: text(64).describe('What is kept') }))
+    .max(50)
+    .default([])
+    .describe('Of a choice'),
+  pattern: z
+    .string()
+    .max(200)
+    .superRefine((pattern, context) => {
+      const message = patternFault(pattern)
+      if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
+    })
+    .optional()
+    .describe('A regular expression for the whole of a text'),
+  error: z.string().max(200).default('').describe('What to do when an answer is wrong'),
+  default: z
+    .union([z.string().max(1024), z.number(), z.boolean()])
+    .optional()
+    .describe('What stands in the form at first, and is kept when a request says nothing'),
+  minimum: bound.describe('Of a number, or of a date: 2027-03-31, or today'),
+  maximum: bound.describe('The same at the other end'),
+  customAttribute: z
+    .int()
+    .min(1)
+    .max(14)
+    .optional()
+    .describe(
+      'Of a mailbox: the custom attribute of Exchange that holds the answer. The 15th holds the id of the request',
+    ),
+})
 export type TemplateField = z.output<typeof templateField>
 
-/** What no form could show, or no answer could ever satisfy. */
-function designFaults(field: z.output<typeof templateField>): { at: string; message: string }[] {
+/** What no form could show, or no answer could ever satisfy. Asked only of what is written: what is stored is read as it is. */
+export function designFaults(field: TemplateField): { at: string; message: string }[] {
   const { type, minimum, maximum } = field
   const faults: { at: string; message: string }[] = []
   const say = (at: string, message: string) => faults.push({ at, message })
@@ -109,8 +105,15 @@ export function answersOf(
   return {
     metadata: Object.fromEntries([...free, ...kept]),
     applied: defaulted.map(([key, value]) => ({ field: `metadata.${key}`, value, why: 'default' })),
-    faults: answers.flatMap(([, { faults }]) => faults),
+    faults: [...answers.flatMap(([, { faults }]) => faults), ...tooManyAnswers(free.length + kept.length)],
   }
+}
+
+/** A request is stored with the template's answers among its own, and read back by the same limit. */
+function tooManyAnswers(count: number): Fault[] {
+  if (count <= mostMetadata) return []
+  const said = `metadata may have at most ${mostMetadata} entries, with those that the template gives it.`
+  return [fault('/metadata', 'too-long', said, String(mostMetadata))]
 }
 
 /** One answer: a form gives all as text, so a number or a toggle may come as one. */

@@ -4,7 +4,7 @@ import { conditionFault } from './condition.ts'
 import { formSize, largestForm } from './form-size.ts'
 import { namingFaults, namingPolicy } from './naming-policy.ts'
 import { instant, type Person, resourceKind } from './resource.ts'
-import { templateField } from './template-field.ts'
+import { designFaults, templateField } from './template-field.ts'
 import { limitFaults, templateLimits } from './template-limits.ts'
 import { propertyFaults, propertyRules } from './template-property.ts'
 import { webhookSecret, webhookTargetFault } from './webhook.ts'
@@ -135,11 +135,15 @@ export const templateWithin = (allowCidrs: readonly string[]) =>
 
 /** What can never be right in a template, each at its place. */
 function policyFaults(written: z.output<typeof template>): { path: (string | number)[]; message: string }[] {
-  const at = (field: string, faults: { path: string[]; message: string }[]) =>
+  const at = (field: string, faults: { path: (string | number)[]; message: string }[]) =>
     faults.map(({ path, message }) => ({ path: [field, ...path], message }))
   const keys = written.fields.map(({ key }) => key)
+  const ofFields = written.fields.flatMap((field, index) =>
+    designFaults(field).map(({ at, message }) => ({ path: [index, at], message })),
+  )
   return [
     ...stageFaults(written),
+    ...at('fields', ofFields),
     ...at('properties', propertyFaults(written.properties, written.kind)),
     ...at('naming', namingFaults(written.naming, written.kind, keys)),
     ...at('limits', limitFaults(written)),
