@@ -3,6 +3,7 @@ import { nodesOf } from './support/card-rules.ts'
 import { action, textOf } from './support/cards.ts'
 import type { Card } from './support/connector.ts'
 import { withService } from './support/service.ts'
+import { opens } from './support/site-request.ts'
 
 const campaign = {
   displayName: 'Team Marketing',
@@ -17,7 +18,7 @@ describe('a review in chat', () => {
 
   async function review(template: string, values: Record<string, string>): Promise<{ id: string; card: Card }> {
     const { kim } = service
-    const choose = await kim.says('new site')
+    const choose = await opens(kim, 'site')
     const form = await kim.clicks(choose, `Choose ${template}`)
     const shown = await kim.clicks({ id: choose.id, card: form.card }, 'Review', values)
     return { id: choose.id, card: shown.card ?? {} }
