@@ -49,7 +49,10 @@ export class SignInError extends Error {
 export interface SignIn {
   /** Shows a code and waits until somebody has signed in with it. Throws {@link SignInError}. */
   signIn(scope: string, how: { show(code: DeviceCode): void; signal?: AbortSignal }): Promise<SignedInPerson>
-  /** An access token without asking anybody: from the cache, or renewed. Throws {@link SignInError}. */
+  /**
+   * An access token without asking anybody: from the cache, or renewed. Of the only person who has signed in, unless an
+   * account is named. Throws {@link SignInError}.
+   */
   token(scope: string, account?: string): Promise<string>
   /** Who has signed in with this application, in this tenant. */
   people(): Promise<SignedInPerson[]>
@@ -81,7 +84,9 @@ export function createSignIn(options: SignInOptions): SignIn {
     },
     async token(scope, account) {
       const known = await accounts()
-      const chosen = known.find(({ homeAccountId }) => homeAccountId === account) ?? (known.length === 1 && known[0])
+      const [only] = known.length === 1 ? known : []
+      // Somebody who is named is meant, and nobody else.
+      const chosen = account === undefined ? only : known.find(({ homeAccountId }) => homeAccountId === account)
       if (!chosen) throw new SignInError('not-signed-in')
       try {
         const result = await application.acquireTokenSilent({ scopes: [scope], account: chosen })

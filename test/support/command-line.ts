@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { runCommandLine } from '../../src/client/command-line/run.ts'
+import { people } from './teams-user.ts'
+import { until } from './until.ts'
+
+/** What a command line came to. */
+export interface Outcome {
+  readonly exit: number
+  /** What it printed as its result, and what it told beside that. */
+  readonly printed: string
+  readonly told: string
+}
+
+export interface RunOptions {
+  readonly home: string
+  readonly variables?: Record<string, string>
+  /** What comes in by standard input, until it ends. */
+  readonly input?: string
+  readonly signal?: AbortSignal
+  readonly fetch?: typeof fetch
+  /** Somebody at a terminal: what is printed until now goes in, what they type comes out. */
+  readonly typing?: (told: string) => string | undefined
+}
+
+/** A folder for settings and tokens that is gone after the test. */
+export function newHome(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'quartermaster-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Runs a command line in this process, with streams of its own. */
+export async function runQuartermaster(args: readonly string[], options: RunOptions): Promise<Outcome> {
+  const isTerminal = options.typing !== undefined
+  const streams = { input: terminal(isTerminal), output: terminal(isTerminal), errors: terminal(isTerminal) }
+  const [printed, told] = [collected(streams.output), collected(streams.errors)]
+  if (options.typing) answerQuestions(streams, told, options.typing)
+  else streams.input.end(options.input ?? '')
+  const exit = await runCommandLine({
+    args,
+    variables: { QUARTERMASTER_HOME: options.home, NO_COLOR: '1', ...options.variables },
+    streams,
+    platform: process.platform,
+    home: options.home,
+    signal: options.signal ?? new AbortController().signal,
+    fetch: options.fetch ?? fetch,
+  })
+  return { exit, printed: printed(), told: told() }
+}
+
+const terminal = (isTTY: boolean): PassThrough & { isTTY: boolean; columns: number } =>
+  Object.assign(new PassThrough(), { isTTY, columns: 80 })
+
+function collected(stream: PassThrough): () => string {
+  let text = ''
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+  })
+  return () => text
+}
+
+/** Types an answer whenever a question stands at the end of what was told. */
+function answerQuestions(
+  { input, errors }: { input: PassThrough; errors: PassThrough },
+  told: () => string,
+  typing: (told: string) => string | undefined,
+): void {
+  let answered = 0
+  errors.on('data', () => {
+    // readline may write a question in parts; it is whole when nothing more comes.
+    setImmediate(() => {
+      const text = told()
+      if (text.length <= answered) return
+      const line = typing(text.slice(answered))
+      if (line === undefined) return
+      answered = text.length
+      input.write(`${line}\n`)
+    })
+  })
+}
+
+/** What a person does in the browser: opens the page, types the code, chooses who they are. */
+export async function answerCode(page: string, code: string, who: keyof typeof people, answer: 'allow' | 'decline') {
+  const form = await (await fetch(page)).text()
+  if (!form.includes(people[who].name)) throw new Error('the page does not offer this person')
+  const body = new URLSearchParams({ user_code: code, person: people[who].id, answer })
+  const response = await fetch(page, { method: 'POST', body })
+  if (!response.ok) throw new Error(`the page answered ${response.status}`)
+}
+
+/** Signs somebody in by `quartermaster login`, as they would: by the page and the code that it shows. */
+export async function signIn(home: string, baseUrl: string, who: keyof typeof people): Promise<Outcome> {
+  const streams = { input: terminal(false), output: terminal(false), errors: terminal(false) }
+  const [printed, told] = [collected(streams.output), collected(streams.errors)]
+  const running = runCommandLine({
+    args: ['login', '--base-url', baseUrl],
+    variables: { QUARTERMASTER_HOME: home },
+    streams,
+    platform: process.platform,
+    home,
+    signal: new AbortController().signal,
+    fetch,
+  })
+  const shown = await until(async () => /Open (\S+) .* code ([A-Z]+)\./.exec(told()) ?? undefined, 'a code')
+  await answerCode(shown[1] ?? '', shown[2] ?? '', who, 'allow')
+  return { exit: await running, printed: printed(), told: told() }
+}
+
+/** `quartermaster …` as a process. */
+export function startQuartermaster(args: readonly string[], home: string, variables: Record<string, string> = {}) {
+  const path = fileURLToPath(new URL('../../src/client/cli.ts', import.meta.url))
+  const env = { PATH: process.env['PATH'], QUARTERMASTER_HOME: home, ...variables }
+  return watchProcess(spawn(process.execPath, [path, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] }))
+}
+
+/** A process with all that it says. */
+export function watchProcess(child: ChildProcess) {
+  const endWithUs = () => child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  let [printed, told] = ['', '']
+  child.stdout?.on('data', (data) => {
+    printed += String(data)
+  })
+  child.stderr?.on('data', (data) => {
+    told += String(data)
+  })
+  const ended = once(child, 'close').then((): Outcome => {
+    process.removeListener('exit', endWithUs)
+    return { exit: child.exitCode ?? -1, printed, told }
+  })
+  return { child, ended, printed: () => printed, told: () => told }
+}
