@@ -113,6 +113,19 @@ describe('the client and the whole service', () => {
     expect(rejected.value.map(({ status }) => status)).toEqual(['rejected'])
   })
 
+  it('finds what waits for an approver, and a request by its reference where it may be seen', async () => {
+    const { requestId } = await kim.createSite({ ...withApproval, displayName: 'Sirius' })
+    const { reference } = await kim.getRequest(requestId)
+    const idsIn = async (page: ReturnType<typeof kim.listRequests>) => (await page).value.map((one) => one.requestId)
+    expect(await idsIn(dana.listRequests({ waitingFor: 'me' }))).toContain(requestId)
+    expect(await idsIn(kim.listRequests({ waitingFor: 'me' }))).toEqual([])
+    expect(await idsIn(kim.listRequests({ reference }))).toEqual([requestId])
+    expect(await idsIn(dana.listRequests({ reference: reference.toLowerCase() }))).toEqual([requestId])
+    const own = await dana.createSite({ displayName: 'Vega', templateId: templates.workingGroup })
+    const { reference: hers } = await dana.getRequest(own.requestId)
+    expect(await idsIn(kim.listRequests({ reference: hers }))).toEqual([])
+  })
+
   it('reads templates as a user and as an admin', async () => {
     const [mine, admins] = [await kim.templates(), await sam.templates()]
     for (const value of [mine, admins]) answerOf('listTemplates').parse({ value })

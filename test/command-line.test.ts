@@ -67,6 +67,8 @@ describe('the command line and the whole service', () => {
     expect((await as('dana', ['request', 'show', reference])).printed).toContain(
       'Approval 1: waits for Dana Fox, Omar Haddad',
     )
+    const waits = await as('dana', ['request', 'list', '--waiting-for-me'])
+    expect(waits.printed).toContain(`${reference}  waits for approval  team site  Borealis`)
     const own = await as('kim', ['request', 'approve', reference])
     expect([own.exit, own.told]).toEqual([4, expect.stringMatching(/\S/)])
     const approved = await as('dana', ['request', 'approve', reference, '--comment', 'Go ahead'])

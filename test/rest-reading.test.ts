@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { ProvisioningError } from '../src/core/index.ts'
 import { asAdmin, coreWith, requestOf, startIssuer, startRest } from './support/rest.ts'
 
 const requestId = 'aaaaaaaa-0000-4000-8000-000000000001'
@@ -38,11 +39,30 @@ describe('reading', () => {
     ['status=done', '#/status'],
     ['kind=mailbox', '#/kind'],
     ['cursor=', '#/cursor'],
+    ['reference=1042', '#/reference'],
+    ['reference=REQ-1%27', '#/reference'],
+    ['waitingFor=dana', '#/waitingFor'],
     ['staus=queued', '#/staus'],
     ['__proto__=1', '#/__proto__'],
   ])('a list by ?%s: 422 at %s', async (query, pointer) => {
     const answer = await (await startRest(await startIssuer())).call('GET', `/requests/v1/?${query}`)
     expect([answer.status, answer.body.errors[0].pointer]).toEqual([422, pointer])
+  })
+
+  test('by its reference a list has the one request, if it may be seen and is what else was asked for', async () => {
+    const readByReference = async (_: unknown, reference: string) => {
+      if (reference === 'req-1042') return requestOf()
+      throw new ProvisioningError('not-found', 'There is no such request.')
+    }
+    const rest = await startRest(await startIssuer(), { provisioning: coreWith({ readByReference }) })
+    const found = async (query: string) => {
+      const { status, body } = await rest.call('GET', `/requests/v1/?${query}`)
+      return [status, ...body.value.map(({ reference }: { reference: string }) => reference)]
+    }
+    expect(await found('reference=req-1042')).toEqual([200, 'REQ-1042'])
+    expect(await found('reference=req-1042&status=queued&kind=teamSite')).toEqual([200, 'REQ-1042'])
+    expect(await found('reference=req-1042&status=failed')).toEqual([200])
+    expect(await found('reference=REQ-7')).toEqual([200])
   })
 
   test('a timeline shows who did what, without repeating the request', async () => {

@@ -108,6 +108,20 @@ describe('a device', () => {
     expect((await poll(simulator, device_code)).body.error).toBe('bad_verification_code')
   })
 
+  it('that asks more often than it was told is slowed down, and still gets its tokens', async () => {
+    const simulator = await tenantFor()
+    const { body } = await postForm(simulator, 'devicecode', { client_id, scope })
+    const hurried = await Promise.all([1, 2, 3].map(() => poll(simulator, body.device_code)))
+    expect(hurried.map((answer) => answer.body.error).sort()).toEqual([
+      'authorization_pending',
+      'slow_down',
+      'slow_down',
+    ])
+    const form = new URLSearchParams({ user_code: body.user_code, person: kim, answer: 'allow' })
+    await ask('POST', `${simulator.url}/devicelogin`, { body: form })
+    expect((await poll(simulator, body.device_code)).status).toBe(200)
+  })
+
   it('is told when the person declines', async () => {
     const simulator = await tenantFor()
     const { body } = await postForm(simulator, 'devicecode', { client_id, scope })

@@ -47,6 +47,10 @@ export interface Page<T> {
 export interface RequestFilter {
   readonly status?: RequestState
   readonly kind?: ResourceKind
+  /** The one that people call so (`REQ-1042`), if the caller may see it, whoever asked for it. */
+  readonly reference?: string
+  /** Those that wait for the caller's decision, whoever asked for them. */
+  readonly waitingFor?: 'me'
   /** Of one page: 1 to 100. */
   readonly limit?: number
   /** The `nextCursor` of the page before. */

@@ -32,16 +32,26 @@ export async function timeline(ports: Ports, actor: Actor, requestId: string): P
   return (await ports.audit.timeline(requestId)).filter(({ action }) => action !== refusedAction)
 }
 
-export type ListFilter = Pick<RequestQuery, 'status' | 'kind'> & { readonly limit: number; readonly cursor?: string }
+export type ListFilter = Pick<RequestQuery, 'status' | 'kind'> & {
+  readonly limit: number
+  readonly cursor?: string
+  /** Only what waits for this person's decision, whoever asked for it. */
+  readonly waitingForMe?: boolean
+}
 export interface Page {
   readonly requests: readonly Request[]
   readonly nextCursor?: string
 }
 
 /** Own requests (an admin: everybody's), newest first. The cursor is opaque: it comes from the page before. */
-export async function list(ports: Ports, actor: Actor, { cursor, limit, ...filter }: ListFilter): Promise<Page> {
+export async function list(
+  ports: Ports,
+  actor: Actor,
+  { cursor, limit, waitingForMe = false, ...filter }: ListFilter,
+): Promise<Page> {
   authorize(actor, 'request.list')
-  const mine = may(actor, 'request.listAll') ? {} : { requesterId: actor.id }
+  const own = may(actor, 'request.listAll') ? {} : { requesterId: actor.id }
+  const mine = waitingForMe ? { approverId: actor.id } : own
   return page(ports, {
     ...filter,
     ...mine,

@@ -7,16 +7,16 @@ import { fill, words } from './words.ts'
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * The id of a request by what people call it: `REQ-1042`, `1042`, or the id itself. A reference is looked for among the
- * requests that the caller may list, the newest first. Throws {@link UsageError} when there is none.
+ * The id of a request by what people call it: `REQ-1042`, `1042`, or the id itself. Throws {@link UsageError} for what is no
+ * such thing, {@link NotFoundError} when there is none that the caller may see.
  */
 export async function findRequest(client: Client, said: string, signal: AbortSignal): Promise<string> {
   if (uuid.test(said)) return said.toLowerCase()
   const number = /^(?:req-?|#)?(\d{1,9})$/i.exec(said)?.[1]
   if (number === undefined) throw new UsageError(fill(words.usage.noRequest, { said: clean(said) }))
   const reference = `REQ-${Number(number)}`
-  for await (const request of client.allRequests({}, { signal }))
-    if (request.reference === reference) return request.requestId
+  const [found] = (await client.listRequests({ reference }, { signal })).value
+  if (found) return found.requestId
   throw new NotFoundError(fill(words.refused.noRequest, { reference }))
 }
 

@@ -15,13 +15,19 @@ export const listRequests = defineCommand({
   options: {
     status: { type: 'text', value: '<state>', choices: states },
     kind: { type: 'text', value: '<kind>', choices: kinds },
+    'waiting-for-me': { type: 'flag' },
     limit: { type: 'number', value: '<number>' },
   },
-  async run(scope, { status, kind, limit = usualLimit }) {
+  async run(scope, { status, kind, limit = usualLimit, 'waiting-for-me': waits }) {
     const { terminal, signal } = scope
     if (!Number.isInteger(limit) || limit < 1) throw new UsageError(words.usage.limit, 'request list')
     const client = await scope.client()
-    const filter = { ...(status && { status }), ...(kind && { kind }), limit: Math.min(limit, 100) }
+    const filter = {
+      ...(status && { status }),
+      ...(kind && { kind }),
+      ...(waits && { waitingFor: 'me' as const }),
+      limit: Math.min(limit, 100),
+    }
     const found: ProvisioningRequest[] = []
     let isMore = false
     for await (const request of client.allRequests(filter, { signal })) {

@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { auditEntry, requestState, requestView, resourceKind, viewOf } from '../../core/index.ts'
+import {
+  auditEntry,
+  ProvisioningError,
+  type Request,
+  requestState,
+  requestView,
+  resourceKind,
+  viewOf,
+} from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
 import { listRequestsExamples, readRequestExamples, readTimelineExamples } from '../examples/requests.ts'
 import { listOf, paging } from './paging.ts'
@@ -27,27 +35,52 @@ export const listRequests = defineRoute({
   tag: 'Requests',
   method: 'GET',
   path: '/requests/v1',
-  summary: 'List own requests, newest first; an admin sees all',
+  summary: 'List own requests, newest first (an admin: all), or those that wait for the caller',
   permission: 'request.list',
   audience: 'any',
   query: z.strictObject({
     status: requestState.optional(),
     kind: resourceKind.optional(),
+    reference: z
+      .string()
+      .regex(/^REQ-\d{1,9}$/i, { error: 'a reference such as REQ-1042' })
+      .optional()
+      .describe('The one request that people call so, if the caller may see it, whoever asked for it'),
+    waitingFor: z
+      .literal('me')
+      .optional()
+      .describe('Those that wait for a decision of the caller, whoever asked for them'),
     ...paging,
   }),
   answers: { 200: { says: 'A page of the list.', body: listOf(requestView) } },
   refusals: [],
   examples: listRequestsExamples,
-  async handle({ actor, provisioning }, { query: { status, kind, limit, cursor } }) {
+  async handle({ actor, provisioning }, { query: { status, kind, reference, waitingFor, limit, cursor } }) {
+    if (reference !== undefined) {
+      const found = await oneOf(provisioning.readByReference(actor, reference))
+      const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
+      return { status: 200, body: { value: found.filter(isMeant).map(viewOf) } }
+    }
     const { requests, nextCursor } = await provisioning.list(actor, {
       limit,
       ...(status && { status }),
       ...(kind && { kind }),
       ...(cursor && { cursor }),
+      ...(waitingFor && { waitingForMe: true }),
     })
     return { status: 200, body: { value: requests.map(viewOf), ...(nextCursor && { nextCursor }) } }
   },
 })
+
+/** A list of what is there and may be seen: a list is never a refusal. */
+async function oneOf(reading: Promise<Request>): Promise<Request[]> {
+  try {
+    return [await reading]
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'not-found') return []
+    throw error
+  }
+}
 
 /** A line of the timeline: the request is in the address already. */
 const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
