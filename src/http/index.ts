@@ -1,6 +1,7 @@
 /** The HTTP room's door. */
 export type { TokenOptions } from './authenticate.ts'
 export { definePublicRoute, defineRoute, type Route, routeRegistry } from './define-route.ts'
+export { faultMeanings } from './fault-codes.ts'
 export { createLimitsOfUse, type LimitOptions } from './limits.ts'
 export { openApiOf } from './openapi.ts'
 export { problemBody } from './problem.ts'

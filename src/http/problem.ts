@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { type ErrorCode, type Fault, ProvisioningError, TenantError } from '../core/index.ts'
+import { faultMeanings } from './fault-codes.ts'
 import { type HttpErrorCode, type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
+
+const faultList = Object.entries(faultMeanings)
+  .map(([code, means]) => `\`${code}\`: ${means}`)
+  .join('\n\n')
 
 /**
  * The body of every error answer: RFC 9457 with the extension members of DESIGN §5, and the trace id that is in the log.
@@ -17,8 +22,8 @@ export const problemBody = z.strictObject({
   errors: z
     .array(
       z.strictObject({
-        pointer: z.string(),
-        code: z.string(),
+        pointer: z.string().describe('JSON pointer to the field: `#/owners/0`'),
+        code: z.string().describe(faultList),
         detail: z.string(),
         suggestion: z.string().optional(),
       }),

@@ -1,0 +1,42 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import { verifyProvisioningWebhook, WebhookError } from '../../src/client/index.ts'
+
+const secret = process.env['WEBHOOK_SECRET'] ?? ''
+const port = Number(process.env['PORT'] ?? 8080)
+/** Messages that were worked on. Keep them for some days in your database: the same one may come again. */
+const known = new Set<string>()
+
+/** The bytes as they came: JSON that was parsed and written again has another signature. Ours have far less than 64 KiB. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) {
+    chunks.push(chunk)
+    if (chunks.reduce((size, { length }) => size + length, 0) > 65_536) throw new Error('The body is too large.')
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Verifies, and does the work. Gives the status to answer with. */
+async function take(request: IncomingMessage): Promise<number> {
+  const body = await bodyOf(request)
+  try {
+    const { id, type, data } = verifyProvisioningWebhook(request.headers, body, secret)
+    if (!known.has(id)) console.log(type, data.reference, 'url' in data ? data.url : '')
+    known.add(id)
+    return 204
+  } catch (error) {
+    if (error instanceof WebhookError) return error.reason === 'body' ? 400 : 401
+    throw error
+  }
+}
+
+const server = createServer((request, response) => {
+  take(request).then(
+    (status) => response.writeHead(status).end(),
+    (error: unknown) => {
+      console.error(error)
+      response.destroy()
+    },
+  )
+})
+server.listen(port, '127.0.0.1', () => console.log(`Listening on http://127.0.0.1:${port}/hooks/sites`))

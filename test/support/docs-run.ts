@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Block } from './docs-blocks.ts'
+import { until } from './until.ts'
+
+/** Where what the pages call by local mode's own addresses is in a test. */
+export type Addresses = Readonly<Record<string, string>>
+
+/** A terminal in which the blocks of a page run one after the other and share their variables. */
+export interface Terminal {
+  /** What the block prints; throws with what it complains of when it fails. */
+  run(block: Block): Promise<string>
+  /** Starts what the block starts, in another terminal; comes back when it has printed a line. */
+  keepRunning(block: Block): Promise<void>
+  /** All that the other terminal shows. */
+  other(): string
+  close(): Promise<void>
+}
+
+/** `sleep 20` and `firstSeconds: 20` take a tenth: a test has no need of the real time, and the steps stay in proportion. */
+const quick = (text: string): string =>
+  text.replace(/\b(sleep |\w+Seconds: )(\d+)/g, (_, what: string, seconds: string) => what + Number(seconds) / 10)
+
+/** A block as it runs here: the addresses of this test, time in small, the client from its sources. */
+export function here({ text }: Pick<Block, 'text'>, addresses: Addresses): string {
+  const placed = Object.entries(addresses).reduce((now, [shown, real]) => now.replaceAll(shown, real), quick(text))
+  return placed.replaceAll("'quartermaster'", `'${pathToFileURL('src/client/index.ts')}'`)
+}
+
+export function openTerminal(addresses: Addresses, variables: Record<string, string>): Terminal {
+  const kept: ChildProcess[] = []
+  let environment: Record<string, string | undefined> = { ...process.env, ...variables }
+  let shown = ''
+  return {
+    async run(block) {
+      if (block.language === 'ts') return finish(runTypeScript(here(block, addresses), environment), block)
+      const state = join(mkdtempSync(join(tmpdir(), 'docs-')), 'environment')
+      const script = `set -eu -o pipefail -a\n${here(block, addresses)}\nenv -0 > '${state}'\n`
+      const printed = await finish(runShell(script, environment), block)
+      environment = Object.fromEntries(
+        readFileSync(state, 'utf8')
+          .split('\0')
+          .filter((one) => one.includes('='))
+          .map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]),
+      )
+      return printed
+    },
+    async keepRunning(block) {
+      const child = runShell(here(block, addresses), environment, true)
+      kept.push(child)
+      child.stdout?.on('data', (data) => {
+        shown += String(data)
+      })
+      let complaints = ''
+      child.stderr?.on('data', (data) => {
+        complaints += String(data)
+      })
+      await until(
+        async () => {
+          if (child.exitCode !== null) throw new Error(`${placeOf(block)} ended: ${complaints}`)
+          return shown.includes('\n') || undefined
+        },
+        `${placeOf(block)} to print a line`,
+      )
+    },
+    other: () => shown,
+    async close() {
+      for (const child of kept) {
+        if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) continue
+        const ended = once(child, 'close')
+        process.kill(-child.pid, 'SIGKILL')
+        await ended
+      }
+    },
+  }
+}
+
+const placeOf = ({ page, line }: Block): string => `${page}:${line}`
+
+/** In a group of its own, so that what it has started can be ended with it. */
+const runShell = (script: string, env: Record<string, string | undefined>, detached = false): ChildProcess =>
+  spawn('bash', ['-c', script], { env, detached, stdio: ['ignore', 'pipe', 'pipe'] })
+
+function runTypeScript(program: string, env: Record<string, string | undefined>): ChildProcess {
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-'], { env })
+  child.stdin.end(program)
+  return child
+}
+
+async function finish(child: ChildProcess, block: Block): Promise<string> {
+  const endWithUs = () => child.kill('SIGKILL')
+  process.once('exit', endWithUs)
+  let [printed, complaints] = ['', '']
+  child.stdout?.on('data', (data) => {
+    printed += String(data)
+  })
+  child.stderr?.on('data', (data) => {
+    complaints += String(data)
+  })
+  const [code] = await once(child, 'close')
+  process.removeListener('exit', endWithUs)
+  if (code !== 0) throw new Error(`${placeOf(block)} ended with ${code}: ${complaints || printed}`)
+  return printed
+}
