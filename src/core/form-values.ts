@@ -1,7 +1,6 @@
 import type { Fault } from './errors.ts'
 import { mailboxRequest } from './mailbox.ts'
 import { names } from './name-pattern.ts'
-import { slug } from './naming.ts'
 import { addressRule, addressRuleOf } from './naming-policy.ts'
 import { isForMailbox, type Request } from './request.ts'
 import { isMailboxKind } from './resource.ts'
@@ -33,7 +32,8 @@ export function bodyOfForm(template: Template, values: Values): FormBody {
     ? typed.flatMap((input) => mailboxInput(input, defaults))
     : typed.flatMap(siteInput)
   for (const { path, value } of fields) put(body, path, value)
-  if (isMailboxKind(kind) && !asksForAddress(template)) body['name'] = derivedName(values)
+  // An address that nobody is asked for is made of what people will see.
+  if (!asksForAddress(template)) delete body[addressRuleOf(kind)]
   return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
 }
 
@@ -56,9 +56,6 @@ export function defaultsOf({ properties, fields, labels }: Template): Record<str
     ),
   )
 }
-
-/** A name for an address that the form does not ask for: made of what people will see. */
-const derivedName = ({ displayName = '' }: Values): string | undefined => slug(displayName).slice(0, 64) || undefined
 
 interface Field {
   readonly path: readonly string[]

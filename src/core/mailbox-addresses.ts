@@ -1,11 +1,12 @@
 import type { MailDomains } from './directory-ports.ts'
 import type { Fault } from './errors.ts'
+import { asksForAddress } from './form-values.ts'
 import { freeName, mailAddressFree, mailboxNameFree, plain } from './free-name.ts'
 import type { MailboxDetails } from './mailbox.ts'
 import type { TokenValues } from './name-pattern.ts'
-import { namesFor } from './names.ts'
-import { addressBy } from './naming.ts'
-import type { Inquiry, Named } from './plan.ts'
+import { blockedFaults, faultsOfTyped, namesFor } from './names.ts'
+import { type Address, addressBy } from './naming.ts'
+import { type Inquiry, type Named, tooLong } from './plan.ts'
 import type { Template } from './template.ts'
 import { fault } from './validation.ts'
 
@@ -29,10 +30,10 @@ export async function addressesOf(
   const { name, displayName = '' } = details
   const typed = { displayName, address: name ?? '' }
   const isFree = mailboxNameFree(inquiry, domain)
-  const names =
-    name === undefined
-      ? undefined
-      : await namesFor(inquiry, template, typed, details, isFree, (one) => `${one}@${domain}`)
+  const isNamed = name !== undefined || (displayName !== '' && !asksForAddress(template))
+  const names = isNamed
+    ? await namesFor(inquiry, template, typed, details, isFree, (one) => `${one}@${domain}`)
+    : undefined
   const alias = await aliasOf(inquiry, template, details, names, domains)
   return {
     domain,
@@ -55,18 +56,22 @@ async function aliasOf(
   const [typed = '', host = domain ?? domains.default] = alias.toLowerCase().split('@')
   if (!domains.accepted.includes(host)) return { address: alias, faults: [notOurs('/alias', domains)] }
   const values: TokenValues = names?.values ?? {}
-  const made = rule
-    ? addressBy(rule, { alias: typed, displayName: name || displayName }, inquiry.requestId, values)
+  const made: Address = rule
+    ? addressBy(rule, { alias: typed, displayName: name || displayName }, 'mailbox', inquiry.requestId, values)
     : { alias: typed, asked: true, around: plain }
   const wanted = `${made.alias}@${host}`
-  if (names && wanted === `${names.name}@${domain ?? domains.default}`) {
+  const wrong = [...faultsOfTyped(naming, '/alias', typed, rule ?? { allowed: '' }), ...tooLong('/alias', made)]
+  if (wrong.length > 0) return { address: wanted, faults: wrong }
+  const own = names && `${names.name}@${domain ?? domains.default}`
+  if (wanted === own) {
     if (alias === '') return { address: '', faults: [] }
     const said = `${wanted} is the mailbox's own address already. Leave alias out.`
     return { address: wanted, faults: [fault('/alias', 'same-as-address', said)] }
   }
   const isFree = mailAddressFree(inquiry)
-  const found = await freeName(inquiry, made, (one) => isFree(`${one}@${host}`))
-  if (!found.taken) return { address: `${found.name}@${host}`, faults: [] }
+  const found = await freeName(inquiry, made, async (one) => `${one}@${host}` !== own && isFree(`${one}@${host}`))
+  // What was typed may be allowed, and yet become a blocked word beside a token.
+  if (!found.taken) return { address: `${found.name}@${host}`, faults: blockedFaults(naming, '/alias', found.name) }
   const suggestion = found.taken.suggestion && `${found.taken.suggestion}@${host}`
   const said = `${wanted} is taken. Try ${suggestion || 'another'}.`
   return { address: wanted, faults: [fault('/alias', 'name-taken', said, suggestion)] }

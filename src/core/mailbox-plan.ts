@@ -1,6 +1,7 @@
 import { asking, resolveApprovals } from './approvers.ts'
 import { countryCode } from './country.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
+import { asksForAddress } from './form-values.ts'
 import { mailboxNames } from './free-name.ts'
 import { type MailboxDetails, mailboxDetails, mailboxRequest } from './mailbox.ts'
 import { type Addresses, addressesOf } from './mailbox-addresses.ts'
@@ -22,7 +23,8 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
   if (!isRecord(body)) return refused(...wrongBody(body))
   const chosen = await chosenTemplate(inquiry, body)
   const filled = withProperties('fault' in chosen ? {} : chosen.template.properties, body)
-  const parsed = mailboxRequest.safeParse(filled.body)
+  const schema = 'template' in chosen && !asksForAddress(chosen.template) ? withoutName : mailboxRequest
+  const parsed = schema.safeParse(filled.body)
   const faults = (parsed.success ? [] : faultsOf(parsed.error, body)).map((one) => withName(one, body['name']))
   if ('fault' in chosen) {
     const isTold = faults.some(({ pointer }) => pointer === '/templateId')
@@ -44,7 +46,7 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
 async function planned(
   inquiry: Inquiry,
   { template, kind }: Chosen,
-  asked: { readonly details: MailboxDetails; readonly reason: string; readonly applied: readonly Applied[] },
+  asked: { readonly details: Asked; readonly reason: string; readonly applied: readonly Applied[] },
   known: readonly Fault[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
@@ -53,7 +55,7 @@ async function planned(
     return { ok: false, faults, glimpse: glimpseOf(asked.details, asked.applied, people, addresses) }
   const { aliasAddress, domain } = addresses
   const { displayName, name, typedName, around, emptyTokens } = addresses.names
-  const details = { ...asked.details, displayName }
+  const details = { ...asked.details, displayName, name: asked.details.name ?? name }
   const address = `${name}@${domain}`
   const owners = ownersAmong(people, details)
   const resolved = await resolveApprovals(ports, settings, template.approval, actor, { details, owners })
@@ -76,6 +78,10 @@ async function planned(
   }
   return { ok: true, plan }
 }
+
+/** Where the template asks nobody for an address, a request may leave it out. */
+const withoutName = mailboxRequest.partial({ name: true })
+type Asked = Omit<MailboxDetails, 'name'> & { readonly name?: string | undefined }
 
 /** What is no object at all. */
 function wrongBody(body: unknown): Fault[] {

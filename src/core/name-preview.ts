@@ -1,7 +1,7 @@
 import { asking } from './approvers.ts'
 import type { Draft } from './draft.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
-import { bodyOfForm } from './form-values.ts'
+import { asksForAddress, bodyOfForm } from './form-values.ts'
 import { type IsFree, mailboxNameFree, siteNameFree } from './free-name.ts'
 import { mailboxRequest } from './mailbox.ts'
 import { withName } from './mailbox-plan.ts'
@@ -116,7 +116,8 @@ async function previewed(
       ),
     )
   const shown = addressIn(inquiry, template, domain)
-  const isTyped = typed.address !== '' || (typed.displayName !== '' && !isMailbox)
+  const isDerived = !isMailbox || !asksForAddress(template)
+  const isTyped = typed.address !== '' || (typed.displayName !== '' && isDerived)
   const isMade = isTyped || !names(addressRule(template.naming, template.kind).pattern, 'input')
   if (!isMade || faults.length > 0)
     return {

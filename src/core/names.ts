@@ -92,26 +92,31 @@ export async function namesFor(
 }
 
 /** What the policy finds wrong with names as they were typed. */
-function typedFaults(
+const typedFaults = (
   { kind, naming }: Pick<Template, 'kind' | 'naming'>,
   typed: { readonly displayName: string; readonly address: string },
+): Fault[] => [
+  ...faultsOfTyped(naming, '/displayName', typed.displayName, displayNameRule(naming)),
+  // Written in lower case in any case.
+  ...faultsOfTyped(naming, `/${addressRuleOf(kind)}`, typed.address.toLowerCase(), addressRule(naming, kind)),
+]
+
+/** What the policy finds wrong with one name as it was typed: characters that its rule does not allow, and blocked words. */
+export function faultsOfTyped(
+  naming: Template['naming'],
+  pointer: string,
+  text: string,
+  rule: Pick<NameRule, 'allowed'>,
 ): Fault[] {
-  const inputs: { pointer: string; text: string; rule: NameRule }[] = [
-    { pointer: '/displayName', text: typed.displayName, rule: displayNameRule(naming) },
-    // Written in lower case in any case.
-    { pointer: `/${addressRuleOf(kind)}`, text: typed.address.toLowerCase(), rule: addressRule(naming, kind) },
-  ]
-  return inputs.flatMap(({ pointer, text, rule }) => {
-    const field = pointer.slice(1)
-    const odd = [...new Set(text)].filter((one) => !allows(rule, one))
-    const shown = odd.map((one) => (one === ' ' ? 'spaces' : one)).join(' ')
-    const faults = odd.length > 0 ? [fault(pointer, 'characters', `${field} may not have: ${shown}`, shown)] : []
-    return [...faults, ...blockedFaults(naming, pointer, text)]
-  })
+  const odd = [...new Set(text)].filter((one) => !allows(rule, one))
+  const shown = odd.map((one) => (one === ' ' ? 'spaces' : one)).join(' ')
+  const said = `${pointer.slice(1)} may not have: ${shown}`
+  const faults = odd.length > 0 ? [fault(pointer, 'characters', said, shown)] : []
+  return [...faults, ...blockedFaults(naming, pointer, text)]
 }
 
 /** A blocked word in a name: in what was typed, or in what came of it. */
-function blockedFaults({ blockedWords = [] }: Template['naming'], pointer: string, text: string): Fault[] {
+export function blockedFaults({ blockedWords = [] }: Template['naming'], pointer: string, text: string): Fault[] {
   const found = blockedWordsIn(text, blockedWords).join(', ')
   if (found === '') return []
   return [fault(pointer, 'blocked-word', `${pointer.slice(1)} may not have: ${found}. Choose other words.`, found)]

@@ -1,5 +1,6 @@
 import { type Affixes, render, type TokenValues } from './name-pattern.ts'
 import { addressRule, allows, displayNameRule, longestName, type NameRule } from './naming-policy.ts'
+import { isMailboxKind } from './resource.ts'
 import type { TemplateSnapshot } from './template.ts'
 
 const spelledOut: Readonly<Record<string, string>> = {
@@ -58,20 +59,21 @@ export function addressOf(
   requestId: string,
   values: TokenValues = {},
 ): Address {
-  return addressBy(addressRule(naming, kind), asked, requestId, values)
+  return addressBy(addressRule(naming, kind), asked, isMailboxKind(kind) ? 'mailbox' : 'site', requestId, values)
 }
 
-/** The same by one rule, such as that of a mailbox's additional address. */
+/** The same by one rule, such as that of a mailbox's additional address. `noun`: what stands before a part of the id. */
 export function addressBy(
   rule: NameRule,
   asked: { alias: string; displayName: string },
+  noun: 'site' | 'mailbox',
   requestId: string,
   values: TokenValues,
 ): Address {
   const separator = separatorOf(rule)
   const clean = (text: string) => slug(text).replaceAll('-', separator)
   const { prefix, suffix, hasInput } = render(rule.pattern, values, 'address', clean)
-  const own = `site${separator}${shortId(requestId)}`
+  const own = `${noun}${separator}${shortId(requestId)}`
   // Nothing of it is the person's, so there is nothing to keep apart.
   if (!hasInput) return { alias: prefix || own, asked: false, around: { prefix: '', suffix: '', separator } }
   const around = { prefix, suffix, separator }
