@@ -36,7 +36,7 @@ async function take(request: IncomingMessage): Promise<number> {
   if (!isGenuine(request.headers, body)) return 401
   const id = String(request.headers['webhook-id'])
   const { type, data } = JSON.parse(body.toString())
-  if (!known.has(id)) console.log(type, data.reference, data.url ?? '')
+  if (!known.has(id)) console.log(type, data.reference, data.url ?? data.address ?? '')
   known.add(id)
   return 204
 }

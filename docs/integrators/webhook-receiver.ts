@@ -21,7 +21,7 @@ async function take(request: IncomingMessage): Promise<number> {
   const body = await bodyOf(request)
   try {
     const { id, type, data } = verifyProvisioningWebhook(request.headers, body, secret)
-    if (!known.has(id)) console.log(type, data.reference, 'url' in data ? data.url : '')
+    if (!known.has(id)) console.log(type, data.reference, data.url ?? data.address ?? '')
     known.add(id)
     return 204
   } catch (error) {

@@ -28,12 +28,16 @@ const quick = (text: string): string =>
 /** A block as it runs here: the addresses of this test, time in small, the client from its sources. */
 export function here({ text }: Pick<Block, 'text'>, addresses: Addresses): string {
   const placed = Object.entries(addresses).reduce((now, [shown, real]) => now.replaceAll(shown, real), quick(text))
-  return placed.replaceAll("'quartermaster'", `'${pathToFileURL('src/client/index.ts')}'`)
+  return placed
+    .replaceAll("'quartermaster'", `'${pathToFileURL('src/client/index.ts')}'`)
+    .replaceAll("'quartermaster/sign-in'", `'${pathToFileURL('src/client/sign-in.ts')}'`)
 }
 
 export function openTerminal(addresses: Addresses, variables: Record<string, string>): Terminal {
   const kept: ChildProcess[] = []
-  let environment: Record<string, string | undefined> = { ...process.env, ...variables }
+  // What an example keeps in the temporary folder is this terminal's own.
+  const own = { TMPDIR: mkdtempSync(join(tmpdir(), 'docs-')) }
+  let environment: Record<string, string | undefined> = { ...process.env, ...own, ...variables }
   let shown = ''
   return {
     async run(block) {
