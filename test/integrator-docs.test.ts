@@ -95,8 +95,10 @@ describe('the pages for integrators', () => {
     for (const page of pages) {
       const typescript = blocks(page).filter(({ language, marks }) => language === 'ts' && marks['file'] === undefined)
       const [alone, together] = [typescript.filter(reasonOf), typescript.filter((block) => !reasonOf(block))]
-      // What is not run may use what the page's program has above it.
-      const programs = [together, ...alone.map((block) => [...together, block])]
+      const programs = [
+        together,
+        ...alone.map((block) => [...(block.marks['continues'] === undefined ? [] : together), block]),
+      ]
       for (const [place, parts] of programs.entries()) {
         const text = here({ text: programOf(parts.map(({ text }) => text)) }, {}).replaceAll('file://', '')
         writeFileSync(join(temporary, `${page}-${place}.ts`), `${text}\nexport {}\n`)

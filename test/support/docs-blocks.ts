@@ -4,7 +4,10 @@ export interface Block {
   /** The line of the page that opens it, from 1. */
   readonly line: number
   readonly language: string
-  /** `setup`, `keeps-running`, or a name with a value: `not-run="…"`. */
+  /**
+   * `not-run="why"`; `keeps-running`: in another terminal; `receiver`: what that one shows in the end; `file="…"`: a file beside
+   * the page, whole; `continues`: not run, and uses what the page's program has above it.
+   */
   readonly marks: Readonly<Record<string, string>>
   readonly text: string
 }
