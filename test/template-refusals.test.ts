@@ -5,6 +5,7 @@ import { people } from './support/teams-user.ts'
 
 const site = { id: randomUUID(), version: 1, kind: 'teamSite', name: 'Club' }
 const mailbox = { ...site, kind: 'sharedMailbox' }
+const room = { ...site, kind: 'roomMailbox' }
 const field = (more: object) => ({ fields: [{ key: 'a', type: 'text', label: 'A', ...more }] })
 const choices = [{ title: 'One', value: 'one' }]
 const stage = (more: object) => ({ approval: { stages: [{ approvers: [{ user: people.dana.id }], ...more }] } })
@@ -48,6 +49,26 @@ const wrong: Readonly<Record<string, readonly Row[]>> = {
     [{ ...site, limits: { accessLevels: ['SendAs'] } }, '/limits/accessLevels', 'limit of mailboxes'],
     [{ ...mailbox, limits: { capacityMaximum: 102_401 } }, '/limits/capacityMaximum'],
     [{ ...mailbox, limits: { accessLevels: ['None'] } }, '/limits/accessLevels/0'],
+    [
+      { ...site, limits: { ownersMinimum: 2 }, properties: { owners: { shown: false } } },
+      '/limits/ownersMinimum',
+      'Show owners',
+    ],
+    [
+      { ...site, limits: { ownersMaximum: 1 }, properties: { owners: { fixed: [people.dana.id, people.omar.id] } } },
+      '/properties/owners/fixed',
+      'more than the limits allow',
+    ],
+    [
+      { ...mailbox, limits: { capacityMaximum: 500 }, properties: { capacity: { default: 501 } } },
+      '/properties/capacity/default',
+      'more than the limits allow',
+    ],
+    ...['SendAs', 'FullAccess'].map((level): Row => {
+      const limits = level === 'SendAs' ? { accessLevels: ['FullAccess'] } : { permissionsMaximum: 0 }
+      const properties = { [`permissions.${level}`]: { required: true } }
+      return [{ ...mailbox, limits, properties }, `/properties/permissions.${level}/required`, 'limits let nobody in']
+    }),
   ],
   'its fields': [
     [{ ...site, ...field({ key: '1a' }) }, '/fields/0/key'],
@@ -63,6 +84,14 @@ const wrong: Readonly<Record<string, readonly Row[]>> = {
       'same custom attribute',
     ],
     [{ ...mailbox, ...field({ customAttribute: 15 }) }, '/fields/0/customAttribute'],
+    [{ ...mailbox, ...field({ key: 'equipmentType' }) }, '/fields/0/key', 'only equipment has'],
+    [{ ...room, ...field({ key: 'seats', type: 'toggle' }) }, '/fields/0/key', 'seats is a number'],
+    [
+      { ...room, ...field({ key: 'seats', type: 'choice', choices: [...choices, { title: '8', value: '8' }] }) },
+      '/fields/0/choices',
+      'seats is a number',
+    ],
+    [{ ...room, ...field({ key: 'seats', default: 'many' }) }, '/fields/0/default', 'seats is a number'],
     [{ ...site, ...field({ type: 'choice' }) }, '/fields/0/choices', 'at least one choice'],
     [{ ...site, ...field({ choices }) }, '/fields/0/choices', 'for the type choice only'],
     [{ ...site, ...field({ type: 'choice', choices: [...choices, ...choices] }) }, '/fields/0/choices', 'same value'],
@@ -92,6 +121,21 @@ const wrong: Readonly<Record<string, readonly Row[]>> = {
       { ...mailbox, properties: { city: { shown: false, required: true } } },
       '/properties/city/required',
       'Nobody could',
+    ],
+    [
+      { ...room, properties: { 'metadata.seats': { fixed: 'many' } } },
+      '/properties/metadata.seats/fixed',
+      'not a value',
+    ],
+    [
+      { ...room, properties: { 'metadata.seats': { default: 0 } } },
+      '/properties/metadata.seats/default',
+      'not a value',
+    ],
+    [
+      { ...mailbox, kind: 'equipmentMailbox', properties: { 'metadata.equipmentType': { fixed: 'x'.repeat(1025) } } },
+      '/properties/metadata.equipmentType/fixed',
+      'not a value',
     ],
     [{ ...mailbox, properties: { name: { required: true } } }, '/properties/name/required', 'requires it already'],
     [{ ...mailbox, properties: { notes: { hidden: true } } }, '/properties/notes/hidden'],
@@ -128,6 +172,13 @@ const wrong: Readonly<Record<string, readonly Row[]>> = {
     [
       { ...site, naming: { displayName: { pattern: 'Test {input}' }, blockedWords: ['test'] } },
       '/naming/displayName/pattern',
+      'blocked words',
+    ],
+    [{ ...site, naming: { prefix: 'test-', blockedWords: ['Test'] } }, '/naming/prefix', 'blocked words'],
+    [{ ...site, naming: { suffix: '-test', blockedWords: ['Test'] } }, '/naming/suffix', 'blocked words'],
+    [
+      { ...site, naming: { alias: { pattern: '{kind}-{input}' }, blockedWords: ['team'] } },
+      '/naming/alias/pattern',
       'blocked words',
     ],
     [{ ...site, naming: { blockedWords: [''] } }, '/naming/blockedWords/0'],

@@ -3,7 +3,7 @@ import { countryCode } from './country.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { asksForAddress } from './form-values.ts'
 import { mailboxNames } from './free-name.ts'
-import { type MailboxDetails, mailboxDetails, mailboxRequest } from './mailbox.ts'
+import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from './mailbox.ts'
 import { type Addresses, addressesOf } from './mailbox-addresses.ts'
 import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
 import { slug } from './naming.ts'
@@ -201,7 +201,7 @@ function valueFaults(kind: MailboxKind, { country, metadata = {} }: Readable): F
       ),
     )
   const { seats } = metadata
-  if (kind === 'roomMailbox' && seats !== undefined && !/^[1-9]\d{0,4}$/.test(String(seats)))
+  if (kind === 'roomMailbox' && seats !== undefined && !isSeatCount(seats))
     faults.push(fault('/metadata/seats', 'invalid', 'metadata.seats must be a whole number from 1 to 99999.'))
   return faults
 }

@@ -131,6 +131,9 @@ export const applicability: Readonly<Record<string, readonly MailboxKind[]>> = {
 export const applies = (property: string, kind: MailboxKind): boolean =>
   (applicability[property] ?? every).includes(kind)
 
+/** Whether `metadata.seats` of a room says how many there are: 1 to 99999. */
+export const isSeatCount = (seats: unknown): boolean => /^[1-9]\d{0,4}$/.test(String(seats))
+
 /** The durable steps of making a mailbox, in order: one for each group of Exchange's cmdlets. */
 export const mailboxSteps = [
   'create-mailbox',

@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { blockedWordsIn } from './blocked-words.ts'
-import { isToken, type NameForm, names, partsOfPattern, tokenFault, tokensOf, widthBeside } from './name-pattern.ts'
+import {
+  isToken,
+  kindWords,
+  type NameForm,
+  names,
+  partsOfPattern,
+  tokenFault,
+  tokensOf,
+  widthBeside,
+} from './name-pattern.ts'
 import { isMailboxKind, type ResourceKind } from './resource.ts'
 
 /** The longest address before its `@` (mailNickname, alias) and display name of Microsoft's, in characters. */
@@ -63,7 +72,7 @@ export function namingFaults(
   metadataKeys: readonly string[],
 ): { path: string[]; message: string }[] {
   const address = addressRuleOf(kind)
-  const rules = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
+  const rules: { path: string[]; message: string }[] = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
     const given = naming[field]
     if (!given) return []
     if (field === 'name' && address === 'alias')
@@ -76,6 +85,9 @@ export function namingFaults(
       message,
     }))
   })
+  for (const affix of ['prefix', 'suffix'] as const)
+    for (const blocked of blockedWordsIn(naming[affix], naming.blockedWords ?? []))
+      rules.push({ path: [affix], message: `${blocked} is one of the blocked words.` })
   if (naming[address] && (naming.prefix !== '' || naming.suffix !== ''))
     rules.push({ path: [address, 'pattern'], message: 'Put prefix and suffix into the pattern, and leave them out.' })
   const counts = (field: 'displayName' | 'name' | 'alias') => names(naming[field]?.pattern ?? '', 'counter')
@@ -108,7 +120,8 @@ function ruleFaults(
   const room = names(pattern, 'input') ? leastRoom : 0
   if (widthBeside(pattern, form) + room > most)
     say('pattern', `This can get longer than ${most} characters. Shorten it: {city:3} is at most three characters.`)
-  const [blocked] = blockedWordsIn(literals.join(' '), blockedWords)
+  const always = names(pattern, 'kind') ? [...literals, kindWords[kind]] : literals
+  const [blocked] = blockedWordsIn(always.join(' '), blockedWords)
   if (blocked !== undefined) say('pattern', `${blocked} is one of the blocked words.`)
   if (form === 'displayName') {
     if (!names(pattern, 'input')) say('pattern', 'A display name needs {input}: people could not tell two apart.')

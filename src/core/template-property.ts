@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { countryCode } from './country.ts'
 import type { Fault } from './errors.ts'
-import { applies, mailboxRequest } from './mailbox.ts'
-import { isMailboxKind, type ResourceKind } from './resource.ts'
+import { applies, isSeatCount, mailboxRequest } from './mailbox.ts'
+import { isMailboxKind, metadata, type ResourceKind } from './resource.ts'
 import { siteRequest } from './site.ts'
 import { fault, pointerOf } from './validation.ts'
 
@@ -69,7 +69,8 @@ export function propertyFaults(rules: PropertyRules, kind: ResourceKind): { path
 
 function takes(id: string, kind: ResourceKind, one: PropertyValue): boolean {
   const [field = '', key] = id.split('.')
-  if (field === 'metadata') return typeof one === 'string' || typeof one === 'number'
+  if (id === 'metadata.seats') return isSeatCount(one)
+  if (field === 'metadata') return typeof one !== 'boolean' && metadata.safeParse({ [id]: one }).success
   if (field === 'country') return countryCode(String(one)) !== undefined
   const shapes = isMailboxKind(kind) ? mailboxRequest.shape : siteRequest.shape
   const schema: z.ZodType =

@@ -4,6 +4,7 @@ import { conditionFault } from './condition.ts'
 import { formSize, largestForm } from './form-size.ts'
 import { namingFaults, namingPolicy } from './naming-policy.ts'
 import { instant, type Person, resourceKind } from './resource.ts'
+import { conflictsIn } from './template-conflicts.ts'
 import { designFaults, templateField } from './template-field.ts'
 import { limitFaults, templateLimits } from './template-limits.ts'
 import { propertyFaults, propertyRules } from './template-property.ts'
@@ -147,6 +148,7 @@ function policyFaults(written: z.output<typeof template>): { path: (string | num
     ...at('properties', propertyFaults(written.properties, written.kind)),
     ...at('naming', namingFaults(written.naming, written.kind, keys)),
     ...at('limits', limitFaults(written)),
+    ...conflictsIn(written),
     ...sizeFaults(written),
   ]
 }
