@@ -45,7 +45,7 @@ export function createTerminal(streams: Streams, options: { json: boolean; colou
     json,
     isInteractive: input.isTTY === true && errors.isTTY === true && !json,
     isLive: output.isTTY === true && !json,
-    columns: Math.max(20, output.columns ?? 80),
+    columns: Math.max(20, output.columns || 80),
     result(value, lines) {
       if (json) output.write(`${harmlessJson(value)}\n`)
       else for (const each of lines) line(each)
