@@ -46,7 +46,9 @@ describe('the package of the client', () => {
     expect(inside).toEqual(expect.arrayContaining(['dist/client/index.js', 'dist/client/index.d.ts', 'README.md']))
     const strange = inside.filter(
       (path) =>
-        !/^(package\.json|README\.md|LICENSE|dist\/LICENSE|dist\/client\/.+\.(js|d\.ts|json)|dist\/core\/.+\.d\.ts)$/.test(path),
+        !/^(package\.json|README\.md|LICENSE|dist\/LICENSE|dist\/client\/.+\.(js|d\.ts|json)|dist\/core\/.+\.d\.ts)$/.test(
+          path,
+        ),
     )
     expect(strange).toEqual([])
   })
