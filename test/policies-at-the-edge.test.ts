@@ -70,6 +70,25 @@ describe('numbers and quotas at their end', () => {
     expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe('n-21')
   })
 
+  it('count what was made of a request that another was to take the place of', async () => {
+    const { id: templateId } = await core.template({ quota: { resources: 1 } })
+    const { requestId } = await core.provisioning.submitSite(asKim, { templateId, displayName: 'First' })
+    const stood = async (status: 'failed' | 'succeeded') => {
+      const found = asSite(await core.provisioning.read(asKim, requestId))
+      await core.ports.requests.update({ ...found, status, version: found.version + 1 })
+    }
+    await stood('failed')
+    const opened = await core.provisioning.drafts.again(asKim, requestId)
+    if (opened.step !== 'details') throw new Error('no form')
+    const { draft } = opened
+    const values = { displayName: 'Second', reason: 'x' }
+    const reviewed = await core.provisioning.drafts.review(asKim, draft.requestId, draft.version, values)
+    if (reviewed.step !== 'review') throw new Error('no review')
+    await stood('succeeded')
+    const sent = await core.provisioning.drafts.submit(asKim, draft.requestId, reviewed.draft.version)
+    expect(sent.step === 'details' && named(sent.faults)).toEqual(['/templateId quota-reached'])
+  })
+
   it('count open requests of people, not of applications, which have many to ask for', async () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', quota: { openPerPerson: 1 } })
     const application = { ...asKim, id: randomUUID(), clientId: randomUUID() }
@@ -84,6 +103,21 @@ describe('numbers and quotas at their end', () => {
 
 describe('blocked words', () => {
   const core = withCore()
+
+  it('are refused where somebody wrote them, and left out of what the directory says', async () => {
+    const naming = {
+      ...{ displayName: { pattern: '{department} {metadata.team} {input}' }, blockedWords: ['payroll', 'ceo'] },
+      alias: { pattern: '{department}-{input}' },
+    }
+    const { id: templateId } = await core.template({ naming, fields: [{ key: 'team', type: 'text', label: 'Team' }] })
+    core.world.profiles.set(kim.id, { department: 'Payroll' })
+    const submit = (team: string, displayName = 'Club') =>
+      core.provisioning.submitSite(asKim, { templateId, displayName, metadata: { team } })
+    expect(named((await refusal(() => submit('CEO'))).faults)).toEqual(['/metadata/team blocked-word'])
+    expect(named((await refusal(() => submit('A', 'Payroll'))).faults)).toEqual(['/displayName blocked-word'])
+    const { details, alias } = asSite(await submit('A'))
+    expect([details.displayName, alias]).toEqual(['A Club', 'club'])
+  })
 
   it('are found with signs in them that nobody sees', async () => {
     const { id: templateId } = await core.template({ naming: { blockedWords: ['ceo'] } })

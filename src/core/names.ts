@@ -7,7 +7,7 @@ import { addressRule, addressRuleOf, allows, displayNameRule, type NameRule } fr
 import { type Inquiry, type Named, tooLong } from './plan.ts'
 import type { Metadata } from './resource.ts'
 import type { Template } from './template.ts'
-import { fault } from './validation.ts'
+import { fault, pointerOf } from './validation.ts'
 
 /** What a request says of itself, or else its requester, that a name can be made of. */
 export interface Telling {
@@ -19,21 +19,34 @@ export interface Telling {
   readonly officeLocation?: string | undefined
 }
 
+const patternsOf = ({ kind, naming }: Pick<Template, 'kind' | 'naming'>): string[] =>
+  [displayNameRule(naming), addressRule(naming, kind), naming.alias].map((rule) => rule?.pattern ?? '')
+
+/** What a request says of where somebody works, by its tokens. */
+const saidOfWork = ({ department, city, country, companyName, officeLocation }: Telling) => ({
+  ...{ department, city, country },
+  ...{ company: companyName, office: officeLocation },
+})
+
 /** What the tokens of a template's names stand for. The directory is asked only for what no one has said. */
 export async function tokenValues(
   { ports, actor }: Pick<Inquiry, 'ports' | 'actor'>,
-  { kind, naming }: Pick<Template, 'kind' | 'naming'>,
-  { metadata = {}, department, city, country, companyName, officeLocation }: Telling,
+  template: Pick<Template, 'kind' | 'naming'>,
+  telling: Telling,
 ): Promise<TokenValues> {
-  const patterns = [displayNameRule(naming), addressRule(naming, kind), naming.alias].map((rule) => rule?.pattern ?? '')
-  const said = { department, city, country, company: companyName, office: officeLocation }
+  const { kind, naming } = template
+  const { metadata = {} } = telling
+  const patterns = patternsOf(template)
+  const said = saidOfWork(telling)
   const missing = Object.entries(said).filter(([token, value]) => !value && patterns.some((one) => names(one, token)))
   const isPerson = actor.clientId === undefined
   const profile = missing.length > 0 && isPerson ? await ports.directory.profile(actor.id) : {}
+  // Nobody could choose other words for where they work, so a blocked one leaves nothing instead.
+  const fit = Object.entries(profile).filter(([, value]) => !blockedWordsIn(value, naming.blockedWords ?? []).length)
   const answers = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, String(value)] as const)
   return {
     ...Object.fromEntries(answers),
-    ...profile,
+    ...Object.fromEntries(fit),
     ...Object.fromEntries(Object.entries(said).flatMap(([token, value]) => (value ? [[token, value] as const] : []))),
     kind: kindWords[kind],
     year: String(ports.clock.now().getUTCFullYear()),
@@ -60,7 +73,8 @@ export async function namesFor(
   shown: (name: string) => string = (name) => name,
 ): Promise<Named> {
   const pointer = `/${addressRuleOf(template.kind)}`
-  const [values, early] = [await tokenValues(inquiry, template, telling), typedFaults(template, typed)]
+  const values = await tokenValues(inquiry, template, telling)
+  const early = [...typedFaults(template, typed), ...toldFaults(template, telling)]
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && early.length === 0 }
   const wanted = { alias: typed.address, displayName: typed.displayName }
   const { address, found, values: numbered } = await addressFor(asked, template, wanted, values, isFree)
@@ -115,11 +129,27 @@ export function faultsOfTyped(
   return [...faults, ...blockedFaults(naming, pointer, text)]
 }
 
+/** Where the tokens of work are said. */
+const fieldsOfWork: Readonly<Record<string, string>> = { company: 'companyName', office: 'officeLocation' }
+
+/** Blocked words in what a request says beside its names, and names are made of. */
+function toldFaults(template: Pick<Template, 'kind' | 'naming'>, telling: Telling): Fault[] {
+  const said: Readonly<Record<string, string | undefined>> = saidOfWork(telling)
+  const { metadata = {} } = telling
+  return [...new Set(patternsOf(template).flatMap(tokensOf))].flatMap((token) => {
+    const key = token.startsWith('metadata.') ? token.slice('metadata.'.length) : undefined
+    if (key === undefined)
+      return blockedFaults(template.naming, pointerOf([fieldsOfWork[token] ?? token]), said[token] ?? '')
+    return blockedFaults(template.naming, pointerOf(['metadata', key]), String(metadata[key] ?? ''))
+  })
+}
+
 /** A blocked word in a name: in what was typed, or in what came of it. */
 export function blockedFaults({ blockedWords = [] }: Template['naming'], pointer: string, text: string): Fault[] {
   const found = blockedWordsIn(text, blockedWords).join(', ')
   if (found === '') return []
-  return [fault(pointer, 'blocked-word', `${pointer.slice(1)} may not have: ${found}. Choose other words.`, found)]
+  const field = pointer.slice(1).replaceAll('/', '.')
+  return [fault(pointer, 'blocked-word', `${field} may not have: ${found}. Choose other words.`, found)]
 }
 
 /** How many numbers are looked at for one that is free. */

@@ -114,8 +114,8 @@ async function store(
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
   await refuseTooMany(ports, settings, actor)
-  // Once more, since from the number on nobody else's request comes between.
-  const quota = await quotaFaults({ ports, actor, requestId, replaces: submission.replaces }, plan.template)
+  // Once more, since from the number on nobody else's request comes between. One that this takes the place of has ended by now.
+  const quota = await quotaFaults({ ports, actor, requestId, replaces: undefined }, plan.template)
   if (quota.length > 0) refuse(quota)
   return stored
 }
