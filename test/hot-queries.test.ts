@@ -44,6 +44,10 @@ const others = [
   `INSERT INTO delegations (delegation_id, tenant_id, person_id, delegate_id, until, ended_at, body)
    SELECT gen_random_uuid(), '${tenantId}', gen_random_uuid(), gen_random_uuid(), now() + n * interval '1 minute', NULL, '{}'
    FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO batches (batch_id, tenant_id, person_id, status, updated_at, ended_at, body)
+   SELECT gen_random_uuid(), '${tenantId}', gen_random_uuid(), 'done', now(), now() - n * interval '1 minute', '{}'
+   FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO name_counters SELECT '${tenantId}', 'scope ' || n, n FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO chat_pace SELECT 'chat ' || n, '{}', now() - n * interval '1 second'
    FROM generate_series(1, ${stored}) AS n`,
 ]
@@ -95,6 +99,7 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     ...{ tenantId, queuedBefore: long, provisioningBefore: long, askedBefore: long, madeBefore: long },
     ...{ underWay: [], limit: 100 },
   }
+  const ofTemplate = { tenantId, templateId: randomUUID(), but: [randomUUID()], most: 100 }
   const card = { requestId: randomUUID(), personId: kim, key: 'status', conversationId: 'chat' } as const
 
   it.each<[string, () => Promise<unknown>]>([
@@ -121,6 +126,15 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
     ['what waits for a person', list({ approverId: dana, status: 'pendingApproval' })],
     ['what waits for a person who is not asked', list({ approverId: kim, status: 'pendingApproval' })],
     ['how many a person has open', () => stores.requests.countOpen(tenantId, kim)],
+    [
+      'how much was made of a template that few asked for',
+      () => stores.requests.countOfTemplate({ ...ofTemplate, states: [...openStates, 'succeeded'] }),
+    ],
+    [
+      'how many of it a person has open',
+      () => stores.requests.countOfTemplate({ ...ofTemplate, requesterId: kim, states: openStates }),
+    ],
+    ['the last number of a name', () => stores.nameCounters.last(tenantId, 'scope 7')],
     ['how many are open', () => stores.requests.countByState(tenantId, openStates)],
     ['what is overdue', () => stores.requests.overdue(overdue)],
     ['what waits and is not looked after', () => stores.requests.waitingBut(tenantId, [], limit)],
