@@ -16,11 +16,11 @@ export function rootOf(name: string, given: string): string {
 }
 
 /** An id as part of a path or filter. Throws TypeError for what is no UUID, such as the reference REQ-1042. */
-export function idOf(what: 'request' | 'template', given: string): string {
+export function idOf(what: 'request' | 'template' | 'batch', given: string): string {
   if (uuid.test(given)) return given.toLowerCase()
   throw new TypeError(
     what === 'request'
       ? 'A request is named by its requestId, which is a UUID; REQ-1042 is what people call it.'
-      : 'A template is named by its id, which is a UUID.',
+      : `A ${what} is named by its id, which is a UUID.`,
   )
 }

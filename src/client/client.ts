@@ -1,4 +1,5 @@
 import { idOf, rootOf } from './address.ts'
+import { createBatches } from './batches.ts'
 import { createSendCall, type Fetch } from './call.ts'
 import { findProvisionedGroup, type GroupWaitOptions, waitForProvisionedGroup } from './directory.ts'
 import { UnexpectedAnswerError } from './errors.ts'
@@ -77,7 +78,8 @@ export function createClient(options: ClientOptions) {
     timing,
   })
 
-  const { read, inquire, write } = createReadWrite(send, root, eitherToken)
+  const readWrite = createReadWrite(send, root, eitherToken)
+  const { read, inquire, write } = readWrite
   const ofRequest = (requestId: string, rest = '') => `/requests/v1/${idOf('request', requestId)}${rest}`
   const decide = (verb: string) => async (requestId: string, given: DecisionOptions) =>
     write<ProvisioningRequest>(ofRequest(requestId, `/${verb}`), eitherToken, decisionIn(given), given)
@@ -112,7 +114,9 @@ export function createClient(options: ClientOptions) {
       waitForRequest({ send, root, resource: eitherToken, timing }, requestId, given),
     /** What either creation would make of a body, and what it would refuse. Nothing is sent, nothing written. */
     preview: async (body: SiteRequest | MailboxRequest, { as, ...given }: PreviewOptions = {}): Promise<Preview> =>
-      inquire('/requests/v1/preview', ['valid', 'errors'], body, given, { as }),
+      inquire('/requests/v1/preview', ['valid', 'errors'], body, given, { query: { as } }),
+    ...createBatches(readWrite, eachOf, timing),
+
     /** Who did what, when, with which comment; the oldest first. */
     timeline: async (requestId: string, given: CallOptions = {}): Promise<readonly TimelineEntry[]> =>
       (await read<Page<TimelineEntry>>(ofRequest(requestId, '/timeline'), ['value'], given)).value,

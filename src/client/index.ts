@@ -9,6 +9,7 @@
  * if (request.status === 'succeeded') show(request.resource)
  * ```
  */
+export { type BatchWaitOptions, isBatchOver } from './batches.ts'
 export type { Fetch } from './call.ts'
 export {
   type Client,

@@ -5,8 +5,20 @@ import type { CallOptions, TokenResource, WriteOptions } from './types.ts'
 export interface ReadWrite {
   read<T>(path: string, fields: readonly string[], given: CallOptions, query?: Query): Promise<T>
   /** A POST that changes nothing, so that it needs no key to be repeated. */
-  inquire<T>(path: string, fields: readonly string[], body: unknown, given: CallOptions, query?: Query): Promise<T>
-  write<T>(path: string, resource: TokenResource, body: unknown, given: WriteOptions): Promise<T>
+  inquire<T>(path: string, fields: readonly string[], body: unknown, given: CallOptions, how?: How): Promise<T>
+  write<T>(
+    path: string,
+    resource: TokenResource | 'either',
+    body: unknown,
+    given: WriteOptions,
+    fields?: readonly string[],
+  ): Promise<T>
+}
+/** Whose token an inquiry takes where not either's will do, and how much longer than other calls it may take, in seconds. */
+interface How {
+  readonly query?: Query
+  readonly resource?: TokenResource
+  readonly seconds?: number
 }
 type Query = Readonly<Record<string, string | number | undefined>>
 
@@ -22,18 +34,25 @@ export function createReadWrite(send: SendCall, root: string, eitherToken: 'coll
       fields: readonly string[],
       body: unknown,
       { signal }: CallOptions,
-      query: Query = {},
+      { query = {}, resource = eitherToken, seconds: heldSeconds = 0 }: How = {},
     ) {
       const about = { method: 'POST', path } as const
       const url = root + path + searchOf(query)
-      return (await send({ about, url, resource: eitherToken, body, fields, signal })).body as T
+      return (await send({ about, url, resource, body, fields, signal, heldSeconds })).body as T
     },
-    async write<T>(path: string, resource: TokenResource, body: unknown, given: WriteOptions) {
+    async write<T>(
+      path: string,
+      whose: TokenResource | 'either',
+      body: unknown,
+      given: WriteOptions,
+      fields: readonly string[] = ['requestId', 'status'],
+    ) {
+      const resource = whose === 'either' ? eitherToken : whose
       const { signal, idempotencyKey = globalThis.crypto.randomUUID() } = given
       if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey))
         throw new TypeError('An Idempotency-Key is 1 to 255 printable ASCII characters.')
       const about = { method: 'POST', path, idempotencyKey, ...requestIn(path) } as const
-      const answer = await send({ about, url: root + path, resource, body, fields: ['requestId', 'status'], signal })
+      const answer = await send({ about, url: root + path, resource, body, fields, signal })
       return answer.body as T
     },
   }

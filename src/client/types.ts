@@ -1,6 +1,9 @@
 import type { z } from 'zod'
 import type {
   AuditEntry,
+  batchRowView,
+  batchView,
+  checkedRow,
   Explanation,
   mailboxRequest,
   RequestState,
@@ -26,6 +29,24 @@ export type Accepted = Pick<RequestView, 'requestId' | 'tenantId' | 'approvalReq
 /** What a request would be, without sending it. `valid`: it would be accepted; else `errors` say why not. */
 export type Preview = Omit<z.output<typeof simulatedPreview>, 'simulated'> &
   Partial<Pick<z.output<typeof simulatedPreview>, 'simulated'>>
+/** Many requests in one call. `key` is what you call a row; each `body` is one that creates a resource by itself. */
+export type NewBatch =
+  | { readonly resource: 'mailbox'; readonly rows: readonly { readonly key: string; readonly body: MailboxRequest }[] }
+  | { readonly resource: 'site'; readonly rows: readonly { readonly key: string; readonly body: SiteRequest }[] }
+/** How a batch does: how many of its rows, and of their requests, stand how. */
+export type Batch = z.output<typeof batchView>
+/** What became of a row: its request, or why it was refused. */
+export type BatchRow = z.output<typeof batchRowView>
+export interface BatchRowFilter {
+  readonly status?: BatchRow['status']
+  readonly limit?: number
+  readonly cursor?: string
+}
+/** What the rows of a batch would be. `valid`: every one of them is right. */
+export interface BatchTrial {
+  readonly valid: boolean
+  readonly rows: readonly z.output<typeof checkedRow>[]
+}
 /** One line of a request's timeline. */
 export type TimelineEntry = Omit<AuditEntry, 'requestId' | 'tenantId' | 'attempt'>
 

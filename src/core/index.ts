@@ -33,6 +33,7 @@ export {
 export { type AuditReport, auditReport, type Proof, showAudit } from './audit-report.ts'
 export * from './batch.ts'
 export { type CheckedRow, checkedRow } from './batch-check.ts'
+export type { BatchAttempt } from './batch-run.ts'
 export { seedTemplates } from './catalogue.ts'
 export { lookTimes } from './change.ts'
 export type * from './chat-ports.ts'
