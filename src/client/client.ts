@@ -1,7 +1,7 @@
 import { idOf, rootOf } from './address.ts'
 import { createBatches } from './batches.ts'
 import { createSendCall, type Fetch } from './call.ts'
-import { findProvisionedGroup, type GroupWaitOptions, waitForProvisionedGroup } from './directory.ts'
+import { findProvisionedGroup, findUserId, type GroupWaitOptions, waitForProvisionedGroup } from './directory.ts'
 import { UnexpectedAnswerError } from './errors.ts'
 import { createReadWrite } from './read-write.ts'
 import { realTiming, type Timing } from './timing.ts'
@@ -137,6 +137,9 @@ export function createClient(options: ClientOptions) {
     template: async (templateId: string, given: CallOptions = {}): Promise<AnyTemplate> =>
       read(`/templates/v1/${idOf('template', templateId)}`, ['id', 'kind'], given),
 
+    /** The user id of somebody by their sign-in name; undefined where the directory knows nobody of it. */
+    findUserId: async (signInName: string, given: CallOptions = {}): Promise<string | undefined> =>
+      findUserId(directory(), signInName, given),
     /** One look into the directory for the group of a provisioned site; undefined when it is not there. */
     findProvisionedGroup: async (requestId: string, given: CallOptions = {}): Promise<ProvisionedGroup | undefined> =>
       findProvisionedGroup(directory(), requestId, given),

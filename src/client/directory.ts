@@ -1,6 +1,7 @@
 import { idOf } from './address.ts'
 import { isObject, textOf } from './answer.ts'
 import type { SendCall } from './call.ts'
+import { DirectoryError } from './errors.ts'
 import type { Timing } from './timing.ts'
 import type { CallOptions, ProvisionedGroup } from './types.ts'
 
@@ -19,6 +20,26 @@ export interface GroupWaitOptions extends CallOptions {
   readonly everySeconds?: number
   /** From the first look to the last: 30 unless given. */
   readonly stopSeconds?: number
+}
+
+/** The user id that belongs to a sign-in name (Graph accepts it in place of the id). */
+export async function findUserId(
+  { send, root }: Pick<DirectoryParts, 'send' | 'root'>,
+  signInName: string,
+  { signal }: CallOptions = {},
+): Promise<string | undefined> {
+  const path = '/v1.0/users'
+  try {
+    const { body } = await send({
+      about: { method: 'GET', path },
+      url: `${root}${path}/${encodeURIComponent(signInName)}?$select=id`,
+      ...{ resource: 'directory', fields: ['id'], signal },
+    })
+    return textOf(body?.['id'])
+  } catch (error) {
+    if (error instanceof DirectoryError && error.status === 404) return undefined
+    throw error
+  }
 }
 
 /** One look (API document, "Look up the provisioned group"): `$filter={extension}/requestId eq '{requestId}'`. */

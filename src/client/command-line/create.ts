@@ -1,10 +1,12 @@
 import { type Accepted, type AnyTemplate, type FieldFault, ProblemError, type WriteOptions } from '../index.ts'
 import { type Asker, asking } from './ask.ts'
 import { type Body, bodyOfFile, bodyOfFlags, withValue } from './body.ts'
+import { createMany } from './create-many.ts'
 import { type Command, defineCommand, type Scope, UsageError } from './define-command.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { type FieldFlags, optionsOf } from './fields.ts'
 import { templateIdOf } from './find.ts'
+import { peopleBySignInName } from './people.ts'
 import { faultLines, previewLines, previewOf } from './preview.ts'
 import { answer, chooseTemplate, type Question, questionsOf } from './questions.ts'
 import { watch } from './watch.ts'
@@ -24,6 +26,8 @@ export function createCommand(creating: Creating): Command {
     options: {
       ...optionsOf(creating.fields),
       file: { type: 'text', value: '<path>', short: 'f' },
+      csv: { type: 'text', value: '<path>' },
+      yes: { type: 'flag', short: 'y' },
       'idempotency-key': { type: 'text', value: '<key>' },
       'dry-run': { type: 'flag', short: 'n' },
       watch: { type: 'flag', short: 'w' },
@@ -35,6 +39,7 @@ export function createCommand(creating: Creating): Command {
         ...(idempotencyKey !== undefined && { idempotencyKey: keyOf(idempotencyKey) }),
       }
       const said = bodyOfFlags(creating.fields, values, creating.words)
+      if (values.csv !== undefined) return sendList(scope, creating, said, { ...values, csv: values.csv })
       if (file === undefined && Object.keys(said).length === 0) {
         if (!scope.terminal.isInteractive) throw new UsageError(words.usage.nothingGiven, creating.words)
         return askAndSend(scope, creating, how, values)
@@ -45,6 +50,39 @@ export function createCommand(creating: Creating): Command {
       return accepted(scope, await creating.send(scope, body, how), follows === true)
     },
   })
+}
+
+interface ListFlags {
+  readonly csv: string
+  readonly yes?: boolean
+  readonly 'dry-run'?: boolean
+  readonly file?: string
+  readonly 'idempotency-key'?: string
+}
+
+/** Every line of a list is a request; what flags say holds for all of them. */
+async function sendList(scope: Scope, creating: Creating, said: Body, values: ListFlags): Promise<ExitCode> {
+  for (const option of ['file', 'idempotency-key'] as const)
+    if (values[option] !== undefined)
+      throw new UsageError(fill(words.csv.withFile, { option: `--${option}` }), creating.words)
+  const people = peopleBySignInName(scope)
+  const templates = new Map<string, Promise<Body>>()
+  const withKnownTemplate = async (body: Body): Promise<Body> => {
+    const name = String(body['templateId'] ?? '')
+    const found = templates.get(name) ?? withTemplate(scope, creating, { templateId: name })
+    templates.set(name, found)
+    const { templateId } = await found
+    return name === '' ? body : { ...body, templateId }
+  }
+  return createMany(
+    scope,
+    {
+      resource: creating.words === 'site create' ? 'site' : 'mailbox',
+      fields: creating.fields,
+      complete: async (body) => people(await withKnownTemplate(joined(body, said))),
+    },
+    { path: values.csv, onlyTry: values['dry-run'] === true, yes: values.yes === true },
+  )
 }
 
 /** What a flag says goes before what the file says; a key of metadata is added to those of the file. */

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import type { BatchTrial, NewBatch } from '../index.ts'
+import { asking } from './ask.ts'
+import type { Body } from './body.ts'
+import { type ResultLine, readResults, resultsPathOf, writeResults } from './csv-results.ts'
+import { fingerprintOf, readRows } from './csv-rows.ts'
+import { type Scope, UsageError } from './define-command.ts'
+import { type ExitCode, exitCodes } from './exit-codes.ts'
+import type { FieldFlags } from './fields.ts'
+import { faultLines } from './preview.ts'
+import { progressBar } from './progress-bar.ts'
+import { batchOf, type Row, sendRows } from './send-rows.ts'
+import { clean } from './terminal.ts'
+import { fill, words } from './words.ts'
+
+export interface CreatingMany {
+  readonly resource: NewBatch['resource']
+  readonly fields: FieldFlags
+  /** Makes a body of a line: the template by its name, what flags say of all, people by their sign-in names. */
+  complete(body: Body): Promise<Body>
+}
+interface How {
+  readonly path: string
+  readonly onlyTry: boolean
+  /** Without being asked. */
+  readonly yes: boolean
+}
+
+/** The service takes so many rows, and so many bytes, in one call. */
+const largestCall = { rows: 200, bytes: 480 * 1024 } as const
+
+/**
+ * Sends a list of requests: tries it, asks, sends, follows it, and writes what became of each line beside the list. What was sent
+ * before, by the same list, is not sent again: it is looked after, and gone on with where it was interrupted.
+ */
+export async function createMany(scope: Scope, creating: CreatingMany, how: How): Promise<ExitCode> {
+  const { terminal } = scope
+  const resultsPath = resultsPathOf(how.path)
+  const rows = await rowsOf(creating, how.path)
+  const before = new Map((await readResults(resultsPath)).map((line) => [line.fingerprint, line]))
+  const isSent = ({ fingerprint }: Row) => {
+    const line = before.get(fingerprint)
+    return line !== undefined && (line.requestId !== '' || line.status === 'sending' || line.status === 'waiting')
+  }
+  const fresh = rows.filter((row) => !isSent(row))
+  const isRefused = await tried(scope, creating, fresh)
+  const good = fresh.filter(({ key }) => !isRefused.has(key))
+  if (how.onlyTry) return isRefused.size === 0 ? exitCodes.done : exitCodes.refused
+  if (good.length > 0 && !(await agreed(scope, how, good.length))) {
+    terminal.note(words.ask.notSent)
+    return exitCodes.cameToNothing
+  }
+  const lines = new Map<string, ResultLine>()
+  const chunks = [...interrupted(rows, before), ...chunksOf(good)]
+  for (const row of rows) lines.set(row.fingerprint, lineOf(row, before, isRefused.get(row.key)))
+  for (const { rows: some, sentAs } of chunks)
+    for (const row of some) setLine(lines, row, { status: 'sending', sentAs, error: '' })
+  const write = () => writeResults(resultsPath, [...lines.values()])
+  await write()
+  let done = 0
+  const total = chunks.reduce((sum, { rows: some }) => sum + some.length, 0)
+  for (const chunk of chunks) {
+    const bar = progressBar(terminal, total, done)
+    const change = (row: Row, to: Partial<ResultLine>) => setLine(lines, row, to)
+    try {
+      await sendRows(scope, creating.resource, chunk, { bar, change })
+    } finally {
+      await write()
+    }
+    done += chunk.rows.length
+  }
+  return told(scope, [...lines.values()], resultsPath)
+}
+
+/** A list that says one thing twice would ask for it twice. */
+async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise<Row[]> {
+  const known = new Map<string, string>()
+  const rows: Row[] = []
+  for (const { key, body: given } of await readRows(path, fields)) {
+    const body = await complete(given)
+    const fingerprint = fingerprintOf(body)
+    const other = known.get(fingerprint)
+    if (other !== undefined) throw new UsageError(fill(words.csv.rowTwice, { key: clean(key), other: clean(other) }))
+    known.set(fingerprint, key)
+    rows.push({ key, body, fingerprint })
+  }
+  return rows
+}
+
+export interface Chunk {
+  readonly sentAs: string
+  readonly rows: readonly Row[]
+}
+
+/** What was being sent when a run before ended: the same rows in the same order, under the same key. */
+function interrupted(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>): Chunk[] {
+  const byPrint = new Map(rows.map((row) => [row.fingerprint, row]))
+  const sent = Map.groupBy(before.values(), ({ sentAs }) => sentAs)
+  return [...sent].flatMap(([sentAs, lines]) => {
+    const isOpen = lines.some(({ status }) => status === 'sending' || status === 'waiting')
+    const some = lines.flatMap(({ fingerprint, key }) => {
+      const row = byPrint.get(fingerprint)
+      return row ? [{ ...row, key }] : []
+    })
+    return sentAs !== '' && isOpen && some.length === lines.length ? [{ sentAs, rows: some }] : []
+  })
+}
+
+/** As many calls as it takes; each has its key before it is made, so that a repeat after a crash is the same call. */
+function chunksOf(rows: readonly Row[]): Chunk[] {
+  const chunks: Row[][] = []
+  let bytes = 0
+  for (const row of rows) {
+    const size = Buffer.byteLength(JSON.stringify({ key: row.key, body: row.body })) + 1
+    const last = chunks.at(-1)
+    if (last && last.length < largestCall.rows && bytes + size <= largestCall.bytes) last.push(row)
+    else chunks.push([row])
+    bytes = last === chunks.at(-1) ? bytes + size : size
+  }
+  return chunks.map((some) => ({ sentAs: randomUUID(), rows: some }))
+}
+
+/** Tells what the service would refuse, and gives it by row. */
+async function tried(
+  scope: Scope,
+  { resource }: CreatingMany,
+  rows: readonly Row[],
+): Promise<ReadonlyMap<string, string>> {
+  const refused = new Map<string, string>()
+  if (rows.length === 0) return refused
+  const client = await scope.client()
+  const trials: BatchTrial['rows'][number][] = []
+  for (const { rows: some } of chunksOf(rows)) {
+    trials.push(...(await client.tryBatch(batchOf(resource, some), { signal: scope.signal })).rows)
+  }
+  for (const { key, errors } of trials.filter(({ status }) => status === 'refused')) {
+    scope.terminal.note(fill(words.csv.wouldBeRefused, { key: clean(key) }))
+    for (const line of faultLines(errors)) scope.terminal.note(line)
+    refused.set(key, errors.map(({ pointer, detail }) => `${pointer}: ${detail}`).join(' '))
+  }
+  const approvals = trials.filter(({ approvalRequired }) => approvalRequired).length
+  scope.terminal.note(fill(words.csv.tried, { good: rows.length - refused.size, refused: refused.size, approvals }))
+  return refused
+}
+
+async function agreed(scope: Scope, { yes, path }: How, count: number): Promise<boolean> {
+  if (yes) return true
+  if (!scope.terminal.isInteractive) throw new UsageError(fill(words.csv.yesNeeded, { path }))
+  return asking(scope, (asker) => asker.yes(fill(words.csv.send, { count }), false))
+}
+
+function lineOf(row: Row, before: ReadonlyMap<string, ResultLine>, refused: string | undefined): ResultLine {
+  const name = [row.body['name'], row.body['displayName']].find((one) => typeof one === 'string')
+  const fresh = { ...{ key: row.key, status: '', reference: '', requestId: '', error: '', sentAs: '' } }
+  const known = before.get(row.fingerprint)
+  const line = { ...fresh, ...known, name: String(name ?? ''), fingerprint: row.fingerprint }
+  return refused === undefined ? line : { ...line, status: 'refused', sentAs: '', error: refused }
+}
+
+function setLine(lines: Map<string, ResultLine>, { fingerprint }: Row, to: Partial<ResultLine>): void {
+  const line = lines.get(fingerprint)
+  if (line) lines.set(fingerprint, { ...line, ...to })
+}
+
+function told({ terminal }: Scope, lines: readonly ResultLine[], path: string): ExitCode {
+  const count = (...status: string[]) => lines.filter((line) => status.includes(line.status)).length
+  const refused = count('refused', 'cancelledBefore')
+  const nothing = count('failed', 'rejected', 'expired', 'cancelled')
+  const counts = {
+    made: count('succeeded'),
+    refused,
+    nothing,
+    open: count('pendingApproval', 'queued', 'provisioning'),
+  }
+  const results = lines.map(({ key, name, status, reference, requestId, error }) => {
+    return { key, name, status, reference, requestId, error }
+  })
+  terminal.result({ ...counts, results: path, rows: results }, [
+    fill(words.csv.done, counts),
+    fill(words.csv.results, { path }),
+  ])
+  return refused > 0 ? exitCodes.refused : nothing > 0 ? exitCodes.cameToNothing : exitCodes.done
+}

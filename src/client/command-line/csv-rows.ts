@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { CsvError, parse } from 'csv-parse/sync'
+import { type Body, withValue } from './body.ts'
+import { UsageError } from './define-command.ts'
+import { type FieldFlag, type FieldFlags, flagsOf } from './fields.ts'
+import { nearest } from './parse.ts'
+import { clean } from './terminal.ts'
+import { fill, words } from './words.ts'
+
+/** One line of a list, as a request. */
+export interface CsvRow {
+  /** What the list calls it, or else the number of its line. */
+  readonly key: string
+  readonly body: Body
+}
+
+/** More than anybody looks through; a wrong file is noticed before it is read whole. Bytes. */
+const largestList = 4 * 1024 * 1024
+const separators = [',', ';', '\t'] as const
+/** What joins several values in one cell. */
+const several = /[;|\n]+/
+
+/** Reads the lists of requests: the first line names fields of the API, each further one is a request. Throws {@link UsageError}. */
+export async function readRows(path: string, fields: FieldFlags): Promise<CsvRow[]> {
+  const [header, ...lines] = linesOf(await textOf(path), path)
+  if (!header || lines.length === 0) throw new UsageError(fill(words.csv.empty, { path }))
+  const columns = columnsOf(header, fields)
+  const rows = lines.map((cells, index) => rowOf(cells, columns, index + 2))
+  const keys = new Set<string>()
+  for (const { key } of rows) {
+    if (keys.has(key)) throw new UsageError(fill(words.csv.keyTwice, { key: clean(key) }))
+    keys.add(key)
+  }
+  return rows
+}
+
+async function textOf(path: string): Promise<string> {
+  try {
+    const bytes = await readFile(path)
+    if (bytes.length > largestList) throw new UsageError(fill(words.csv.tooLarge, { path }))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    if (error instanceof TypeError) throw new UsageError(fill(words.csv.notUtf8, { path }))
+    const why = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new UsageError(fill(words.usage.noFile, { path, why }))
+  }
+}
+
+/** Excel separates by what the country of its user is used to: what stands most often in the first line. */
+function linesOf(text: string, path: string): string[][] {
+  const [first = ''] = text.split('\n')
+  const [delimiter] = separators.toSorted((one, other) => first.split(other).length - first.split(one).length)
+  try {
+    const lines: string[][] = parse(text, { bom: true, trim: true, delimiter, skip_empty_lines: true })
+    return lines.filter((cells) => cells.some((cell) => cell !== ''))
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    throw new UsageError(fill(words.csv.notCsv, { path, why: clean(error.message) }))
+  }
+}
+
+/** Puts the text of a cell into a body. */
+interface Column {
+  readonly name: string
+  readonly isKey: boolean
+  put(body: Body, cell: string): Body
+}
+
+function columnsOf(header: readonly string[], fields: FieldFlags): Column[] {
+  const known = new Map(flagsOf(fields).map((one) => [one.path.toLowerCase(), one]))
+  const columns = header.map((given) => columnOf(given, known))
+  for (const [index, { name }] of columns.entries())
+    if (columns.findIndex((one) => one.name === name) < index)
+      throw new UsageError(fill(words.csv.columnTwice, { column: clean(name) }))
+  return columns
+}
+
+type KnownFields = ReadonlyMap<string, FieldFlag & { readonly path: string }>
+
+function columnOf(given: string, known: KnownFields): Column {
+  const name = given.trim()
+  const low = name.toLowerCase()
+  if (low === 'key') return { name: low, isKey: true, put: (body) => body }
+  if (low === 'template') return columnOf('templateId', known)
+  const field = known.get(low)
+  if (field && field.takes !== 'pairs' && field.takes !== 'person-pairs') {
+    const place = field.path.split('.')
+    return { name: low, isKey: false, put: (body, cell) => withValue(body, place, readCell(field.takes, cell)) }
+  }
+  const [, group = '', rest = ''] = /^(metadata|permissions)\.(.+)$/i.exec(name) ?? []
+  if (group.toLowerCase() === 'metadata')
+    return { name, isKey: false, put: (body, cell) => withValue(body, ['metadata', rest], cell) }
+  const access = ['FullAccess', 'SendAs'].find((one) => one.toLowerCase() === rest.toLowerCase())
+  if (group !== '' && access && known.has('permissions')) return { name: low, isKey: false, put: peopleTo(access) }
+  const names = ['key', 'template', ...[...known.values()].map(({ path }) => path), 'permissions.FullAccess']
+  const meant = nearest(name, [...names, 'permissions.SendAs'])
+  const hint = meant === undefined ? words.csv.columns : fill(words.usage.didYouMean, { meant })
+  throw new UsageError(`${fill(words.csv.unknownColumn, { column: clean(name) })} ${hint}`)
+}
+
+/** Several people in one cell, each with this access. */
+const peopleTo =
+  (access: string): Column['put'] =>
+  (body, cell) =>
+    withValue(
+      body,
+      ['permissions'],
+      Object.fromEntries(
+        cell
+          .split(/[\s,;|]+/)
+          .filter((one) => one !== '')
+          .map((person) => [person, access]),
+      ),
+    )
+
+/** What cannot be read stays as it is, so that the service says what is wrong with it. */
+function readCell(takes: FieldFlag['takes'], cell: string): unknown {
+  if (takes === 'number') return /^-?\d+(\.\d+)?$/.test(cell) ? Number(cell) : cell
+  if (takes === 'boolean')
+    return words.csv.yes.includes(cell.toLowerCase()) ? true : words.csv.no.includes(cell.toLowerCase()) ? false : cell
+  if (takes !== 'list') return cell
+  const parts = cell.split(several).map((one) => one.trim())
+  return parts.filter((one) => one !== '')
+}
+
+function rowOf(cells: readonly string[], columns: readonly Column[], line: number): CsvRow {
+  let body: Body = {}
+  let key = ''
+  for (const [index, column] of columns.entries()) {
+    const cell = cells[index] ?? ''
+    if (column.isKey) key = cell
+    else if (cell !== '') body = column.put(body, cell)
+  }
+  return { key: key || String(line), body }
+}
+
+/** What tells one request of a list from another, wherever it stands in the list. */
+export const fingerprintOf = (body: Body): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(body)))
+    .digest('hex')
+    .slice(0, 16)
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return members.map(([key, member]) => [key, sorted(member)])
+}
