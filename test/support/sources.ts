@@ -69,6 +69,7 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^jose/, rooms: ['http', 'bot', 'simulator'] },
   { vendor: /^standardwebhooks/, rooms: ['jobs', 'http', 'client'] },
   { vendor: /^pino/, rooms: ['log'] },
+  { vendor: /^csv-parse/, rooms: ['client'] },
   { vendor: /^fastest-levenshtein/, rooms: ['bot', 'core'] },
   { vendor: /^zod/, rooms: ['*'] },
 ]

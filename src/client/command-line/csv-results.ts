@@ -32,7 +32,13 @@ export async function readResults(path: string): Promise<ResultLine[]> {
     throw new UsageError(fill(words.usage.noFile, { path, why: error instanceof Error ? error.message : '' }))
   }
   try {
-    return z.array(resultLine).parse(parse(text, { bom: true, columns: true, skip_empty_lines: true }))
+    const [header = [], ...lines]: string[][] = parse(text, { bom: true, skip_empty_lines: true })
+    if (header.join() !== columns.join()) throw new TypeError('other columns')
+    const given = lines.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
+    return z
+      .array(resultLine)
+      .parse(given)
+      .map((line) => ({ ...line, key: line.key.replace(defused, '$1') }))
   } catch {
     throw new UsageError(fill(words.csv.notResults, { path }))
   }
@@ -48,5 +54,6 @@ export async function writeResults(path: string, lines: readonly ResultLine[]): 
 }
 
 /** A spreadsheet takes these for the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */
-const formula = /^[=+\-@\t\r]/
+const formula = /^'*[=+\-@\t\r]/
+const defused = /^'('*[=+\-@\t\r])/
 const cell = (text: string): string => `"${text.replace(formula, "'$&").replaceAll('"', '""')}"`
