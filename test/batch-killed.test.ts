@@ -13,7 +13,9 @@ import { people } from './support/teams-user.ts'
 const rooms = Number(process.env['BATCH_ROOMS'] ?? 20)
 const isLong = process.env['BATCH_ROOMS'] !== undefined
 /** In the suite nobody waits for limits, but for two rooms at a time. */
-const limits: Record<string, string> = isLong ? {} : { RATE_LIMIT_WRITES_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '4' }
+const limits: Record<string, string> = isLong
+  ? {}
+  : { RATE_LIMIT_WRITES_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '4' }
 
 describe('a batch of rooms in local mode', () => {
   let folder = ''

@@ -95,7 +95,8 @@ export interface Chunk {
 /** What was being sent when a run before ended: the same rows in the same order, under the same key. */
 function interrupted(rows: readonly Row[], before: ReadonlyMap<string, ResultLine>): Chunk[] {
   const byPrint = new Map(rows.map((row) => [row.fingerprint, row]))
-  const sent = Map.groupBy(before.values(), ({ sentAs }) => sentAs)
+  const sent = new Map<string, ResultLine[]>()
+  for (const line of before.values()) sent.set(line.sentAs, [...(sent.get(line.sentAs) ?? []), line])
   return [...sent].flatMap(([sentAs, lines]) => {
     const isOpen = lines.some(({ status }) => status === 'sending' || status === 'waiting')
     const some = lines.flatMap(({ fingerprint, key }) => {
