@@ -35,6 +35,28 @@ describe('the additional address of a shared mailbox', () => {
   })
 })
 
+describe('the questions to Microsoft 365 about a mailbox', () => {
+  const core = withCore()
+
+  it('about its people and its names are asked at the same time, so that nobody waits for one after the other', async () => {
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
+    const { directory } = core.ports
+    const named = Promise.withResolvers<void>()
+    const provisioning = core.with({
+      directory: {
+        ...directory,
+        unknownToExchange: (people) => named.promise.then(() => directory.unknownToExchange(people)),
+        isMailboxNameFree: (address) => {
+          named.resolve()
+          return directory.isMailboxNameFree(address)
+        },
+      },
+    })
+    const body = { templateId, displayName: 'Desk', name: 'together', permissions: { [kim.id]: 'FullAccess' } }
+    expect((await provisioning.submitMailbox(asKim, body)).status).toBe('queued')
+  })
+})
+
 describe('a mailbox whose form does not ask for its address', () => {
   const core = withCore()
   const made = async (displayName: string, template: object = {}) => {

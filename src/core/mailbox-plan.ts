@@ -6,7 +6,9 @@ import { mailboxNames } from './free-name.ts'
 import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from './mailbox.ts'
 import { type Addresses, addressesOf } from './mailbox-addresses.ts'
 import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
+import { names } from './name-pattern.ts'
 import { slug } from './naming.ts'
+import { addressRule } from './naming-policy.ts'
 import { type Evaluation, type Glimpse, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
 import type { Ports } from './ports.ts'
 import { quotaFaults } from './quota.ts'
@@ -105,10 +107,13 @@ type Readable = Partial<MailboxDetails>
 
 /** What the directory and the names in use say to the details, beside what is known to be wrong. */
 async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
-  const [named, answered, quota] = await Promise.all([
+  // A number is taken only when all else is right; any other name can be looked at meanwhile.
+  const takesNumber = inquiry.isSubmission && names(addressRule(template.naming, kind).pattern, 'counter')
+  const [named, answered, quota, early] = await Promise.all([
     namedIn(inquiry.ports, details, template),
     answeredPeople(inquiry.ports, template, details.metadata ?? {}),
     quotaFaults(inquiry, template),
+    takesNumber ? undefined : addressesOf(inquiry, template, details),
   ])
   const before = [
     ...known,
@@ -119,7 +124,7 @@ async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Rea
     ...quota,
   ]
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
-  const addresses = await addressesOf(asked, template, details)
+  const addresses = early ?? (await addressesOf(asked, template, details))
   const people = new Map([...answered.people, ...named.people].map((one) => [one.id, one]))
   return { people: [...people.values()], addresses, faults: [...before, ...addresses.faults] }
 }

@@ -88,7 +88,7 @@ function nameWarnings(of: Foreseen): Warning[] {
 function emptyWarning(token: string, { fields }: Pick<Template, 'fields'>): Warning {
   const key = token.startsWith('metadata.') ? token.slice('metadata.'.length) : undefined
   if (key === undefined) {
-    const detail = `The ${token} of who asks is not known, so the names have none.`
+    const detail = `No ${token} of who asks can stand in the names, so they have none.`
     return { code: 'unknown-token', detail, values: { token } }
   }
   const label = fields.find((field) => field.key === key)?.label ?? key
