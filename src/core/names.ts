@@ -61,8 +61,9 @@ function emptyTokens({ kind, naming }: Pick<Template, 'kind' | 'naming'>, values
 }
 
 /**
- * Makes the names of a request of what was typed. A number is taken for good only by a submission that is right in all else:
- * `isSubmission` of the inquiry says so. `shown`: the name as its fault shows it.
+ * Makes the names of a request of what was typed. A number is taken for good only by a submission in which nothing was found
+ * wrong before (`isSubmission` of the inquiry says so); what is found later, such as a name that gets too long, leaves a gap.
+ * `shown`: the name as its fault shows it.
  */
 export async function namesFor(
   inquiry: Inquiry,
