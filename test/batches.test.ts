@@ -113,8 +113,11 @@ describe('a batch', () => {
     expect(second.nextCursor).toBeUndefined()
     const refused = await rows(batchId, '?status=refused')
     expect(refused.value.map(({ key }) => key)).toEqual(['row 2', 'row 4'])
-    const bad = await call('kim', 'GET', `/batches/v1/${batchId}/rows?cursor=nonsense`)
-    expect([bad.status, Object(bad.body).errors?.[0]?.pointer]).toEqual([422, '#/cursor'])
+    for (const cursor of ['nonsense', 'v1:-1', 'v1:9007199254740991']) {
+      const path = `/batches/v1/${batchId}/rows?cursor=${Buffer.from(cursor).toString('base64url')}`
+      const bad = await call('kim', 'GET', path)
+      expect([bad.status, Object(bad.body).errors?.[0]?.pointer]).toEqual([422, '#/cursor'])
+    }
   })
 
   it('is a 404 for everybody but its requester and admins', async () => {

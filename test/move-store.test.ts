@@ -54,6 +54,11 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     const asked = await call('kim', 'POST', '/collab/v1/spo/', body('Aurora'))
     const card = await dana.sees(/Your decision, please/)
     const path = `/requests/v1/${asked['requestId']}`
+    const luna = { resource: 'site', rows: [{ key: '1', body: body('Luna') }] }
+    const many = await call('kim', 'POST', '/requests/v1/batch', luna)
+    const rowsPath = `/batches/v1/${many['batchId']}/rows`
+    await dana.sees(/Luna/)
+    const rowsBefore = await call('kim', 'GET', rowsPath)
     const before = await call('kim', 'GET', path)
     const timeline = await call('kim', 'GET', `${path}/timeline`)
     await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow('The service runs over')
@@ -64,13 +69,13 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
 
     const moved = await moveStore({ dataDir, databaseUrl })
     expect(moved).toMatchObject({
-      ...{ requests: 1, templates: Object.keys(templates).length },
-      ...{ newestChange: before['updatedAt'], waitingJobs: 2 },
+      ...{ requests: 2, templates: Object.keys(templates).length, waitingJobs: 3 },
     })
     await start({ DATABASE_URL: databaseUrl })
     expect(app.database.engine).toBe('server')
     expect(await call('kim', 'GET', path)).toEqual(before)
     expect(await call('kim', 'GET', `${path}/timeline`)).toEqual(timeline)
+    expect(await call('kim', 'GET', rowsPath)).toEqual(rowsBefore)
     expect(await call('kim', 'POST', '/collab/v1/spo/', body('Aurora'))).toEqual(asked)
 
     await dana.clicks(card, 'Approve', { comment: '' })
@@ -88,7 +93,7 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     )
     expect(rows).toEqual([{ state: 'created', beats: true }])
     const next = await call('sam', 'POST', '/collab/v1/spo/', body('Borealis'))
-    expect((await call('sam', 'GET', `/requests/v1/${next['requestId']}`))['reference']).toBe('REQ-1002')
+    expect((await call('sam', 'GET', `/requests/v1/${next['requestId']}`))['reference']).toBe('REQ-1003')
   })
 
   it('is refused where something is already, and changes nothing there', async () => {
@@ -97,7 +102,7 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow(/holds something already \(.*requests.*empty/)
     await moveStore(target)
     await expect(moveStore(target)).rejects.toThrow(/holds something already/)
-    expect((await server.query('select count(*) as count from requests')).rows).toEqual([{ count: 1 }])
+    expect((await server.query('select count(*) as count from requests')).rows).toEqual([{ count: 2 }])
     await server.close()
   })
 

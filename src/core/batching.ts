@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { type Actor, access, type Permission, rolesOf } from './access.ts'
 import {
   type Batch,
@@ -120,9 +119,8 @@ function visible(actor: Actor, one: Batch | undefined, permission: Permission): 
 
 const encodeCursor = ({ place }: BatchRow): string => Buffer.from(`v1:${place}`).toString('base64url')
 
-const cursorPlace = z.templateLiteral(['v1:', z.int().min(0)])
 function decodeCursor(cursor: string): number {
-  const text = cursorPlace.safeParse(Buffer.from(cursor, 'base64url').toString())
-  if (text.success) return Number(text.data.slice('v1:'.length))
+  const place = /^v1:(\d{1,4})$/.exec(Buffer.from(cursor, 'base64url').toString())?.[1]
+  if (place !== undefined) return Number(place)
   return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
 }

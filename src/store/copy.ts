@@ -57,12 +57,22 @@ async function continueNumbers(database: Database, table: string, column: string
   await database.query(`select setval(pg_get_serial_sequence($1, $2), ${highest})`, [table, column])
 }
 
-/** Our tables, each by its name as SQL. What is unlogged is not worth keeping, and migrations are the database's own. */
+/**
+ * Our tables, each by its name as SQL, and after those that it refers to. What is unlogged is not worth keeping, and migrations
+ * are the database's own.
+ */
 export async function ownTables(database: Database): Promise<string[]> {
   const { rows } = await database.query<{ name: string }>(
-    `select quote_ident(relname) as name from pg_class
-     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
-       and relpersistence = 'p' and relname <> 'migrations' order by relname`,
+    `with recursive own as (
+       select oid, relname from pg_class
+       where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+         and relpersistence = 'p' and relname <> 'migrations'
+     ), placed as (
+       select oid, 0 as place from own
+       union select c.conrelid, p.place + 1 from placed p join pg_constraint c on c.confrelid = p.oid
+       where c.contype = 'f' and c.conrelid <> c.confrelid
+     )
+     select quote_ident(relname) as name from own join placed using (oid) group by relname order by max(place), relname`,
   )
   return rows.map(({ name }) => name)
 }
