@@ -1,16 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
 import { afterAll, describe, expect, it, test } from 'vitest'
 import { commandRegistry, defineCommand } from '../src/client/command-line/define-command.ts'
 import { exitCodes } from '../src/client/command-line/exit-codes.ts'
 import { flagsOf, mailboxFlags, siteFlags } from '../src/client/command-line/fields.ts'
 import { commonOptions } from '../src/client/command-line/parse.ts'
 import { givenSettings, readSettings, saveSettings, settingsFolder } from '../src/client/command-line/settings.ts'
-import { clean, harmlessJson } from '../src/client/command-line/terminal.ts'
+import { clean, createTerminal, harmlessJson } from '../src/client/command-line/terminal.ts'
 import { version } from '../src/client/command-line/version.ts'
+import { watch } from '../src/client/command-line/watch.ts'
 import { words } from '../src/client/command-line/words.ts'
 import { commands } from '../src/client/commands/index.ts'
+import { createClient } from '../src/client/index.ts'
 import { mailboxRequest, siteRequest } from '../src/core/index.ts'
 import { newHome, runQuartermaster } from './support/command-line.ts'
+import { hostileServer, reply } from './support/hostile-server.ts'
 
 const home = newHome()
 afterAll(home.remove)
@@ -137,6 +141,19 @@ test('what a terminal would obey is made harmless, in words and in JSON', () => 
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   expect(written).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
   expect(JSON.parse(written)).toEqual({ name: hostile })
+})
+
+test('a state that a terminal would obey is made harmless on the line that is drawn over', async () => {
+  const requestId = '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
+  const hostile = { requestId, reference: 'REQ-1', status: '\u001b]0;owned\u0007', resource: null, problem: null }
+  const { url } = await hostileServer(reply(200, { ...hostile, details: { displayName: 'Apollo' }, steps: [] }))
+  const output = Object.assign(new PassThrough(), { isTTY: true })
+  const streams = { input: new PassThrough(), output, errors: new PassThrough() }
+  const terminal = createTerminal(streams, { json: false, colours: true })
+  const client = createClient({ baseUrl: url, token: async () => 'token' })
+  const scope = { terminal, signal: new AbortController().signal, client: async () => client }
+  expect(await watch(scope, requestId, 0)).toBe(exitCodes.stillUnderWay)
+  expect(String(output.read())).toContain('REQ-1 Apollo   \ufffd]0;owned\ufffd')
 })
 
 describe('settings', () => {

@@ -159,7 +159,7 @@ describe('the command line and the whole service', () => {
       [/Name that people see/, ['Jupiter']],
       [/What it is for/, ['']],
       [/Last part/, ['']],
-      [/further owners/, ['']],
+      [/Further owners/, ['']],
       [/Cost centre/, ['12', '4711']],
       [/Who works in it/, ['9', '1']],
       [/Sensitivity label/, ['']],
@@ -178,6 +178,30 @@ describe('the command line and the whole service', () => {
       displayName: 'Jupiter',
       metadata: { costCentre: '4711', audience: 'internal' },
     })
+  })
+
+  it('takes people by their sign-in names, and forgets an answer that was wrong', async () => {
+    const answers: [RegExp, string[]][] = [
+      [/Which template\?/, ['1']],
+      [/Name that people see/, ['Hera']],
+      [/Name before the @/, ['']],
+      [/People who open it/, ['nobody@contoso.example', 'hera', 'kim@contoso.example']],
+      [/Why you ask/, ['']],
+      [/Send it\?/, ['y']],
+    ]
+    const typing = (told: string) =>
+      answers.find(([question]) => question.test(told.split('\n').at(-1) ?? ''))?.[1].shift()
+    const { exit, told } = await as('kim', ['mailbox', 'create'], { typing })
+    expect(told).toContain('nobody@contoso.example is not a person of this organisation.')
+    expect(told).toContain('#/permissions/hera')
+    expect(exit).toBe(0)
+    const [{ details }] = (await json('kim', 'request', 'list', '--limit', '1')).value.value
+    expect(details).toMatchObject({ displayName: 'Hera', permissions: { [people.kim.id]: 'FullAccess' } })
+    expect(Object.keys(details.permissions)).toHaveLength(1)
+
+    const flags = ['--template', 'Working group', '--display-name', 'Hestia', '--dry-run', '--owner']
+    expect(await as('kim', ['site', 'create', ...flags, 'dana@contoso.example'])).toMatchObject({ exit: 0 })
+    expect(await as('kim', ['site', 'create', ...flags, 'nobody@contoso.example'])).toMatchObject({ exit: 2 })
   })
 
   it('finds the group of a site in the directory, and says when there is none', async () => {

@@ -43,6 +43,14 @@ export function withValue(body: Body, [field = '', ...rest]: readonly string[], 
   return { ...body, [field]: withValue(inner.success ? inner.data : {}, rest, value) }
 }
 
+/** A body without a value; what stands beside it stays. */
+export function withoutValue(body: Body, [field = '', ...rest]: readonly string[]): Body {
+  const { [field]: value, ...others } = body
+  const inner = anyObject.safeParse(value)
+  if (rest.length === 0 || !inner.success) return others
+  return { ...others, [field]: withoutValue(inner.data, rest) }
+}
+
 /** Objects are joined, so that a flag adds a key to those of a file; anything else is replaced. */
 function merged(before: unknown, value: unknown): unknown {
   const [one, other] = [anyObject.safeParse(before), anyObject.safeParse(value)]

@@ -1,5 +1,5 @@
 import { type Accepted, type AnyTemplate, type FieldFault, ProblemError, type WriteOptions } from '../index.ts'
-import { type Asker, asking } from './ask.ts'
+import { asking } from './ask.ts'
 import { type Body, bodyOfFile, bodyOfFlags, withValue } from './body.ts'
 import { createMany } from './create-many.ts'
 import { type Command, defineCommand, type Scope, UsageError } from './define-command.ts'
@@ -45,7 +45,8 @@ export function createCommand(creating: Creating): Command {
         return askAndSend(scope, creating, how, values)
       }
       const fromFile = file === undefined ? {} : await bodyOfFile(file, scope)
-      const body = await withTemplate(scope, creating, joined(fromFile, said))
+      const people = peopleBySignInName(scope)
+      const body = await people(await withTemplate(scope, creating, joined(fromFile, said)))
       if (values['dry-run']) return tryOnly(scope, body)
       return accepted(scope, await creating.send(scope, body, how), follows === true)
     },
@@ -131,14 +132,16 @@ async function askAndSend(
   const sent = await asking(scope, async (asker) => {
     const template = await chooseTemplate(asker, await scope.client(), creating.kinds, scope)
     const questions = questionsOf(template)
+    const people = peopleBySignInName(scope)
+    const put = (question: Question, body: Body) => answer(asker, scope, question, body, people)
     let body: Body = { templateId: template.id }
-    for (const question of questions) body = await answer(asker, scope, question, body)
+    for (const question of questions) body = await put(question, body)
     for (;;) {
       const faults = await faultsBefore(scope, body)
       if (faults.length === 0 && (flags['dry-run'] || !(await asker.yes(words.ask.send, true)))) return undefined
       const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, body, how)
       if ('requestId' in outcome) return outcome
-      body = await askAgain(asker, scope, outcome, questions, body)
+      body = await askAgain(put, outcome, questions, body)
     }
   })
   if (sent) return accepted(scope, sent, flags.watch === true)
@@ -170,8 +173,7 @@ async function sendOrFaults(
 
 /** Asks once more for what the service found wrong; what nobody was asked for cannot be mended here. */
 async function askAgain(
-  asker: Asker,
-  scope: Scope,
+  put: (question: Question, body: Body) => Promise<Body>,
   faults: readonly FieldFault[],
   questions: readonly Question[],
   before: Body,
@@ -182,7 +184,7 @@ async function askAgain(
   for (const question of again) {
     const pointed = faults.find(({ pointer }) => isAt(pointer, question.path))
     const otherwise = pointed?.suggestion ?? question.otherwise
-    body = await answer(asker, scope, { ...question, otherwise }, body)
+    body = await put({ ...question, otherwise }, body)
   }
   return body
 }

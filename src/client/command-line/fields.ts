@@ -1,7 +1,7 @@
 import type { MailboxRequest, SiteRequest } from '../index.ts'
 import type { OptionSpec } from './define-command.ts'
 
-/** How a flag's value becomes part of a body. `pairs`: `key=value`; `person-pairs`: `<user id>=FullAccess`. */
+/** How a flag's value becomes part of a body. `pairs`: `key=value`; `person-pairs`: `<person>=FullAccess`, by sign-in name or user id. */
 export interface FieldFlag {
   readonly flag: string
   readonly takes: 'text' | 'number' | 'boolean' | 'list' | 'pairs' | 'person-pairs'
@@ -84,7 +84,7 @@ export function optionsOf(fields: FieldFlags): Record<string, OptionSpec> {
           [`no-${flag}`, no],
         ]
       }
-      const value = takes === 'person-pairs' ? '<user id>=<access>' : valueNames[takes]
+      const value = takes === 'person-pairs' ? '<person>=<access>' : valueNames[takes]
       const type = takes === 'number' ? 'number' : takes === 'text' ? 'text' : 'list'
       return [[flag, { type, value }]]
     }),

@@ -19,7 +19,8 @@ export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> 
     for (const field of ['primaryOwner', 'secondaryOwner'])
       if (typeof body[field] === 'string') changed[field] = await idOf(body[field])
     const { owners, permissions } = body
-    if (Array.isArray(owners)) changed['owners'] = await Promise.all(owners.map((one) => idOf(String(one))))
+    if (Array.isArray(owners))
+      changed['owners'] = await Promise.all(owners.map((one) => (typeof one === 'string' ? idOf(one) : one)))
     if (typeof permissions === 'object' && permissions !== null) {
       const given: [string, unknown][] = []
       for (const [person, access] of Object.entries(permissions)) given.push([await idOf(person), access])

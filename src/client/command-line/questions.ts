@@ -1,6 +1,6 @@
 import type { AnyTemplate, Client } from '../index.ts'
 import type { Asker } from './ask.ts'
-import { type Body, withValue } from './body.ts'
+import { type Body, withoutValue, withValue } from './body.ts'
 import { type Scope, UsageError } from './define-command.ts'
 import { clean } from './terminal.ts'
 import { words } from './words.ts'
@@ -87,11 +87,22 @@ export async function chooseTemplate(
 const titleOf = ({ name, description }: AnyTemplate): string =>
   description === '' ? clean(name) : `${clean(name)}: ${clean(description)}`
 
-/** Asks one question until the answer can be read, and puts it into the body; nothing said = left out. */
-export async function answer(asker: Asker, scope: Scope, question: Question, body: Body): Promise<Body> {
+/**
+ * Asks one question until the answer can be read, and puts it into the body in place of what was there; nothing said = left out.
+ * `named` gives a body with ids in place of sign-in names.
+ */
+export async function answer(
+  asker: Asker,
+  scope: Scope,
+  question: Question,
+  before: Body,
+  named: (body: Body) => Promise<Body>,
+): Promise<Body> {
   const { path, label, takes: kind, required } = question
-  const otherwise = question.otherwise ?? suggested(path, body)
   const place = path.split('.')
+  // All people together are one answer, whatever each of them may do.
+  const body = withoutValue(before, kind === 'people' ? place.slice(0, 1) : place)
+  const otherwise = question.otherwise ?? suggested(path, body)
   if (kind === 'boolean') return withValue(body, place, await asker.yes(label, otherwise === 'true'))
   if (kind === 'choice') {
     const none = required ? [] : [{ title: words.ask.none, value: '' }]
@@ -107,8 +118,18 @@ export async function answer(asker: Asker, scope: Scope, question: Question, bod
     if (typed === '' && required) scope.terminal.note(words.ask.needed)
     else if (typed === '') return body
     else if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) scope.terminal.note(words.ask.noNumber)
-    else return placed(body, place, kind, typed)
+    else {
+      const whole = await named(placed(body, place, kind, typed)).catch(refusalOf)
+      if (!(whole instanceof UsageError)) return whole
+      scope.terminal.note(whole.message)
+    }
   }
+}
+
+/** Somebody whom nobody knows is asked for again. */
+function refusalOf(error: unknown): UsageError {
+  if (error instanceof UsageError) return error
+  throw error
 }
 
 function placed(body: Body, place: readonly string[], kind: Question['takes'], typed: string): Body {

@@ -8,7 +8,11 @@ import { fill, words } from './words.ts'
  * Follows a request to its end: one line that is drawn over on a terminal, a line for each thing that happens elsewhere, a JSON
  * value for each change with `--json`. Gives how it ended.
  */
-export async function watch(scope: Scope, requestId: string, timeoutSeconds?: number): Promise<ExitCode> {
+export async function watch(
+  scope: Pick<Scope, 'terminal' | 'signal' | 'client'>,
+  requestId: string,
+  timeoutSeconds?: number,
+): Promise<ExitCode> {
   const { terminal, signal } = scope
   const client = await scope.client()
   const progress = progressOf(scope)
@@ -38,7 +42,7 @@ interface Progress {
   end(): void
 }
 
-function progressOf({ terminal }: Scope): Progress {
+function progressOf({ terminal }: Pick<Scope, 'terminal'>): Progress {
   if (terminal.json) return { whole: true, show: (request) => terminal.result(request, []), end: () => undefined }
   return terminal.isLive ? liveLine(terminal) : plainLines(terminal)
 }
@@ -47,14 +51,14 @@ function progressOf({ terminal }: Scope): Progress {
 function liveLine(terminal: Scope['terminal']): Progress {
   const { output } = terminal.streams
   const erase = () => output.write('\r\u001b[2K')
+  // Styles would count as width.
+  const plain: Scope['terminal'] = { ...terminal, style: (_, text) => text }
   return {
     whole: false,
     show(request) {
-      const ticks = request.steps
-        .map((step) => [...stepLine({ ...terminal, style: (_, text) => text }, step)][0])
-        .join('')
+      const ticks = request.steps.map((step) => [...stepLine(plain, step)][0]).join('')
       const running = request.steps.find(({ status }) => status === 'running')
-      const now = running ? stepWords(running) : (words.states[request.status] ?? request.status)
+      const now = running ? stepWords(running) : stateOf(plain, request)
       const line = [...`${titleOf(request)}  ${ticks} ${now}`].slice(0, terminal.columns - 1).join('')
       erase()
       output.write(line)
