@@ -198,7 +198,8 @@ describe.each(engines)('a store from before there were chains, %s', (engine) => 
         [tenantId, requestId, at, action, { requestId, at, action, ...line }],
       )
     const completions = { 7: () => chainExisting(store.database, auditKey) }
-    expect(await migrate(store.database, undefined, completions)).toEqual([7, 8])
+    // All that came after the chains runs as well, however much that is by now.
+    expect((await migrate(store.database, undefined, completions))[0]).toBe(7)
     expect(await migrate(store.database, undefined, completions)).toEqual([])
     const database = await store.reopen()
     const proofs = await allProofs(database)

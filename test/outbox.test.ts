@@ -41,7 +41,7 @@ describe('a card of an approval that waits, by its key and the present state', (
 
   it('tells an admin who could not be reached, and lets them nudge; who stands in is no admin by that', async () => {
     expect(await card(inTime.partlyUnreachable, sam, 'status')).toContain('I could not reach Dana Fox.')
-    expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual(['Nudge', 'Refresh'])
+    expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual(['Nudge', 'Timeline ▾', 'Refresh'])
     const failed = requestOf({ ...requests.failed, approvals: inTime.escalated.approvals })
     expect(await card(failed, sam, 'status')).toContain('An admin has been told')
     expect(await card(failed, priya, 'status')).toContain('An admin has been told')

@@ -202,11 +202,16 @@ describe('Graph', () => {
     expect((await graph('PATCH', `/v1.0/users/${kim}`, { accountEnabled: false })).status).toBe(404)
   })
 
-  it('does not offer mailboxes as people', async () => {
+  it('finds the account of a mailbox by search, as Graph does', async () => {
     const graph = await clientOf(await tenantFor())
     const headers = { ConsistencyLevel: 'eventual' }
-    const found = await graph('GET', '/v1.0/users?$search="displayName:matterhorn"', undefined, headers)
-    expect(found.body.value).toEqual([])
+    const found = await graph(
+      'GET',
+      '/v1.0/users?$search="displayName:matterhorn"&$select=mail,accountEnabled',
+      undefined,
+      headers,
+    )
+    expect(found.body.value).toEqual([{ mail: 'room-zrh-matterhorn@contoso.example', accountEnabled: true }])
     expect((await graph('GET', '/v1.0/users?$top=999')).body.value).toHaveLength(47)
   })
 
