@@ -69,7 +69,7 @@ describe('the site form', () => {
     expect(shown({ stands: 'free' })).toContain(`${becomes}. It is free.`)
     expect(shown({ stands: 'silent' })).toContain(`${becomes}. I could not look just now`)
     expect(shown({ stands: 'free', isNumbered: true })).toContain('(the number is given when you send it)')
-    expect(shown({ stands: 'sketch', address: `${siteRoot}{city}-…` })).toContain('/sites/(city)-…')
+    expect(shown({ stands: 'sketch', address: `${siteRoot}{city}-…` })).toContain('/sites/‹city›-…')
     expect(shown({ displayName: 'PRJ {metadata.costCentre} Aurora' })).toContain('People see: PRJ (Cost centre) Aurora')
   })
 

@@ -117,8 +117,8 @@ describe('a form that follows its template', () => {
 
   it('tells what comes of the name as soon as it is asked, and of nothing else', async () => {
     const form = await opens()
-    expect(textOf(form)).toContain('Becomes room-(city)-…@contoso.example')
-    expect(textOf(form)).toContain('People see: (city) … (Board)')
+    expect(textOf(form)).toContain('Becomes room-‹city›-…@contoso.example')
+    expect(textOf(form)).toContain('People see: ‹city› … (Board)')
     const checked = await clicks(form, 'Check name', { displayName: 'Aurora', name: 'deneb', city: 'Zürich' })
     expect(textOf(checked)).toContain('Becomes room-zur-deneb@contoso.example. It is free.')
     expect(textOf(checked)).toContain('People see: ZÜR Aurora (Board)')

@@ -34,6 +34,14 @@ describe('admin simulate', () => {
     expect(off).toContain('Can use it')
   })
 
+  it('calls the groups that let somebody in by their names, and says what may be changed', async () => {
+    const desk = await shown('admin simulate Service desk as Kim Lee')
+    expect(desk).toContain('They are in a group of the audience: ')
+    expect(desk).not.toContain('22222222-bbbb')
+    expect(desk).toContain('10,000 MB (can be changed)')
+    expect(desk).toContain('Switzerland (always)')
+  })
+
   it('asks which template or person is meant, and tells how to type it', async () => {
     expect(await shown('admin simulate')).toContain('Which template, for whom?')
     expect(await shown('admin simulate site as Kim Lee')).toContain('Which template?')

@@ -21,7 +21,7 @@ export const adminSimulateCard = defineCard({
     because: z.enum(['everybody', 'named', 'inGroup', 'outside', 'switchedOff']),
     person: z.string(),
     address: z.string(),
-    /** The groups of the audience that they are in, by id. */
+    /** The groups of the audience that they are in, by name; by id where the directory knows none. */
     groups: z.string(),
     /** What the name in the example becomes; `''` where the policy takes no such name. */
     displayName: z.string(),
@@ -38,7 +38,7 @@ export const adminSimulateCard = defineCard({
 
 /** What a template does for somebody, as an admin reads it. */
 export function adminSimulateView(
-  { template, preview, conditional, nobodyApproves }: Simulation,
+  { template, preview, groupNames, conditional, nobodyApproves }: Simulation,
   viewer: Viewer,
 ): Parameters<typeof adminSimulateCard.render>[0] {
   const { simulated, names, outlook } = preview
@@ -58,7 +58,10 @@ export function adminSimulateView(
     because: access.because,
     person: cut(person.displayName, longest.name),
     address: cut(person.userPrincipalName, longest.address),
-    groups: listOf(access.groups.slice(0, 3), 'unit'),
+    groups: listOf(
+      access.groups.slice(0, 3).map((id) => cut(groupNames[id] ?? id, longest.name)),
+      'unit',
+    ),
     displayName: cut(names?.displayName ?? '', longest.title),
     exampleAddress: names ? (names.address ?? withoutScheme(names.url ?? '')) : '',
     hasFacts: shown.length > 0,
@@ -98,10 +101,15 @@ function defaultFacts({ defaults, kind }: Preview, template: Template): Fact[] {
   const own = defaults.filter(({ field }) => field !== 'labelId')
   return own.map(({ field, value, why }) => {
     const [label = field] = inputNames({ kind, template }, [field])
-    const shown = Array.isArray(value) ? listOf(value, 'unit') : String(value)
-    const said = typeof value === 'boolean' ? strings.simulate.toggle[value ? 'on' : 'off'] : shown
-    return { label: cut(label, longest.name), value: fill(strings.simulate[why], { value: cut(said, longest.title) }) }
+    const said = cut(valueInWords(field, value), longest.title)
+    return { label: cut(label, longest.name), value: fill(strings.simulate[why], { value: said }) }
   })
+}
+
+function valueInWords(field: string, value: Preview['defaults'][number]['value']): string {
+  if (typeof value === 'boolean') return strings.simulate.toggle[value ? 'on' : 'off']
+  if (field === 'capacity') return fill(strings.facts.megabytes, { count: quantity(Number(value)) })
+  return Array.isArray(value) ? listOf(value, 'unit') : String(value)
 }
 
 const choiceRow = z.strictObject({

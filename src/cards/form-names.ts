@@ -19,7 +19,7 @@ export function addressWords(names: NamePreview, template: Pick<Template, 'field
 export const displayNameWords = ({ displayName }: NamePreview, template: Pick<Template, 'fields'>): string =>
   displayName === '' ? '' : fill(strings.names.shown, { name: cut(inWords(displayName, template), longest.title) })
 
-/** What nobody knows yet stands there by its name: `room-{city}-…` → `room-(city)-…`. */
+/** What nobody knows yet stands there by its name: `room-{city}-…` → `room-‹city›-…`. */
 function inWords(sketch: string, { fields }: Pick<Template, 'fields'>): string {
   return sketch.replace(/\{(\w+(?:\.\w+)?)\}/g, (whole, token: string) => {
     const known: Readonly<Record<string, string>> = strings.names.part

@@ -33,6 +33,9 @@ export const siteForm = {
   },
 }
 
+/** As many as any site may have; a template that says no more says nothing. */
+const mostOwners = 20
+
 const isSiteInput = (id: string): id is SiteInputId => Object.hasOwn(siteInputs, id)
 
 function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fault: FaultLine): FormInput {
@@ -62,8 +65,10 @@ function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fau
   })
 }
 
-function isRequired({ properties, approval }: Template, id: SiteInputId): boolean {
+function isRequired({ properties, approval, limits }: Template, id: SiteInputId): boolean {
   if (id === 'displayName' || id === 'labelId') return true
+  // Who asks is the first owner: a second one has to be chosen.
+  if (id === 'owners' && limits.ownersMinimum > 1) return true
   return id === 'reason' ? approval !== null : properties[id]?.required === true
 }
 
@@ -72,13 +77,19 @@ function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, id
   if (id === 'displayName') help.push(displayNameWords(names, template))
   if (inputOfAddress(template, ids) === id) help.push(addressWords(names, template))
   if (id === addressRuleOf(template.kind) && !isRequired(template, id)) help.push(strings.site.alias.help)
-  if (id === 'owners') help.push(...ownersHelp(template, cut(requester.displayName, longest.name)))
+  if (id === 'owners') help.push(ownersHelp(template, cut(requester.displayName, longest.name)))
   if (id === 'reason' && template.approval !== null) help.push(strings.site.reason.help)
   return help
 }
 
-function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name: string): string[] {
-  const how = ownersMinimum > 1 ? ('addedMinimum' as const) : ('added' as const)
-  const most = ownersMaximum < 20 ? fill(strings.site.owners.most, { count: String(ownersMaximum) }) : ''
-  return [[fill(strings.site.owners[how], { name, count: String(ownersMinimum) }), most].join(' ').trim()]
+/** Who asks is an owner anyway; how many there are in all is said only where the template says it. */
+function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name: string): string {
+  const counts = { name, least: String(ownersMinimum), most: String(ownersMaximum) }
+  return fill(strings.site.owners[howMany(ownersMinimum, ownersMaximum)], counts)
+}
+
+function howMany(least: number, most: number): 'added' | 'addedMinimum' | 'addedMost' | 'addedBoth' | 'addedExact' {
+  if (least === most) return 'addedExact'
+  if (most === mostOwners) return least > 1 ? 'addedMinimum' : 'added'
+  return least > 1 ? 'addedBoth' : 'addedMost'
 }

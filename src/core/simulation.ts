@@ -110,11 +110,16 @@ async function quotaOf(ports: Ports, settings: Settings, template: Template, act
 export interface Simulation {
   readonly template: Template
   readonly preview: SimulatedPreview
+  /** What the directory calls the groups through which they may use it, by id. A group that is gone has no name. */
+  readonly groupNames: Readonly<Record<string, string>>
   /** Stages, by their number, that are asked only where their conditions hold. */
   readonly conditional: readonly number[]
   /** Nobody at all could approve, not even an admin. */
   readonly nobodyApproves: boolean
 }
+
+/** As many groups as a card has room for. */
+const mostNamed = 3
 
 /** What stands for what somebody would type. */
 const example = { displayName: 'Example', name: 'example' }
@@ -137,11 +142,18 @@ export async function simulate(
   const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
   const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }
   try {
-    return { template, preview: await previewOf(always), conditional, nobodyApproves: false }
+    return await named(ports, { template, preview: await previewOf(always), conditional, nobodyApproves: false })
   } catch (error) {
     // A directory that does not answer is the cause of its error; that nobody is left has none.
     const isNobody = error instanceof ProvisioningError && error.code === 'unavailable' && error.cause === undefined
     if (!isNobody) throw error
-    return { template, preview: await previewOf(null), conditional, nobodyApproves: true }
+    return named(ports, { template, preview: await previewOf(null), conditional, nobodyApproves: true })
   }
+}
+
+/** The same with names for the groups that an admin knows by them. */
+async function named({ directory }: Ports, simulation: Omit<Simulation, 'groupNames'>): Promise<Simulation> {
+  const shown = simulation.preview.simulated.access.groups.slice(0, mostNamed)
+  const names = await asking(() => Promise.all(shown.map(async (id) => [id, await directory.groupName(id)] as const)))
+  return { ...simulation, groupNames: Object.fromEntries(names.flatMap(([id, name]) => (name ? [[id, name]] : []))) }
 }

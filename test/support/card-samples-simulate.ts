@@ -26,6 +26,7 @@ const allowed: Simulation = {
     icon: '🚀',
     limits: { ...projectSite.limits, ownersMinimum: 2, ownersMaximum: 5, externalOwners: false },
   },
+  groupNames: { '22222222-bbbb-4bbb-8bbb-000000000001': 'Site *approvers*' },
   conditional: [2],
   nobodyApproves: false,
   preview: {
@@ -55,6 +56,7 @@ const allowed: Simulation = {
 }
 const outside: Simulation = {
   template: openCommunity,
+  groupNames: {},
   conditional: [],
   nobodyApproves: false,
   preview: {
