@@ -70,7 +70,7 @@ describe('the site form', () => {
     expect(shown({ stands: 'silent' })).toContain(`${becomes}. I could not look just now`)
     expect(shown({ stands: 'free', isNumbered: true })).toContain('(the number is given when you send it)')
     expect(shown({ stands: 'sketch', address: `${siteRoot}{city}-…` })).toContain('/sites/‹city›-…')
-    expect(shown({ displayName: 'PRJ {metadata.costCentre} Aurora' })).toContain('People see: PRJ (Cost centre) Aurora')
+    expect(shown({ displayName: 'PRJ {metadata.costCentre} Aurora' })).toContain('People see: PRJ ‹Cost centre› Aurora')
   })
 
   it('says what is wrong under each input, and above them what belongs to none', () => {
