@@ -64,6 +64,19 @@ describe('a turn of a batch', () => {
     expect(await made(batchId)).toBe(25)
   })
 
+  it('ends a turn in which rows take long before its job has run out of time', async () => {
+    const batchId = await begin(6)
+    let late = 0
+    const clock = { now: () => new Date(Date.now() + late) }
+    const { directory } = core.ports
+    const person: Ports['directory']['person'] = async (id) => {
+      late += 25_000
+      return directory.person(id)
+    }
+    await run(batchId, { to: core.with({ clock, directory: { ...directory, person } }) })
+    expect([(await read(batchId)).counts.rows, await turns(batchId)]).toEqual([{ submitted: 3, waiting: 3 }, [0, 1]])
+  })
+
   it('run twice at once makes no request twice, and finishes', async () => {
     const batchId = await begin(12)
     await Promise.all([run(batchId), run(batchId), run(batchId)])

@@ -173,6 +173,10 @@ describe('a batch', () => {
     expect([collab.status, Object(collab.body).code]).toEqual([401, 'invalid-token'])
     const site = { resource: 'site', rows: rowsFrom({ displayName: 'Ganymede', templateId: templates.workingGroup }) }
     expect((await call(mail(), 'POST', '/requests/v1/batch', { body: site })).status).toBe(401)
+    for (const who of ['kim', mail()] as const) {
+      const wrong = await call(who, 'POST', '/requests/v1/batch', { body: { ...body, resource: 'mailboxes' } })
+      expect([wrong.status, Object(wrong.body).errors?.[0]?.pointer]).toEqual([422, '#/resource'])
+    }
     const { batchId } = begun(await call('kim', 'POST', '/requests/v1/batch', { body: site }))
     await becomes(batchId, 'the site', ({ requests }) => requests.succeeded === 1)
   })

@@ -20,6 +20,8 @@ export interface BatchAttempt {
 
 /** So many rows a turn, so that one which fails again and again uses up only its own turn's attempts. */
 const rowsOfATurn = 20
+/** No row is begun after so long, in milliseconds: a third of what its job has, so that a slow directory gives up no batch. */
+const longestTurn = 60_000
 /** How long a batch that has to wait does so before it looks again, in milliseconds: longer, the longer nothing moved. */
 const looks = { least: 1000, most: 60_000, share: 1 / 4 } as const
 
@@ -45,8 +47,10 @@ export async function runBatch(
   const rows = await ports.batches.waiting(batchId, rowsOfATurn)
   let wait: Wait | undefined
   let movedAt = one.updatedAt
+  const end = ports.clock.now().getTime() + longestTurn
   for (const row of rows) {
     attempt.signal.throwIfAborted()
+    if (ports.clock.now().getTime() > end) break
     const came = await rowOf(ports, settings, { ...one, updatedAt: movedAt }, row, attempt)
     if (came === 'ended') return
     if (came !== 'done') {

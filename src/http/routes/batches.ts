@@ -43,7 +43,11 @@ export const createBatch = defineRoute({
   summary: 'Ask for many sites or mailboxes at once, or try it',
   permission: 'request.create',
   audience: 'any',
-  audienceOf: (body) => (Object(body).resource === 'mailbox' ? 'mail' : 'collab'),
+  // A body that names neither is refused by its field, whoever's token came with it.
+  audienceOf: (body) => {
+    const { resource } = Object(body)
+    return resource === 'mailbox' ? 'mail' : resource === 'site' ? 'collab' : 'any'
+  },
   body: batchOrder,
   largest: largestBatch,
   answers: {
