@@ -89,6 +89,17 @@ describe('numbers and quotas at their end', () => {
     expect(sent.step === 'details' && named(sent.faults)).toEqual(['/templateId quota-reached'])
   })
 
+  it('are told with the empty form, before anybody fills it in for nothing', async () => {
+    const { id: templateId } = await core.template({ quota: { openPerPerson: 1 }, approval: null })
+    const faultsOfForm = async () => {
+      const opened = await core.provisioning.drafts.open(asKim, templateId)
+      return opened.step === 'details' && named(opened.faults)
+    }
+    expect(await faultsOfForm()).toEqual([])
+    await core.provisioning.submitSite(asKim, { templateId, displayName: 'The only one' })
+    expect(await faultsOfForm()).toEqual(['/templateId quota-reached'])
+  })
+
   it('count open requests of people, not of applications, which have many to ask for', async () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', quota: { openPerPerson: 1 } })
     const application = { ...asKim, id: randomUUID(), clientId: randomUUID() }

@@ -8,6 +8,7 @@ import { bodyOfForm, defaultsOf } from './form-values.ts'
 import { usableTemplate } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Resource, resourceOf } from './preview.ts'
+import { quotaFaults } from './quota.ts'
 import type { Request } from './request.ts'
 import type { DraftBasis } from './request-basis.ts'
 import type { Template } from './template.ts'
@@ -43,7 +44,9 @@ export async function openDraft(
     updatedAt: ports.clock.now().toISOString(),
   }
   await ports.drafts.insert(draft)
-  return { step: 'details', draft, template, faults: [], outdated: false }
+  // Who may have no more of it hears so before they fill it in; what they fill in can be kept until they may.
+  const faults = await quotaFaults({ ports, actor, requestId: draft.requestId, replaces }, template)
+  return { step: 'details', draft, template, faults, outdated: false }
 }
 
 /** What stands in a form before anybody has typed: who asks for a shared mailbox mostly wants to read it. */
