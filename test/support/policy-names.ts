@@ -1,7 +1,8 @@
-import { type Ports, type Profile, type Template, templateWithin } from '../../src/core/index.ts'
+import { type Ports, type Profile, type Settings, type Template, templateWithin } from '../../src/core/index.ts'
 import { namesFor } from '../../src/core/names.ts'
 import { kim, projectSite, tenantId } from './card-world.ts'
 import { actorOf } from './core.ts'
+import { loud } from './loud.ts'
 
 const requestId = '7d1c2b3a-4e5f-4a6b-8c7d-9e0f1a2b3c42'
 const answers = { costCentre: '4711', project: 'Größe & Maß' }
@@ -20,14 +21,14 @@ export async function names(
   profile: Profile = {},
 ) {
   let last = 41
-  const ports = {
+  const ports = loud('ports', {
     clock: { now: () => new Date('2027-03-01T09:00:00Z') },
     directory: { profile: async () => profile },
     nameCounters: { last: async () => last, next: async () => ++last },
-  } as unknown as Ports
+  }) as Ports
   const inquiry = { ports, actor: actorOf(kim), requestId, replaces: undefined, isSubmission: true, crowded: false }
   return namesFor(
-    { ...inquiry, settings: { tenantId } as never },
+    { ...inquiry, settings: loud('settings', { tenantId }) as Settings },
     template,
     typed,
     { metadata: answers },

@@ -7,6 +7,7 @@ import { expect, onTestFinished } from 'vitest'
 import { type IdempotencyStore, type Provisioning, provisioningRequest, type Request } from '../../src/core/index.ts'
 import { createHttpServer, type HttpOptions, problemBody } from '../../src/http/index.ts'
 import { contractFault } from './contract.ts'
+import { loud } from './loud.ts'
 
 export const tenantId = '0a1b2c3d-1111-4111-8111-000000000001'
 export const personId = '11111111-aaaa-4aaa-8aaa-000000000001'
@@ -98,19 +99,6 @@ const kim = { displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' }
 /** What `coreWith` makes of an admin. */
 export const asAdmin = {
   actor: async (identity: { tenantId: string; id: string }) => ({ ...identity, ...kim, isAdmin: true }),
-}
-
-function loud(name: string, parts: object): object {
-  return new Proxy(parts, {
-    get(target, property) {
-      if (typeof property === 'symbol' || property === 'then') return undefined
-      const part: unknown = Reflect.get(target, property)
-      if (part === undefined) throw new Error(`nobody expected ${name}.${property} to be called`)
-      return typeof part === 'object' && part !== null && property !== 'settings'
-        ? loud(`${name}.${property}`, part)
-        : part
-    },
-  })
 }
 
 /** A store of keys for tests that are not about it: no key is expected. */

@@ -1,13 +1,14 @@
 import { requestFormCard, requestFormView } from '../../src/cards/form-view.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/help.ts'
 import { defaultsOf } from '../../src/core/form-values.ts'
-import { type Ports, type Template, template } from '../../src/core/index.ts'
+import { type Ports, type Settings, type Template, template } from '../../src/core/index.ts'
 import { previewNames } from '../../src/core/name-preview.ts'
 import catalogue from '../../src/simulator/templates.json' with { type: 'json' }
 import { requestForm } from './card-forms.ts'
 import { draftOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { kim, mailDomain, siteRoot, tenantId } from './card-world.ts'
+import { loud } from './loud.ts'
 
 /** The sample templates as an employee meets them: the choice between them, then the empty form of each. */
 export async function templateSamples(): Promise<readonly Sample[]> {
@@ -23,7 +24,7 @@ export async function templateSamples(): Promise<readonly Sample[]> {
 
 /** What an empty form says of its names to Kim, who works in Zürich. */
 async function namesOf(one: Template) {
-  const ports = {
+  const ports = loud('ports', {
     clock: { now: () => new Date('2026-11-20T09:00:00Z') },
     directory: {
       profile: async () => ({ department: 'Digital Workplace', city: 'Zürich', country: 'CH' }),
@@ -31,12 +32,17 @@ async function namesOf(one: Template) {
     },
     nameCounters: { last: async () => 0 },
     tenant: { siteRoot },
-  } as unknown as Ports
+  }) as Ports
   const { requestId } = draftOf({})
   const actor = { ...kim, tenantId, isAdmin: false }
   const inquiry = { ports, actor, requestId, replaces: undefined, isSubmission: false, crowded: false }
-  const { preview } = await previewNames({ ...inquiry, settings: { tenantId } as never }, one, defaultsOf(one), {
-    look: false,
-  })
+  const { preview } = await previewNames(
+    { ...inquiry, settings: loud('settings', { tenantId }) as Settings },
+    one,
+    defaultsOf(one),
+    {
+      look: false,
+    },
+  )
   return preview
 }
