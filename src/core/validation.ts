@@ -126,13 +126,13 @@ function tooSmall(pointer: string, name: string, { origin, minimum }: z.core.$Zo
   const bound = String(minimum)
   if (isNumber(origin)) return fault(pointer, 'too-small', `${name} must be at least ${bound}.`, bound)
   const code = origin === 'string' && bound === '1' ? 'required' : 'too-short'
-  return fault(pointer, code, `${name} must have at least ${bound}${unit(origin)}.`)
+  return fault(pointer, code, `${name} must have at least ${bound}${unit(origin, bound)}.`)
 }
 
 function tooBig(pointer: string, name: string, { origin, maximum }: z.core.$ZodIssueTooBig): Fault {
   const bound = String(maximum)
   if (isNumber(origin)) return fault(pointer, 'too-large', `${name} may be at most ${bound}.`, bound)
-  return fault(pointer, 'too-long', `${name} may have at most ${bound}${unit(origin)}.`, bound)
+  return fault(pointer, 'too-long', `${name} may have at most ${bound}${unit(origin, bound)}.`, bound)
 }
 
 const keyWords = (issues: readonly z.core.$ZodIssue[]): string =>
@@ -153,4 +153,7 @@ function at(value: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`)
-const unit = (origin: string): string => ({ string: ' characters', array: ' entries' })[origin] ?? ''
+const unit = (origin: string, bound: string): string => {
+  const [one, several] = { string: [' character', ' characters'], array: [' entry', ' entries'] }[origin] ?? ['', '']
+  return (bound === '1' ? one : several) ?? ''
+}
