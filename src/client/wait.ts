@@ -93,6 +93,7 @@ function look(
 /** What is known after an answer; the same as before when it tells nothing new. */
 function seenIn({ body, headers }: Answer, before: Seen | undefined): Seen | undefined {
   if (body === undefined) return before
+  // Its form is the service's promise (OpenAPI); that it is an answer of this call was checked when it was read.
   const request = body as unknown as ProvisioningRequest
   const etag = headers.get('etag') ?? noVersion
   const isSame =

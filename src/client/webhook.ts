@@ -103,5 +103,6 @@ function eventIn(text: string, id: string): ProvisioningEvent {
   if (!isObject(message) || !isObject(message['data'])) throw malformed()
   const texts = ['type', 'timestamp', 'requestId', 'tenantId'].map((field) => message[field])
   if (texts.some((value) => typeof value !== 'string')) throw malformed()
+  // Signed, so its form is the service's promise; what tells it from other messages was checked.
   return { ...(message as unknown as ProvisioningEvent), id }
 }

@@ -138,6 +138,12 @@ export function isFilledIn(before: Draft['values'], now: Draft['values']): boole
   return [...Object.keys(before), ...Object.keys(now)].some((input) => said(before, input) !== said(now, input))
 }
 
+/** A draft with what its form holds now; begun, once that is something else than it opened with. */
+export function withAnswers(draft: Draft, values: Draft['values']): Draft {
+  const answers = { ...draft.values, ...values }
+  return { ...draft, values: answers, ...(isFilledIn(draft.values, answers) && { begun: true }) }
+}
+
 /** The template of a form; `not-found` when it is gone. */
 export async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template> {
   const template = await usableTemplate(ports, actor, templateId)

@@ -2,7 +2,16 @@ import { randomUUID } from 'node:crypto'
 import type { Actor } from './access.ts'
 import type { SentCard } from './chat-ports.ts'
 import type { Draft } from './draft.ts'
-import { check, type DraftView, isFilledIn, knownTemplate, ownDraft, reasonOf, showDraft, write } from './draft-view.ts'
+import {
+  check,
+  type DraftView,
+  knownTemplate,
+  ownDraft,
+  reasonOf,
+  showDraft,
+  withAnswers,
+  write,
+} from './draft-view.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { bodyOfForm, defaultsOf } from './form-values.ts'
 import { usableTemplate } from './plan.ts'
@@ -71,8 +80,7 @@ export async function reviewDraft(
 ): Promise<DraftView> {
   const draft = await ownDraft(ports, actor, requestId)
   if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
-  const answers = { ...draft.values, ...values }
-  const filled = { ...draft, values: answers, ...(isFilledIn(draft.values, answers) && { begun: true }) }
+  const filled = withAnswers(draft, values)
   const template = await knownTemplate(ports, actor, draft.templateId)
   const checked = await check(ports, settings, actor, filled, template).catch((error: unknown) => ({
     template,

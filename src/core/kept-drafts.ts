@@ -1,6 +1,6 @@
 import type { Actor } from './access.ts'
 import type { Draft } from './draft.ts'
-import { type DraftView, isFilledIn, knownTemplate, ownDraft, showDraft, write } from './draft-view.ts'
+import { type DraftView, isFilledIn, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
 import type { Ports, Settings } from './ports.ts'
 
 /** More than these nobody looks through; the others are forgotten in time. */
@@ -20,7 +20,7 @@ export async function keepDraft(
   values: Draft['values'],
 ): Promise<DraftView> {
   const draft = await ownDraft(ports, actor, requestId)
-  const asked: Draft = { ...draft, begun: true, values: { ...draft.values, ...values } }
+  const asked: Draft = { ...withAnswers(draft, values), begun: true }
   const isOpen = draft.step === 'details' && draft.version === version
   const now = (isOpen && (await write(ports, asked))) || (await ownDraft(ports, actor, requestId))
   // The same click a second time finds the form kept as it asked for.

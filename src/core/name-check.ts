@@ -1,6 +1,6 @@
 import type { Actor } from './access.ts'
 import type { Draft } from './draft.ts'
-import { type DraftView, isFilledIn, knownTemplate, ownDraft, showDraft, write } from './draft-view.ts'
+import { type DraftView, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
 import { type NamePreview, previewNames } from './name-preview.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Template } from './template.ts'
@@ -20,12 +20,7 @@ export async function checkNames(
   const draft = await ownDraft(ports, actor, requestId)
   if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
   const template = await knownTemplate(ports, actor, draft.templateId)
-  const answers = { ...draft.values, ...values }
-  const next = await write(ports, {
-    ...draft,
-    values: answers,
-    ...(isFilledIn(draft.values, answers) && { begun: true }),
-  })
+  const next = await write(ports, withAnswers(draft, values))
   if (!next) return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
   const { preview, faults } = await previewNames(inquiryOf(ports, settings, actor, next), template, next.values, {
     look: true,
