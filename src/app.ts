@@ -1,45 +1,17 @@
-import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
-import { z } from 'zod'
+import { jobsOf } from './app-jobs.ts'
+import { connectTenant, credentialsOf, newSecret, openAudit, seed, tokensOf } from './app-parts.ts'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
 import { type Environment, limitsOf, secretsOf } from './config.ts'
-import {
-  createProvisioning,
-  type Jobs,
-  type Ports,
-  type Provisioning,
-  type Settings,
-  seedTemplates,
-  templateWithin,
-} from './core/index.ts'
+import { createProvisioning, type Jobs, type Ports, type Provisioning } from './core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from './http/index.ts'
-import { jobRegistry } from './jobs/define-job.ts'
-import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
-import { followUpJob } from './jobs/follow-up.ts'
-import { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob } from './jobs/notify.ts'
-import { createWebhookPoster } from './jobs/post-webhook.ts'
-import { provisionJob } from './jobs/provision.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
-import { runBatchJob } from './jobs/run-batch.ts'
-import { realignApprovalsJob, tendApprovalJob } from './jobs/tend-approval.ts'
-import { startWatchdog, watchdogJob } from './jobs/watchdog.ts'
-import { createLog, type Logger } from './log.ts'
-import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
-import {
-  auditKeyOf,
-  chainExisting,
-  createStores,
-  type Database,
-  migrate,
-  openDatabase,
-  ownSetting,
-  type Stores,
-  startHousekeeping,
-} from './store/index.ts'
-import { findSurroundings, readJsonFile, type Surroundings, settingsOf } from './surroundings.ts'
+import { startWatchdog } from './jobs/watchdog.ts'
+import { createLog } from './log.ts'
+import { createStores, type Database, openDatabase, ownSetting, type Stores, startHousekeeping } from './store/index.ts'
+import { findSurroundings, type Surroundings, settingsOf } from './surroundings.ts'
 import { readiness, vitalsOf } from './vitals.ts'
 
 /** The running service. */
@@ -142,24 +114,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   await seed(ports, settings, surroundings)
   warmUp()
   await queue.start(
-    jobRegistry(
-      provisionJob(provisioning),
-      followUpJob(provisioning),
-      notifyJob(provisioning, outbox),
-      notifyAdminsJob(provisioning),
-      catchUpJob(provisioning),
-      refreshCardsJob(provisioning, outbox),
-      tendApprovalJob(provisioning),
-      realignApprovalsJob(provisioning),
-      runBatchJob(provisioning),
-      watchdogJob(provisioning),
-      deliverWebhookJob({
-        ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, log },
-        post: createWebhookPoster({
-          ...{ resolveHost, assertOutside: database.assertOutside, allowCidrs: settings.webhookAllowCidrs },
-        }),
-      }),
-    ),
+    jobsOf({
+      ...{ provisioning, outbox, stores, clock, jobs, database, log, webhookSecret },
+      allowCidrs: settings.webhookAllowCidrs,
+    }),
   )
   const stopWatchdog = startWatchdog(queue, log, clock.now)
   http.open()
@@ -184,62 +142,3 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     },
   }
 }
-
-/** The key of the audit's seals, over a store that is as this version expects it. */
-async function openAudit(database: Database, config: Environment, { dataDir }: Surroundings, log: Logger) {
-  const { key, isNew } = auditKeyOf(dataDir, config.AUDIT_SECRET)
-  const ran = await migrate(database, undefined, { 7: () => chainExisting(database, key) })
-  if (isNew && !ran.includes(7))
-    log.warn({}, 'a key for the audit was made: what was sealed with another is not proved')
-  return key
-}
-
-async function connectTenant(
-  config: Environment,
-  surroundings: Surroundings,
-  database: Database,
-  outgoing: typeof fetch,
-  log: Logger,
-) {
-  const certificate = config.CLIENT_CERTIFICATE_PATH
-    ? certificateFromPem(await readFile(config.CLIENT_CERTIFICATE_PATH, 'utf8'))
-    : z
-        .object({ privateKey: z.string(), thumbprintSha256: z.string() })
-        .parse(JSON.parse(await ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate()))))
-  const warn = (message: string, fields: object) => log.warn(fields, message)
-  return connectMicrosoft365({ ...surroundings, certificate, fetch: outgoing, warn })
-}
-
-/** None in local mode without an app id: then the bot listens on loopback only, and takes no tokens. */
-function credentialsOf(config: Environment, { tenantId }: Surroundings) {
-  const appId = config.MICROSOFT_APP_ID
-  if (appId === undefined) return undefined
-  return {
-    appId,
-    password: config.MICROSOFT_APP_PASSWORD,
-    tenantId: config.MICROSOFT_APP_TENANT_ID ?? tenantId,
-    type: config.MICROSOFT_APP_TYPE,
-  }
-}
-
-function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppClients }: Surroundings) {
-  const authority = `${loginUrl}/${tenantId}`
-  return {
-    authority,
-    ...{ tenantId, issuers: [`${authority}/v2.0`, `https://sts.windows.net/${tenantId}/`] },
-    jwksUrl: `${authority}/discovery/v2.0/keys`,
-    ...{ collabAudiences: [...collabAudiences], mailAudiences: [...mailAudiences] },
-    mailAppClients: [...mailAppClients],
-  }
-}
-
-/** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
-async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Surroundings): Promise<void> {
-  if (templatesFile === undefined) return
-  const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
-  if (!parsed.success)
-    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError(parsed.error)}`)
-  await seedTemplates(ports, tenantId, parsed.data)
-}
-
-const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`

@@ -37,6 +37,8 @@ const others = [
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO sent_cards SELECT gen_random_uuid(), gen_random_uuid(), 'status', 'chat', 'activity', 'sent'
    FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO notices SELECT '${tenantId}', gen_random_uuid(), 'health:red:' || n, 'sent', now() - n * interval '1 second'
+   FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO reservations SELECT '${tenantId}', 'name ' || n, gen_random_uuid()
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO token_buckets SELECT 'key ' || n, 1, now(), now() + n * interval '1 minute'

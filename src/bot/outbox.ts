@@ -5,6 +5,7 @@ import {
   type Conversation,
   everAsked,
   isForApprover,
+  type NoticeContent,
   type Outbox,
   type Request,
   referenceOf,
@@ -42,7 +43,12 @@ export function createOutbox(
     if (!isForApprover(key)) return cards.requestStatus(request, viewer)
     return cards.approvalNow(request, viewer, Number(key.split(':')[1]))
   }
+  const noticeFor = ({ personId: id, locale, timeZone }: Conversation, notice: NoticeContent): CardJson => {
+    const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin: true }
+    return cards.adminHealth(notice.report, viewer)
+  }
   return {
+    tell: (conversation, notice, what) => sender.send(conversation, noticeFor(conversation, notice), what),
     send: (conversation, request, key) =>
       sender.send(conversation, cardFor(conversation, request, key), `${request.requestId} ${key}`),
     update: (conversation, activityId, request, key) =>

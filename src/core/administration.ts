@@ -1,8 +1,9 @@
 import { type Actor, authorize } from './access.ts'
 import { type Attention, attentionOf, deadlines, sinceOf } from './attention.ts'
 import { countDeadLetters } from './dead-letters.ts'
-import type { Ports, RequestQuery } from './ports.ts'
+import type { Ports } from './ports.ts'
 import { openStates, type Request } from './request.ts'
+import type { RequestQuery } from './store-ports.ts'
 import type { OwnHealth, ServiceHealth } from './tenant-ports.ts'
 
 /** A request in the admins' list: since when it waits, and why it needs somebody, if it does. */
@@ -92,8 +93,7 @@ export interface HealthReport {
 }
 
 /** How the service and everything it needs do just now. A part that does not answer is told as such, and throws nothing. */
-export async function readHealth(ports: Ports, actor: Actor): Promise<HealthReport> {
-  authorize(actor, 'health.read')
+export async function readHealth(ports: Ports): Promise<HealthReport> {
   // When the store does not answer, which `own` tells, what it holds cannot be counted.
   const [own, services, letters] = await Promise.all([
     ports.vitals.own(),

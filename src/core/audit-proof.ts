@@ -167,6 +167,8 @@ function requestFindings(
   found: readonly Finding[],
 ): Finding[] {
   const because = (detail: string) => [finding('request', null, detail)]
+  // The chain of what is about no one request has the id of the tenant.
+  if (!request && placed.some(({ entry }) => entry.tenantId === requestId)) return []
   if (!request) return because('The request itself is gone.')
   const { body, version, status, tenantId } = request
   const columns = { requestId, version, status, tenantId }

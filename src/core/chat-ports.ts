@@ -1,4 +1,5 @@
 import type { CardKey } from './events.ts'
+import type { NoticeContent } from './notices.ts'
 import type { Request } from './request.ts'
 
 /** What the core needs of chats: where they are, which cards are in them, and a way to put cards there. */
@@ -14,6 +15,12 @@ export interface SentCard {
   /** When it was last written; the store's to say. */
   readonly updatedAt?: Date
 }
+/** How long a sending can take, in milliseconds: whoever began it earlier has died, or given it up. */
+const longestSending = 120_000
+/** Whether somebody may still be sending what was last written then. */
+export const isAtWork = ({ updatedAt }: { readonly updatedAt?: Date }, now: Date): boolean =>
+  updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
+
 export interface SentCards {
   ofRequest(requestId: string): Promise<SentCard[]>
   find(requestId: string, personId: string, key: CardKey): Promise<SentCard | undefined>
@@ -66,4 +73,6 @@ export interface Outbox {
   send(conversation: Conversation, request: Request, key: CardKey): Promise<SendResult>
   /** Throws as `send` does. */
   update(conversation: Conversation, activityId: string, request: Request, key: CardKey): Promise<UpdateResult>
+  /** Sends a card that tells of no one request; `what` tells it from others that wait for the same chat. Throws as `send` does. */
+  tell(conversation: Conversation, notice: NoticeContent, what: string): Promise<SendResult>
 }

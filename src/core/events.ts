@@ -66,6 +66,9 @@ export const cardKey = z.union([
   z.templateLiteral(['webhook:', z.enum(['undelivered', 'own', 'gone', 'failing']), ':', z.string()]),
 ])
 export type CardKey = z.output<typeof cardKey>
+/** Cards that tell of no one request: what turned, and when. */
+export const noticeKey = z.union([z.templateLiteral(['health:', z.enum(['red', 'well']), ':', z.string()])])
+export type NoticeKey = z.output<typeof noticeKey>
 /** Whether a card can be decided on. */
 export const isForApprover = (key: CardKey): boolean => key.startsWith('approval:') || key.startsWith('reminder:')
 
@@ -80,6 +83,10 @@ export const jobPayloads = {
   notify: z.object({ v, requestId: z.uuid(), personId: z.uuid(), card: cardKey }),
   /** Tells each admin, by a `notify` of the same card. */
   'notify-admins': z.object({ v, requestId: z.uuid(), card: cardKey }),
+  /** Sends one card that tells of no one request to one person, once. */
+  tell: z.object({ v, tenantId: z.uuid(), personId: z.uuid(), notice: noticeKey }),
+  /** Tells each admin, by a `tell` of the same card. */
+  'tell-admins': z.object({ v, notice: noticeKey }),
   /** Sends what a person has missed whose chat has just become known. */
   'catch-up': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
   /** Brings the cards of a request that are already in chats to its present state; `personId`: only that person's. */

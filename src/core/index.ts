@@ -82,7 +82,9 @@ export { nameTokens } from './name-pattern.ts'
 export type { NamePreview } from './name-preview.ts'
 export * from './naming.ts'
 export * from './naming-policy.ts'
+export type { HealthNotice, NoticeContent, NoticeOrder, NoticeStore, SentNotice } from './notices.ts'
 export { nudgeFrom } from './nudge.ts'
+export { type OrganisationAction, organisationActions } from './organisation-audit.ts'
 export { from, type Origin, originNow, origins } from './origin.ts'
 export { type Evaluation, isForMailboxPlan, type MailboxPlan, type Plan, type SitePlan } from './plan.ts'
 export type * from './ports.ts'
@@ -107,6 +109,7 @@ export {
 export { type SimulatedPreview, type Simulation, simulatedPreview } from './simulation.ts'
 export * from './site.ts'
 export { standsFor } from './stand-ins.ts'
+export type * from './store-ports.ts'
 export * from './template.ts'
 export {
   type MeantTemplates,

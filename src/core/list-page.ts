@@ -1,6 +1,7 @@
 import type { Actor } from './access.ts'
-import type { Ports, RequestQuery } from './ports.ts'
+import type { Ports } from './ports.ts'
 import type { Request } from './request.ts'
+import type { RequestQuery } from './store-ports.ts'
 
 /** Which page: the newest; what is older than the request of this number; or what is newer than it. */
 export interface PageAt {

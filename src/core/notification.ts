@@ -2,7 +2,7 @@ import { waitingFor } from './approval-stage.ts'
 import { waitingStage } from './approval-time.ts'
 import { personOrMembers } from './approvers.ts'
 import { askApprovers, outcomeCard, tellRequester } from './change.ts'
-import type { Conversation, Outbox, SentCard } from './chat-ports.ts'
+import { type Conversation, isAtWork, type Outbox, type SentCard } from './chat-ports.ts'
 import { PutOff, TenantError } from './errors.ts'
 import { type CardKey, isForApprover, type JobOrder, type JobPayload, jobId } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -56,11 +56,6 @@ export async function deliverCard(
   if (before) return ports.sentCards.put({ ...card, state: 'unknown' })
   throw new Error(`the answer to card ${key} of ${requestId} was lost`)
 }
-
-/** How long a sending can take, in milliseconds: whoever began it earlier has died, or given it up. */
-const longestSending = 120_000
-const isAtWork = ({ updatedAt }: SentCard, now: Date): boolean =>
-  updatedAt !== undefined && now.getTime() - updatedAt.getTime() < longestSending
 
 /** A card that waited while its subject moved on says nothing any more. */
 function stillToTell(request: Request, key: CardKey): boolean {

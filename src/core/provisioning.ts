@@ -1,58 +1,43 @@
 import { randomUUID } from 'node:crypto'
-import { z } from 'zod'
-import { type Actor, admit, type Permission } from './access.ts'
+import type { Actor } from './access.ts'
 import { actorFor, type CallerIdentity } from './acting.ts'
-import { readHealth, readQueue, readStuck } from './administration.ts'
 import { asking } from './approvers.ts'
-import { readAudit } from './audit-report.ts'
 import type { BatchOrder, BatchRowStatus } from './batch.ts'
 import { createBatchCheck } from './batch-check.ts'
-import { type BatchAttempt, giveUpBatch, runBatch } from './batch-run.ts'
 import { beginBatch, cancelBatch, readBatch, readBatchRows } from './batching.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
-import type { Conversation, Outbox } from './chat-ports.ts'
 import { findColleagues } from './colleagues.ts'
-import { completeByWebhook, lookWhetherThere } from './completion.ts'
-import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { cancel, retry } from './decision.ts'
-import { delegate, endDelegation, readDelegations, realignAll } from './delegation.ts'
+import { delegate, endDelegation, readDelegations } from './delegation.ts'
 import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
 import { discardDraft, editDraft, openDraft, readDraft, reviewDraft, type StatusCard, submitDraft } from './drafting.ts'
-import type { CardKey, JobPayload } from './events.ts'
-import { giveUp, provision, type Run } from './execution.ts'
 import { readExplanation } from './explanation.ts'
 import { continueDraft, keepDraft, listBegun } from './kept-drafts.ts'
 import { type PageAt, pageOfApprovals, pageOfOwn } from './list-page.ts'
 import { approve, reject } from './membership.ts'
 import { checkNames, likelyNames } from './name-check.ts'
-import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
 import { nudge } from './nudge.ts'
 import type { Ports, Settings } from './ports.ts'
+import { createAdministration } from './provisioning-admin.ts'
+import { doorOf } from './provisioning-door.ts'
+import { createSystem } from './provisioning-system.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
 import { type Reassignment, reassign } from './reassign.ts'
-import { type Deciding, noted, noteRefused } from './refused.ts'
+import { noted } from './refused.ts'
 import { draftFromRequest, draftLikeRequest } from './repeating.ts'
 import { previewRequest } from './request-preview.ts'
 import { previewAs, simulate } from './simulation.ts'
 import { submit } from './submission.ts'
 import type { Template } from './template.ts'
 import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from './template-care.ts'
-import { tendStage } from './tend.ts'
-import { watch } from './watchdog.ts'
 
 /**
  * The provisioning core as its callers use it: the bot, the REST routes and the jobs. Every function that acts for
  * somebody takes who is asking first, and decides by the access table.
  */
 export function createProvisioning(ports: Ports, settings: Settings) {
-  /** A way in: the access table is asked before anything is read. */
-  const to =
-    <Rest extends unknown[], Result>(permission: Permission, enter: (actor: Actor, ...rest: Rest) => Promise<Result>) =>
-    async (actor: Actor, ...rest: Rest): Promise<Result> => {
-      admit(actor, settings.tenantId, permission)
-      return enter(actor, ...rest)
-    }
+  const to = doorOf(settings)
   return {
     settings,
     siteRoot: ports.tenant.siteRoot,
@@ -128,16 +113,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       cancel: to('batch.cancel', (actor, batchId: string) => cancelBatch(ports, actor, batchId)),
     },
 
-    admin: {
-      queue: to('queue.read', (actor) => readQueue(ports, actor)),
-      stuck: to('queue.read', (actor) => readStuck(ports, actor)),
-      health: to('health.read', (actor) => readHealth(ports, actor)),
-      audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
-      deadLetters: to('deadLetter.read', (_, page: { limit: number; cursor?: string }) => readDeadLetters(ports, page)),
-      deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),
-      dismiss: to('deadLetter.dismiss', (actor, letterId: string) => dismissDeadLetter(ports, actor, letterId)),
-      replay: to('deadLetter.replay', (actor, letterId: string) => replayDeadLetter(ports, settings, actor, letterId)),
-    },
+    admin: createAdministration(ports, settings, to),
 
     templates: {
       list: to('template.read', (actor) => listTemplates(ports, actor)),
@@ -199,37 +175,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       people: (ids: readonly string[]) => peopleOf(ports, ids),
     },
 
-    /** What jobs and webhooks call. They act for the system, so they take no actor. */
-    system: {
-      provision: (requestId: string, run: Run) => provision(ports, settings, requestId, run),
-      lookWhetherThere: (requestId: string, look: number) => lookWhetherThere(ports, settings, requestId, look),
-      completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
-      deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
-        deliverCard(ports, settings, outbox, order, attempt),
-      refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
-      tendApproval: (order: JobPayload<'tend-approval'>) => tendStage(ports, settings, order),
-      runBatch: (order: JobPayload<'run-batch'>, attempt: BatchAttempt) => runBatch(ports, settings, order, attempt),
-      giveUpBatch: (batchId: string) => giveUpBatch(ports, batchId),
-      realignApprovals: (of: { tenantId: string; personId: string }) => realignAll(ports, settings, of),
-      /**
-       * Somebody of our tenant who is let into nothing tried to decide. What they named is theirs to choose, and may be
-       * anything; of another tenant's people nothing is written.
-       */
-      async noteRefused(who: { tenantId: string; id: string }, requestId: unknown, tried: Deciding): Promise<void> {
-        const id = z.uuid().safeParse(requestId).data
-        if (id !== undefined && who.tenantId === settings.tenantId)
-          await noteRefused(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
-      },
-      watch: (underWay: readonly string[], lookedAfter: readonly string[]) =>
-        watch(ports, settings, underWay, lookedAfter),
-      /** The present versions of requests, to know which have changed; of what they are it tells nothing. */
-      versions: (requestIds: readonly string[]) => ports.requests.versions(requestIds),
-      giveUp: (requestId: string) => giveUp(ports, settings, requestId),
-      notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
-      meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),
-      isClosed: (tenantId: string, personId: string) => isClosed(ports, tenantId, personId),
-      catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),
-    },
+    system: createSystem(ports, settings),
   }
 }
 export type Provisioning = ReturnType<typeof createProvisioning>

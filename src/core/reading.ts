@@ -1,9 +1,10 @@
 import { type Actor, authorize, may, notFound } from './access.ts'
 import { refuseFields } from './errors.ts'
 import type { AuditEntry } from './events.ts'
-import type { Ports, RequestQuery } from './ports.ts'
+import type { Ports } from './ports.ts'
 import { refusedAction } from './refused.ts'
 import { type Request, referencePattern } from './request.ts'
+import type { RequestQuery } from './store-ports.ts'
 import { fault } from './validation.ts'
 
 /** A request that the actor may see; `not-found` also when it exists and is somebody else's. */

@@ -14,6 +14,29 @@ export const notifyJob = (provisioning: Provisioning, outbox: Outbox) =>
     handle: (order, { attempt }) => provisioning.system.deliverCard(outbox, order, attempt),
   })
 
+/** Sends one card that tells of no one request to one person, once. */
+export const tellJob = (provisioning: Provisioning, outbox: Outbox) =>
+  defineJob({
+    name: 'tell',
+    payload: jobPayloads.tell,
+    retries: 10,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 4,
+    handle: ({ v: _, ...order }, { attempt }) => provisioning.system.tell(outbox, order, attempt),
+  })
+
+/** Tells each admin by a `tell` of their own. */
+export const tellAdminsJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'tell-admins',
+    payload: jobPayloads['tell-admins'],
+    retries: 10,
+    retryDelaySeconds: 5,
+    expireInSeconds: 60,
+    handle: ({ notice }) => provisioning.system.tellAdmins(notice),
+  })
+
 /** Sends what a person has missed whose chat has just become known. */
 export const catchUpJob = (provisioning: Provisioning) =>
   defineJob({

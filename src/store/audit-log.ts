@@ -47,7 +47,7 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
   }
 
   async function appendTo(requestId: string, entries: readonly AuditEntry[], state?: AuditedState): Promise<void> {
-    const isNew = state?.after !== undefined && state.before === undefined
+    const isNew = (state?.after !== undefined && state.before === undefined) || isOfOrganisation(requestId, entries)
     if (isNew && (await begin(entries, state))) return
     for (let attempt = 1; attempt <= 3; attempt += 1)
       if (await database.transaction(() => goOn(requestId, entries, state))) return
@@ -95,6 +95,10 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
     },
   }
 }
+
+/** What is about no one request stands in a chain whose id is the tenant's, which begins with its first entry. */
+const isOfOrganisation = (chainId: string, entries: readonly AuditEntry[]): boolean =>
+  entries.every(({ tenantId }) => tenantId === chainId)
 
 /** Entries by a person, and those whose words name them. */
 const mentions = `body IS NOT NULL AND (actor_id = $1 OR position($1 IN body::text) > 0)`

@@ -39,12 +39,12 @@ export async function isOurTurn(database: Database): Promise<boolean> {
 
 /** What only grows otherwise; each store knows how long it keeps what. */
 export async function forgetOld(stores: Stores, at: Date): Promise<void> {
-  const { idempotency, drafts, batches, deliveries, delegations, templates, botState } = stores
+  const { idempotency, drafts, batches, deliveries, delegations, templates, botState, notices } = stores
   const all = [
     () => stores.inbox.forgetOld(),
     async () => stores.tokenBuckets?.forgetFull(),
     () => stores.chatPace.forgetOld(),
-    ...[idempotency, drafts, batches, deliveries, delegations, templates, botState].map(
+    ...[idempotency, drafts, batches, deliveries, delegations, templates, botState, notices].map(
       (store) => () => store.forgetOld(at),
     ),
   ]

@@ -12,6 +12,7 @@ import { createDraftStore } from './drafts.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
 import { createInbox } from './inbox.ts'
 import { createNameCounters } from './name-counters.ts'
+import { createNoticeStore } from './notices.ts'
 import { createRequestStore } from './requests.ts'
 import { createReservations } from './reservations.ts'
 import { createSentCards } from './sent-cards.ts'
@@ -39,6 +40,7 @@ type StorePorts = Pick<
   | 'deliveries'
   | 'endpoints'
   | 'sentCards'
+  | 'notices'
   | 'conversations'
 >
 /** The stores that the core asks for, and those that the edges keep beside them. */
@@ -68,6 +70,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     deliveries: createDeliveryStore(database),
     endpoints: createWebhookEndpointStore(database),
     sentCards: createSentCards(database),
+    notices: createNoticeStore(database),
     conversations: createConversationStore(database),
     botState: createBotState(database),
     chatPace: createChatPace(database),

@@ -44,6 +44,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** The files beside the rooms, which wire them. */
 const composition = new Set([
   'app',
+  'app-jobs',
+  'app-parts',
   'surroundings',
   'vitals',
   'main',

@@ -1,0 +1,61 @@
+import type { Clock, Jobs, Outbox, Provisioning } from './core/index.ts'
+import { jobRegistry } from './jobs/define-job.ts'
+import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
+import { followUpJob } from './jobs/follow-up.ts'
+import { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob, tellAdminsJob, tellJob } from './jobs/notify.ts'
+import { createWebhookPoster } from './jobs/post-webhook.ts'
+import { provisionJob } from './jobs/provision.ts'
+import { resolveHost } from './jobs/resolve-host.ts'
+import { runBatchJob } from './jobs/run-batch.ts'
+import { realignApprovalsJob, tendApprovalJob } from './jobs/tend-approval.ts'
+import { watchdogJob } from './jobs/watchdog.ts'
+import type { Logger } from './log.ts'
+import type { Database, Stores } from './store/index.ts'
+
+/** What the jobs work with. */
+interface Parts {
+  readonly provisioning: Provisioning
+  readonly outbox: Outbox
+  readonly stores: Stores
+  readonly clock: Clock
+  readonly jobs: Jobs
+  readonly database: Database
+  readonly log: Logger
+  /** What the bot's own subscription is signed with. */
+  readonly webhookSecret: string
+  /** Networks that webhooks may go to although they are private. */
+  readonly allowCidrs: readonly string[]
+}
+
+/** Every job that there is. */
+export const jobsOf = ({
+  provisioning,
+  outbox,
+  stores,
+  clock,
+  jobs,
+  database,
+  log,
+  webhookSecret,
+  allowCidrs,
+}: Parts) =>
+  jobRegistry(
+    provisionJob(provisioning),
+    followUpJob(provisioning),
+    notifyJob(provisioning, outbox),
+    notifyAdminsJob(provisioning),
+    tellJob(provisioning, outbox),
+    tellAdminsJob(provisioning),
+    catchUpJob(provisioning),
+    refreshCardsJob(provisioning, outbox),
+    tendApprovalJob(provisioning),
+    realignApprovalsJob(provisioning),
+    runBatchJob(provisioning),
+    watchdogJob(provisioning),
+    deliverWebhookJob({
+      ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, log },
+      post: createWebhookPoster({
+        ...{ resolveHost, assertOutside: database.assertOutside, allowCidrs },
+      }),
+    }),
+  )

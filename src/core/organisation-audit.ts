@@ -1,0 +1,32 @@
+import type { Actor } from './access.ts'
+import type { Ports } from './ports.ts'
+
+/** What is done that is about no one request; cards have words for each. */
+export const organisationActions = [
+  'template-switched',
+  'exported',
+  'export-read',
+  'person-exported',
+  'person-erased',
+  'webhook-tested',
+  'certificate-read',
+  'jobs-taken-over',
+  'job-replayed',
+  'job-dismissed',
+] as const
+export type OrganisationAction = (typeof organisationActions)[number]
+
+/**
+ * Writes down what somebody did that is about no one request. Such entries are a chain of their own, whose id is the tenant's: sealed
+ * and proved as a request's is. To be called in the transaction of the change itself, if it has one.
+ */
+export async function noteAct(
+  { audit, clock }: Pick<Ports, 'audit' | 'clock'>,
+  { tenantId, id, displayName, userPrincipalName }: Actor,
+  action: OrganisationAction,
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const actor = { id, displayName, userPrincipalName }
+  const at = clock.now().toISOString()
+  await audit.append([{ requestId: tenantId, tenantId, at, actor, action, data: { ...data } }])
+}

@@ -1,0 +1,19 @@
+import { readHealth, readQueue, readStuck } from './administration.ts'
+import { readAudit } from './audit-report.ts'
+import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import type { Ports, Settings } from './ports.ts'
+import type { Door } from './provisioning-door.ts'
+
+/** What admins do: to see everything, and to mend anything. */
+export function createAdministration(ports: Ports, settings: Settings, to: Door) {
+  return {
+    queue: to('queue.read', (actor) => readQueue(ports, actor)),
+    stuck: to('queue.read', (actor) => readStuck(ports, actor)),
+    health: to('health.read', () => readHealth(ports)),
+    audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
+    deadLetters: to('deadLetter.read', (_, page: { limit: number; cursor?: string }) => readDeadLetters(ports, page)),
+    deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),
+    dismiss: to('deadLetter.dismiss', (actor, letterId: string) => dismissDeadLetter(ports, actor, letterId)),
+    replay: to('deadLetter.replay', (actor, letterId: string) => replayDeadLetter(ports, settings, actor, letterId)),
+  }
+}

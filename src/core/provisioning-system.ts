@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { type BatchAttempt, giveUpBatch, runBatch } from './batch-run.ts'
+import type { Conversation, Outbox } from './chat-ports.ts'
+import { completeByWebhook, lookWhetherThere } from './completion.ts'
+import { realignAll } from './delegation.ts'
+import type { CardKey, JobPayload, NoticeKey } from './events.ts'
+import { giveUp, provision, type Run } from './execution.ts'
+import { deliverNotice, type NoticeOrder, tellAdminsAll } from './notices.ts'
+import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
+import type { Ports, Settings } from './ports.ts'
+import { type Deciding, noteRefused } from './refused.ts'
+import { tendStage } from './tend.ts'
+import { watch } from './watchdog.ts'
+
+/** What jobs and webhooks call. They act for the system, so they take no actor. */
+export function createSystem(ports: Ports, settings: Settings) {
+  return {
+    provision: (requestId: string, run: Run) => provision(ports, settings, requestId, run),
+    lookWhetherThere: (requestId: string, look: number) => lookWhetherThere(ports, settings, requestId, look),
+    completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
+    deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
+      deliverCard(ports, settings, outbox, order, attempt),
+    refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
+    tendApproval: (order: JobPayload<'tend-approval'>) => tendStage(ports, settings, order),
+    runBatch: (order: JobPayload<'run-batch'>, attempt: BatchAttempt) => runBatch(ports, settings, order, attempt),
+    giveUpBatch: (batchId: string) => giveUpBatch(ports, batchId),
+    realignApprovals: (of: { tenantId: string; personId: string }) => realignAll(ports, settings, of),
+    /**
+     * Somebody of our tenant who is let into nothing tried to decide. What they named is theirs to choose, and may be
+     * anything; of another tenant's people nothing is written.
+     */
+    async noteRefused(who: { tenantId: string; id: string }, requestId: unknown, tried: Deciding): Promise<void> {
+      const id = z.uuid().safeParse(requestId).data
+      if (id !== undefined && who.tenantId === settings.tenantId)
+        await noteRefused(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
+    },
+    watch: (underWay: readonly string[], lookedAfter: readonly string[]) =>
+      watch(ports, settings, underWay, lookedAfter),
+    /** The present versions of requests, to know which have changed; of what they are it tells nothing. */
+    versions: (requestIds: readonly string[]) => ports.requests.versions(requestIds),
+    giveUp: (requestId: string) => giveUp(ports, settings, requestId),
+    notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
+    /** Cards that tell of no one request. */
+    tell: (outbox: Outbox, order: NoticeOrder, attempt: number) =>
+      deliverNotice(ports, settings, outbox, order, attempt),
+    tellAdmins: (notice: NoticeKey) => tellAdminsAll(ports, settings, notice),
+    meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),
+    isClosed: (tenantId: string, personId: string) => isClosed(ports, tenantId, personId),
+    catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),
+  }
+}

@@ -1,0 +1,10 @@
+-- Cards that tell of no one request: how the service does, what is open. The primary key is what makes each be sent once.
+CREATE TABLE notices (
+  tenant_id uuid NOT NULL,
+  person_id uuid NOT NULL,
+  key text NOT NULL,
+  state text NOT NULL,
+  updated_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, person_id, key)
+);
+CREATE INDEX notices_by_age ON notices (updated_at);
