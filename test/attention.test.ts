@@ -168,7 +168,14 @@ describe('an admin', () => {
       vitals: { own: async () => own },
       tenant: { ...core.ports.tenant, health: async () => services },
     })
-    expect(await provisioning.admin.health(admin)).toEqual({ own, deadLetters: 0, services, at: now })
+    expect(await provisioning.admin.health(admin)).toEqual({
+      ...{ state: 'red', at: now, version: '1.2.3', startedAt: own.startedAt },
+      parts: [
+        { name: 'database', state: 'red', says: 'silent' },
+        { name: 'exchange', state: 'red', says: 'fails', problem: 'It did not answer in 5 seconds.' },
+        { name: 'graph', state: 'green', says: 'answers', milliseconds: 12 },
+      ],
+    })
   })
 
   describe('mends what stands still', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type CardJson, cards } from '../src/cards/index.ts'
-import type { HealthReport } from '../src/core/index.ts'
+import { type HealthFacts, judgeHealth } from '../src/core/index.ts'
 import { mailboxes, mailboxStepsUntil } from './support/card-mailboxes.ts'
 import { kim, requests, sam, viewerOf } from './support/card-requests.ts'
 import { queue, stuckEntries } from './support/card-samples-admin.ts'
@@ -109,20 +109,21 @@ describe('what an admin is asked to confirm', () => {
 })
 
 describe('the health card', () => {
-  const report = (own: Partial<HealthReport['own']>, problem?: string, given = 0): HealthReport => ({
-    own: {
-      databaseMilliseconds: 3,
-      queue: { waiting: 0, oldestSeconds: 0 },
-      watchedAt: asSam.now,
-      version: '1.4.0',
-      startedAt: new Date('2026-11-14T10:45:00Z'),
-      ...own,
-    },
-    deadLetters: given,
-    services: [{ name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem }) }],
-    at: asSam.now,
-  })
-  const words = (own: Partial<HealthReport['own']>, problem?: string, given = 0) =>
+  const report = (own: Partial<HealthFacts['own']>, problem?: string, given = 0) =>
+    judgeHealth({
+      own: {
+        databaseMilliseconds: 3,
+        queue: { waiting: 0, oldestSeconds: 0 },
+        watchedAt: asSam.now,
+        version: '1.4.0',
+        startedAt: new Date('2026-11-14T10:45:00Z'),
+        ...own,
+      },
+      deadLetters: given,
+      services: [{ name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem }) }],
+      at: asSam.now,
+    })
+  const words = (own: Partial<HealthFacts['own']>, problem?: string, given = 0) =>
     textOf(cards.adminHealth(report(own, problem, given), asSam))
 
   it('says that all is well, how quick everything answers, and how long the service has been up', () => {
@@ -139,9 +140,9 @@ describe('the health card', () => {
   it('names what does not answer, what is late and what was given up', () => {
     expect(words({ databaseMilliseconds: null })).toMatch(/One thing needs you[\s\S]*Does not answer/)
     expect(words({ queue: { waiting: 1200, oldestSeconds: 720 } })).toContain(
-      '1,200 waiting or at work, the oldest for 12 min',
+      'Waiting or at work: 1,200. The oldest has been due for 12 min.',
     )
-    const all = words({ databaseMilliseconds: null }, 'Exchange answered 401.', 3)
+    const all = words({ watchedAt: null }, 'Exchange answered 401.', 3)
     expect(words({ watchedAt: null })).toContain('Does not look for requests that stand still')
     const halfAnHourAgo = new Date(asSam.now.getTime() - 1_800_000)
     expect(words({ watchedAt: halfAnHourAgo })).toContain('Has not looked for requests that stand still for 30 min')

@@ -3,6 +3,7 @@ import { type CardJson, cards } from '../src/cards/index.ts'
 import {
   type Delegation,
   fault,
+  judgeHealth,
   type Person,
   type RequestForMailbox,
   type RequestForSite,
@@ -168,7 +169,10 @@ function largest(letter: string): [name: string, card: CardJson][] {
     ['jobs', cards.adminJobs({ total: 99, jobs }, asAdmin)],
     [
       'health',
-      cards.adminHealth({ own: { ...own, startedAt: new Date(0) }, deadLetters: 9, services, at: new Date() }, asAdmin),
+      cards.adminHealth(
+        judgeHealth({ own: { ...own, startedAt: new Date(0) }, deadLetters: 9, services, at: new Date() }),
+        asAdmin,
+      ),
     ],
     ['notice', cards.notice({ code: 'tooManyOpen', detail: long(4000), by: long(256) }, asAdmin)],
     ['form', formWith(long)],

@@ -5,6 +5,7 @@ import { literal } from '../src/cards/literal.ts'
 import {
   type ApprovalStage,
   fault,
+  judgeHealth,
   type Person,
   type RequestForMailbox,
   type RequestForSite,
@@ -190,7 +191,7 @@ function everyMailboxCard(text: string): CardJson[] {
     cards.adminConfirm({ verb: 'admin.retry', request: failed }, asAdmin),
     cards.adminConfirm({ verb: 'admin.cancel', request: failed, comment: text }, asAdmin),
     cards.adminHealth(
-      { own: { ...own, startedAt: new Date(0) }, deadLetters: 1, services, at: new Date(1000) },
+      judgeHealth({ own: { ...own, startedAt: new Date(0) }, deadLetters: 1, services, at: new Date(1000) }),
       asAdmin,
     ),
     cards.adminJobs(

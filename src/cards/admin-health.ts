@@ -1,24 +1,27 @@
 import { z } from 'zod'
-import type { HealthReport } from '../core/index.ts'
+import {
+  type HealthPart,
+  type HealthReport,
+  type HealthState,
+  healthInWords,
+  healthParts,
+  healthStates,
+} from '../core/index.ts'
 import { defineCard } from './define-card.ts'
-import { look, looks, type RowLook, rowLook, rowLooks, toKnow } from './look.ts'
+import { type Look, look, looks, type RowLook, rowLook, rowLooks, toFix, toKnow } from './look.ts'
 import { strings } from './strings.ts'
-import { cut, duration, longest, quantity, quickness, time, type Viewer } from './words.ts'
+import { cut, duration, longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
 
-type PartName = keyof typeof strings.health.part
-type Says = keyof typeof strings.health.says
-const keysOf = <K extends string>(words: Readonly<Record<K, string>>) => Object.keys(words) as [K, ...K[]]
-
-const part = z.strictObject({
-  name: z.enum(keysOf<PartName>(strings.health.part)),
-  says: z.enum(keysOf<Says>(strings.health.says)),
-  value: z.string(),
-  age: z.string(),
+const row = z.strictObject({
+  name: z.enum(healthParts),
+  state: z.enum(healthStates),
+  sentence: z.string(),
+  /** What was counted lately, or `''`. */
+  numbers: z.string(),
   look: rowLook,
   /** What to type to go on from here, or `''`. */
   command: z.string(),
 })
-type Part = z.output<typeof part>
 
 export const adminHealthCard = defineCard({
   name: 'admin-health',
@@ -26,80 +29,66 @@ export const adminHealthCard = defineCard({
     at: z.string(),
     look,
     heading: z.enum(['good', 'one', 'many']),
-    troubles: z.int(),
-    parts: z.array(part).min(1),
+    troubles: z.array(row),
+    good: z.array(row),
+    /** Whether those that are well are shown at once. */
+    open: z.boolean(),
     version: z.string(),
     uptime: z.string(),
   }),
 })
 
-/** A job that is due should be at work by then, in seconds. */
-const lateAfter = 60
-
-const toLookAt: RowLook = { ...rowLooks.done, mark: '!', color: 'Attention' }
-const broken: RowLook = { ...rowLooks.failed, now: false }
-const partOf = (name: PartName, says: Says, look: RowLook, more: Partial<Part> = {}): Part => ({
-  name,
-  says,
-  value: '',
-  age: '',
-  look,
-  command: '',
-  ...more,
-})
+const bands: Readonly<Record<HealthState, Look>> = { green: looks.succeeded, amber: toKnow, red: toFix }
+const marks: Readonly<Record<HealthState, RowLook>> = {
+  green: rowLooks.done,
+  amber: { ...rowLooks.done, mark: '!', color: 'Attention' },
+  red: { ...rowLooks.failed, now: false },
+}
 
 /** How the service and everything it needs do: what is wrong first. */
-export function adminHealthView(
-  { own, deadLetters, services, at }: HealthReport,
-  viewer: Viewer,
-): Parameters<typeof adminHealthCard.render>[0] {
-  const parts = [...ownParts(own), watchdogPart(own, at), deadLettersPart(deadLetters), ...services.map(serviceOf)]
-  const troubles = parts.filter(({ look }) => look.mark !== '✓')
+export function adminHealthView(report: HealthReport, viewer: Viewer): Parameters<typeof adminHealthCard.render>[0] {
+  const { state, at, version, startedAt, parts } = report
+  const rows = parts.map((part) => rowOf(part, viewer))
+  const troubles = rows.filter((row) => row.state !== 'green')
   return {
     at: time({ ...viewer, now: at }),
-    look: troubles.length === 0 ? looks.succeeded : toKnow,
+    look: bands[state],
     heading: troubles.length === 0 ? 'good' : troubles.length === 1 ? 'one' : 'many',
-    troubles: troubles.length,
-    parts: [...troubles, ...parts.filter((part) => !troubles.includes(part))],
-    version: own.version,
-    uptime: duration(at.getTime() - own.startedAt.getTime()),
+    troubles,
+    good: rows.filter((row) => row.state === 'green'),
+    open: troubles.length === 0,
+    version,
+    uptime: duration(at.getTime() - startedAt.getTime()),
   }
 }
 
-function ownParts({ databaseMilliseconds, queue }: HealthReport['own']): Part[] {
-  const { waiting, oldestSeconds } = queue
-  const value = quantity(waiting)
-  return [
-    databaseMilliseconds === null
-      ? partOf('database', 'silent', broken)
-      : partOf('database', 'answers', rowLooks.done, { value: quickness(databaseMilliseconds) }),
-    oldestSeconds > lateAfter
-      ? partOf('queue', 'late', toLookAt, {
-          value,
-          age: duration(oldestSeconds * 1000),
-          command: strings.types.adminStuck,
-        })
-      : partOf('queue', waiting === 0 ? 'idle' : 'onTime', rowLooks.done, { value }),
-  ]
+function rowOf(part: HealthPart, viewer: Viewer): z.output<typeof row> {
+  const { name, state, says } = part
+  const writing = {
+    quickness,
+    duration: (seconds: number) => duration(seconds * 1000),
+    days: (count: number) => inUnits(count, 'day'),
+    share: (of: number) => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of),
+    moment: (at: string) => moment(at, viewer, 'full'),
+    count: quantity,
+  }
+  const shown = { ...part, ...(part.problem !== undefined && { problem: cut(part.problem, longest.text) }) }
+  return {
+    name,
+    state,
+    sentence: healthInWords(strings.health.says[says], shown, writing),
+    numbers: (part.calls ?? 0) > 0 ? healthInWords(strings.health.lately, shown, writing) : '',
+    look: marks[state],
+    command: state === 'green' ? '' : (commands[name] ?? ''),
+  }
 }
 
-/** The watchdog looks every minute; after some that did not come, nobody looks. */
-const unwatchedAfter = 5 * 60_000
-
-function watchdogPart({ watchedAt }: HealthReport['own'], at: Date): Part {
-  if (watchedAt === null) return partOf('watchdog', 'neverWatched', broken)
-  const ago = at.getTime() - watchedAt.getTime()
-  return ago > unwatchedAfter
-    ? partOf('watchdog', 'unwatched', broken, { age: duration(ago) })
-    : partOf('watchdog', 'watched', rowLooks.done, { age: duration(ago) })
+/** Where what is wrong with a part can be seen and mended. */
+const commands: Partial<Readonly<Record<HealthPart['name'], string>>> = {
+  queue: strings.types.adminStuck,
+  watchdog: strings.types.adminStuck,
+  deadLetters: strings.types.adminJobs,
 }
 
-const deadLettersPart = (count: number): Part =>
-  count === 0
-    ? partOf('deadLetters', 'noDeadLetters', rowLooks.done)
-    : partOf('deadLetters', 'deadLetters', broken, { value: quantity(count), command: strings.types.adminJobs })
-
-function serviceOf({ name, milliseconds, problem }: HealthReport['services'][number]): Part {
-  if (problem !== undefined) return partOf(name, 'problem', broken, { value: cut(problem, longest.text) })
-  return partOf(name, 'answers', rowLooks.done, { value: quickness(milliseconds) })
-}
+const inUnits = (value: number, unit: 'day'): string =>
+  new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)

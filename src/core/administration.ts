@@ -1,10 +1,8 @@
 import { type Actor, authorize } from './access.ts'
 import { type Attention, attentionOf, deadlines, sinceOf } from './attention.ts'
-import { countDeadLetters } from './dead-letters.ts'
 import type { Ports } from './ports.ts'
 import { openStates, type Request } from './request.ts'
 import type { RequestQuery } from './store-ports.ts'
-import type { OwnHealth, ServiceHealth } from './tenant-ports.ts'
 
 /** A request in the admins' list: since when it waits, and why it needs somebody, if it does. */
 export interface QueueEntry {
@@ -82,23 +80,4 @@ export async function readStuck(ports: Ports, actor: Actor): Promise<Stuck> {
   const counts = await Promise.all(late.map((part) => ports.requests.count({ tenantId, ...part })))
   const entries = (await entriesOf(ports, tenantId, late)).filter(({ attention }) => attention !== undefined)
   return { count: counts.reduce((sum, one) => sum + one, 0), entries: entries.sort(byNeed) }
-}
-
-export interface HealthReport {
-  readonly own: OwnHealth
-  /** Jobs that were given up and that nobody has looked after. */
-  readonly deadLetters: number
-  readonly services: readonly ServiceHealth[]
-  readonly at: Date
-}
-
-/** How the service and everything it needs do just now. A part that does not answer is told as such, and throws nothing. */
-export async function readHealth(ports: Ports): Promise<HealthReport> {
-  // When the store does not answer, which `own` tells, what it holds cannot be counted.
-  const [own, services, letters] = await Promise.all([
-    ports.vitals.own(),
-    ports.tenant.health(),
-    countDeadLetters(ports).catch(() => 0),
-  ])
-  return { own, deadLetters: letters, services, at: ports.clock.now() }
 }

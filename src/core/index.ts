@@ -1,6 +1,6 @@
 /** The core's only door: rooms import from here and nowhere else in `core/`. */
 export * from './access.ts'
-export type { HealthReport, Queue, QueueEntry, Stuck } from './administration.ts'
+export type { Queue, QueueEntry, Stuck } from './administration.ts'
 export * from './approval.ts'
 export * from './approval-policy.ts'
 export * from './approval-stage.ts'
@@ -75,6 +75,10 @@ export {
   type Writing,
 } from './explanation-words.ts'
 export { asksForAddress } from './form-values.ts'
+export { type HealthFacts, judgeHealth } from './health.ts'
+export * from './health-report.ts'
+export * from './health-thresholds.ts'
+export * from './health-words.ts'
 export { type ListPage, mostCounted, type PageAt } from './list-page.ts'
 export type { Outlook } from './look-ahead.ts'
 export * from './mailbox.ts'

@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { type HealthReport, readHealth } from './administration.ts'
 import { personOrMembers } from './approvers.ts'
 import { isAtWork, type Outbox } from './chat-ports.ts'
 import { type JobOrder, type JobPayload, jobId, type NoticeKey } from './events.ts'
+import { readHealth } from './health.ts'
+import type { HealthReport } from './health-report.ts'
 import type { Ports, Settings } from './ports.ts'
 
 /** What a card says that tells of no one request. */

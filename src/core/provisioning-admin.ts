@@ -1,6 +1,7 @@
-import { readHealth, readQueue, readStuck } from './administration.ts'
+import { readQueue, readStuck } from './administration.ts'
 import { readAudit } from './audit-report.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import { readHealth } from './health.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Door } from './provisioning-door.ts'
 

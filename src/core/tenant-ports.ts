@@ -73,6 +73,8 @@ export interface ServiceHealth {
   readonly name: 'graph' | 'sharePoint' | 'exchange'
   readonly milliseconds: number
   readonly problem?: string
+  /** What kind of trouble the problem is; `failed` unless told. */
+  readonly trouble?: 'refused' | 'throttled' | 'timedOut' | 'unreachable' | 'failed' | 'noSignIn'
 }
 /** How the service itself does. */
 export interface OwnHealth {

@@ -10,7 +10,9 @@ import {
   type AuditReport,
   attentionOf,
   type GivenUpJob,
+  type HealthFacts,
   type HealthReport,
+  judgeHealth,
   type Queue,
   type QueueEntry,
   type Request,
@@ -48,23 +50,24 @@ const entries: readonly QueueEntry[] = [
 ]
 export const queue: Queue = { counts: { waiting: 7, creating: 2, failed: 1 }, open: 11, entries }
 
-const health = (more: Partial<HealthReport['own']> = {}, exchange?: string, deadLetters = 0): HealthReport => ({
-  own: {
-    databaseMilliseconds: 3,
-    queue: { waiting: 4, oldestSeconds: 2 },
-    version: '0.3.0',
-    startedAt: new Date('2026-11-14T10:44:00Z'),
-    watchedAt: new Date('2026-11-20T10:43:20Z'),
-    ...more,
-  },
-  deadLetters,
-  services: [
-    { name: 'graph', milliseconds: 182.4 },
-    { name: 'sharePoint', milliseconds: 210 },
-    { name: 'exchange', milliseconds: 340, ...(exchange !== undefined && { problem: exchange }) },
-  ],
-  at: asSam.now,
-})
+const health = (more: Partial<HealthFacts['own']> = {}, exchange?: string, deadLetters = 0): HealthReport =>
+  judgeHealth({
+    own: {
+      databaseMilliseconds: 3,
+      queue: { waiting: 4, oldestSeconds: 2 },
+      version: '0.3.0',
+      startedAt: new Date('2026-11-14T10:44:00Z'),
+      watchedAt: new Date('2026-11-20T10:43:20Z'),
+      ...more,
+    },
+    deadLetters,
+    services: [
+      { name: 'graph', milliseconds: 182.4 },
+      { name: 'sharePoint', milliseconds: 210 },
+      { name: 'exchange', milliseconds: 340, ...(exchange !== undefined && { trouble: 'refused', problem: exchange }) },
+    ],
+    at: asSam.now,
+  })
 
 const givenUp = (more: Partial<GivenUpJob>): GivenUpJob => ({
   letterId: '44444444-dddd-4ddd-8ddd-000000000001',
