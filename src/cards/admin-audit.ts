@@ -68,7 +68,7 @@ export function adminAuditView(
     moreFindings: Math.max(0, findings.length - most.findings),
     entries: shown.map((entry) => ({
       number: entry.entry,
-      ...actionOf(entry.action),
+      ...actionOf(entry),
       who: cut(whoOf(entry), longest.name),
       from: froms.find((from) => from === entry.from) ?? 'unknown',
       at: moment(entry.at, viewer, 'full'),
@@ -86,7 +86,9 @@ function whoOf({ actor, erased }: AuditReport['entries'][number]): string {
 }
 
 /** An action in our words; one that has none as it is. */
-function actionOf(action: string): { action: Action; value: string } {
+function actionOf({ action, data }: AuditReport['entries'][number]): { action: Action; value: string } {
+  if ((action === 'approved' || action === 'rejected') && data?.['override'] === true)
+    return { action: `${action}Over`, value: '' }
   const step = stepName.safeParse(action.replace(/^step:/, '')).data
   if (step !== undefined) return { action: 'step', value: step }
   const known = actions.find((one) => one === action && one !== 'other')

@@ -86,6 +86,10 @@ const lookOf = {
   rejectedByOther: looks.rejected,
   rejectedByOtherFor: looks.rejected,
   rejectedForYou: looks.rejected,
+  approvedOver: looks.succeeded,
+  approvedOverByYou: looks.succeeded,
+  rejectedOver: looks.rejected,
+  rejectedOverByYou: looks.rejected,
   cancelled: looks.cancelled,
   cancelledBy: looks.cancelled,
   expired: looks.expired,
@@ -115,8 +119,9 @@ function toldTo(request: Request, viewer: Viewer, about: number | undefined): To
   return isLater ? { outcome: 'notYet' } : { outcome: 'notYours', people: undecided(stage) }
 }
 
-function ofDecision({ by, decision, at, comment, insteadOf = [] }: Decision, viewer: Viewer): Told {
+function ofDecision({ by, decision, at, comment, insteadOf = [], override }: Decision, viewer: Viewer): Told {
   const told = { name: by, people: insteadOf, at, comment }
+  if (override) return { outcome: by.id === viewer.id ? `${decision}OverByYou` : `${decision}Over`, ...told }
   const isFor = insteadOf.length > 0 ? ('For' as const) : ('' as const)
   if (by.id === viewer.id) return { outcome: `${decision}ByYou${isFor}`, ...told }
   if (insteadOf.some(({ id }) => id === viewer.id)) return { outcome: `${decision}ForYou`, ...told }

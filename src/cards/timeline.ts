@@ -68,6 +68,7 @@ function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Sai
       return isFirst ? 'asked' : isPerson ? 'retried' : 'queued'
     case 'approved':
     case 'rejected':
+      if (data['override'] === true) return `${known}Over`
       return isGiven('insteadOf') ? `${known}For` : known
     case 'cancelled':
       return data['replacedBy'] === undefined ? 'cancelled' : 'replaced'
@@ -76,10 +77,16 @@ function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Sai
     case 'escalated':
       return isGiven('to') ? 'escalated' : 'escalatedToNobody'
     case 'reassigned':
-      return isPerson && peopleIn(data['from']).every(({ id }) => id === actor.id) ? 'reassignedOwn' : known
+      return isPerson ? handedOn(actor, peopleIn(data['from']), peopleIn(data['to'])) : known
     default:
       return known
   }
+}
+
+/** Whoever gave their own part away, or took somebody else's over, is told of as such. */
+function handedOn({ id }: Person, from: readonly Person[], to: readonly Person[]): Said {
+  if (from.every((one) => one.id === id)) return 'reassignedOwn'
+  return to.some((one) => one.id === id) ? 'reassignedSelf' : 'reassigned'
 }
 
 function valuesOf({ actor, data = {} }: AuditEntry, viewer: Viewer): Record<string, string> {

@@ -72,10 +72,11 @@ function shortList(names: readonly string[], type: 'and' | 'or', most = 5): stri
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, type)
 }
 
-/** Who decided, each named with those for whom: "Omar Haddad for Dana Fox". */
-export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf'>[]): string {
-  const named = decisions.map(({ by, insteadOf = [] }) => {
+/** Who decided, each named with those for whom: "Omar Haddad for Dana Fox"; an admin who decided over their heads as such. */
+export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf' | 'override'>[]): string {
+  const named = decisions.map(({ by, insteadOf = [], override }) => {
     const name = cut(by.displayName, longest.name)
+    if (override) return [by.id, fill(strings.people.asAdmin, { name })] as const
     const people = peopleList(insteadOf, 'and', 3)
     return [by.id, insteadOf.length === 0 ? name : fill(strings.people.for, { name, people })] as const
   })

@@ -37,6 +37,7 @@ export const access = {
   'request.reassign': ['approver', 'admin'],
   'request.nudge': ['requester', 'admin'],
   'request.retry': ['admin'],
+  'request.override': ['admin'],
   'batch.read': ['requester', 'admin'],
   'batch.cancel': ['requester', 'admin'],
   'approval.list': ['member'],

@@ -9,6 +9,8 @@ export const decision = z.object({
   at: instant,
   /** Those of the approvers for whom somebody else decided. */
   insteadOf: z.array(person).optional(),
+  /** An admin decided over the heads of the approvers. */
+  override: z.literal(true).optional(),
 })
 export type Decision = z.output<typeof decision>
 
@@ -100,6 +102,7 @@ export function needed(stage: ApprovalStage): number {
 /** How many of them are still missing. One decision for several approvers counts for each of them where all are asked. */
 export function missing(stage: ApprovalStage): number {
   const approved = stage.decisions.filter(({ decision }) => decision === 'approved')
+  if (approved.some(({ override }) => override)) return 0
   if (stage.rule !== 'all') return Math.max(0, needed(stage) - approved.length)
   return stage.approvers.filter(({ id }) => !approved.some((one) => speaksFor(one, id))).length
 }
@@ -110,6 +113,10 @@ const speaksFor = ({ by, insteadOf = [] }: Decision, id: string): boolean =>
 export const isApproved = (stage: ApprovalStage): boolean => missing(stage) === 0
 export const isRejected = (stage: ApprovalStage): boolean =>
   stage.decisions.some(({ decision }) => decision === 'rejected')
+
+/** What an admin decided over the heads of the approvers; of several stages, the last. */
+export const overrideOf = (stages: readonly ApprovalStage[]): Decision | undefined =>
+  stages.flatMap(({ decisions }) => decisions).findLast(({ override }) => override)
 
 /** The stage whose turn it is; undefined when all are approved or one is rejected. */
 export function openStage(stages: readonly ApprovalStage[]): ApprovalStage | undefined {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { decision, overrideOf } from './approval-stage.ts'
 import {
   isForMailbox,
   type Request,
@@ -137,6 +138,8 @@ export const webhookBody = z.object({
     securityGroupId: z.string().optional(),
     address: z.string().optional(),
     mailboxId: z.string().optional(),
+    /** That an admin decided over the heads of the approvers: who, what and why. */
+    override: decision.pick({ by: true, decision: true, comment: true, at: true }).optional(),
   }),
 })
 export type WebhookBody = z.output<typeof webhookBody>
@@ -159,7 +162,16 @@ export function webhookOf(request: Request): WebhookBody | undefined {
   const { status, requestId, tenantId, kind, resource } = request
   const type = status === 'succeeded' ? provisionedEvent(request) : eventOf(status)
   if (type === undefined) return undefined
-  const data = { reference: referenceOf(request), kind, status, displayName: request.details.displayName, ...resource }
+  const { by, decision, comment, at } = overrideOf(request.approvals) ?? {}
+  const override = by && decision && at && { by, decision, ...(comment && { comment }), at }
+  const data = {
+    reference: referenceOf(request),
+    kind,
+    status,
+    displayName: request.details.displayName,
+    ...resource,
+    ...(override && { override }),
+  }
   return { type, timestamp: request.updatedAt, requestId, tenantId, data }
 }
 

@@ -28,7 +28,7 @@ export function whyThisApprover(request: Request, now: Date): Said[] {
       ...(stage === open ? [waits(request, stage), ...whatIsDue(stage, now)] : []),
       ...stage.decisions.map((one) => decided(stage, one)),
       ...conditionsOf(request, stage),
-      ...askedAs(request, stage),
+      ...(wasAsked(request, stage) ? askedAs(request, stage) : []),
       ...changedSince(stage),
     ]),
     ...later.map(({ stage, approvers }): Said => ({ code: 'next-approval', stage, people: approvers, facts: {} })),
@@ -45,12 +45,18 @@ const nobodyAsked = ({ name, approval }: Request['template']): Said => ({
 export const openedAtOf = (request: Request, { stage, openedAt }: ApprovalStage): string | undefined =>
   openedAt ?? (stage === 1 ? request.submittedAt : undefined)
 
+/** An admin may have decided a stage before its turn came: then nobody was asked in it. */
+const wasAsked = (request: Request, stage: ApprovalStage): boolean =>
+  openedAtOf(request, stage) !== undefined || !stage.decisions.some(({ override }) => override)
+
 function waits(request: Request, stage: ApprovalStage): Said {
   const since = openedAtOf(request, stage) ?? request.updatedAt
   return { code: 'waits', stage: stage.stage, people: waitingFor(request.approvals), facts: { since } }
 }
 
-function decided({ stage }: ApprovalStage, { by, decision, at, comment, insteadOf = [] }: Decision): Said {
+function decided({ stage }: ApprovalStage, given: Decision): Said {
+  const { by, decision, at, comment, insteadOf = [], override } = given
+  if (override) return { code: `${decision}-override`, stage, people: [by], at, facts: { comment: comment ?? '' } }
   const facts = {
     ...(comment !== undefined && { comment }),
     ...(insteadOf.length > 0 && { insteadOf: namesOf(insteadOf) }),

@@ -51,6 +51,10 @@ export const sentences = {
   approved: 'Approval {stage} was given by {people}: {at}.',
   'approved-instead': 'Approval {stage} was given by {people}, for {insteadOf}: {at}.',
   rejected: 'Approval {stage} was refused by {people}: {at}.',
+  'approved-override':
+    'Approval {stage} was given by {people}, as an admin over the heads of the approvers: {at}. The reason: {comment}',
+  'rejected-override':
+    'Approval {stage} was refused by {people}, as an admin over the heads of the approvers: {at}. The reason: {comment}',
   'rejected-instead': 'Approval {stage} was refused by {people}, for {insteadOf}: {at}.',
   'will-remind': 'Without a decision, those asked are reminded: {at}.',
   'will-escalate': 'Without a decision, others are asked too: {at}.',

@@ -90,6 +90,7 @@ export type { HealthNotice, NoticeContent, NoticeOrder, NoticeStore, SentNotice 
 export { nudgeFrom } from './nudge.ts'
 export { type OrganisationAction, organisationActions } from './organisation-audit.ts'
 export { from, type Origin, originNow, origins } from './origin.ts'
+export { type Override, refuseOverride } from './override.ts'
 export { type Evaluation, isForMailboxPlan, type MailboxPlan, type Plan, type SitePlan } from './plan.ts'
 export type * from './ports.ts'
 export { type Resource, resourceOf } from './preview.ts'

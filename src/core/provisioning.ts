@@ -18,6 +18,7 @@ import { type PageAt, pageOfApprovals, pageOfOwn } from './list-page.ts'
 import { approve, reject } from './membership.ts'
 import { checkNames, likelyNames } from './name-check.ts'
 import { nudge } from './nudge.ts'
+import { type Override, override } from './override.ts'
 import type { Ports, Settings } from './ports.ts'
 import { createAdministration } from './provisioning-admin.ts'
 import { doorOf } from './provisioning-door.ts'
@@ -82,6 +83,9 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     ),
     reassign: to('request.reassign', (actor, requestId: string, asked: Reassignment, attempt?: string) =>
       noted(ports, actor, requestId, 'reassign', () => reassign(ports, settings, actor, requestId, asked, attempt)),
+    ),
+    override: to('request.override', (actor, requestId: string, asked: Override, attempt?: string) =>
+      noted(ports, actor, requestId, 'override', () => override(ports, settings, actor, requestId, asked, attempt)),
     ),
     nudge: to('request.nudge', (actor, requestId: string, attempt?: string) =>
       nudge(ports, settings, actor, requestId, attempt),

@@ -5,7 +5,7 @@ import type { Ports } from './ports.ts'
 import type { Person } from './resource.ts'
 
 /** What of an approval somebody can try who may not. */
-export type Deciding = 'approve' | 'reject' | 'reassign'
+export type Deciding = 'approve' | 'reject' | 'reassign' | 'override'
 
 /** The action of an entry that tells of somebody who tried to decide and may not. The chain shows it to admins, the timeline to nobody. */
 export const refusedAction = 'refused' satisfies AuditAction

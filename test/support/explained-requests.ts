@@ -238,6 +238,22 @@ export const cases: Readonly<Record<SentenceKey, Explained>> = {
     }),
     says: `Approval 1 was given by Priya Nair, for Dana Fox: ${at('09:31')}.`,
   },
+  'approved-override': {
+    request: requestOf({
+      ...{ status: 'queued', queuedAt: at('09:31') },
+      approvals: [1, 2].map((stage) =>
+        stageOf(stage, [dana], { decisions: [{ ...approvedBy(sam, '09:31', 'Dana has left.'), override: true }] }),
+      ),
+    }),
+    says: `Approval 1 was given by Sam Roy, as an admin over the heads of the approvers: ${at('09:31')}. The reason: Dana has left.`,
+  },
+  'rejected-override': {
+    request: requestOf({
+      ...{ status: 'rejected', finishedAt: at('09:31') },
+      approvals: [stageOf(1, [dana], { decisions: [{ ...rejectedBy(sam, '09:31', 'Not now.'), override: true }] })],
+    }),
+    says: `Approval 1 was refused by Sam Roy, as an admin over the heads of the approvers: ${at('09:31')}. The reason: Not now.`,
+  },
   rejected: { request: requests.rejected, says: `Approval 1 was refused by Dana Fox: ${at('09:31')}.` },
   'rejected-instead': {
     request: requestOf({

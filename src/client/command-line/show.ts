@@ -57,8 +57,8 @@ export function endLines(terminal: Terminal, request: ProvisioningRequest): stri
 
 function approvalLine({ stage, approvers, decisions }: ProvisioningRequest['approvals'][number]): string {
   const names = approvers.map(({ displayName }) => clean(displayName)).join(', ')
-  const decided = decisions.map(({ by, decision, comment }) => {
-    const said = fill(words.show[decision], { who: clean(by.displayName) })
+  const decided = decisions.map(({ by, decision, comment, override }) => {
+    const said = fill(words.show[override ? (`${decision}Over` as const) : decision], { who: clean(by.displayName) })
     return comment ? `${said} “${clean(comment)}”` : said
   })
   return decided.length > 0

@@ -1,0 +1,71 @@
+import { type Actor, authorize } from './access.ts'
+import { alreadyDecided, lastDecision } from './approval.ts'
+import { type ApprovalStage, type Decision, isApproved, openStage, waitingFor } from './approval-stage.ts'
+import { type Change, entry, jobsOfQueued, tellRequester } from './change.ts'
+import { changeOnce, ended, longestComment } from './decision.ts'
+import { ProvisioningError } from './errors.ts'
+import { system } from './events.ts'
+import type { Ports, Settings } from './ports.ts'
+import { type Request, referenceOf, transition } from './request.ts'
+
+/** What an admin decides over the heads of the approvers, and why: everybody who may read the request reads it. */
+export interface Override {
+  readonly decision: Decision['decision']
+  readonly comment: string
+}
+
+/**
+ * Decides a request that waits, over the heads of its approvers. An approval decides every stage that is open or still to come; a
+ * rejection ends the request. Each decision is marked as an override. Throws `self-approval` of one's own request,
+ * `comment-required` without a reason, and `already-decided` or `already-ended` of what does not wait. A repeat of the same
+ * `attempt` is given the request as it is now.
+ */
+export const override = (
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  { decision, comment }: Override,
+  attempt?: string,
+): Promise<Request> =>
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+    authorize(actor, 'request.override', request)
+    refuseOverride(request, actor)
+    const why = comment.trim().slice(0, longestComment)
+    if (why === '') throw withoutReason()
+    const { id, displayName, userPrincipalName } = actor
+    const given: Decision = { by: { id, displayName, userPrincipalName }, decision, at, comment: why, override: true }
+    return overridden(request, settings, given)
+  })
+
+/** Throws where an admin cannot decide over the heads of the approvers: it is their own, or does not wait. */
+export function refuseOverride(request: Request, actor: Actor): void {
+  if (request.requester.id === actor.id)
+    throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
+  if (request.status === 'pendingApproval') return
+  if (request.status === 'cancelled' || request.status === 'expired') throw ended(request)
+  if (lastDecision(request.approvals)) throw alreadyDecided(request.approvals)
+  throw new ProvisioningError('illegal-transition', `${referenceOf(request)} waits for nobody's approval.`)
+}
+
+const withoutReason = () =>
+  new ProvisioningError('comment-required', 'Please say why you decide it over the heads of the approvers.', {
+    faults: [{ pointer: '/comment', code: 'required', detail: 'An override needs a reason.' }],
+  })
+
+function overridden(request: Request, settings: Settings, given: Decision): Change {
+  const { decision, at, by, comment = '' } = given
+  const open = openStage(request.approvals)
+  const isMeant = (stage: ApprovalStage): boolean =>
+    decision === 'approved' ? !isApproved(stage) : stage.stage === open?.stage
+  const approvals = request.approvals.map((stage) =>
+    isMeant(stage) ? { ...stage, decisions: [...stage.decisions, given] } : stage,
+  )
+  const decided = { ...request, approvals, updatedAt: at }
+  const stages = request.approvals.filter(isMeant).map(({ stage }) => stage)
+  const data = { override: true, stages, waitedFor: waitingFor(request.approvals) }
+  const said = entry(decided, by, decision, { comment, data })
+  const next = transition(decided, decision === 'approved' ? 'queued' : 'rejected', at)
+  if (decision === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
+  return { request: next, audit: [said, entry(next, system, 'queued')], jobs: jobsOfQueued(next, settings) }
+}
