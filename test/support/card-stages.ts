@@ -20,6 +20,7 @@ const waits = (stage: Partial<ApprovalStage>, approvers = [dana, priya]): Reques
     approvals: [stageOf(1, approvers, { openedAt: sunday, times, ...stage })],
   })
 
+const overComment = 'Dana has *left* us, and it is needed on Monday.'
 const untilMonday = { until: '2026-11-30T23:00:00.000Z' }
 const omarForDana = standIn({ person: omar, insteadOf: [dana.id], why: 'delegated', by: dana, ...untilMonday })
 const nobody = { by: null, at: '2026-11-17T09:02:00Z' }
@@ -78,6 +79,23 @@ export const inTime = {
     finishedAt: at('09:31'),
     approvals: [
       stageOf(1, [dana, priya], { decisions: [{ ...rejectedBy(omar, '09:31', 'Too large.'), insteadOf: [dana] }] }),
+    ],
+  }),
+  /** Sam, an admin, decided both stages; Dana and Priya had been asked in the first. */
+  approvedOver: requestOf({
+    status: 'queued',
+    queuedAt: at('09:31'),
+    approvals: [[dana, priya], [omar]].map((approvers, index) =>
+      stageOf(index + 1, approvers, { decisions: [{ ...approvedBy(sam, '09:31', overComment), override: true }] }),
+    ),
+  }),
+  rejectedOver: requestOf({
+    status: 'rejected',
+    finishedAt: at('09:31'),
+    approvals: [
+      stageOf(1, [dana, priya], {
+        decisions: [{ ...rejectedBy(sam, '09:31', 'We close *this* office.'), override: true }],
+      }),
     ],
   }),
 } as const satisfies Record<string, RequestForSite>
