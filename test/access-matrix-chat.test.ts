@@ -59,6 +59,9 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'delegation.end': { needs: 'approval.delegate', about: 'self' },
   'admin.retry': { needs: 'request.retry', act: 'retry' },
   'admin.cancel': { needs: 'queue.read', act: 'cancel' },
+  'admin.approve': { needs: 'request.override', act: 'over-approve' },
+  'admin.reject': { needs: 'request.override', act: 'over-reject' },
+  'admin.reassign': { needs: 'queue.read', act: 'reassign' },
   'admin.examine': { needs: 'deadLetter.read', about: 'letter' },
   'admin.replay': { needs: 'deadLetter.replay', about: 'letter' },
   'admin.dismiss': { needs: 'deadLetter.dismiss', about: 'letter' },
@@ -99,6 +102,9 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   // These show a card that asks first; its click does it.
   'admin retry': { needs: 'queue.read', act: 'read' },
   'admin cancel': { needs: 'queue.read', act: 'read' },
+  'admin approve': { needs: 'request.override', act: 'read' },
+  'admin reject': { needs: 'request.override', act: 'read' },
+  'admin reassign': { needs: 'queue.read', act: 'read' },
   'admin audit': { needs: 'audit.read', act: 'read' },
   'admin status': { needs: 'queue.read', act: 'read' },
 }

@@ -103,6 +103,9 @@ describe('mutations of the data of each card verb', () => {
       'request.refresh',
       'request.nudge',
       'admin',
+      'admin.approve',
+      'admin.reject',
+      'admin.reassign',
     ])
       subjects.set(verb, (await asksFor(kim, { ...inputs, displayName: verb })).requestId)
     subjects.set('bystander', (await asksFor(omar, { ...inputs, displayName: 'Bystander' })).requestId)
@@ -146,6 +149,9 @@ describe('mutations of the data of each card verb', () => {
     'delegation.end': { who: dana, data: async () => delegated },
     'admin.retry': ofRequest('admin', sam),
     'admin.cancel': ofRequest('admin', sam, { comment }),
+    'admin.approve': ofRequest('admin.approve', sam, { comment }),
+    'admin.reject': ofRequest('admin.reject', sam, { comment }),
+    'admin.reassign': ofRequest('admin.reassign', sam, { comment, from: people.dana.id, to: people.omar.id }),
     'admin.examine': { who: sam, data: async () => ({ letterId: randomUUID() }) },
     'admin.replay': { who: sam, data: async () => ({ letterId: randomUUID() }) },
     'admin.templates': { who: sam, data: async () => ({ from: 6 }) },

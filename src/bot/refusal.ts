@@ -13,7 +13,7 @@ export function refusalOf(error: ProvisioningError, click: Click | undefined): N
   const { requestId, version } = subject.safeParse(click?.data ?? {}).data ?? {}
   const again = click?.verb === 'request.submit' && mayBeSentAgain(error)
   return {
-    code: code === 'illegal-transition' && click?.verb === 'admin.retry' ? 'cannotRetry' : noticeOf[code],
+    code: (code === 'illegal-transition' && click ? illegalOf[click.verb] : undefined) ?? noticeOf[code],
     ...context,
     ...(requestId !== undefined && { requestId }),
     ...(code === 'unavailable' && cause === undefined && { detail: message }),
@@ -28,6 +28,13 @@ export const isPassing = (error: unknown): boolean =>
 /** Refusals that leave the reviewed draft in the store as it was. A store that does not answer is not sure to be one. */
 const mayBeSentAgain = ({ code, cause }: ProvisioningError): boolean =>
   code === 'too-many-open-requests' || (code === 'unavailable' && (cause === undefined || cause instanceof TenantError))
+
+/** What a click wanted that the state of the request does not allow. */
+const illegalOf: Readonly<Partial<Record<string, NoticeCode>>> = {
+  'admin.retry': 'cannotRetry',
+  'admin.approve': 'nothingToDecide',
+  'admin.reject': 'nothingToDecide',
+}
 
 const noticeOf = {
   'validation-failed': 'outdated',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type AuditReport, findingKinds, type Request, referenceOf, stepName } from '../core/index.ts'
+import { type AuditReport, findingKinds, person, type Request, referenceOf, stepName } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, toFix } from './look.ts'
 import { strings } from './strings.ts'
@@ -86,9 +86,11 @@ function whoOf({ actor, erased }: AuditReport['entries'][number]): string {
 }
 
 /** An action in our words; one that has none as it is. */
-function actionOf({ action, data }: AuditReport['entries'][number]): { action: Action; value: string } {
+function actionOf({ action, actor, data }: AuditReport['entries'][number]): { action: Action; value: string } {
   if ((action === 'approved' || action === 'rejected') && data?.['override'] === true)
     return { action: `${action}Over`, value: '' }
+  const to = person.safeParse(data?.['to']).data?.id
+  if (action === 'reassigned' && 'id' in actor && to === actor.id) return { action: 'reassignedSelf', value: '' }
   const step = stepName.safeParse(action.replace(/^step:/, '')).data
   if (step !== undefined) return { action: 'step', value: step }
   const known = actions.find((one) => one === action && one !== 'other')

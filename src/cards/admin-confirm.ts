@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { checkSteps, inLocale, nextStep, type Request, referenceOf, requestState, resourceKind } from '../core/index.ts'
+import {
+  checkSteps,
+  inLocale,
+  isApproved,
+  nextStep,
+  openStage,
+  type Request,
+  referenceOf,
+  requestState,
+  resourceKind,
+} from '../core/index.ts'
 import { lookOf, reasonOf, whys } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
 import { askedAddress } from './links.ts'
@@ -7,9 +17,9 @@ import { rowLook } from './look.ts'
 import { stepWords } from './steps.ts'
 import { cut, duration, longest, moment, type Viewer } from './words.ts'
 
-/** What an admin is asked to confirm. `commentMissing`: the cancellation lacked its comment, so the card comes back. */
+/** What an admin is asked to confirm. `commentMissing`: what needs a comment lacked it, so the card comes back. */
 export interface Confirmation {
-  readonly verb: 'admin.retry' | 'admin.cancel'
+  readonly verb: 'admin.retry' | 'admin.cancel' | 'admin.approve' | 'admin.reject'
   readonly request: Request
   readonly comment?: string | undefined
   readonly commentMissing?: boolean | undefined
@@ -18,7 +28,9 @@ export interface Confirmation {
 export const adminConfirmCard = defineCard({
   name: 'admin-confirm',
   data: z.strictObject({
-    asked: z.enum(['retry', 'cancel']),
+    asked: z.enum(['retry', 'cancel', 'approve', 'reject']),
+    /** What the input asks for: a comment, or the reason of an override. */
+    says: z.enum(['comment', 'reason']),
     requestId: z.uuid(),
     reference: z.string(),
     kind: resourceKind,
@@ -35,7 +47,14 @@ export const adminConfirmCard = defineCard({
     stopped: z.string(),
     tries: z.enum(['problem', 'problemAttempts']),
     attempts: z.int(),
-    next: z.enum(['goesOn', 'startsAnew', 'nothingMade', 'keptMade']),
+    /** Why the requester asks for it, where an admin decides by it. */
+    reason: z.string(),
+    next: z.enum([
+      ...(['goesOn', 'startsAnew', 'nothingMade', 'keptMade'] as const),
+      ...(['overApproves', 'overApprovesAll', 'overRejects'] as const),
+    ]),
+    /** Approvals that are missing. */
+    count: z.int(),
     step: z.string(),
     comment: z.string(),
     commentMissing: z.boolean(),
@@ -51,9 +70,12 @@ export function adminConfirmView(
   const { why, value } = reasonOf({ request, attention: undefined })
   const attempts = nextStep(request)?.attempts ?? 0
   const first = firstStep(request)
-  const anyDone = request.steps.some(({ status }) => status === 'done')
+  const asked = askedBy[verb]
+  const isOverride = asked === 'approve' || asked === 'reject'
+  const since = isOverride ? (openStage(request.approvals)?.openedAt ?? request.submittedAt) : request.updatedAt
   return {
-    asked: verb === 'admin.retry' ? 'retry' : 'cancel',
+    asked,
+    says: isOverride ? 'reason' : 'comment',
     requestId: request.requestId,
     reference: referenceOf(request),
     kind: request.kind,
@@ -64,17 +86,40 @@ export function adminConfirmView(
     sentAt: moment(request.submittedAt, viewer, 'full'),
     state: request.status,
     look: lookOf({ request, attention: undefined }),
-    age: duration(viewer.now.getTime() - Date.parse(request.updatedAt)),
+    age: duration(viewer.now.getTime() - Date.parse(since)),
     why: failed ? '' : why,
     value: cut(value, longest.text),
     // Never cut: an admin goes on from it.
     stopped: failed ? value : '',
     tries: attempts > 1 ? 'problemAttempts' : 'problem',
     attempts,
-    next: verb === 'admin.retry' ? (failed ? 'goesOn' : 'startsAnew') : anyDone ? 'keptMade' : 'nothingMade',
+    reason: isOverride ? cut(request.reason, longest.text) : '',
+    next: nextOf(asked, request),
+    count: request.approvals.filter((stage) => !isApproved(stage)).length,
     step: stepWords(request, first),
     comment: cut(comment, 500),
     commentMissing,
+  }
+}
+
+const askedBy = {
+  'admin.retry': 'retry',
+  'admin.cancel': 'cancel',
+  'admin.approve': 'approve',
+  'admin.reject': 'reject',
+} as const satisfies Record<Confirmation['verb'], string>
+
+/** What the click will do. */
+function nextOf(asked: 'retry' | 'cancel' | 'approve' | 'reject', { status, steps, approvals }: Request) {
+  switch (asked) {
+    case 'retry':
+      return status === 'failed' ? ('goesOn' as const) : ('startsAnew' as const)
+    case 'cancel':
+      return steps.some((step) => step.status === 'done') ? ('keptMade' as const) : ('nothingMade' as const)
+    case 'approve':
+      return approvals.filter((stage) => !isApproved(stage)).length > 1 ? 'overApprovesAll' : 'overApproves'
+    case 'reject':
+      return 'overRejects'
   }
 }
 

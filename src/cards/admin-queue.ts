@@ -20,7 +20,8 @@ type Why = keyof typeof strings.queue.why
 /** Why a request stands where it stands: a key of `strings.queue.why`, and what goes into its words. */
 export const whys = Object.keys(strings.queue.why) as [Why, ...Why[]]
 
-const row = z.strictObject({
+/** A request in a list for admins. */
+export const waitingRow = z.strictObject({
   reference: z.string(),
   displayName: z.string(),
   requester: z.string(),
@@ -36,9 +37,9 @@ export const adminQueueCard = defineCard({
     at: z.string(),
     counts: z.strictObject({ waiting: z.int(), creating: z.int(), failed: z.int() }),
     hasAttention: z.boolean(),
-    attention: z.array(row),
+    attention: z.array(waitingRow),
     hasUnderWay: z.boolean(),
-    underWay: z.array(row),
+    underWay: z.array(waitingRow),
     isEmpty: z.boolean(),
     older: z.int(),
     /** The only one that failed, which the button tries again; `''` for none, or several. */
@@ -53,7 +54,7 @@ export const adminStuckCard = defineCard({
     count: z.int(),
     heading: z.enum(['one', 'many']),
     older: z.int(),
-    requests: z.array(row.extend({ mend: z.enum(['retry', 'cancel', 'look']) })).min(1),
+    requests: z.array(waitingRow.extend({ mend: z.enum(['retry', 'cancel', 'look']) })).min(1),
   }),
 })
 
@@ -98,7 +99,7 @@ export function adminStuckView({ count, entries }: Stuck, viewer: Viewer): Param
   }
 }
 
-function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output<typeof row> {
+export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output<typeof waitingRow> {
   const { request, since } = entry
   const { why, value } = reasonOf(entry)
   return {

@@ -18,6 +18,7 @@ import { adminAuditCard, adminAuditView } from './admin-audit.ts'
 import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
 import { adminHealthCard, adminHealthView } from './admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
+import { mendingCards, mendingCardsDefined } from './admin-mending.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from './admin-queue.ts'
 import {
   adminSimulateCard,
@@ -58,7 +59,9 @@ import type { Viewer } from './words.ts'
 
 export type { Confirmation } from './admin-confirm.ts'
 export { mostJobs } from './admin-jobs.ts'
+export type { ReassignForm, ReassignRemark } from './admin-reassign.ts'
 export type { TemplateUse } from './admin-templates.ts'
+export type { WhichFor } from './admin-which.ts'
 export { decidesNow } from './approval-decided.ts'
 export type { DraftOffer } from './continue-draft.ts'
 export type { DelegationForm, Remark } from './delegation.ts'
@@ -93,6 +96,7 @@ export const definedCards = [
   adminJobsCard,
   adminAuditCard,
   adminConfirmCard,
+  ...mendingCardsDefined,
   adminSimulateCard,
   adminSimulateChoiceCard,
   adminTemplatesCard,
@@ -174,7 +178,8 @@ export const cards = {
   /** Asks which template, or which person, was meant. */
   adminSimulateChoice: (choice: SimulateChoice, viewer: Viewer): CardJson =>
     adminSimulateChoiceCard.render(adminSimulateChoiceView(choice, viewer)),
-  /** Asks an admin before a request is tried again or cancelled. */
+  ...mendingCards,
+  /** Asks an admin before a request is tried again, ended or decided over the heads of its approvers. */
   adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>
     adminConfirmCard.render(adminConfirmView(confirmation, viewer)),
 }

@@ -41,6 +41,11 @@ export interface Notice {
 const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed }>> =
   {
     alreadyDecided: { look: toKnow, show: 'approval.refresh', types: 'myRequests' },
+    decidedBefore: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+    cancelledBefore: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+    expiredBefore: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+    nothingToDecide: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+    ownReassign: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
     alreadyEnded: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
     notApprover: { look: toKnow, types: 'myRequests' },
     selfApproval: { look: toKnow, show: 'request.refresh', types: 'myRequests' },

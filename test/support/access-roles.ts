@@ -45,7 +45,16 @@ export const mayBy = (who: Who, permission: Permission): boolean =>
   access[permission].some((role) => roles[who].includes(role))
 
 /** What a call does to the request that it is about. */
-export type Act = 'read' | 'approve' | 'reject' | 'reassign' | 'nudge' | 'cancel' | 'retry'
+export type Act =
+  | 'read'
+  | 'approve'
+  | 'reject'
+  | 'reassign'
+  | 'nudge'
+  | 'cancel'
+  | 'retry'
+  | 'over-approve'
+  | 'over-reject'
 
 /** What has to come of a call: a refusal by who is asking, one by the state, or the state that the request has then. */
 export type Outcome =
@@ -70,6 +79,8 @@ export function outcomeOf(who: Who, permission: Permission, act: Act, state: Req
   if (act === 'nudge')
     return state === 'pendingApproval' ? { kind: 'done', status: state } : { kind: 'late', code: 'already-ended' }
   if (act === 'cancel') return cancellationOf(state)
+  if (act === 'over-approve') return overrideIn(state, 'queued')
+  if (act === 'over-reject') return overrideIn(state, 'rejected')
   if (act === 'read') return { kind: 'done', status: state }
   return state === 'failed' ? { kind: 'done', status: 'queued' } : { kind: 'late', code: 'illegal-transition' }
 }
@@ -86,6 +97,12 @@ function decisionOf(who: Who, act: 'approve' | 'reject', state: RequestState): O
   if (state !== 'pendingApproval' || who === 'former') return { kind: 'late', code: 'already-decided' }
   if (who !== 'approver') return { kind: 'refused', code: 'not-an-approver' }
   return { kind: 'done', status: act === 'reject' ? 'rejected' : 'pendingApproval' }
+}
+
+/** An admin decides whatever waits, whoever is asked. */
+function overrideIn(state: RequestState, status: RequestState): Outcome {
+  if (state === 'pendingApproval') return { kind: 'done', status }
+  return { kind: 'late', code: state === 'cancelled' || state === 'expired' ? 'already-ended' : 'already-decided' }
 }
 
 /** Only what waits for one's own decision can be given away; an admin says in whose place, where it can be several. */

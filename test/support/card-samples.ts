@@ -33,6 +33,7 @@ import { draftSamples } from './card-samples-drafts.ts'
 import { formSamples } from './card-samples-forms.ts'
 import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
+import { mendingSamples } from './card-samples-mending.ts'
 import { simulateSamples } from './card-samples-simulate.ts'
 import { timeSamples } from './card-samples-time.ts'
 import { timelineSamples } from './card-samples-timeline.ts'
@@ -207,6 +208,7 @@ export const samples: readonly Sample[] = [
   ...delegationSamples,
   ...mailboxSamples,
   ...adminSamples,
+  ...mendingSamples,
   ...simulateSamples,
   ...whySamples,
   ...timelineSamples,

@@ -1,5 +1,7 @@
 import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
+import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
+import { reassignAsAdmin } from './admin-reassign.ts'
 import { disableTemplate, enableTemplate, examineTemplate, pageTemplates } from './admin-templates.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
@@ -43,6 +45,9 @@ export const cardActions = cardActionRegistry(
   endDelegation,
   retryAsAdmin,
   cancelAsAdmin,
+  approveAsAdmin,
+  rejectAsAdmin,
+  reassignAsAdmin,
   examineAsAdmin,
   dismissAsAdmin,
   replayAsAdmin,

@@ -1,28 +1,14 @@
 import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
-import {
-  isRetryable,
-  isTerminal,
-  longestComment,
-  ProvisioningError,
-  type Request,
-  referenceOf,
-  referencePattern,
-} from '../../core/index.ts'
+import { isRetryable, isTerminal, type Request, referenceOf, referencePattern } from '../../core/index.ts'
 import { isCancellable, jobsLeft } from '../actions/admin.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
+import { ifFound, referenceAndWords } from './admin-reference.ts'
 
 const anything = z.string()
 const reference = z.string().regex(referencePattern)
-/** `REQ-1042`, and words that may follow it. Several numbers say nothing of which is meant. */
-const referenceAndWords = z.string().transform((typed, context) => {
-  const [, reference = '', words = ''] = /^((?:REQ-?|#)?\s*\d+)(?:\s+(.+))?$/is.exec(typed.trim()) ?? []
-  const several = words !== '' && words.split(/[\s,;]+/).every((word) => referencePattern.test(word))
-  if (!referencePattern.test(reference) || several) context.addIssue('this is not the number of one request')
-  return { reference, words: words.slice(0, longestComment) }
-})
 
 /** `admin queue`: all that is open in the organisation. */
 export const adminQueueCommand = defineCommand({
@@ -96,15 +82,6 @@ export const adminAuditCommand = defineCommand({
   handle: (turn, argument) => ifFound(turn, argument, (request) => showAudit(turn, request)),
   otherwise: async (turn) => notice(turn, { code: 'noReferenceToAudit' }),
 })
-
-/** The request of a number; where there is none, an admin is led to the queue. */
-async function ifFound(turn: Turn, reference: string, then: (request: Request) => Promise<Reply>): Promise<Reply> {
-  const found = await turn.provisioning.readByReference(turn.actor, reference).catch((error: unknown) => {
-    if (error instanceof ProvisioningError && error.code === 'not-found') return undefined
-    throw error
-  })
-  return found ? then(found) : notice(turn, { code: 'notFoundForAdmin' })
-}
 
 /** The card that ends a request, with what was typed as its comment; a notice where it can no longer be ended. */
 export async function confirmCancel(turn: Turn, request: Request, comment = ''): Promise<Reply> {

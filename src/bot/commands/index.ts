@@ -10,6 +10,7 @@ import {
   adminStatusCommand,
   adminStuckCommand,
 } from './admin.ts'
+import { adminApproveCommand, adminReassignCommand, adminRejectCommand } from './admin-decide.ts'
 import { adminSimulateCommand } from './admin-simulate.ts'
 import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
@@ -36,6 +37,9 @@ export const commands = commandRegistry(
   adminQueueCommand,
   adminStuckCommand,
   adminRetryCommand,
+  adminApproveCommand,
+  adminRejectCommand,
+  adminReassignCommand,
   adminStatusCommand,
   adminSimulateCommand,
   adminAuditCommand,

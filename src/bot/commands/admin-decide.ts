@@ -1,0 +1,77 @@
+import { cards, type ReassignRemark, type WhichFor } from '../../cards/index.ts'
+import type { Person, Request } from '../../core/index.ts'
+import { confirmOverride } from '../actions/admin-override.ts'
+import { reassignForm } from '../actions/admin-reassign.ts'
+import { defineCommand } from '../define-command.ts'
+import { type FoundPeople, peopleMeant } from '../find-person.ts'
+import type { Reply, Turn } from '../turn.ts'
+import { ifFound, referenceAndWords } from './admin-reference.ts'
+
+/** `admin approve REQ-1042 Dana has left`: asks first; the click decides, over the heads of the approvers. */
+export const adminApproveCommand = defineCommand({
+  words: 'admin approve',
+  forAdmins: true,
+  argument: referenceAndWords,
+  handle: (turn, { reference, words }) =>
+    ifFound(turn, reference, (request) => confirmOverride(turn, request, 'approved', { comment: words })),
+  otherwise: (turn) => which(turn, 'approve'),
+})
+
+/** `admin reject REQ-1042 we close this office`: the same, the other way. */
+export const adminRejectCommand = defineCommand({
+  words: 'admin reject',
+  forAdmins: true,
+  argument: referenceAndWords,
+  handle: (turn, { reference, words }) =>
+    ifFound(turn, reference, (request) => confirmOverride(turn, request, 'rejected', { comment: words })),
+  otherwise: (turn) => which(turn, 'reject'),
+})
+
+/** `admin reassign REQ-1042 Omar Haddad`: asks first, and whom, unless it is clear who is meant; the click does it. */
+export const adminReassignCommand = defineCommand({
+  words: 'admin reassign',
+  forAdmins: true,
+  argument: referenceAndWords,
+  handle: (turn, { reference, words }) => ifFound(turn, reference, (request) => reassignTo(turn, request, words)),
+  otherwise: (turn) => which(turn, 'reassign'),
+})
+
+async function reassignTo(turn: Turn, request: Request, typed: string): Promise<Reply> {
+  const { people, isSure } = await meant(turn, typed)
+  const [only, ...others] = people
+  const values = { from: '', to: only && others.length === 0 ? only.id : '' }
+  const remarks = typed === '' ? [] : [...remarksOf(turn, request, typed, people, isSure)]
+  return reassignForm(turn, request, { people, isChoice: others.length > 0, values, remarks })
+}
+
+/** "me" is the admin: they may take it over, if it is not their own. */
+async function meant(turn: Turn, typed: string): Promise<FoundPeople> {
+  if (typed === '') return { people: [], isSure: false }
+  if (/^(me|myself)$/i.test(typed)) return { people: [turn.actor], isSure: true }
+  return peopleMeant(turn, typed.replace(/^to /i, ''))
+}
+
+function remarksOf(
+  { actor }: Turn,
+  { requester }: Request,
+  typed: string,
+  people: readonly Person[],
+  isSure: boolean,
+): ReassignRemark[] {
+  const [only, ...others] = people
+  if (!only) return [{ words: 'nobody', typed }]
+  if (others.length > 0) return [{ words: 'several', typed }]
+  if (only.id === requester.id) return [{ words: 'requester', typed }]
+  if (only.id === actor.id) return [{ words: 'yourself', typed }]
+  return isSure ? [] : [{ words: 'check', typed: `${only.displayName} (${only.userPrincipalName})` }]
+}
+
+/** How to type it, and what waits; one's own is for others to decide. */
+async function which({ provisioning, actor, viewer }: Turn, does: WhichFor): Promise<Reply> {
+  const { entries, counts } = await provisioning.admin.queue(actor)
+  const waiting = entries.filter(
+    ({ request }) => request.status === 'pendingApproval' && request.requester.id !== actor.id,
+  )
+  const oldestFirst = waiting.toSorted((one, other) => one.since.localeCompare(other.since))
+  return { card: cards.adminWhich(does, { entries: oldestFirst, total: counts.waiting }, viewer) }
+}

@@ -1,0 +1,16 @@
+import { adminReassignCard, adminReassignView, type ReassignForm } from './admin-reassign.ts'
+import { adminWhichCard, adminWhichView, type WhichFor } from './admin-which.ts'
+import type { CardJson } from './render.ts'
+import type { Viewer } from './words.ts'
+
+/** Cards by which admins mend what waits for a decision. */
+export const mendingCardsDefined = [adminReassignCard, adminWhichCard] as const
+
+export const mendingCards = {
+  /** Asks an admin who is to decide a request instead. */
+  adminReassign: (form: ReassignForm, viewer: Viewer): CardJson =>
+    adminReassignCard.render(adminReassignView(form, viewer)),
+  /** How to type what an admin does with a request that waits, and those that wait. */
+  adminWhich: (does: WhichFor, waiting: Parameters<typeof adminWhichView>[1], viewer: Viewer): CardJson =>
+    adminWhichCard.render(adminWhichView(does, waiting, viewer)),
+}

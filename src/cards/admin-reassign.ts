@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import {
+  type Fault,
+  inLocale,
+  openStage,
+  type Person,
+  type Request,
+  referenceOf,
+  resourceKind,
+  undecided,
+} from '../core/index.ts'
+import { reasonOf, whys } from './admin-queue.ts'
+import { defineCard } from './define-card.ts'
+import { choice, faultLine, faultsOfForm, partsOf } from './form-faults.ts'
+import { askedAddress } from './links.ts'
+import { strings } from './strings.ts'
+import { cut, duration, longest, moment, type Viewer } from './words.ts'
+
+const remarks = ['inPlaceOf', 'check', 'several', 'nobody', 'yourself', 'requester'] as const
+
+/** What is said above the inputs: whose place it is, who was found, or what was not understood. */
+export interface ReassignRemark {
+  readonly words: (typeof remarks)[number]
+  readonly typed: string
+}
+
+/** The form by which an admin asks somebody else: what was typed with the command, or filled in before. */
+export interface ReassignForm {
+  readonly request: Request
+  /** Those whom the picker names, or among whom to choose. */
+  readonly people: readonly Person[]
+  readonly isChoice: boolean
+  /** Ids, or `''`. */
+  readonly values: { readonly from: string; readonly to: string }
+  readonly comment: string
+  readonly remarks: readonly ReassignRemark[]
+  readonly faults: readonly Fault[]
+}
+
+const idOrNone = z.union([z.literal(''), z.uuid()])
+
+export const adminReassignCard = defineCard({
+  name: 'admin-reassign',
+  data: z.strictObject({
+    requestId: z.uuid(),
+    reference: z.string(),
+    kind: resourceKind,
+    templateName: z.string(),
+    displayName: z.string(),
+    address: z.string(),
+    requester: z.string(),
+    sentAt: z.string(),
+    heading: z.enum(['ask', 'mistake', 'mistakes']),
+    why: z.enum(whys),
+    value: z.string(),
+    age: z.string(),
+    remarks: z.array(z.strictObject({ words: z.enum(remarks), typed: z.string() })),
+    /** Whether several have not decided, so that it has to be said in whose place. */
+    asksFrom: z.boolean(),
+    approvers: z.array(choice),
+    isChoice: z.boolean(),
+    people: z.array(choice),
+    values: z.strictObject({ from: idOrNone, to: idOrNone }),
+    comment: z.string(),
+    faults: z.strictObject({ from: faultLine, to: faultLine }),
+    otherFaults: z.array(z.strictObject({ detail: z.string() })),
+  }),
+})
+
+/** Who decides the request, and who is to do so instead. */
+export function adminReassignView(form: ReassignForm, viewer: Viewer): Parameters<typeof adminReassignCard.render>[0] {
+  const { request, people, isChoice, values, comment } = form
+  const stage = openStage(request.approvals)
+  const approvers = stage ? undecided(stage) : []
+  const faults = faultsOfForm(form.faults, undefined, {
+    ids: ['from', 'to'],
+    label: (id) => (id === 'from' ? strings.reassign.from.label : strings.reassign.to.label),
+    inputOf: (fault) => partsOf(fault)[0] ?? '',
+    resource: 'delegation',
+  })
+  const { heading, otherFaults } = faults.view
+  const { why, value } = reasonOf({ request, attention: undefined })
+  const [only, ...others] = approvers
+  const isOnly = only !== undefined && others.length === 0
+  const first = isOnly ? [{ words: 'inPlaceOf' as const, typed: only.displayName }] : []
+  return {
+    requestId: request.requestId,
+    reference: referenceOf(request),
+    kind: request.kind,
+    templateName: inLocale(request.template, viewer.locale).name,
+    displayName: cut(request.details.displayName, longest.title),
+    address: askedAddress(request, viewer),
+    requester: cut(request.requester.displayName, longest.name),
+    sentAt: moment(request.submittedAt, viewer, 'full'),
+    heading: heading === 'mistake' || heading === 'mistakes' ? heading : 'ask',
+    why,
+    value: cut(value, longest.text),
+    age: duration(viewer.now.getTime() - Date.parse(stage?.openedAt ?? request.submittedAt)),
+    remarks: [...first, ...form.remarks].map(({ words, typed }) => ({ words, typed: cut(typed, longest.title) })),
+    asksFrom: !isOnly,
+    approvers: approvers.map(titled),
+    isChoice,
+    people: people.map(titled),
+    values,
+    comment: cut(comment, 500),
+    faults: { from: faults.lineOf('from'), to: faults.lineOf('to') },
+    otherFaults,
+  }
+}
+
+/** Two people may have one name, so that their sign-in names are told too. */
+const titled = ({ id, displayName, userPrincipalName }: Person) => ({
+  title: `${cut(displayName, longest.name)} (${cut(userPrincipalName, longest.title)})`,
+  value: id,
+})

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import type { QueueEntry } from '../core/index.ts'
+import { rowOf, waitingRow } from './admin-queue.ts'
+import { defineCard } from './define-card.ts'
+import { strings } from './strings.ts'
+import { fill, type Viewer } from './words.ts'
+
+/** What an admin wants to do with a request that waits, before they have said with which. */
+export type WhichFor = 'approve' | 'reject' | 'reassign'
+
+export const adminWhichCard = defineCard({
+  name: 'admin-which',
+  data: z.strictObject({
+    does: z.enum(['approve', 'reject', 'reassign']),
+    isEmpty: z.boolean(),
+    /** Each with the command that its row types. */
+    requests: z.array(waitingRow.extend({ types: z.string() })),
+    older: z.int(),
+  }),
+})
+
+/** A list shows six rows. */
+const mostRows = 6
+
+/** How to type the command, and what waits for a decision: a row types it. `total`: how many wait. */
+export function adminWhichView(
+  does: WhichFor,
+  { entries, total }: { readonly entries: readonly QueueEntry[]; readonly total: number },
+  viewer: Viewer,
+): Parameters<typeof adminWhichCard.render>[0] {
+  const shown = entries.slice(0, mostRows).map((entry) => rowOf(entry, viewer, 120))
+  return {
+    does,
+    isEmpty: shown.length === 0,
+    requests: shown.map((row) => ({ ...row, types: fill(strings.which.types[does], { reference: row.reference }) })),
+    older: Math.max(0, total - shown.length),
+  }
+}
