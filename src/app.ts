@@ -1,18 +1,28 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { jobsOf } from './app-jobs.ts'
 import { connectTenant, credentialsOf, newSecret, openAudit, seed, tokensOf } from './app-parts.ts'
+import { startWatch } from './app-watch.ts'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
 import { type Environment, limitsOf, secretsOf } from './config.ts'
-import { createProvisioning, type Jobs, type Ports, type Provisioning } from './core/index.ts'
+import { createProvisioning, type Jobs, type Ports, type Provisioning, type WatchTimes } from './core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from './http/index.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
 import { startWatchdog } from './jobs/watchdog.ts'
 import { createLog } from './log.ts'
-import { createStores, type Database, openDatabase, ownSetting, type Stores, startHousekeeping } from './store/index.ts'
+import {
+  chatPaceInMemory,
+  createStores,
+  type Database,
+  openDatabase,
+  ownSetting,
+  type Stores,
+  startHousekeeping,
+} from './store/index.ts'
 import { findSurroundings, type Surroundings, settingsOf } from './surroundings.ts'
-import { readiness, vitalsOf } from './vitals.ts'
+import { ownVersion, readiness, vitalsOf } from './vitals.ts'
 
 /** The running service. */
 export interface App {
@@ -34,6 +44,8 @@ export interface Substitutes {
   readonly connectorKeysUrl?: string
   /** How fast chats may be written to, where the connector has no limits. */
   readonly chatPace?: Stores['chatPace']
+  /** When admins are told how the service does. */
+  readonly watchTimes?: WatchTimes
 }
 
 /** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
@@ -58,21 +70,24 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { tenant, directory } = await connectTenant(config, surroundings, database, outgoing, log)
   const clock = { now: () => new Date() }
   const jobs: Jobs = { enqueue: queue.enqueueAll }
-  const vitals = await vitalsOf(database, queue, clock.now())
+  const own = { processId: randomUUID(), version: await ownVersion(), startedAt: clock.now() }
+  let writtenAt = () => own.startedAt
+  const vitals = vitalsOf(database, queue, { ...own, now: clock.now, writtenAt: () => writtenAt() })
   const { deadLetters } = queue
   // Callers and batches draw from the same buckets: one process has its own, several have the store's.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
   const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
   const ports: Ports = {
     ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, vitals, resolveHost, limitsOfUse },
+    workers: queue,
   }
   const settings = settingsOf(config, surroundings)
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, surroundings)
-  const { adapter, outbox } = createChannel({
+  const { adapter, outbox, byHand } = createChannel({
     credentials,
     assertOutside: database.assertOutside,
-    chatPace: stores.chatPace,
+    ...{ chatPace: stores.chatPace, ownPace: chatPaceInMemory(Date.now) },
     now: clock.now,
     siteRoot: tenant.siteRoot,
     outlookRoot: tenant.outlookRoot,
@@ -113,13 +128,18 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   })
   await seed(ports, settings, surroundings)
   warmUp()
-  await queue.start(
+  const leftJobs = await queue.start(
     jobsOf({
       ...{ provisioning, outbox, stores, clock, jobs, database, log, webhookSecret },
       allowCidrs: settings.webhookAllowCidrs,
     }),
   )
   const stopWatchdog = startWatchdog(queue, log, clock.now)
+  const watch = await startWatch({
+    ...{ ports, settings, queue, byHand, log, own, times: substitutes.watchTimes },
+    alone: database.engine === 'embedded' && leftJobs === 0,
+  })
+  writtenAt = watch.writtenAt
   http.open()
   const stopHousekeeping = startHousekeeping({ database, stores, now: clock.now, warn: log.warn.bind(log) })
   return {
@@ -134,7 +154,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       const began = performance.now()
       await http.drain()
       // Jobs get what the requests have left of their time; those that take longer are given back.
+      // A store that is away hears no goodbye, and is not waited for.
+      const leaving = watch.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
       await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
+      await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
       await http.close()
       // A connection that hangs is not waited for: what was not committed by now never is.
       await Promise.race([database.close(), setTimeout(1000, undefined, { ref: false })])

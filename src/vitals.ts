@@ -7,15 +7,26 @@ import type { Database } from './store/index.ts'
 /** What is told when the store does not answer: then the queue, which lives in it, cannot be counted. */
 const unknown = { waiting: 0, oldestSeconds: 0 }
 
-/** How the service itself does, for admins. `startedAt`: when this process began. */
-export async function vitalsOf(database: Database, queue: Queue, startedAt: Date): Promise<Vitals> {
-  const version = await ownVersion()
+/**
+ * How the service itself does, for admins. `startedAt`: when this process began; `writtenAt`: when it last wrote into its store, as far
+ * as anybody else knows.
+ */
+export function vitalsOf(
+  database: Database,
+  queue: Queue,
+  { version, startedAt, now, writtenAt }: { version: string; startedAt: Date; now: () => Date; writtenAt: () => Date },
+): Vitals {
+  let pingedAt = startedAt
   return {
     async own() {
+      const askedAt = now()
       const databaseMilliseconds = await database.ping().catch(() => null)
+      if (databaseMilliseconds !== null) pingedAt = askedAt
+      const databaseSeenAt = new Date(Math.max(pingedAt.getTime(), writtenAt().getTime()))
       const { waiting, oldestSeconds } = await queue.state().catch(() => unknown)
       const watchedAt = await queue.lastDone('watchdog').catch(() => null)
-      return { databaseMilliseconds, queue: { waiting, oldestSeconds }, watchedAt, version, startedAt }
+      const measured = { databaseMilliseconds, databaseSeenAt, queue: { waiting, oldestSeconds } }
+      return { ...measured, watchedAt, version, startedAt }
     },
   }
 }
@@ -37,7 +48,8 @@ export async function readiness(
   return { ok: answers && works, checks }
 }
 
-async function ownVersion(): Promise<string> {
+/** The version that runs. */
+export async function ownVersion(): Promise<string> {
   const text = await readFile(new URL('../package.json', import.meta.url), 'utf8')
   return z.object({ version: z.string() }).parse(JSON.parse(text)).version
 }

@@ -16,7 +16,7 @@ import { type Act, everybody, isMember, mayBy, outcomeOf } from './support/acces
 import { idOf, secret, withAccessWorld } from './support/access-world.ts'
 import { tenantId } from './support/rest.ts'
 
-const { delegation, notice } = strings
+const { delegation, health, notice } = strings
 const chatters = everybody.filter((who): who is Chatter => who !== 'application')
 /** What the one who is refused reads. */
 const refusals = {
@@ -33,7 +33,10 @@ const names = new RegExp(`${secret}|Kim|Dana|Omar|Priya`)
 /** What a verb needs, said a second time, and what it is about: a request, a draft, a template, a job, or who clicks. */
 type Row =
   | { readonly needs: Permission; readonly act: Act; readonly opens?: RequestState }
-  | { readonly needs: Permission; readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' | 'catalogue' }
+  | {
+      readonly needs: Permission
+      readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' | 'catalogue' | 'service'
+    }
 /** One row for each verb: a new one that is missing here does not compile. */
 const verbTable: Readonly<Record<Verb, Row>> = {
   'request.choose': { needs: 'request.create', about: 'template' },
@@ -69,6 +72,8 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.template': { needs: 'template.write', about: 'catalogue' },
   'admin.enable': { needs: 'template.write', about: 'catalogue' },
   'admin.disable': { needs: 'template.write', about: 'catalogue' },
+  'admin.processes': { needs: 'health.read', about: 'service' },
+  'admin.takeover': { needs: 'jobs.takeOver', about: 'service' },
 }
 const verbs = Object.entries(verbTable).flatMap(([verb, row]) => chatters.map((who) => ({ verb, row, who })))
 
@@ -165,7 +170,11 @@ describe('every verb of a card and every command, for everybody', () => {
   })
 
   const others = verbs.flatMap(({ verb, row, who }) =>
-    'about' in row && row.about !== 'self' && row.about !== 'list' && row.about !== 'catalogue'
+    'about' in row &&
+    row.about !== 'self' &&
+    row.about !== 'list' &&
+    row.about !== 'catalogue' &&
+    row.about !== 'service'
       ? [{ verb, about: row.about, needs: row.needs, who }]
       : [],
   )
@@ -233,6 +242,16 @@ describe('every verb of a card and every command, for everybody', () => {
     else if (mayBy(who, row.needs)) return expect(answer.text).toContain(hidden.name)
     else expect(answer.text).toContain(notice.notAllowed.what)
     expect(answer.text).not.toContain(hidden.name)
+    return unchanged(before, answer.text)
+  })
+  const ofService = verbs.filter(({ row }) => 'about' in row && row.about === 'service')
+  it.each(ofService)('$verb, $who: for those who look after the service', async ({ verb, row, who }) => {
+    const before = await world.rows()
+    const answer = await clicks(who, verb, {})
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) return expect(answer.text).toContain(health.part.database)
+    else expect(answer.text).toContain(notice.notAllowed.what)
+    expect(answer.text).not.toContain(health.part.database)
     return unchanged(before, answer.text)
   })
   const headings: Readonly<Record<string, keyof typeof delegation.heading>> = {

@@ -171,7 +171,7 @@ describe('an admin', () => {
     expect(await provisioning.admin.health(admin)).toEqual({
       ...{ state: 'red', at: now, version: '1.2.3', startedAt: own.startedAt },
       parts: [
-        { name: 'database', state: 'red', says: 'silent' },
+        { name: 'database', state: 'red', says: 'silent', sinceAt: now.toISOString() },
         { name: 'exchange', state: 'red', says: 'fails', problem: 'It did not answer in 5 seconds.' },
         { name: 'graph', state: 'green', says: 'answers', milliseconds: 12 },
       ],

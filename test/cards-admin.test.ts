@@ -138,7 +138,7 @@ describe('the health card', () => {
   })
 
   it('names what does not answer, what is late and what was given up', () => {
-    expect(words({ databaseMilliseconds: null })).toMatch(/One thing needs you[\s\S]*Does not answer/)
+    expect(words({ databaseMilliseconds: null })).toMatch(/One thing needs you[\s\S]*Has not answer/)
     expect(words({ queue: { waiting: 1200, oldestSeconds: 720 } })).toContain(
       'Waiting or at work: 1,200. The oldest has been due for 12 min.',
     )

@@ -158,6 +158,8 @@ describe('mutations of the data of each card verb', () => {
     'admin.template': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
     'admin.enable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
     'admin.disable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
+    'admin.processes': { who: sam, data: async () => ({}) },
+    'admin.takeover': { who: sam, data: async () => ({}) },
     'admin.dismiss': { who: sam, data: async () => ({ letterId: randomUUID() }) },
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createQueue } from '../src/jobs/queue.ts'
 import { openDatabase } from '../src/store/database.ts'
-import { vitalsOf } from '../src/vitals.ts'
+import { ownVersion, vitalsOf } from '../src/vitals.ts'
 import { discardStore, engines, newStoreOptions } from './support/database.ts'
 
 const silent = { info() {}, warn() {}, error() {} }
@@ -14,18 +14,26 @@ describe.each(engines)('how the service does, %s', (engine) => {
     const queue = await createQueue(database, silent)
     await queue.start(new Map())
     const startedAt = new Date('2026-11-20T09:00:00.000Z')
-    const vitals = await vitalsOf(database, queue, startedAt)
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(await ownVersion()).toBe(version)
+    let now = new Date('2026-11-20T09:30:00.000Z')
+    let writtenAt = new Date('2026-11-20T09:29:00.000Z')
+    const about = { version, startedAt, now: () => now, writtenAt: () => writtenAt }
+    const vitals = vitalsOf(database, queue, about)
     expect(await vitals.own()).toEqual({
       ...{ databaseMilliseconds: expect.any(Number), queue: { waiting: 0, oldestSeconds: 0 }, watchedAt: null },
-      ...{ version, startedAt },
+      ...{ version, startedAt, databaseSeenAt: now },
     })
     await queue.stop(5)
     await database.close()
+    const askedAt = now
+    now = new Date('2026-11-20T09:40:00.000Z')
     expect(await vitals.own()).toEqual({
       ...{ databaseMilliseconds: null, queue: { waiting: 0, oldestSeconds: 0 }, watchedAt: null },
-      ...{ version, startedAt },
+      ...{ version, startedAt, databaseSeenAt: askedAt },
     })
+    writtenAt = new Date('2026-11-20T09:35:00.000Z')
+    expect((await vitals.own()).databaseSeenAt).toEqual(writtenAt)
     await discardStore(await openDatabase(options), options)
   })
 })

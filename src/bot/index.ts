@@ -60,26 +60,26 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
   }
 }
 
-/** The adapter, and the outbox over it. */
+/** The adapter, and the outboxes over it: `byHand` needs no store, for the one card that tells that it is away. */
 export function createChannel(options: {
   credentials: Credentials | undefined
   assertOutside: (what: string) => void
   chatPace: ChatPaceStore
+  /** Of this process alone. */
+  ownPace: ChatPaceStore
   now: () => Date
   siteRoot: string
   outlookRoot: string
   log: Log
-}): { adapter: GuardedAdapter; outbox: Outbox } {
+}): { adapter: GuardedAdapter; outbox: Outbox; byHand: Outbox } {
   const { credentials, assertOutside, log } = options
   const adapter = new GuardedAdapter(credentials)
-  const chats = createPacedChats(options.chatPace, log)
-  return {
-    adapter,
-    outbox: createOutbox(
-      createCardSender({ adapter, allowLoopback: credentials === undefined, assertOutside, chats, log }),
-      options,
-    ),
+  const outboxAt = (pace: ChatPaceStore): Outbox => {
+    const chats = createPacedChats(pace, log)
+    const allowLoopback = credentials === undefined
+    return createOutbox(createCardSender({ adapter, allowLoopback, assertOutside, chats, log }), options)
   }
+  return { adapter, outbox: outboxAt(options.chatPace), byHand: outboxAt(options.ownPace) }
 }
 
 /** Which token is missing (RFC 9110 §11.6.1), and when to deliver again what could not be judged, in seconds. */

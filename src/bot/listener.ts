@@ -11,6 +11,7 @@ import { createPacedChats, type PacedChats } from './paced-chats.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
 import { type BotServices, clickOf, isInvoke, rememberTurn } from './turn.ts'
+import { tellHealthWithoutStore } from './without-store.ts'
 
 /** How long a chat that is already known is believed to be the same, in milliseconds, before it is written again. */
 const rewriteAfter = 3_600_000
@@ -35,6 +36,7 @@ export class Listener implements Middleware {
 
   async onTurn(context: TurnContext, next: () => Promise<void>): Promise<void> {
     const key = keyOf(context)
+    const began = performance.now()
     this.#countAnswers(context)
     context.turnState.set(logKey, this.#services.log)
     try {
@@ -44,10 +46,21 @@ export class Listener implements Middleware {
       // botbuilder-dialogs hides what a dialog throws in an error of its own.
       const error: unknown = thrown instanceof DialogContextError ? thrown.error : thrown
       if (key && isPassing(error)) await this.#services.inbox.release(key).catch(() => undefined)
-      await this.#explain(context, error)
+      if (!(await this.#tellHealth(context, error, began))) await this.#explain(context, error)
       if (isPassing(error)) return
     }
     if (key) this.#remember(context, key)
+  }
+
+  /** How the service does is told also while the store is away; whatever keeps it from that, the answer is the usual one. */
+  #tellHealth(context: TurnContext, error: unknown, began: number): Promise<boolean> {
+    if (!isPersonal(context.activity) || !isObjectId(context.activity.from.aadObjectId)) return Promise.resolve(false)
+    const { log } = this.#services
+    const about = { viewer: this.#viewerOf(context), began }
+    return tellHealthWithoutStore(context, error, this.#services, about).catch((err: unknown) => {
+      log.warn({ err }, 'how the service does could not be told without the store')
+      return false
+    })
   }
 
   /** Answers go out at once, and count for what we send to the same chat of our own accord. */

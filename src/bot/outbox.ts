@@ -45,7 +45,7 @@ export function createOutbox(
   }
   const noticeFor = ({ personId: id, locale, timeZone }: Conversation, notice: NoticeContent): CardJson => {
     const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin: true }
-    return cards.adminHealth(notice.report, viewer)
+    return cards.healthTurned(notice, viewer)
   }
   return {
     tell: (conversation, notice, what) => sender.send(conversation, noticeFor(conversation, notice), what),

@@ -12,7 +12,7 @@ import { type Look, look, looks, type RowLook, rowLook, rowLooks, toFix, toKnow 
 import { strings } from './strings.ts'
 import { cut, duration, longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
 
-const row = z.strictObject({
+export const healthRow = z.strictObject({
   name: z.enum(healthParts),
   state: z.enum(healthStates),
   sentence: z.string(),
@@ -29,10 +29,12 @@ export const adminHealthCard = defineCard({
     at: z.string(),
     look,
     heading: z.enum(['good', 'one', 'many']),
-    troubles: z.array(row),
-    good: z.array(row),
+    troubles: z.array(healthRow),
+    good: z.array(healthRow),
     /** Whether those that are well are shown at once. */
     open: z.boolean(),
+    /** Whether there are processes whose jobs can be taken over. */
+    takeOver: z.boolean(),
     version: z.string(),
     uptime: z.string(),
   }),
@@ -48,7 +50,7 @@ const marks: Readonly<Record<HealthState, RowLook>> = {
 /** How the service and everything it needs do: what is wrong first. */
 export function adminHealthView(report: HealthReport, viewer: Viewer): Parameters<typeof adminHealthCard.render>[0] {
   const { state, at, version, startedAt, parts } = report
-  const rows = parts.map((part) => rowOf(part, viewer))
+  const rows = parts.map((part) => healthRowOf(part, viewer))
   const troubles = rows.filter((row) => row.state !== 'green')
   return {
     at: time({ ...viewer, now: at }),
@@ -57,12 +59,13 @@ export function adminHealthView(report: HealthReport, viewer: Viewer): Parameter
     troubles,
     good: rows.filter((row) => row.state === 'green'),
     open: troubles.length === 0,
+    takeOver: parts.some(({ silent = 0 }) => silent > 0),
     version,
     uptime: duration(at.getTime() - startedAt.getTime()),
   }
 }
 
-function rowOf(part: HealthPart, viewer: Viewer): z.output<typeof row> {
+export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof healthRow> {
   const { name, state, says } = part
   const writing = {
     quickness,

@@ -5,11 +5,13 @@ import {
   type Explanation,
   type GivenUpJob,
   type GivenUpJobs,
+  type HealthNotice,
   type HealthReport,
   isForMailbox,
   type ListPage,
   type Queue,
   type Request,
+  type SeenProcess,
   type Simulation,
   type Stuck,
   type TemplateReport,
@@ -27,6 +29,7 @@ import {
   adminSimulateView,
   type SimulateChoice,
 } from './admin-simulate.ts'
+import { adminTakeoverCard, adminTakeoverView } from './admin-takeover.ts'
 import { adminTemplateCard, adminTemplateView, type TemplateQuestion } from './admin-template.ts'
 import { adminTemplatesCard, adminTemplatesView, type TemplateList } from './admin-templates.ts'
 import { type ApprovalForm, approvalCard, renderApproval } from './approval-card.ts'
@@ -36,6 +39,7 @@ import { cardRegistry } from './define-card.ts'
 import { type DelegationNow, delegationCard, delegationView } from './delegation.ts'
 import { renderForm } from './form.ts'
 import { requestFormCard } from './form-view.ts'
+import { healthTurnedCard, healthTurnedView } from './health-turned.ts'
 import {
   chooseTemplateCard,
   chooseTemplateView,
@@ -93,6 +97,8 @@ export const definedCards = [
   adminQueueCard,
   adminStuckCard,
   adminHealthCard,
+  adminTakeoverCard,
+  healthTurnedCard,
   adminJobsCard,
   adminAuditCard,
   adminConfirmCard,
@@ -151,6 +157,12 @@ export const cards = {
       : adminStuckCard.render(adminStuckView(stuck, viewer)),
   adminHealth: (report: HealthReport, viewer: Viewer): CardJson =>
     adminHealthCard.render(adminHealthView(report, viewer)),
+  /** Tells an admin that something is broken, or that all is well again. */
+  healthTurned: (notice: HealthNotice, viewer: Viewer): CardJson =>
+    healthTurnedCard.render(healthTurnedView(notice, viewer)),
+  /** Asks an admin before the jobs of silent processes are taken over. */
+  adminTakeover: (silent: readonly SeenProcess[], viewer: Viewer): CardJson =>
+    adminTakeoverCard.render(adminTakeoverView(silent, viewer)),
   /** What was given up; a friendly notice when nothing is. */
   adminJobs: (given: GivenUpJobs, viewer: Viewer): CardJson =>
     given.jobs.length === 0

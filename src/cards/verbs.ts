@@ -35,5 +35,7 @@ export const verbs = [
   'admin.template',
   'admin.enable',
   'admin.disable',
+  'admin.processes',
+  'admin.takeover',
 ] as const
 export type Verb = (typeof verbs)[number]

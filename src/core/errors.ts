@@ -73,6 +73,13 @@ export class TenantError extends Error {
   }
 }
 
+/** Whether the store itself does not answer, or takes no writes: then nothing can be read, and nothing kept. */
+export const isStoreAway = (error: unknown): boolean =>
+  error instanceof ProvisioningError &&
+  error.code === 'unavailable' &&
+  error.cause !== undefined &&
+  !(error.cause instanceof TenantError)
+
 /**
  * What a job has to do cannot be done yet, as when what it works on is taken: it is due again after so many milliseconds. This
  * counts as no attempt, and whoever works on jobs is free for others.

@@ -37,6 +37,12 @@ const measures = z
     oldestSeconds: seconds,
     watchedSecondsAgo: seconds,
     count,
+    /** Processes that ended without a goodbye, the last of them when; and those that take no jobs. */
+    silent: count,
+    silentAt: z.iso.datetime(),
+    idle: count,
+    /** Since when it has been so. */
+    sinceAt: z.iso.datetime(),
     /** Calls of the last 15 minutes: all of them, those that failed, were told to slow down, and were not answered in time. */
     calls: count,
     failed: count,

@@ -5,7 +5,15 @@
 export const healthSentences = {
   answers: 'Answers in {milliseconds}.',
   slow: 'Answers in {milliseconds}, which is slow.',
-  silent: 'Does not answer. Until it does, nothing is known of jobs, requests and webhooks.',
+  silent:
+    'Has not answered since {sinceAt}. Nothing new can be asked for or decided meanwhile. Nothing is lost, and all goes on by itself when it is back.',
+  processesWork: 'At work: {count}, the first since {sinceAt}.',
+  processesMixed: 'At work: {count}, of different versions: one is being exchanged for the other.',
+  processSilent: 'A process ended without a goodbye at {silentAt}. Its jobs are taken over. At work: {count}.',
+  processesSilent:
+    'Processes that ended without a goodbye: {silent}, the last at {silentAt}. Their jobs are taken over. At work: {count}.',
+  processesIdle: 'At work: {count}. Running, but taking no jobs: {idle}. A restart mends it.',
+  processesStill: 'No process takes jobs. Nothing is made and no card is sent until one is restarted.',
   idle: 'Nothing waits.',
   onTime: 'Waiting or at work: {waiting}. None is late.',
   late: 'Waiting or at work: {waiting}. The oldest has been due for {oldestSeconds}.',

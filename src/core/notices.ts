@@ -2,18 +2,11 @@ import { z } from 'zod'
 import { personOrMembers } from './approvers.ts'
 import { isAtWork, type Outbox } from './chat-ports.ts'
 import { type JobOrder, type JobPayload, jobId, type NoticeKey } from './events.ts'
-import { readHealth } from './health.ts'
-import type { HealthReport } from './health-report.ts'
+import { type HealthNotice, readHealthNotice } from './health-notice.ts'
 import type { Ports, Settings } from './ports.ts'
 
 /** What a card says that tells of no one request. */
 export type NoticeContent = HealthNotice
-/** How the service does, to admins: it turned red, or it is well again. */
-export interface HealthNotice {
-  readonly kind: 'health'
-  readonly turned: 'red' | 'well'
-  readonly report: HealthReport
-}
 
 /** Which one, for whom. */
 export type NoticeOrder = Omit<JobPayload<'tell'>, 'v'>
@@ -34,10 +27,8 @@ export interface NoticeStore {
 
 /** What each kind of them says now; undefined: there is nothing to say any more. */
 const contents = {
-  health: async (ports: Ports, _: Settings, { notice }: NoticeOrder): Promise<NoticeContent | undefined> => {
-    const turned = z.enum(['red', 'well']).parse(notice.split(':')[1])
-    return { kind: 'health', turned, report: await readHealth(ports) }
-  },
+  health: (ports: Ports, _: Settings, order: NoticeOrder): Promise<NoticeContent | undefined> =>
+    readHealthNotice(ports, order),
 }
 const kindOf = (notice: NoticeKey) => z.enum(['health']).parse(notice.split(':')[0])
 

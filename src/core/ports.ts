@@ -5,7 +5,9 @@ import type { DelegationStore } from './delegation.ts'
 import type { Directory } from './directory-ports.ts'
 import type { DraftStore } from './draft.ts'
 import type { JobOrder } from './events.ts'
+import type { HealthWatchStore } from './health-watch.ts'
 import type { NoticeStore } from './notices.ts'
+import type { ProcessStore, Workers } from './processes.ts'
 import type {
   AuditLog,
   DeliveryStore,
@@ -91,6 +93,9 @@ export interface Ports {
   readonly conversations: ConversationStore
   readonly jobs: Jobs
   readonly deadLetters: DeadLetters
+  readonly processes: ProcessStore
+  readonly workers: Workers
+  readonly healthWatch: HealthWatchStore
   readonly directory: Directory
   readonly tenant: Tenant
   readonly vitals: Vitals

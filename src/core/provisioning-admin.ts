@@ -1,8 +1,9 @@
 import { readQueue, readStuck } from './administration.ts'
 import { readAudit } from './audit-report.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
-import { readHealth } from './health.ts'
+import { readHealth, readOwnHealth } from './health.ts'
 import type { Ports, Settings } from './ports.ts'
+import { readSilent, takeOver } from './processes.ts'
 import type { Door } from './provisioning-door.ts'
 
 /** What admins do: to see everything, and to mend anything. */
@@ -11,6 +12,9 @@ export function createAdministration(ports: Ports, settings: Settings, to: Door)
     queue: to('queue.read', (actor) => readQueue(ports, actor)),
     stuck: to('queue.read', (actor) => readStuck(ports, actor)),
     health: to('health.read', () => readHealth(ports)),
+    ownHealth: to('health.read', () => readOwnHealth(ports)),
+    silentProcesses: to('health.read', () => readSilent(ports)),
+    takeOver: to('jobs.takeOver', (actor) => takeOver(ports, actor)),
     audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
     deadLetters: to('deadLetter.read', (_, page: { limit: number; cursor?: string }) => readDeadLetters(ports, page)),
     deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),

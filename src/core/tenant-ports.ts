@@ -80,6 +80,8 @@ export interface ServiceHealth {
 export interface OwnHealth {
   /** Milliseconds of a question to the store; null = it does not answer. */
   readonly databaseMilliseconds: number | null
+  /** When it last did; absent: a moment ago. */
+  readonly databaseSeenAt?: Date
   /** Jobs that wait or are at work, and how long the oldest that is due has waited, in seconds. */
   readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
   /** When requests past their deadlines were last looked for; null = not within the last seven days. */

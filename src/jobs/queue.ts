@@ -26,8 +26,8 @@ export interface Queue {
   enqueue(name: string, payload: object, options?: { id?: string; startAfter?: Date }): Promise<void>
   /** Enqueues many: those of one name in one statement. */
   enqueueAll(orders: readonly QueueOrder[]): Promise<void>
-  /** Creates the queues and begins to work on them. */
-  start(jobs: ReadonlyMap<string, Job>): Promise<void>
+  /** Creates the queues and begins to work on them. Returns how many jobs were due anew that a dead process had left. */
+  start(jobs: ReadonlyMap<string, Job>): Promise<number>
   /**
    * Takes no more jobs and waits for those at work. Those that are not done after the time-out are given back: they are
    * due at once, for whoever works on the queue next, and their signals abort. Ends within a second of the time-out.
@@ -38,6 +38,11 @@ export interface Queue {
   state(): Promise<QueueState>
   /** When a job of this name was last done; null = not within the last seven days. */
   lastDone(name: string): Promise<Date | null>
+  /**
+   * Makes the jobs of dead processes due at once, in the transaction around it, and returns how many. This happens by itself as well.
+   * None in the embedded store, whose one process is this one.
+   */
+  takeOver(): Promise<number>
   /** Whether this process works on the queue: it has begun, has not been stopped, and found the store at its last looks. */
   isWorking(): boolean
   readonly deadLetters: DeadLetters
@@ -68,7 +73,7 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
   const looks = { good: Number.NEGATIVE_INFINITY, failed: Number.NEGATIVE_INFINITY }
   const complain = (error: unknown) => boss.emit('error', error instanceof Error ? error : new Error(String(error)))
 
-  async function start(jobs: ReadonlyMap<string, Job>): Promise<void> {
+  async function start(jobs: ReadonlyMap<string, Job>): Promise<number> {
     await createQueues(boss, store, jobs)
     const interrupted = await reclaim(store, boss)
     if (interrupted > 0) log.info({ interrupted }, 'jobs that a dead process left are taken up again')
@@ -83,13 +88,15 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
     looks.good = performance.now()
     timers.push(every(LOOK_MILLISECONDS, log, looks, () => wakeForDue(store, workers)))
     if (store.engine === 'server') timers.push(every(RECLAIM_MILLISECONDS, log, looks, reclaimDead))
+    return interrupted
   }
 
   /** While the store was away nobody could say that they were alive: whoever is has to be let say so first. */
-  async function reclaimDead(): Promise<void> {
-    if (performance.now() - looks.failed < 2 * HEARTBEAT_SECONDS * 1000) return
+  async function reclaimDead(): Promise<number> {
+    if (store.engine === 'embedded' || performance.now() - looks.failed < 2 * HEARTBEAT_SECONDS * 1000) return 0
     const interrupted = await reclaim(store, boss)
     if (interrupted > 0) log.warn({ interrupted }, 'jobs that a dead process left are taken up again')
+    return interrupted
   }
 
   async function stop(timeoutSeconds: number): Promise<void> {
@@ -127,6 +134,7 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
     counts: () => countJobs(store, DEAD_LETTER),
     state: () => readQueueState(store, DEAD_LETTER),
     lastDone: (name) => lastDone(store, name),
+    takeOver: reclaimDead,
     isWorking: () => timers.length > 0 && performance.now() - looks.good < BLIND_MILLISECONDS,
     deadLetters: createDeadLetters(boss, store, log),
   }

@@ -44,6 +44,7 @@ export async function forgetOld(stores: Stores, at: Date): Promise<void> {
     () => stores.inbox.forgetOld(),
     async () => stores.tokenBuckets?.forgetFull(),
     () => stores.chatPace.forgetOld(),
+    () => stores.processes.forgetOld(),
     ...[idempotency, drafts, batches, deliveries, delegations, templates, botState, notices].map(
       (store) => () => store.forgetOld(at),
     ),

@@ -9,10 +9,12 @@ import type { Database } from './database.ts'
 import { createDelegationStore } from './delegations.ts'
 import { createDeliveryStore } from './deliveries.ts'
 import { createDraftStore } from './drafts.ts'
+import { createHealthWatchStore } from './health-watch.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
 import { createInbox } from './inbox.ts'
 import { createNameCounters } from './name-counters.ts'
 import { createNoticeStore } from './notices.ts'
+import { createProcessStore } from './processes.ts'
 import { createRequestStore } from './requests.ts'
 import { createReservations } from './reservations.ts'
 import { createSentCards } from './sent-cards.ts'
@@ -22,6 +24,7 @@ import { createWebhookEndpointStore } from './webhook-endpoints.ts'
 
 export { auditKeyOf, keyFile } from './audit-key.ts'
 export { chainExisting, provedAll } from './audit-rows.ts'
+export { chatPaceInMemory } from './chat-pace.ts'
 export { type Database, openDatabase } from './database.ts'
 export { forgetOld, isOurTurn, startHousekeeping } from './housekeeping.ts'
 export { migrate } from './migrate.ts'
@@ -42,6 +45,8 @@ type StorePorts = Pick<
   | 'sentCards'
   | 'notices'
   | 'conversations'
+  | 'processes'
+  | 'healthWatch'
 >
 /** The stores that the core asks for, and those that the edges keep beside them. */
 export interface Stores extends StorePorts {
@@ -72,6 +77,8 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     sentCards: createSentCards(database),
     notices: createNoticeStore(database),
     conversations: createConversationStore(database),
+    processes: createProcessStore(database),
+    healthWatch: createHealthWatchStore(database),
     botState: createBotState(database),
     chatPace: createChatPace(database),
     inbox: createInbox(database),

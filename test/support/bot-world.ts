@@ -150,6 +150,7 @@ export function withBotWorld(): BotWorld {
           { name: 'exchange', milliseconds: 5000, problem: 'Exchange Online did not answer within 5 seconds.' },
         ],
       },
+      workers: { takeOver: async () => 0 },
       vitals: {
         own: async () => ({
           databaseMilliseconds: 3,

@@ -37,6 +37,7 @@ import { mendingSamples } from './card-samples-mending.ts'
 import { simulateSamples } from './card-samples-simulate.ts'
 import { timeSamples } from './card-samples-time.ts'
 import { timelineSamples } from './card-samples-timeline.ts'
+import { watchSamples } from './card-samples-watch.ts'
 import { whySamples } from './card-samples-why.ts'
 import { notSimilar, similarSites } from './card-similar.ts'
 
@@ -211,5 +212,6 @@ export const samples: readonly Sample[] = [
   ...mendingSamples,
   ...simulateSamples,
   ...whySamples,
+  ...watchSamples,
   ...timelineSamples,
 ]

@@ -131,6 +131,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       work: database,
       jobs: jobsIn(database),
       deadLetters: noDeadLetters,
+      workers: { takeOver: async () => 0 },
       directory: directoryOf(world, database),
       tenant: noTenant,
       resolveHost: async () => [],

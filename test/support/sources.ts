@@ -46,6 +46,7 @@ const composition = new Set([
   'app',
   'app-jobs',
   'app-parts',
+  'app-watch',
   'surroundings',
   'vitals',
   'main',

@@ -2,6 +2,7 @@ import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
 import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
 import { reassignAsAdmin } from './admin-reassign.ts'
+import { examineProcesses, takeOverAsAdmin } from './admin-takeover.ts'
 import { disableTemplate, enableTemplate, examineTemplate, pageTemplates } from './admin-templates.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
@@ -55,4 +56,6 @@ export const cardActions = cardActionRegistry(
   examineTemplate,
   enableTemplate,
   disableTemplate,
+  examineProcesses,
+  takeOverAsAdmin,
 )

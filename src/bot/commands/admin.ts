@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
 import { isRetryable, isTerminal, type Request, referenceOf, referencePattern } from '../../core/index.ts'
 import { isCancellable, jobsLeft } from '../actions/admin.ts'
+import { showHealth } from '../actions/admin-takeover.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
@@ -106,10 +107,6 @@ async function showQueue({ provisioning, actor, viewer }: Turn): Promise<Reply> 
 
 async function showStuck({ provisioning, actor, viewer }: Turn): Promise<Reply> {
   return { card: cards.adminStuck(await provisioning.admin.stuck(actor), viewer) }
-}
-
-async function showHealth({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  return { card: cards.adminHealth(await provisioning.admin.health(actor), viewer) }
 }
 
 async function showAudit({ provisioning, actor, viewer }: Turn, request: Request): Promise<Reply> {

@@ -1,0 +1,42 @@
+import { setTimeout } from 'node:timers/promises'
+import type { TurnContext } from 'botbuilder'
+import { cards, type Viewer } from '../cards/index.ts'
+import { isStoreAway } from '../core/index.ts'
+import { adminHealthCommand } from './commands/admin.ts'
+import { hear } from './commands/index.ts'
+import { plainText } from './mentions.ts'
+import { respond } from './respond.ts'
+import { type BotServices, clickOf, isForAdmins, typedByButton } from './turn.ts'
+
+/** Nobody waits longer for the answer, and at least so long is waited for what Microsoft 365 says. In milliseconds. */
+const answerWithin = 4500
+const leastPatience = 500
+
+/** Whether somebody asks how the service does. */
+function asksForHealth({ activity }: TurnContext): boolean {
+  if (activity.type !== 'message' || clickOf(activity)) return false
+  return hear(typedByButton(activity) ?? plainText(activity))?.command === adminHealthCommand
+}
+
+/**
+ * Answers an admin who asks how the service does while the store is away: the directory says who is an admin, and what lies in the
+ * store is left out. False: it is not that, and not answered. `began`: when the turn did, by `performance.now()`. Throws when the
+ * directory does not answer either.
+ */
+export async function tellHealthWithoutStore(
+  context: TurnContext,
+  error: unknown,
+  { provisioning }: BotServices,
+  { viewer, began }: { viewer: Viewer; began: number },
+): Promise<boolean> {
+  const { conversation, channelData } = context.activity
+  const tenantId: unknown = conversation.tenantId ?? channelData?.tenant?.id
+  if (!isStoreAway(error) || !asksForHealth(context) || typeof tenantId !== 'string') return false
+  const actor = await provisioning.actor({ tenantId, id: viewer.id })
+  if (!isForAdmins(actor)) return false
+  const left = Math.max(leastPatience, answerWithin - (performance.now() - began))
+  const [whole, brief] = [provisioning.admin.health(actor), provisioning.admin.ownHealth(actor)]
+  const report = await Promise.race([whole, setTimeout(left, brief, { ref: false })])
+  await respond(context, cards.adminHealth(report, { ...viewer, isAdmin: true }))
+  return true
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import type { SeenProcess } from '../core/index.ts'
+import { defineCard } from './define-card.ts'
+import { cut, longest, moment, quantity, type Viewer } from './words.ts'
+
+/** As many processes as are named; the others are counted. */
+const mostNamed = 6
+
+export const adminTakeoverCard = defineCard({
+  name: 'admin-takeover',
+  data: z.strictObject({
+    count: z.int().min(1),
+    processes: z.array(z.strictObject({ name: z.string(), since: z.string(), started: z.string() })).min(1),
+    /** How many are not named, or `''`. */
+    more: z.string(),
+  }),
+})
+
+/** Asks before the jobs of silent processes are taken over. */
+export function adminTakeoverView(
+  silent: readonly SeenProcess[],
+  viewer: Viewer,
+): Parameters<typeof adminTakeoverCard.render>[0] {
+  const rest = silent.length - mostNamed
+  return {
+    count: silent.length,
+    processes: silent.slice(0, mostNamed).map(({ name, seenAt, startedAt }) => ({
+      name: cut(name, longest.title),
+      since: moment(seenAt.toISOString(), viewer, 'full'),
+      started: moment(startedAt.toISOString(), viewer, 'full'),
+    })),
+    more: rest > 0 ? quantity(rest) : '',
+  }
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { HealthNotice, HealthPart } from '../core/index.ts'
+import { healthRow, healthRowOf } from './admin-health.ts'
+import { defineCard } from './define-card.ts'
+import { look, looks, toFix } from './look.ts'
+import { strings } from './strings.ts'
+import { duration, listOf, moment, type Viewer } from './words.ts'
+
+export const healthTurnedCard = defineCard({
+  name: 'health-turned',
+  data: z.strictObject({
+    turned: z.enum(['red', 'well']),
+    look,
+    since: z.string(),
+    until: z.string(),
+    /** How long it took. */
+    for: z.string(),
+    /** What is broken; what was is only named. */
+    parts: z.array(healthRow.pick({ name: true, sentence: true, look: true })),
+    was: z.string(),
+  }),
+})
+
+/** Tells an admin once that something is broken, and once that all is well again. */
+export function healthTurnedView(
+  { turned, since, until, parts }: HealthNotice,
+  viewer: Viewer,
+): Parameters<typeof healthTurnedCard.render>[0] {
+  const isRed = turned === 'red'
+  const names = parts.map(({ name }) => strings.health.part[name])
+  return {
+    turned,
+    look: isRed ? toFix : looks.succeeded,
+    since: moment(since, viewer, 'full'),
+    until: until === null ? '' : moment(until, viewer, 'full'),
+    for: until === null ? '' : duration(Date.parse(until) - Date.parse(since)),
+    parts: isRed ? parts.map((part) => brief(part, viewer)) : [],
+    was: isRed ? '' : listOf([...new Set(names)], 'and'),
+  }
+}
+
+function brief(part: HealthPart, viewer: Viewer) {
+  const { name, sentence, look } = healthRowOf(part, viewer)
+  return { name, sentence, look }
+}

@@ -1,0 +1,140 @@
+import { personOrMembers } from './approvers.ts'
+import type { Conversation, Outbox } from './chat-ports.ts'
+import { isStoreAway } from './errors.ts'
+import type { NoticeKey } from './events.ts'
+import { readHealth } from './health.ts'
+import { healthNotice } from './health-notice.ts'
+import type { HealthReport } from './health-report.ts'
+import { afterLook, type HealthLook, type HealthWatch, redNotice, type WatchTimes, watchTimes } from './health-watch.ts'
+import { deliverNotice, type SentNotice, tellOrder } from './notices.ts'
+import type { Ports, Settings } from './ports.ts'
+
+/** What the process that looks knows by heart, for when the store is away. */
+interface Memory {
+  readonly watch: HealthWatch
+  readonly chats: readonly Conversation[]
+}
+/** What admins were told while the store was away, until the store knows it too; and who is still to be told. */
+interface ToldByHand {
+  readonly watch: HealthWatch
+  readonly told: Map<string, SentNotice['state']>
+  waiting: readonly Conversation[]
+}
+
+/** What came of a look: this process looked, another one does, or the store is away. */
+export type LookResult = 'looked' | 'anothers' | 'away'
+
+export interface HealthWatcher {
+  /** One look, to be made again and again, one after the other. Throws what is nobody's trouble but ours. */
+  look(): Promise<LookResult>
+  /** Lets another process look at once. */
+  leave(): Promise<void>
+}
+
+/**
+ * Looks after the health of the service, in one of all processes, and has admins told when it turns. `holder` is this process;
+ * `byHand` sends without the store.
+ */
+export function createHealthWatcher(
+  ports: Ports,
+  settings: Settings,
+  { holder, byHand, times = watchTimes }: { holder: string; byHand: Outbox; times?: WatchTimes },
+): HealthWatcher {
+  const { tenantId } = settings
+  const { healthWatch } = ports
+  let memory: Memory | undefined
+  let byHandSoFar: ToldByHand | undefined
+
+  async function look(): Promise<LookResult> {
+    const at = ports.clock.now().toISOString()
+    try {
+      if (byHandSoFar) await keepTold(byHandSoFar)
+      byHandSoFar = undefined
+      if (!(await healthWatch.hold(tenantId, holder, times.heldFor))) {
+        memory = undefined
+        return 'anothers'
+      }
+      const report = await readHealth(ports)
+      // Whoever was asked for a report while the store went away has looked at nothing.
+      const { watch, tell } = await turn(lookOf(report, at))
+      memory = { watch, chats: await chatsOfAdmins(ports, settings).catch(() => memory?.chats ?? []) }
+      if (tell && standsStill(report)) await tellNow(tell, memory.chats)
+      return 'looked'
+    } catch (error) {
+      if (!isStoreAway(error)) throw error
+      if (memory) await lookWithoutStore(memory, at)
+      return 'away'
+    }
+  }
+
+  /** The turn and the order to tell of it stand or fall together. */
+  const turn = (seen: HealthLook) =>
+    ports.work.transaction(async () => {
+      const before = await healthWatch.lock(tenantId)
+      const after = afterLook(before, seen, times.agreeAfter)
+      await healthWatch.put(tenantId, after.watch)
+      const { tell } = after
+      if (tell === undefined) return after
+      // The directory may be the trouble, so those who are known to be admins do not wait for it.
+      const known = (memory?.chats ?? []).map(({ personId }) => tellOrder(tenantId, personId, tell))
+      await ports.jobs.enqueue([{ name: 'tell-admins', payload: { v: 1, notice: tell } }, ...known])
+      return after
+    })
+
+  /** Where nobody works on jobs, nobody would send the card: so it is sent from here, and is no job's any more. */
+  async function tellNow(notice: NoticeKey, chats: readonly Conversation[]): Promise<void> {
+    const orders = chats.map(({ personId }) => ({ tenantId, personId, notice }))
+    await Promise.allSettled(orders.map((order) => deliverNotice(ports, settings, byHand, order, 1)))
+  }
+
+  async function lookWithoutStore(known: Memory, at: string): Promise<void> {
+    const parts = [{ name: 'database', state: 'red', says: 'silent' } as const]
+    const { watch, tell } = afterLook(known.watch, { at, isRed: true, parts }, times.agreeAfter)
+    memory = { ...known, watch }
+    if (tell !== undefined) byHandSoFar = { watch, told: new Map(), waiting: known.chats }
+    if (byHandSoFar) await tellWaiting(byHandSoFar)
+  }
+
+  /** Who could not be told is told at the next look, if it is still so. */
+  async function tellWaiting(order: ToldByHand): Promise<void> {
+    const content = healthNotice(order.watch, 'red')
+    if (!content) return
+    const left: Conversation[] = []
+    for (const chat of order.waiting) {
+      const result = await byHand.tell(chat, content, redNotice(content.since)).catch(() => undefined)
+      if (!result) left.push(chat)
+      else if (result.state !== 'undeliverable') order.told.set(chat.personId, result.state)
+    }
+    order.waiting = left
+  }
+
+  /** What was told by hand becomes what the store knows, so that whoever looks next tells when all is well again. */
+  const keepTold = ({ watch, told }: ToldByHand) =>
+    ports.work.transaction(async () => {
+      const stored = await healthWatch.lock(tenantId)
+      // Another process may have seen red meanwhile: its card would be the second one.
+      const known = stored?.state === 'red' ? stored : watch
+      if (known !== stored) await healthWatch.put(tenantId, known)
+      for (const [personId, state] of told)
+        await ports.notices.put({ tenantId, personId, notice: redNotice(known.since) }, state)
+    })
+
+  return { look, leave: () => healthWatch.release(tenantId, holder) }
+}
+
+const lookOf = ({ state, parts }: HealthReport, at: string): HealthLook => ({
+  at,
+  isRed: state === 'red',
+  parts: parts.filter((part) => part.state === 'red'),
+})
+
+const standsStill = ({ parts }: HealthReport): boolean =>
+  parts.some(({ name, state }) => state === 'red' && (name === 'processes' || name === 'queue' || name === 'watchdog'))
+
+/** The chats of all admins, as the directory names them now. */
+async function chatsOfAdmins(ports: Ports, { admins, tenantId }: Settings): Promise<Conversation[]> {
+  const people = (await Promise.all(admins.map((id) => personOrMembers(ports, id)))).flat()
+  const ids = [...new Set(people.map(({ id }) => id))]
+  const chats = await Promise.all(ids.map((id) => ports.conversations.ofPerson(tenantId, id)))
+  return chats.flatMap((chat) => (chat && chat.closed === undefined ? [chat] : []))
+}

@@ -1,0 +1,46 @@
+import { adminTakeoverCard, adminTakeoverView } from '../../src/cards/admin-takeover.ts'
+import { healthTurnedCard, healthTurnedView } from '../../src/cards/health-turned.ts'
+import type { HealthNotice, SeenProcess } from '../../src/core/index.ts'
+import { sam, viewerOf } from './card-requests.ts'
+import { type Sample, sample } from './card-sample.ts'
+
+const asSam = viewerOf(sam, { isAdmin: true })
+const since = '2026-11-20T09:02:00.000Z'
+const turned = (parts: HealthNotice['parts'], until: string | null = null): HealthNotice => ({
+  ...{ kind: 'health', turned: until === null ? 'red' : 'well', since, until, parts },
+})
+const database = { name: 'database', state: 'red', says: 'silent', sinceAt: '2026-11-20T09:01:40.000Z' } as const
+const exchange = {
+  ...({ name: 'exchange', state: 'red', says: 'refuses' } as const),
+  problem: 'Exchange answered 401: User is not allowed to call Get-Mailbox.',
+} as const
+const still = { name: 'processes', state: 'red', says: 'processesStill', count: 0 } as const
+const late = { name: 'queue', state: 'red', says: 'late', waiting: 4100, oldestSeconds: 5400 } as const
+
+const silent = (name: string, index = 0): SeenProcess => ({
+  ...{ processId: `55555555-eeee-4eee-8eee-00000000000${index}`, name, version: '0.3.0', works: true },
+  startedAt: new Date('2026-11-14T10:44:00Z'),
+  ...{ seenAt: new Date(since), silentSeconds: 95 },
+})
+const longName = 'quartermaster-production-westeurope-7d9f5c8b6d-x2x9k / 1'
+
+/** What admins are told when the health of the service turns, and the question before jobs are taken over. */
+export const watchSamples: readonly Sample[] = [
+  sample('', healthTurnedCard, healthTurnedView(turned([database]), asSam)),
+  sample('many', healthTurnedCard, healthTurnedView(turned([still, late, exchange]), asSam)),
+  sample('well', healthTurnedCard, healthTurnedView(turned([database], '2026-11-20T09:14:00.000Z'), asSam)),
+  sample(
+    'well-many',
+    healthTurnedCard,
+    healthTurnedView(turned([still, late, exchange], '2026-11-20T10:31:00.000Z'), asSam),
+  ),
+  sample('', adminTakeoverCard, adminTakeoverView([silent('worker-2 / 4711')], asSam)),
+  sample(
+    'many',
+    adminTakeoverCard,
+    adminTakeoverView(
+      Array.from({ length: 9 }, (_, index) => silent(index === 0 ? longName : `worker-${index} / ${index}`, index)),
+      asSam,
+    ),
+  ),
+]
