@@ -98,6 +98,7 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   'admin queue': { needs: 'queue.read' },
   'admin stuck': { needs: 'queue.read' },
   'admin health': { needs: 'health.read' },
+  'admin stats': { needs: 'stats.read' },
   'admin simulate': { needs: 'request.simulate' },
   'admin jobs': { needs: 'deadLetter.read' },
   'admin templates': { needs: 'template.write' },

@@ -7,6 +7,7 @@ import {
   may,
   type Permission,
   type Provisioning,
+  periodOf,
   rolesOf,
 } from '../src/core/index.ts'
 import { routes } from '../src/http/index.ts'
@@ -27,6 +28,7 @@ const expected: Record<Permission, readonly Who[]> = {
   'request.listAll': ['admin'],
   'queue.read': ['admin'],
   'health.read': ['admin'],
+  'stats.read': ['admin'],
   'audit.read': ['admin'],
   'deadLetter.read': ['admin'],
   'deadLetter.replay': ['admin'],
@@ -154,6 +156,9 @@ const doors: Doors = {
   'admin.ownHealth': (to, who) => to.admin.ownHealth(who),
   'admin.silentProcesses': (to, who) => to.admin.silentProcesses(who),
   'admin.takeOver': (to, who) => to.admin.takeOver(who),
+  'admin.stats': (to, who) => {
+    return to.admin.stats(who, periodOf('week', new Date(), { timeZone: 'UTC', locale: 'en' }))
+  },
   'admin.audit': (to, who) => to.admin.audit(who, randomUUID()),
   'deliveries.list': (to, who) => to.deliveries.list(who, page),
   'deliveries.read': (to, who) => to.deliveries.read(who, randomUUID()),

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dayIn, dayOf, endOf } from '../src/bot/days.ts'
+import { dayOf } from '../src/bot/days.ts'
+import { dayIn, endOf } from '../src/core/index.ts'
 import { seed } from './support/seed.ts'
 
 /** A Friday; in Zurich it is 00:30 of the Saturday. */

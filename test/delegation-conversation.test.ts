@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { dayIn } from '../src/bot/days.ts'
+import { dayIn } from '../src/core/index.ts'
 import { cardIn, saying } from './support/bot-activities.ts'
 import { requested, startBot, withBotWorld } from './support/bot-world.ts'
 import { actionsOf, textOf, valuesOf } from './support/cards.ts'

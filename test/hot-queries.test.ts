@@ -16,6 +16,7 @@ const stored = 5_000
 const [kim, dana] = [people.kim.id, people.dana.id]
 const limit = 26
 const long = new Date(Date.now() - 60_000)
+const anHour = { from: new Date(Date.now() - 8 * 3_600_000), until: new Date(Date.now() - 7 * 3_600_000) }
 const silent = { info() {}, warn() {}, error() {} }
 
 /** Requests as the bench fills them in, and thousands of rows in each table beside them that only grows. */
@@ -137,6 +138,11 @@ describe.each(engines)('however many requests there are, %s', (engine) => {
       () => stores.requests.countOfTemplate({ ...ofTemplate, requesterId: kim, states: openStates }),
     ],
     ['the last number of a name', () => stores.nameCounters.last(tenantId, 'scope 7')],
+    ['what was asked for in a time', () => stores.stats.asked(tenantId, anHour)],
+    ['how much was asked for in a time', () => stores.stats.countAsked(tenantId, anHour)],
+    ['what was decided and made in a time', () => stores.stats.measure(tenantId, anHour)],
+    ['who decided in a time', () => stores.stats.approvers(tenantId, anHour, 20)],
+    ['what failed in a time', () => stores.stats.failures(tenantId, anHour)],
     ['how many are open', () => stores.requests.countByState(tenantId, openStates)],
     ['what is overdue', () => stores.requests.overdue(overdue)],
     ['what waits and is not looked after', () => stores.requests.waitingBut(tenantId, [], limit)],

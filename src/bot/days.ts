@@ -1,51 +1,8 @@
+import { dayAfter, dayIn } from '../core/index.ts'
+
 /** Calendar days as people type them. A day is written `2026-11-30`; days so written sort as they follow each other. */
 
 const language = 'en'
-const milliseconds = { hour: 3_600_000, day: 86_400_000 }
-
-/** The day that it is somewhere at a moment. A time zone that nobody knows is UTC. */
-export const dayIn = (at: Date, timeZone: string): string => clockAt(at, timeZone).toISOString().slice(0, 10)
-
-/** The last moment of a day somewhere, also of one that ends an hour early or late since the clocks change. */
-export function endOf(day: string, timeZone: string): Date {
-  const midnight = Date.parse(`${day}T00:00:00Z`) + milliseconds.day
-  const ends = [-26, 26]
-    .map((hours) => new Date(midnight + hours * milliseconds.hour))
-    .map((near) => new Date(midnight - (clockAt(near, timeZone).getTime() - near.getTime()) - 1))
-    .filter((end) => dayIn(end, timeZone) === day)
-  return new Date(Math.max(...ends.map(Number)))
-}
-
-/** What the clocks show somewhere at a moment, as if it were UTC. */
-function clockAt(at: Date, timeZone: string): Date {
-  const parts = clockOf(timeZone).formatToParts(at)
-  const part = (wanted: Intl.DateTimeFormatPartTypes): number =>
-    Number(parts.find(({ type }) => type === wanted)?.value)
-  // Set part by part, since a year of one or of five digits is not written like the others.
-  const shown = new Date(0)
-  shown.setUTCFullYear(part('year'), part('month') - 1, part('day'))
-  shown.setUTCHours(part('hour'), part('minute'), part('second'), at.getUTCMilliseconds())
-  return shown
-}
-
-function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const two = '2-digit' as const
-  const shown = {
-    year: 'numeric',
-    month: two,
-    day: two,
-    hour: two,
-    minute: two,
-    second: two,
-    hourCycle: 'h23',
-  } as const
-  try {
-    return new Intl.DateTimeFormat(language, { ...shown, timeZone })
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    return new Intl.DateTimeFormat(language, { ...shown, timeZone: 'UTC' })
-  }
-}
 
 /**
  * The day that somebody means: `2026-11-30`, `30.11.2026`, `30 November`, `Nov 30`, `friday` (the next one; today's name is next
@@ -66,11 +23,11 @@ export function dayOf(typed: string, now: Date, timeZone: string): string | unde
 /** By its name: of the week, or from today. */
 function named(words: string, today: string): string | undefined {
   const fromToday = [0, 1].find((days) => words === nearDays.format(days, 'day'))
-  if (fromToday !== undefined) return after(today, fromToday)
+  if (fromToday !== undefined) return dayAfter(today, fromToday)
   const weekday = placeOf(words, weekdays)
   if (weekday === undefined) return undefined
   const is = new Date(today).getUTCDay()
-  return after(today, ((weekday - is + 6) % 7) + 1)
+  return dayAfter(today, ((weekday - is + 6) % 7) + 1)
 }
 
 function inNumbers(words: string, today: string): string | undefined {
@@ -113,9 +70,6 @@ function existing(year: number, month: number, day: number): string | undefined 
   const date = new Date(`${written}T00:00:00Z`)
   return year > 0 && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(written) ? written : undefined
 }
-
-const after = (day: string, days: number): string =>
-  new Date(Date.parse(day) + days * milliseconds.day).toISOString().slice(0, 10)
 
 /** Names as the language has them; three letters or more stand for the whole. */
 function placeOf(word: string, names: readonly string[]): number | undefined {

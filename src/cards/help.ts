@@ -10,6 +10,7 @@ const adminCommands = [
   { name: 'adminStuck' },
   { name: 'adminJobs' },
   { name: 'adminHealth' },
+  { name: 'adminStats' },
   { name: 'adminTemplates' },
 ] as const
 
@@ -20,7 +21,9 @@ export const helpCard = defineCard({
     commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate']) })),
     isAdmin: z.boolean(),
     adminCommands: z.array(
-      z.strictObject({ name: z.enum(['adminQueue', 'adminStuck', 'adminJobs', 'adminHealth', 'adminTemplates']) }),
+      z.strictObject({
+        name: z.enum(['adminQueue', 'adminStuck', 'adminJobs', 'adminHealth', 'adminStats', 'adminTemplates']),
+      }),
     ),
   }),
 })

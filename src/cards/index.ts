@@ -13,6 +13,7 @@ import {
   type Request,
   type SeenProcess,
   type Simulation,
+  type Stats,
   type Stuck,
   type TemplateReport,
 } from '../core/index.ts'
@@ -29,6 +30,7 @@ import {
   adminSimulateView,
   type SimulateChoice,
 } from './admin-simulate.ts'
+import { adminStatsCard, renderStats } from './admin-stats.ts'
 import { adminTakeoverCard, adminTakeoverView } from './admin-takeover.ts'
 import { adminTemplateCard, adminTemplateView, type TemplateQuestion } from './admin-template.ts'
 import { adminTemplatesCard, adminTemplatesView, type TemplateList } from './admin-templates.ts'
@@ -99,6 +101,7 @@ export const definedCards = [
   adminHealthCard,
   adminTakeoverCard,
   healthTurnedCard,
+  adminStatsCard,
   adminJobsCard,
   adminAuditCard,
   adminConfirmCard,
@@ -163,6 +166,8 @@ export const cards = {
   /** Asks an admin before the jobs of silent processes are taken over. */
   adminTakeover: (silent: readonly SeenProcess[], viewer: Viewer): CardJson =>
     adminTakeoverCard.render(adminTakeoverView(silent, viewer)),
+  /** How much was asked for, decided and made in a period, and how long it took. */
+  adminStats: (stats: Stats, viewer: Viewer): CardJson => renderStats(stats, viewer),
   /** What was given up; a friendly notice when nothing is. */
   adminJobs: (given: GivenUpJobs, viewer: Viewer): CardJson =>
     given.jobs.length === 0

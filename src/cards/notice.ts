@@ -4,7 +4,7 @@ import { type Look, look, plain, toFix, toKnow } from './look.ts'
 import type { strings } from './strings.ts'
 import { cut, longest, moment, type Viewer } from './words.ts'
 
-type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates'
+type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats'
 type Words = Exclude<keyof typeof strings.notice, 'trace'>
 export type NoticeCode = Exclude<Words, 'unknownCommandSuggestion'>
 
@@ -77,6 +77,7 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     noTemplatesAtAll: { look: toKnow, types: 'adminQueue' },
     notPersonal: { look: toKnow, types: 'help' },
     notAdmin: { look: toKnow, types: 'myRequests' },
+    noPeriod: { look: toKnow, types: 'adminStats' },
     noReferenceToRetry: { look: toKnow, types: 'adminQueue' },
     nothingStuck: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
     nothingGivenUp: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
@@ -103,7 +104,7 @@ export const noticeCard = defineCard({
     version: z.int(),
     retry: z.enum(['', ...retryVerbs]),
     show: z.enum(['', 'request.refresh', 'approval.refresh']),
-    types: z.enum(['', 'newRequest', 'myRequests', 'help', 'adminQueue', 'adminTemplates']),
+    types: z.enum(['', 'newRequest', 'myRequests', 'help', 'adminQueue', 'adminTemplates', 'adminStats']),
   }),
 })
 

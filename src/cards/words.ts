@@ -111,6 +111,13 @@ export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) &
 export const dayOf = (day: string): string =>
   new Intl.DateTimeFormat(strings.locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`))
 
+/** The days of a span of time, the last one with the moment before its end: "13 – 20 Nov". */
+export function days(from: string, until: string, viewer: Viewer): string {
+  const [first, last] = [new Date(from), new Date(Date.parse(until) - 1)]
+  const shown = parts('day', !sameYear(first, viewer) || !sameYear(last, viewer))
+  return formatOf(viewer, shown).formatRange(first, last)
+}
+
 /** The day with which something ends: "30 November 2026", and the hour where it is not the end of that day. */
 export function lastDay(until: string, viewer: Viewer): string {
   const date = new Date(until)
@@ -132,12 +139,15 @@ function parts(style: TimeStyle, year: boolean): Intl.DateTimeFormatOptions {
 const formats = new Map<string, Intl.DateTimeFormat>()
 const mostFormats = 500
 
-function format(date: Date, { locale, timeZone }: Viewer, options: Intl.DateTimeFormatOptions): string {
+const format = (date: Date, viewer: Viewer, options: Intl.DateTimeFormatOptions): string =>
+  formatOf(viewer, options).format(date)
+
+function formatOf({ locale, timeZone }: Viewer, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify([locale, timeZone, options])
   const known = formats.get(key) ?? createFormat(locale, timeZone, options)
   if (formats.size >= mostFormats) formats.clear()
   formats.set(key, known)
-  return known.format(date)
+  return known
 }
 
 /** Channels send what they like as locale and time zone; what Intl does not know is English and UTC. */

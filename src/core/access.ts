@@ -27,6 +27,7 @@ export const access = {
   'request.listAll': ['admin'],
   'queue.read': ['admin'],
   'health.read': ['admin'],
+  'stats.read': ['admin'],
   'audit.read': ['admin'],
   'deadLetter.read': ['admin'],
   'deadLetter.replay': ['admin'],

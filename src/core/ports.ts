@@ -8,6 +8,7 @@ import type { JobOrder } from './events.ts'
 import type { HealthWatchStore } from './health-watch.ts'
 import type { NoticeStore } from './notices.ts'
 import type { ProcessStore, Workers } from './processes.ts'
+import type { StatsStore } from './stats.ts'
 import type {
   AuditLog,
   DeliveryStore,
@@ -90,6 +91,7 @@ export interface Ports {
   readonly resolveHost: ResolveHost
   readonly sentCards: SentCards
   readonly notices: NoticeStore
+  readonly stats: StatsStore
   readonly conversations: ConversationStore
   readonly jobs: Jobs
   readonly deadLetters: DeadLetters

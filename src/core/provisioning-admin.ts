@@ -2,15 +2,18 @@ import { readQueue, readStuck } from './administration.ts'
 import { readAudit } from './audit-report.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { readHealth, readOwnHealth } from './health.ts'
+import type { Period } from './period.ts'
 import type { Ports, Settings } from './ports.ts'
 import { readSilent, takeOver } from './processes.ts'
 import type { Door } from './provisioning-door.ts'
+import { readStats } from './stats.ts'
 
 /** What admins do: to see everything, and to mend anything. */
 export function createAdministration(ports: Ports, settings: Settings, to: Door) {
   return {
     queue: to('queue.read', (actor) => readQueue(ports, actor)),
     stuck: to('queue.read', (actor) => readStuck(ports, actor)),
+    stats: to('stats.read', ({ tenantId }, period: Period) => readStats(ports, tenantId, period)),
     health: to('health.read', () => readHealth(ports)),
     ownHealth: to('health.read', () => readOwnHealth(ports)),
     silentProcesses: to('health.read', () => readSilent(ports)),

@@ -18,6 +18,7 @@ import { createProcessStore } from './processes.ts'
 import { createRequestStore } from './requests.ts'
 import { createReservations } from './reservations.ts'
 import { createSentCards } from './sent-cards.ts'
+import { createStatsStore } from './stats.ts'
 import { createTemplateStore } from './templates.ts'
 import { createTokenBuckets } from './token-buckets.ts'
 import { createWebhookEndpointStore } from './webhook-endpoints.ts'
@@ -44,6 +45,7 @@ type StorePorts = Pick<
   | 'endpoints'
   | 'sentCards'
   | 'notices'
+  | 'stats'
   | 'conversations'
   | 'processes'
   | 'healthWatch'
@@ -76,6 +78,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     endpoints: createWebhookEndpointStore(database),
     sentCards: createSentCards(database),
     notices: createNoticeStore(database),
+    stats: createStatsStore(database),
     conversations: createConversationStore(database),
     processes: createProcessStore(database),
     healthWatch: createHealthWatchStore(database),

@@ -35,6 +35,7 @@ import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
 import { mendingSamples } from './card-samples-mending.ts'
 import { simulateSamples } from './card-samples-simulate.ts'
+import { statsSamples } from './card-samples-stats.ts'
 import { timeSamples } from './card-samples-time.ts'
 import { timelineSamples } from './card-samples-timeline.ts'
 import { watchSamples } from './card-samples-watch.ts'
@@ -211,6 +212,7 @@ export const samples: readonly Sample[] = [
   ...adminSamples,
   ...mendingSamples,
   ...simulateSamples,
+  ...statsSamples,
   ...whySamples,
   ...watchSamples,
   ...timelineSamples,

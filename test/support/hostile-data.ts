@@ -5,10 +5,11 @@ import type { Sample } from './card-sample.ts'
 
 /**
  * Texts of a card's data that nobody but us writes: references, moments, ids, keys of our strings, links that links.ts has
- * judged. All other texts count as people's, so that a new field is tested before anybody thinks of it.
+ * judged, numbers and sentences about them. All other texts count as people's, so that a new field is tested before anybody thinks of it.
  */
 const ours = new Set([
   ...['reference', 'at', 'age', 'gaveUpAt', 'waited', 'retry', 'words', 'group', 'command'],
+  ...['quantity', 'delta', 'told', 'rest', 'compared'],
   ...['id', 'key', 'letterId', 'requestId', 'url', 'regex', 'minimum', 'maximum'],
 ])
 

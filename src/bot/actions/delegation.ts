@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { cards, type DelegationForm, type Remark } from '../../cards/index.ts'
-import { type Fault, fault, type Person, ProvisioningError } from '../../core/index.ts'
-import { dayIn, dayOf, endOf } from '../days.ts'
+import { dayIn, endOf, type Fault, fault, type Person, ProvisioningError } from '../../core/index.ts'
+import { dayOf } from '../days.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 

@@ -12,6 +12,7 @@ import {
 } from './admin.ts'
 import { adminApproveCommand, adminReassignCommand, adminRejectCommand } from './admin-decide.ts'
 import { adminSimulateCommand } from './admin-simulate.ts'
+import { adminStatsCommand } from './admin-stats.ts'
 import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
 import { myDraftsCommand } from './drafts.ts'
@@ -46,6 +47,7 @@ export const commands = commandRegistry(
   adminCancelCommand,
   adminHealthCommand,
   adminJobsCommand,
+  adminStatsCommand,
   adminTemplatesCommand,
   ...adminTemplateCommands,
 )

@@ -13,6 +13,7 @@ import { previewRequest } from './preview.ts'
 import { nudgeRequest, reassignRequest } from './reassign.ts'
 import { listRequests, readRequest, readTimeline } from './requests.ts'
 import { createSite } from './sites.ts'
+import { readStats } from './stats.ts'
 import { listTemplates, readTemplate, writeTemplate } from './templates.ts'
 import { receiveWebhook } from './webhooks.ts'
 
@@ -39,6 +40,7 @@ export const routes = routeRegistry(
   readTemplate,
   writeTemplate,
   readAudit,
+  readStats,
   listDeadLetters,
   replayDeadLetter,
   dismissDeadLetter,
