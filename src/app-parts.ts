@@ -4,8 +4,14 @@ import { z } from 'zod'
 import type { Environment } from './config.ts'
 import { type Ports, type Settings, seedTemplates, templateWithin } from './core/index.ts'
 import type { Logger } from './log.ts'
-import { certificateFromPem, connectMicrosoft365, localCertificate } from './microsoft365/index.ts'
-import { auditKeyOf, chainExisting, type Database, migrate, ownSetting } from './store/index.ts'
+import {
+  type CallLog,
+  certificateFromPem,
+  connectMicrosoft365,
+  localCertificate,
+  serviceNames,
+} from './microsoft365/index.ts'
+import { auditKeyOf, chainExisting, type Database, migrate, ownSetting, type Stores } from './store/index.ts'
 import { readJsonFile, type Surroundings } from './surroundings.ts'
 
 /** The key of the audit's seals, over a store that is as this version expects it. */
@@ -17,12 +23,13 @@ export async function openAudit(database: Database, config: Environment, { dataD
   return key
 }
 
+/** `heard`: who is told of each call to Microsoft 365. */
 export async function connectTenant(
   config: Environment,
   surroundings: Surroundings,
   database: Database,
   outgoing: typeof fetch,
-  log: Logger,
+  { log, heard }: { log: Logger; heard: readonly CallLog[] },
 ) {
   const certificate = config.CLIENT_CERTIFICATE_PATH
     ? certificateFromPem(await readFile(config.CLIENT_CERTIFICATE_PATH, 'utf8'))
@@ -30,8 +37,25 @@ export async function connectTenant(
         .object({ privateKey: z.string(), thumbprintSha256: z.string() })
         .parse(JSON.parse(await ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate()))))
   const warn = (message: string, fields: object) => log.warn(fields, message)
-  return connectMicrosoft365({ ...surroundings, certificate, fetch: outgoing, warn })
+  return connectMicrosoft365({
+    ...surroundings,
+    certificate,
+    certificatePath: config.CLIENT_CERTIFICATE_PATH,
+    fetch: outgoing,
+    warn,
+    log: (entry) => {
+      for (const hear of heard) hear(entry)
+    },
+  })
 }
+
+/** Who counts the calls to Microsoft 365, so that all processes know how they go. */
+export const countedIn =
+  (counts: Stores['serviceCalls']): CallLog =>
+  ({ service, outcome }) => {
+    const name = serviceNames[service]
+    if (name) counts.count({ service: name, outcome })
+  }
 
 /** None in local mode without an app id: then the bot listens on loopback only, and takes no tokens. */
 export function credentialsOf(config: Environment, { tenantId }: Surroundings) {

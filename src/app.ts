@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { jobsOf } from './app-jobs.ts'
-import { connectTenant, credentialsOf, newSecret, openAudit, seed, tokensOf } from './app-parts.ts'
+import { connectTenant, countedIn, credentialsOf, newSecret, openAudit, seed, tokensOf } from './app-parts.ts'
 import { startWatch } from './app-watch.ts'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
@@ -67,7 +67,9 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     database.assertOutside('an outgoing call')
     return fetch(input, init)
   }
-  const { tenant, directory } = await connectTenant(config, surroundings, database, outgoing, log)
+  const heard = [countedIn(stores.serviceCalls)]
+  const microsoft365 = await connectTenant(config, surroundings, database, outgoing, { log, heard })
+  const { tenant, directory, connection } = microsoft365
   const clock = { now: () => new Date() }
   const jobs: Jobs = { enqueue: queue.enqueueAll }
   const own = { processId: randomUUID(), version: await ownVersion(), startedAt: clock.now() }
@@ -78,8 +80,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
   const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
   const ports: Ports = {
-    ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, vitals, resolveHost, limitsOfUse },
-    workers: queue,
+    ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },
+    ...{ resolveHost, limitsOfUse, workers: queue },
   }
   const settings = settingsOf(config, surroundings)
   const provisioning = createProvisioning(ports, settings)
@@ -140,6 +142,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     alone: database.engine === 'embedded' && leftJobs === 0,
   })
   writtenAt = watch.writtenAt
+  const stopCounting = stores.serviceCalls.start()
+  const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
   const stopHousekeeping = startHousekeeping({ database, stores, now: clock.now, warn: log.warn.bind(log) })
   return {
@@ -151,6 +155,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     async close() {
       stopHousekeeping()
       stopWatchdog()
+      stopWatchingCertificate()
       const began = performance.now()
       await http.drain()
       // Jobs get what the requests have left of their time; those that take longer are given back.
@@ -159,6 +164,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
       await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
       await http.close()
+      await Promise.race([stopCounting(), setTimeout(500, undefined, { ref: false })])
       // A connection that hangs is not waited for: what was not committed by now never is.
       await Promise.race([database.close(), setTimeout(1000, undefined, { ref: false })])
       await surroundings.simulator?.close()

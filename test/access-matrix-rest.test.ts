@@ -108,6 +108,7 @@ describe('every route, for everybody', () => {
       send: async () => ({ path: `/audit/v1/requests/${(await about()).requestId}` }),
     },
     'GET /admin/v1/stats': list('stats.read', '/admin/v1/stats?period=month'),
+    'GET /admin/v1/health': list('health.read', '/admin/v1/health'),
     'GET /admin/v1/dead-letters': list('deadLetter.read', '/admin/v1/dead-letters'),
     'POST /admin/v1/dead-letters/:letterId/dismiss': {
       ...{ needs: 'deadLetter.dismiss', success: 204 },

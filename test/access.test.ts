@@ -27,6 +27,7 @@ const expected: Record<Permission, readonly Who[]> = {
   'request.list': ['requester', 'approver', 'admin', 'other'],
   'request.listAll': ['admin'],
   'queue.read': ['admin'],
+  'certificate.read': ['admin'],
   'health.read': ['admin'],
   'stats.read': ['admin'],
   'audit.read': ['admin'],
@@ -159,6 +160,7 @@ const doors: Doors = {
   'admin.stats': (to, who) => {
     return to.admin.stats(who, periodOf('week', new Date(), { timeZone: 'UTC', locale: 'en' }))
   },
+  'admin.readCertificate': (to, who) => to.admin.readCertificate(who),
   'admin.audit': (to, who) => to.admin.audit(who, randomUUID()),
   'deliveries.list': (to, who) => to.deliveries.list(who, page),
   'deliveries.read': (to, who) => to.deliveries.read(who, randomUUID()),

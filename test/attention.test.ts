@@ -174,6 +174,8 @@ describe('an admin', () => {
         { name: 'database', state: 'red', says: 'silent', sinceAt: now.toISOString() },
         { name: 'exchange', state: 'red', says: 'fails', problem: 'It did not answer in 5 seconds.' },
         { name: 'graph', state: 'green', says: 'answers', milliseconds: 12 },
+        { name: 'signIn', state: 'green', says: 'notSignedIn', tokens: 0 },
+        { name: 'certificate', state: 'green', says: 'certificateNotNeeded' },
       ],
     })
   })

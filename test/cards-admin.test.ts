@@ -5,6 +5,7 @@ import { mailboxes, mailboxStepsUntil } from './support/card-mailboxes.ts'
 import { kim, requests, sam, viewerOf } from './support/card-requests.ts'
 import { queue, stuckEntries } from './support/card-samples-admin.ts'
 import { actionsOf, textOf } from './support/cards.ts'
+import { factsOf } from './support/health-facts.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
 const typedBy = (card: CardJson) =>
@@ -110,19 +111,13 @@ describe('what an admin is asked to confirm', () => {
 
 describe('the health card', () => {
   const report = (own: Partial<HealthFacts['own']>, problem?: string, given = 0) =>
-    judgeHealth({
-      own: {
-        databaseMilliseconds: 3,
-        queue: { waiting: 0, oldestSeconds: 0 },
-        watchedAt: asSam.now,
-        version: '1.4.0',
-        startedAt: new Date('2026-11-14T10:45:00Z'),
-        ...own,
-      },
-      deadLetters: given,
-      services: [{ name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem }) }],
-      at: asSam.now,
-    })
+    judgeHealth(
+      factsOf(asSam.now, {
+        own: { queue: { waiting: 0, oldestSeconds: 0 }, version: '1.4.0', ...own },
+        deadLetters: given,
+        services: [{ name: 'exchange', milliseconds: 340, ...(problem !== undefined && { problem }) }],
+      }),
+    )
   const words = (own: Partial<HealthFacts['own']>, problem?: string, given = 0) =>
     textOf(cards.adminHealth(report(own, problem, given), asSam))
 

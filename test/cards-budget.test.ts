@@ -29,6 +29,7 @@ import {
 } from './support/card-requests.ts'
 import { delegationOf } from './support/card-samples-delegation.ts'
 import { similarNamed } from './support/card-similar.ts'
+import { factsOf } from './support/health-facts.ts'
 
 const asAdmin = viewerOf(kim, { isAdmin: true })
 const bytes = (card: CardJson): number => JSON.stringify(card).length * 2
@@ -170,7 +171,7 @@ function largest(letter: string): [name: string, card: CardJson][] {
     [
       'health',
       cards.adminHealth(
-        judgeHealth({ own: { ...own, startedAt: new Date(0) }, deadLetters: 9, services, at: new Date() }),
+        judgeHealth(factsOf(new Date(), { own: { ...own, startedAt: new Date(0) }, deadLetters: 9, services })),
         asAdmin,
       ),
     ],

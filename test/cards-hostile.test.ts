@@ -34,6 +34,7 @@ import { isNode, nodesOf } from './support/card-rules.ts'
 import { lineOf } from './support/card-samples-timeline.ts'
 import { similarNamed } from './support/card-similar.ts'
 import { inTime } from './support/card-stages.ts'
+import { factsOf } from './support/health-facts.ts'
 import { shortHostileTexts } from './support/hostile-texts.ts'
 
 /** Text of people and admins: everything that markdown, templates, our placeholders and Teams could trip over. */
@@ -191,7 +192,7 @@ function everyMailboxCard(text: string): CardJson[] {
     cards.adminConfirm({ verb: 'admin.retry', request: failed }, asAdmin),
     cards.adminConfirm({ verb: 'admin.cancel', request: failed, comment: text }, asAdmin),
     cards.adminHealth(
-      judgeHealth({ own: { ...own, startedAt: new Date(0) }, deadLetters: 1, services, at: new Date(1000) }),
+      judgeHealth(factsOf(new Date(1000), { own: { ...own, startedAt: new Date(0) }, deadLetters: 1, services })),
       asAdmin,
     ),
     cards.adminJobs(

@@ -6,7 +6,9 @@ import { selfSigned } from './support/self-signed.ts'
 describe('the certificate of production', () => {
   test('is read from one PEM file in either order, with the thumbprint that Entra ID shows', () => {
     const { key, certificate, thumbprint } = selfSigned()
-    expect(certificateFromPem(key + certificate)).toEqual({ privateKey: key.trim(), thumbprintSha256: thumbprint })
+    expect(certificateFromPem(key + certificate)).toEqual({
+      ...{ privateKey: key.trim(), thumbprintSha256: thumbprint, endsAt: new Date('2045-01-01T00:00:00Z') },
+    })
     expect(certificateFromPem(`${certificate}\n${key}`).thumbprintSha256).toBe(thumbprint)
   })
 

@@ -154,6 +154,7 @@ describe('mutations of the data of each card verb', () => {
     'admin.reassign': ofRequest('admin.reassign', sam, { comment, from: people.dana.id, to: people.omar.id }),
     'admin.examine': { who: sam, data: async () => ({ letterId: randomUUID() }) },
     'admin.replay': { who: sam, data: async () => ({ letterId: randomUUID() }) },
+    'admin.certificate': { who: sam, data: async () => ({}) },
     'admin.templates': { who: sam, data: async () => ({ from: 6 }) },
     'admin.template': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
     'admin.enable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },

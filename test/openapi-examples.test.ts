@@ -58,10 +58,12 @@ function addressOf({ path }: Route, { params = {}, query = {} }: Example): strin
 
 /** A long list is shown by its first entries, and a long document by its first fields. */
 function asMuchAs({ answer }: Example, body: unknown): unknown {
-  const list = z.looseObject({ value: z.array(z.unknown()) })
-  const [wanted, given] = [list.safeParse(answer), list.safeParse(body)]
-  if (wanted.success && given.success)
-    return { ...given.data, value: given.data.value.slice(0, wanted.data.value.length) }
+  for (const name of ['value', 'parts']) {
+    const list = z.looseObject({ [name]: z.array(z.unknown()) })
+    const [wanted, given] = [list.safeParse(answer), list.safeParse(body)]
+    if (wanted.success && given.success)
+      return { ...given.data, [name]: given.data[name]?.slice(0, wanted.data[name]?.length) }
+  }
   const isPart = typeof answer === 'object' && answer !== null && 'openapi' in answer
   return isPart ? Object.fromEntries(Object.entries(Object(body)).filter(([key]) => key in answer)) : body
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type CertificateReading,
   type HealthPart,
   type HealthReport,
   type HealthState,
@@ -21,6 +22,8 @@ export const healthRow = z.strictObject({
   look: rowLook,
   /** What to type to go on from here, or `''`. */
   command: z.string(),
+  /** Whether the certificate can be read again from here. */
+  readsAgain: z.boolean(),
 })
 
 export const adminHealthCard = defineCard({
@@ -29,6 +32,8 @@ export const adminHealthCard = defineCard({
     at: z.string(),
     look,
     heading: z.enum(['good', 'one', 'many']),
+    /** What came of reading the certificate again, or `''`. */
+    remark: z.string(),
     troubles: z.array(healthRow),
     good: z.array(healthRow),
     /** Whether those that are well are shown at once. */
@@ -48,7 +53,11 @@ const marks: Readonly<Record<HealthState, RowLook>> = {
 }
 
 /** How the service and everything it needs do: what is wrong first. */
-export function adminHealthView(report: HealthReport, viewer: Viewer): Parameters<typeof adminHealthCard.render>[0] {
+export function adminHealthView(
+  report: HealthReport,
+  viewer: Viewer,
+  reading?: CertificateReading,
+): Parameters<typeof adminHealthCard.render>[0] {
   const { state, at, version, startedAt, parts } = report
   const rows = parts.map((part) => healthRowOf(part, viewer))
   const troubles = rows.filter((row) => row.state !== 'green')
@@ -56,6 +65,7 @@ export function adminHealthView(report: HealthReport, viewer: Viewer): Parameter
     at: time({ ...viewer, now: at }),
     look: bands[state],
     heading: troubles.length === 0 ? 'good' : troubles.length === 1 ? 'one' : 'many',
+    remark: reading === undefined ? '' : strings.health.reading[reading],
     troubles,
     good: rows.filter((row) => row.state === 'green'),
     open: troubles.length === 0,
@@ -80,10 +90,17 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     name,
     state,
     sentence: healthInWords(strings.health.says[says], shown, writing),
-    numbers: (part.calls ?? 0) > 0 ? healthInWords(strings.health.lately, shown, writing) : '',
+    numbers: part.calls ? healthInWords(strings.health.lately[latelyOf(part)], shown, writing) : '',
     look: marks[state],
     command: state === 'green' ? '' : (commands[name] ?? ''),
+    readsAgain: name === 'certificate' && state !== 'green',
   }
+}
+
+/** How much of what was counted is told: of what goes well only how often it was called. */
+function latelyOf({ problem, lastSuccessAt, throttled, timedOut }: HealthPart): keyof typeof strings.health.lately {
+  if (problem !== undefined && lastSuccessAt !== undefined) return 'lastGood'
+  return throttled || timedOut ? 'all' : 'few'
 }
 
 /** Where what is wrong with a part can be seen and mended. */

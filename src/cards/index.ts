@@ -1,5 +1,6 @@
 import {
   type AuditReport,
+  type CertificateReading,
   type Delegation,
   type Delegations,
   type Explanation,
@@ -158,8 +159,9 @@ export const cards = {
     stuck.entries.length === 0
       ? cards.notice({ code: 'nothingStuck' }, viewer)
       : adminStuckCard.render(adminStuckView(stuck, viewer)),
-  adminHealth: (report: HealthReport, viewer: Viewer): CardJson =>
-    adminHealthCard.render(adminHealthView(report, viewer)),
+  /** How the service does, after its certificate was read again if it was. */
+  adminHealth: (report: HealthReport, viewer: Viewer, reading?: CertificateReading): CardJson =>
+    adminHealthCard.render(adminHealthView(report, viewer, reading)),
   /** Tells an admin that something is broken, or that all is well again. */
   healthTurned: (notice: HealthNotice, viewer: Viewer): CardJson =>
     healthTurnedCard.render(healthTurnedView(notice, viewer)),

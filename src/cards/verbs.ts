@@ -31,6 +31,7 @@ export const verbs = [
   'admin.examine',
   'admin.dismiss',
   'admin.replay',
+  'admin.certificate',
   'admin.templates',
   'admin.template',
   'admin.enable',

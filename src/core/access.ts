@@ -28,6 +28,7 @@ export const access = {
   'queue.read': ['admin'],
   'health.read': ['admin'],
   'stats.read': ['admin'],
+  'certificate.read': ['admin'],
   'audit.read': ['admin'],
   'deadLetter.read': ['admin'],
   'deadLetter.replay': ['admin'],

@@ -28,11 +28,15 @@ export async function lookWhetherThere(
   look: number,
 ): Promise<void> {
   const request = await ports.requests.find(requestId)
-  if (!request || !mayStillBeFound(request)) return
+  if (!request) return
+  if (!mayStillBeFound(request)) return seek(ports, settings, request, look)
   if (isForMailbox(request) && request.status === 'succeeded')
     return announce(ports, settings, requestId, 'state', undefined)
   const found = request.status === 'succeeded' ? await ask(ports, requestId) : {}
-  if (found.group) return announce(ports, settings, requestId, 'poll', found.group.url)
+  if (found.group) {
+    await noteSighting(ports, request)
+    return announce(ports, settings, requestId, 'poll', found.group.url)
+  }
   await changeRequest(ports, settings, requestId, (current, at) => {
     if (!mayStillBeFound(current)) return undefined
     const next = followUpLook(current, look + 1, settings, new Date(at))
@@ -42,6 +46,28 @@ export async function lookWhetherThere(
     return { request: { ...current, followUp }, audit, jobs: next ? [next] : [] }
   })
   if (found.refusal) throw found.refusal
+}
+
+/**
+ * Who was told by a webhook did not wait for the directory. How long it takes is looked at all the same, for as long as the
+ * listed looks go: admins see it.
+ */
+async function seek(ports: Ports, settings: Settings, request: Request, look: number): Promise<void> {
+  const { requestId, followUp } = request
+  const isOfWebhook = followUp.state === 'announced' && followUp.by === 'webhook'
+  if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return
+  if ((await ask(ports, requestId)).group) return noteSighting(ports, request)
+  const next = followUpLook(request, look + 1, settings, ports.clock.now())
+  if (next && look + 1 < lookTimes(settings).all.length) await ports.jobs.enqueue([next])
+}
+
+/** Its group is there: how long that took since it was made. */
+async function noteSighting(ports: Ports, { requestId, tenantId, steps }: Request): Promise<void> {
+  const madeAt = steps.find(({ name }) => name === 'link-group')?.finishedAt
+  if (!madeAt) return
+  const seenAt = ports.clock.now()
+  const seconds = Math.max(0, (seenAt.getTime() - Date.parse(madeAt)) / 1000)
+  await ports.sightings.note({ tenantId, requestId, seenAt, seconds })
 }
 
 /** A directory that refuses or does not answer has not found it this time; the looks go on, and the log is told. */

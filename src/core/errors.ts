@@ -60,15 +60,18 @@ export class TenantError extends Error {
   readonly code: string
   readonly retryable: boolean
   readonly retryAfterSeconds: number | undefined
+  /** The HTTP status, where the answer had one. */
+  readonly status: number | undefined
   constructor(
     code: string,
     message: string,
-    options: { retryable: boolean; retryAfterSeconds?: number | undefined; cause?: unknown },
+    options: { retryable: boolean; retryAfterSeconds?: number | undefined; status?: number; cause?: unknown },
   ) {
     super(message, { cause: options.cause })
     this.name = 'TenantError'
     this.code = code
     this.retryable = options.retryable
+    this.status = options.status
     this.retryAfterSeconds = options.retryAfterSeconds
   }
 }

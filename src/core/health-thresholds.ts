@@ -28,7 +28,7 @@ export const healthThresholds = [
 ] as const satisfies readonly HealthThreshold[]
 
 /** Of fewer calls than this nobody can say how often they fail. */
-export const fewestCalls = 20
+export const fewestCalls = 100
 
 type Of<P extends HealthPartName> = Extract<(typeof healthThresholds)[number], { readonly part: P }>['measure']
 

@@ -54,7 +54,7 @@ export function createHealthWatcher(
         memory = undefined
         return 'anothers'
       }
-      const report = await readHealth(ports)
+      const report = await readHealth(ports, settings)
       // Whoever was asked for a report while the store went away has looked at nothing.
       const { watch, tell } = await turn(lookOf(report, at))
       memory = { watch, chats: await chatsOfAdmins(ports, settings).catch(() => memory?.chats ?? []) }

@@ -27,24 +27,27 @@ export const healthSentences = {
   timesOut: 'Does not answer in time. Work is tried again by itself. {problem}',
   unreachable: 'Cannot be reached. Work is tried again by itself. {problem}',
   fails: 'Fails. Work is tried again by itself. {problem}',
-  noSignIn: 'Cannot be asked, since the service cannot sign in. {problem}',
+  noSignIn: 'Cannot be asked, since the service cannot sign in.',
   failedOften: 'Answers again in {milliseconds}, but {errorRate} of the calls in the last 15 minutes failed.',
   slowedOften: 'Answers in {milliseconds}, but asked us to slow down {throttled} times in the last 15 minutes.',
-  signedIn: 'Signed in. The first token ends at {tokenEndsAt} and is renewed before.',
+  signedIn: 'Signed in. The first token ends at {tokenEndsAt} and is renewed before that.',
   notSignedIn: 'Nothing had to be signed in for yet.',
   signInFails: 'The service cannot sign in. {problem}',
   certificateGood: 'Good for {daysLeft}.',
-  certificateSoon: 'Ends in {daysLeft}. Put a new one in the place of its file, then have it read again.',
-  certificateOver: 'Has ended. Put a new one in the place of its file, then have it read again.',
+  certificateSoon:
+    'Ends in {daysLeft}. Put a new one in the place of its file. It is read within a minute, or at once by the button.',
+  certificateOver: 'Has ended, so nothing can be signed in for. Put a new one in the place of its file.',
   certificateUnread: 'The file cannot be used, so the one before stays in use, for {daysLeft}. {problem}',
+  certificateOverUnread: 'Has ended, and the file that is there cannot be used. {problem}',
   certificateNotNeeded: 'Local mode signs in with a key of its own, which does not end.',
   webhooksGood: 'No receiver fails.',
   webhooksFail: 'Receivers that fail: {failing}. Switched off: {switchedOff}.',
   webhooksOwnFails:
     'Our own subscription fails, so links arrive later. Others that fail: {failing}, switched off: {switchedOff}.',
-  directoryUnseen: 'No new group was looked for within a day.',
-  directoryUsual: 'Shows new groups after {p50Seconds}, nearly all within {p95Seconds}.',
-  directorySlow: 'Shows new groups after {p50Seconds}, some only after {p95Seconds}. Links of sites arrive later.',
+  directoryUnseen: 'No new group was found within the last day, so nothing can be said.',
+  directoryUsual: 'New groups were found after {p50Seconds}, nearly all within {p95Seconds}.',
+  directorySlow:
+    'New groups were found after {p50Seconds}, some only after {p95Seconds}. Links of sites may come later.',
 } as const
 export type HealthSaying = keyof typeof healthSentences
 export const healthSayings = Object.keys(healthSentences) as [HealthSaying, ...HealthSaying[]]

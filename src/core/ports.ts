@@ -12,13 +12,14 @@ import type { StatsStore } from './stats.ts'
 import type {
   AuditLog,
   DeliveryStore,
+  DirectorySightings,
   NameCounters,
   RequestStore,
   Reservations,
   TemplateStore,
   WebhookEndpointStore,
 } from './store-ports.ts'
-import type { Tenant, Vitals } from './tenant-ports.ts'
+import type { Connection, ServiceCalls, Tenant, Vitals } from './tenant-ports.ts'
 
 /** What the core needs of the world. `app.ts` fills these with rooms; tests fill them with fakes that are loud. */
 
@@ -88,6 +89,7 @@ export interface Ports {
   readonly drafts: DraftStore
   readonly deliveries: DeliveryStore
   readonly endpoints: WebhookEndpointStore
+  readonly sightings: DirectorySightings
   readonly resolveHost: ResolveHost
   readonly sentCards: SentCards
   readonly notices: NoticeStore
@@ -100,6 +102,8 @@ export interface Ports {
   readonly healthWatch: HealthWatchStore
   readonly directory: Directory
   readonly tenant: Tenant
+  readonly connection: Connection
+  readonly serviceCalls: ServiceCalls
   readonly vitals: Vitals
 }
 

@@ -1,5 +1,6 @@
 import { readQueue, readStuck } from './administration.ts'
 import { readAudit } from './audit-report.ts'
+import { readCertificate } from './certificate.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { readHealth, readOwnHealth } from './health.ts'
 import type { Period } from './period.ts'
@@ -14,10 +15,11 @@ export function createAdministration(ports: Ports, settings: Settings, to: Door)
     queue: to('queue.read', (actor) => readQueue(ports, actor)),
     stuck: to('queue.read', (actor) => readStuck(ports, actor)),
     stats: to('stats.read', ({ tenantId }, period: Period) => readStats(ports, tenantId, period)),
-    health: to('health.read', () => readHealth(ports)),
+    health: to('health.read', () => readHealth(ports, settings)),
     ownHealth: to('health.read', () => readOwnHealth(ports)),
     silentProcesses: to('health.read', () => readSilent(ports)),
     takeOver: to('jobs.takeOver', (actor) => takeOver(ports, actor)),
+    readCertificate: to('certificate.read', (actor) => readCertificate(ports, settings, actor)),
     audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
     deadLetters: to('deadLetter.read', (_, page: { limit: number; cursor?: string }) => readDeadLetters(ports, page)),
     deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),

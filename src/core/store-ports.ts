@@ -137,8 +137,20 @@ export interface DeliveryStore {
   forgetOld(at: Date): Promise<void>
 }
 
+/** How long the directory takes to show what was made; for a site that is its security group. */
+export interface DirectorySightings {
+  /** Keeps the first sighting of a request's group. `seconds`: since it was made. */
+  note(sighting: { tenantId: string; requestId: string; seenAt: Date; seconds: number }): Promise<void>
+  isNoted(requestId: string): Promise<boolean>
+  /** Of what was seen since then: how much, and after how long half of it was, and 95 of 100. */
+  delay(tenantId: string, since: Date): Promise<{ seen: number; p50Seconds: number; p95Seconds: number }>
+  forgetOld(at: Date): Promise<void>
+}
+
 /** How receivers of webhooks do. One that nobody has stored does well. */
 export interface WebhookEndpointStore {
+  /** Those of the tenant that fail or are switched off, in any order. */
+  troubled(tenantId: string): Promise<WebhookEndpoint[]>
   find(endpointId: string): Promise<WebhookEndpoint | undefined>
   /** Stores one that is not known yet, reads it as it is stored, and locks it until the transaction ends. */
   lock(endpoint: WebhookEndpoint): Promise<WebhookEndpoint>

@@ -76,6 +76,47 @@ export interface ServiceHealth {
   /** What kind of trouble the problem is; `failed` unless told. */
   readonly trouble?: 'refused' | 'throttled' | 'timedOut' | 'unreachable' | 'failed' | 'noSignIn'
 }
+/** What was counted of the calls to a service in the last 15 minutes, by all processes. */
+export interface ServiceTraffic {
+  readonly name: ServiceHealth['name']
+  readonly calls: number
+  /** Those that were refused, failed, or were not answered, in time or ever. */
+  readonly failed: number
+  /** Those that were told to slow down. */
+  readonly throttled: number
+  readonly timedOut: number
+  /** Of the last two days. */
+  readonly lastSuccessAt: Date | null
+  readonly lastFailureAt: Date | null
+}
+export interface ServiceCalls {
+  lately(): Promise<ServiceTraffic[]>
+}
+
+/** How signing in to Microsoft 365 went, in this process. */
+export interface SignInFacts {
+  /** Tokens that are good still. */
+  readonly tokens: readonly { readonly resource: string; readonly endsAt: Date }[]
+  /** That the last attempt got no token, in words for admins. `isFinal`: Entra ID said no, which nobody but an admin changes. */
+  readonly refusal: { readonly at: Date; readonly problem: string; readonly isFinal: boolean } | undefined
+}
+/** What the service signs in with. */
+export interface CertificateFacts {
+  /** null: it does not end, as in local mode. */
+  readonly endsAt: Date | null
+  /** Why the file that is there now is not in use, in words for admins. */
+  readonly problem: string | undefined
+}
+/** What came of reading the certificate's file: the same as before, another that is in use now, or one that cannot be used. */
+export type CertificateReading = 'same' | 'taken' | 'refused' | 'none'
+/** Our way into the tenant. */
+export interface Connection {
+  signIn(): SignInFacts
+  certificate(): CertificateFacts
+  /** Reads the certificate's file again, and uses what is there from now on if it can be signed in with. Throws nothing. */
+  readCertificate(): Promise<CertificateReading>
+}
+
 /** How the service itself does. */
 export interface OwnHealth {
   /** Milliseconds of a question to the store; null = it does not answer. */

@@ -17,7 +17,7 @@ export const tags = {
   Requests: 'Follow what was asked for, and decide it.',
   Templates: 'What can be asked for, and under which policies.',
   Webhooks: 'What was sent to subscribers, and what they get.',
-  Administration: 'Work that was given up.',
+  Administration: 'How the service does, and work that was given up.',
   Service: 'How the service does, its description, and the address of its bot.',
 } as const
 export type Tag = keyof typeof tags

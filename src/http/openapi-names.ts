@@ -21,6 +21,7 @@ import {
 } from '../core/index.ts'
 import { problemBody } from './problem.ts'
 import { accepted } from './routes/accepted.ts'
+import { healthPartBody } from './routes/admin-health.ts'
 import { deadLetter } from './routes/dead-letters.ts'
 import { healthBody } from './routes/health.ts'
 import { templateForAdmins, templateToWrite } from './routes/templates.ts'
@@ -63,6 +64,11 @@ const answered: readonly Named[] = [
   ['DeliveryDetails', deliveryDetails, 'A delivery with its attempts, its body and how its receiver does.'],
   ['DeliveryAttempt', deliveryAttempt, 'One attempt. `status` is the answer’s, or why there was none.'],
   ['DeadLetter', deadLetter, 'A job that was given up.'],
+  [
+    'HealthPart',
+    healthPartBody,
+    'How one part of the service, or what it needs, does. Which measures there are depends on the part.',
+  ],
   ['Health', healthBody, 'How the service does, with a word about each part that it needs.'],
   ['Problem', problemBody, 'Why a call was refused (RFC 9457). Branch on `code`; `detail` is for people.'],
 ]

@@ -5,12 +5,19 @@ import { TenantError } from '../core/index.ts'
 import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
 import type { SignIn } from './sign-in.ts'
 
+/**
+ * What came of an exchange: an answer, also one that says no to what was asked; a refusal of us (401, 403), a wish that we slow
+ * down (429), a failure of the service (5xx) or an answer that makes no sense, or none at all, in time or ever.
+ */
+export type CallOutcome = 'answered' | 'refused' | 'throttled' | 'failed' | 'timedOut' | 'unreachable'
+
 /** Called once for each HTTP exchange; nothing in it is a secret. */
 export type CallLog = (entry: {
   service: string
   purpose: string
   method: string
   status: number | undefined
+  outcome: CallOutcome
   milliseconds: number
   clientRequestId: string
   /** The service's own id of the exchange: what Microsoft's support asks for. */
@@ -118,6 +125,7 @@ async function exchange(
   const started = performance.now()
   const limit = AbortSignal.timeout(isRead(call) ? readMilliseconds : writeMilliseconds)
   let response: Response | undefined
+  let outcome: CallOutcome = 'failed'
   try {
     const init: RequestInit = {
       method,
@@ -141,15 +149,28 @@ async function exchange(
       await response.body?.cancel()
       response = await fetch(next, init)
     }
-    return answerOf(response, await readText(response, service), service)
+    const answer = answerOf(response, await readText(response, service), service)
+    outcome = outcomeOf(answer, call)
+    return answer
   } catch (error) {
-    throw isLost(error) || call.signal?.aborted ? lost(service, purpose, limit.aborted, error) : error
+    if (!isLost(error) && !call.signal?.aborted) throw error
+    outcome = limit.aborted || isTimeout(call.signal?.reason) ? 'timedOut' : 'unreachable'
+    throw lost(service, purpose, limit.aborted, error)
   } finally {
     const requestId = response?.headers.get('request-id') ?? response?.headers.get('sprequestguid') ?? undefined
     const milliseconds = Math.round(performance.now() - started)
-    log?.({ service, purpose, method, status: response?.status, milliseconds, clientRequestId, requestId })
+    log?.({ service, purpose, method, status: response?.status, outcome, milliseconds, clientRequestId, requestId })
   }
 }
+
+function outcomeOf({ status }: Answer, { accept }: Call): CallOutcome {
+  if (accept?.includes(status)) return 'answered'
+  if (status === 429) return 'throttled'
+  if (status === 401 || status === 403) return 'refused'
+  return status >= 500 || status === 408 ? 'failed' : 'answered'
+}
+
+const isTimeout = (reason: unknown): boolean => reason instanceof TenantError && reason.code === 'timeout'
 
 function redirectOf({ follows }: Door, from: string, { status, headers }: Response): URL | undefined {
   const location = headers.get('location') ?? ''
@@ -191,6 +212,7 @@ export function errorOf(service: string, purpose: string, answer: Answer): Tenan
   return new TenantError(code, message, {
     retryable: isPassing(status),
     retryAfterSeconds: answer.retryAfterSeconds,
+    status,
     ...(error && { cause: new Error(error.text.slice(0, 500)) }),
   })
 }

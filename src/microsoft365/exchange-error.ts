@@ -98,6 +98,7 @@ export function cmdletErrorOf(service: string, purpose: string, answer: Answer):
   return new CmdletError(type, `${service} answered ${status} (${type}) while ${purpose}.`, {
     retryable: isPassing(status) || transient.test(type),
     retryAfterSeconds: answer.retryAfterSeconds,
+    status,
     cause,
     refusal: alreadyExists.has(type) ? 'already-exists' : notFound(type),
   })
@@ -110,5 +111,5 @@ const roleMissing = (service: string, purpose: string, cause: Error): TenantErro
     'exchange-role-missing',
     `${service} refused this service while ${purpose}. An administrator has to grant its registration the application ` +
       'permission Exchange.ManageAsApp, with consent, and the role Exchange Administrator.',
-    { retryable: false, cause },
+    { retryable: false, status: 403, cause },
   )

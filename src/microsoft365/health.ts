@@ -40,15 +40,24 @@ async function measured(
     Promise.reject(late),
   )
   limit.catch(() => undefined)
-  const problem = await Promise.race([ask(over.signal), limit])
+  const refusal = await Promise.race([ask(over.signal), limit])
     .then(() => undefined)
     .catch((error: unknown) => {
-      if (error instanceof TenantError) return inWords(error)
+      if (error instanceof TenantError) return error
       throw error
     })
-    .finally(() => over.abort())
+    // The reason says to whoever counts calls that this one was too slow.
+    .finally(() => over.abort(late))
   const milliseconds = Math.round(performance.now() - started)
-  return { name, milliseconds, ...(problem !== undefined && { problem }) }
+  return { name, milliseconds, ...(refusal && { problem: inWords(refusal), trouble: troubleOf(refusal) }) }
+}
+
+function troubleOf({ code, status }: TenantError): NonNullable<ServiceHealth['trouble']> {
+  if (code === 'timeout') return 'timedOut'
+  if (code === 'unreachable') return 'unreachable'
+  if (code.startsWith('sign-in-')) return 'noSignIn'
+  if (status === 429) return 'throttled'
+  return status === 401 || status === 403 ? 'refused' : 'failed'
 }
 
 const inWords = ({ message, code }: TenantError): string =>

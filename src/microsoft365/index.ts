@@ -1,8 +1,9 @@
-import type { Directory, Tenant } from '../core/index.ts'
+import type { Connection, Directory, ServiceHealth, Tenant } from '../core/index.ts'
 import { createAppInstall } from './app-install.ts'
 import { type CallLog, createCaller } from './call.ts'
+import { createCertificateFile } from './certificate-file.ts'
 import { createDirectory } from './directory.ts'
-import { createExchange, exchangeDoor } from './exchange.ts'
+import { createExchange, exchangeDoor, exchangeService } from './exchange.ts'
 import { createGraph, graphService } from './graph.ts'
 import { healthOf } from './health.ts'
 import { createMailboxSteps } from './mailbox.ts'
@@ -11,7 +12,7 @@ import { createSharePoint, sharePointHeaders, sharePointService } from './sharep
 import { type ClientCertificate, createSignIn } from './sign-in.ts'
 import { createSiteSteps } from './site.ts'
 
-export type { CallLog } from './call.ts'
+export type { CallLog, CallOutcome } from './call.ts'
 export { type ClientCertificate, certificateFromPem, localCertificate } from './sign-in.ts'
 
 /** Where the tenant is and who we are to it. URLs without a trailing path: `https://graph.microsoft.com`. */
@@ -19,6 +20,8 @@ export interface Microsoft365Options {
   readonly tenantId: string
   readonly clientId: string
   readonly certificate: ClientCertificate
+  /** The file that it was read from: another one there takes its place. */
+  readonly certificatePath?: string | undefined
   readonly loginUrl: string
   readonly directoryUrl: string
   readonly sharePointUrl: string
@@ -40,8 +43,16 @@ export interface Microsoft365Options {
   readonly workSeconds?: number
 }
 
-/** Fills core's `Tenant` and `Directory` ports with Microsoft 365: Graph, SharePoint and Exchange, app-only. */
-export function connectMicrosoft365(options: Microsoft365Options): { tenant: Tenant; directory: Directory } {
+export interface Microsoft365 {
+  readonly tenant: Tenant
+  readonly directory: Directory
+  readonly connection: Connection
+  /** Looks every minute whether the certificate's file has changed, until the returned function is called. */
+  watchCertificate(): () => void
+}
+
+/** Fills core's ports with Microsoft 365: Graph, SharePoint and Exchange, app-only. */
+export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 {
   const { fetch, log, directoryExtension: extension } = options
   const directoryUrl = options.directoryUrl.replace(/\/+$/, '')
   const signIn = createSignIn(options)
@@ -60,6 +71,12 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
   })
   const exchange = createExchange(createCaller(exchangeDoor(options.exchangeUrl), { signIn, fetch, log }), options)
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
+  const certificate = createCertificateFile({
+    path: options.certificatePath,
+    first: options.certificate,
+    use: (next) => signIn.change(next, directoryUrl),
+    warn,
+  })
   return {
     tenant: {
       siteSteps: createSiteSteps({ graph, sharePoint, settleSeconds }),
@@ -71,7 +88,16 @@ export function connectMicrosoft365(options: Microsoft365Options): { tenant: Ten
       health: () => healthOf({ graph, sharePoint, exchange }),
     },
     directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn }),
+    connection: { signIn: signIn.facts, certificate: certificate.facts, readCertificate: certificate.read },
+    watchCertificate: certificate.watch,
   }
+}
+
+/** Which service an entry of the {@link CallLog} is of. */
+export const serviceNames: Readonly<Record<string, ServiceHealth['name']>> = {
+  [graphService]: 'graph',
+  [sharePointService]: 'sharePoint',
+  [exchangeService]: 'exchange',
 }
 
 /** Outlook on the web is on a host of its own; whoever plays Exchange elsewhere plays Outlook too. */

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
-import { TenantError } from '../core/index.ts'
+import { type SignInFacts, TenantError } from '../core/index.ts'
 import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
 
 /** What proves that we are the registered application. SharePoint refuses secrets, so there is no other way in. */
@@ -9,6 +9,8 @@ export interface ClientCertificate {
   readonly privateKey: string
   /** SHA-256 of the certificate, in hexadecimal, as Entra ID knows it. */
   readonly thumbprintSha256: string
+  /** When it ends; what has no such moment never does. */
+  readonly endsAt?: Date
 }
 
 export interface SignInOptions {
@@ -24,6 +26,12 @@ export interface SignInOptions {
 export interface SignIn {
   /** A token for a resource (`https://graph.microsoft.com`). `fresh` passes the cache by, after a 401. */
   token(resource: string, how?: { fresh: boolean }): Promise<string>
+  /**
+   * Signs in with another certificate from now on, once it has got a token for this resource. Throws as `token` does when it
+   * gets none; then the one before stays in use.
+   */
+  change(certificate: ClientCertificate, resource: string): Promise<void>
+  facts(): SignInFacts
 }
 
 const service = 'Entra ID'
@@ -36,32 +44,51 @@ const renewedBeforeMilliseconds = 300_000
  * `sign-in-refused` when Entra ID says no, a retryable one when it cannot be reached.
  */
 export function createSignIn(options: SignInOptions): SignIn {
-  const application = clientApplication(options)
+  let application = clientApplication(options)
+  let refusal: SignInFacts['refusal']
   const underway = new Map<string, Promise<string>>()
-  const kept = new Map<string, { readonly token: string; readonly until: number }>()
-  const acquire = async (resource: string, skipCache: boolean): Promise<string> => {
+  const kept = new Map<string, { readonly token: string; readonly endsAt: number }>()
+  const acquire = async (resource: string, skipCache: boolean, using = application): Promise<string> => {
     try {
-      const scopes = [`${resource}/.default`]
-      const result = await application.acquireTokenByClientCredential({ scopes, skipCache })
-      if (!result?.accessToken) throw unreadable(service, 'no access token')
-      const { accessToken: token, expiresOn } = result
-      kept.set(resource, { token, until: (expiresOn?.getTime() ?? 0) - renewedBeforeMilliseconds })
+      const { token, endsAt } = await acquired(using, resource, skipCache)
+      kept.set(resource, { token, endsAt })
+      if (using === application) refusal = undefined
       return token
     } catch (error) {
-      throw asTenantError(error)
+      const problem = asTenantError(error)
+      if (using === application && problem instanceof TenantError)
+        refusal = { at: new Date(), problem: problem.message, isFinal: !problem.retryable }
+      throw problem
     }
   }
   return {
     // Many calls find an empty cache at once; one request to Entra ID serves them all.
     token(resource, { fresh } = { fresh: false }) {
       const known = kept.get(resource)
-      if (known && !fresh && known.until > Date.now()) return Promise.resolve(known.token)
+      if (known && !fresh && known.endsAt - renewedBeforeMilliseconds > Date.now()) return Promise.resolve(known.token)
       const key = `${resource} ${fresh}`
       const running = underway.get(key) ?? acquire(resource, fresh).finally(() => underway.delete(key))
       underway.set(key, running)
       return running
     },
+    async change(certificate, resource) {
+      const next = clientApplication({ ...options, certificate })
+      await acquire(resource, true, next)
+      application = next
+      refusal = undefined
+    },
+    facts() {
+      const tokens = [...kept].map(([resource, { endsAt }]) => ({ resource, endsAt: new Date(endsAt) }))
+      return { tokens: tokens.filter(({ endsAt }) => endsAt.getTime() > Date.now()), refusal }
+    },
   }
+}
+
+async function acquired(application: ConfidentialClientApplication, resource: string, skipCache: boolean) {
+  const scopes = [`${resource}/.default`]
+  const result = await application.acquireTokenByClientCredential({ scopes, skipCache })
+  if (!result?.accessToken) throw unreadable(service, 'no access token')
+  return { token: result.accessToken, endsAt: result.expiresOn?.getTime() ?? 0 }
 }
 
 function clientApplication({ tenantId, clientId, certificate, loginUrl, fetch }: SignInOptions) {
@@ -164,7 +191,11 @@ export function certificateFromPem(pem: string): ClientCertificate {
   const inKey = publicKey.export({ type: 'spki', format: 'der' })
   if (!inKey.equals(certificate.publicKey.export({ type: 'spki', format: 'der' })))
     throw new Error('The private key does not belong to the certificate in the same PEM file.')
-  return { privateKey, thumbprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase() }
+  return {
+    privateKey,
+    thumbprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+    endsAt: new Date(certificate.validTo),
+  }
 }
 
 /**

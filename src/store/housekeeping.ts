@@ -40,14 +40,24 @@ export async function isOurTurn(database: Database): Promise<boolean> {
 /** What only grows otherwise; each store knows how long it keeps what. */
 export async function forgetOld(stores: Stores, at: Date): Promise<void> {
   const { idempotency, drafts, batches, deliveries, delegations, templates, botState, notices } = stores
+  const { serviceCalls, sightings } = stores
   const all = [
     () => stores.inbox.forgetOld(),
     async () => stores.tokenBuckets?.forgetFull(),
     () => stores.chatPace.forgetOld(),
     () => stores.processes.forgetOld(),
-    ...[idempotency, drafts, batches, deliveries, delegations, templates, botState, notices].map(
-      (store) => () => store.forgetOld(at),
-    ),
+    ...[
+      idempotency,
+      drafts,
+      batches,
+      deliveries,
+      delegations,
+      templates,
+      botState,
+      notices,
+      serviceCalls,
+      sightings,
+    ].map((store) => () => store.forgetOld(at)),
   ]
   const failures: unknown[] = []
   // One after another, and one that fails keeps no other from its turn.

@@ -8,6 +8,7 @@ import { createConversationStore } from './conversations.ts'
 import type { Database } from './database.ts'
 import { createDelegationStore } from './delegations.ts'
 import { createDeliveryStore } from './deliveries.ts'
+import { createDirectorySightings } from './directory-sightings.ts'
 import { createDraftStore } from './drafts.ts'
 import { createHealthWatchStore } from './health-watch.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
@@ -19,6 +20,7 @@ import { createRequestStore } from './requests.ts'
 import { createReservations } from './reservations.ts'
 import { createSentCards } from './sent-cards.ts'
 import { createStatsStore } from './stats.ts'
+import { type CallCounts, createCallCounts } from './service-calls.ts'
 import { createTemplateStore } from './templates.ts'
 import { createTokenBuckets } from './token-buckets.ts'
 import { createWebhookEndpointStore } from './webhook-endpoints.ts'
@@ -43,6 +45,7 @@ type StorePorts = Pick<
   | 'drafts'
   | 'deliveries'
   | 'endpoints'
+  | 'sightings'
   | 'sentCards'
   | 'notices'
   | 'stats'
@@ -54,6 +57,7 @@ type StorePorts = Pick<
 export interface Stores extends StorePorts {
   readonly botState: BotStateStore
   readonly chatPace: ChatPaceStore
+  readonly serviceCalls: CallCounts
   readonly inbox: Inbox
   readonly idempotency: IdempotencyStore
   /** Limits of use that all processes count together; one process alone needs no store for them. */
@@ -76,6 +80,8 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     drafts: createDraftStore(database),
     deliveries: createDeliveryStore(database),
     endpoints: createWebhookEndpointStore(database),
+    sightings: createDirectorySightings(database),
+    serviceCalls: createCallCounts(database),
     sentCards: createSentCards(database),
     notices: createNoticeStore(database),
     stats: createStatsStore(database),

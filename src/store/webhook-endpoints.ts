@@ -12,6 +12,14 @@ export function createWebhookEndpointStore(database: Database): WebhookEndpointS
   }
   return {
     find: (endpointId) => read(endpointId),
+    async troubled(tenantId) {
+      const { rows } = await database.query<{ body: unknown }>(
+        `SELECT body FROM webhook_endpoints
+         WHERE tenant_id = $1 AND (body->>'failingSince' IS NOT NULL OR body->>'disabledAt' IS NOT NULL)`,
+        [tenantId],
+      )
+      return rows.map(({ body }) => webhookEndpoint.parse(body))
+    },
     async lock(one) {
       await database.query(
         `INSERT INTO webhook_endpoints (endpoint_id, tenant_id, template_id, body) VALUES ($1, $2, $3, $4)

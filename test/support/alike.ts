@@ -8,9 +8,17 @@ const passing: readonly (readonly [RegExp, string])[] = [
   [/https?:\/\/[^/"]+/g, '<host>'],
   [/[\w.-]+(:\d+)?,<id>,<id>/g, '<site>'],
   [/REQ-\d+/g, 'REQ-<number>'],
+  [/\b\d+ ms\b/g, '<quickness>'],
+  [/(?<=Waiting or at work: )\d+/g, '<number>'],
   [/\b(\d+ (second|minute)s?|less than a second)\b/g, '<duration>'],
   [/\b(apollo|hermes|minerva)(-\d+)?(-[0-9a-f]{8})?\b/g, '$1'],
 ]
+
+/** Measures of one run. */
+const measured = new Set([
+  ...['milliseconds', 'seconds', 'version', 'uptimeSeconds', 'waiting', 'oldestSeconds', 'watchedSecondsAgo'],
+  ...['calls', 'failed', 'throttled', 'timedOut', 'errorRate'],
+])
 
 /** A value of an answer with what differs from run to run left out, so that two can be compared. */
 export function alike(value: unknown, key = ''): unknown {
@@ -18,7 +26,7 @@ export function alike(value: unknown, key = ''): unknown {
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, alike(member, name)]))
   if (key === 'nextCursor') return '<cursor>'
-  if (key === 'milliseconds' || key === 'seconds' || key === 'version') return '<number>'
+  if (measured.has(key)) return '<number>'
   if (typeof value !== 'string') return value
   const withoutIds = value.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, (id) =>
     lasting.test(id) ? id : '<id>',

@@ -24,6 +24,7 @@ import { cardIn, clicking, saying } from './bot-activities.ts'
 import { dana, kim, omar, openCommunity, projectSite, siteRoot } from './card-world.ts'
 import { action, actionsOf, textOf, valuesOf } from './cards.ts'
 import type { Card } from './connector.ts'
+import { localConnection } from './core.ts'
 import { withDatabase } from './database.ts'
 import { people as contoso, contosoTenant } from './teams-user.ts'
 
@@ -151,6 +152,7 @@ export function withBotWorld(): BotWorld {
         ],
       },
       workers: { takeOver: async () => 0 },
+      connection: localConnection,
       vitals: {
         own: async () => ({
           databaseMilliseconds: 3,

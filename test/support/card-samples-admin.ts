@@ -1,6 +1,5 @@
 import { adminAuditCard, adminAuditView } from '../../src/cards/admin-audit.ts'
 import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confirm.ts'
-import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from '../../src/cards/admin-jobs.ts'
 import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from '../../src/cards/admin-queue.ts'
 import { adminTemplateCard, adminTemplateView } from '../../src/cards/admin-template.ts'
@@ -10,9 +9,6 @@ import {
   type AuditReport,
   attentionOf,
   type GivenUpJob,
-  type HealthFacts,
-  type HealthReport,
-  judgeHealth,
   type Queue,
   type QueueEntry,
   type Request,
@@ -23,6 +19,7 @@ import {
 import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
 import { dana, kim, openCommunity, projectSite, requestOf, requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
+import { healthSamples } from './card-samples-health.ts'
 import { approvers, rich } from './card-template.ts'
 
 const asSam = viewerOf(sam, { isAdmin: true })
@@ -49,25 +46,6 @@ const entries: readonly QueueEntry[] = [
   entryOf({ ...requests.queued, number: 1044, queuedAt: later }, later),
 ]
 export const queue: Queue = { counts: { waiting: 7, creating: 2, failed: 1 }, open: 11, entries }
-
-const health = (more: Partial<HealthFacts['own']> = {}, exchange?: string, deadLetters = 0): HealthReport =>
-  judgeHealth({
-    own: {
-      databaseMilliseconds: 3,
-      queue: { waiting: 4, oldestSeconds: 2 },
-      version: '0.3.0',
-      startedAt: new Date('2026-11-14T10:44:00Z'),
-      watchedAt: new Date('2026-11-20T10:43:20Z'),
-      ...more,
-    },
-    deadLetters,
-    services: [
-      { name: 'graph', milliseconds: 182.4 },
-      { name: 'sharePoint', milliseconds: 210 },
-      { name: 'exchange', milliseconds: 340, ...(exchange !== undefined && { trouble: 'refused', problem: exchange }) },
-    ],
-    at: asSam.now,
-  })
 
 const givenUp = (more: Partial<GivenUpJob>): GivenUpJob => ({
   letterId: '44444444-dddd-4ddd-8ddd-000000000001',
@@ -165,19 +143,7 @@ export const adminSamples: readonly Sample[] = [
   ),
   sample('', adminStuckCard, adminStuckView({ count: 4, entries: stuckEntries }, asSam)),
   sample('one', adminStuckCard, adminStuckView({ count: 1, entries: stuckEntries.slice(1, 2) }, asSam)),
-  sample('', adminHealthCard, adminHealthView(health(), asSam)),
-  sample(
-    'troubles',
-    adminHealthCard,
-    adminHealthView(
-      health(
-        { queue: { waiting: 41, oldestSeconds: 720 } },
-        'Exchange answered 401: User is not allowed to call Get-Mailbox.',
-        3,
-      ),
-      asSam,
-    ),
-  ),
+  ...healthSamples,
   sample('', adminJobsCard, adminJobsView({ total: 3, jobs: givenUpJobs }, asSam)),
   sample('confirm', adminJobsCard, adminReplayView(givenUp({}), asSam)),
   sample('', adminAuditCard, adminAuditView(audited(), requests.ready, asSam)),

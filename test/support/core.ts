@@ -136,6 +136,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       tenant: noTenant,
       resolveHost: async () => [],
       limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }) },
+      connection: localConnection,
       vitals: { own: unexpected('the service to be asked how it does') },
     }
   })
@@ -185,6 +186,13 @@ export const noDeadLetters: Ports['deadLetters'] = {
   find: async () => undefined,
   settle: async () => false,
   replay: async () => false,
+}
+
+/** A way into the tenant as in local mode: nothing was signed in for yet, and the key does not end. */
+export const localConnection: Ports['connection'] = {
+  signIn: () => ({ tokens: [], refusal: undefined }),
+  certificate: () => ({ endsAt: null, problem: undefined }),
+  readCertificate: async () => 'none',
 }
 
 const jobsIn = (database: Database): Ports['jobs'] => ({

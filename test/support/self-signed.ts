@@ -7,13 +7,16 @@ function der(tag: number, ...parts: Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([tag, ...size]), body])
 }
 
+/** A moment as UTCTime (X.690 §11.8): two digits of the year, of this century. */
+const utcTime = (at: Date): string => `${at.toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`
+
 /** The smallest self-signed certificate (RFC 5280 §4.1), so that no key has to lie in the repository. */
-export function selfSigned() {
+export function selfSigned(endsAt = new Date('2045-01-01T00:00:00Z')) {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const algorithm = der(0x30, Buffer.from('06092a864886f70d01010b0500', 'hex'))
   const name = der(0x30, der(0x31, der(0x30, Buffer.from('0603550403', 'hex'), der(0x0c, Buffer.from('test')))))
   const time = (text: string) => der(0x17, Buffer.from(text))
-  const validity = der(0x30, time('250101000000Z'), time('450101000000Z'))
+  const validity = der(0x30, time('250101000000Z'), time(utcTime(endsAt)))
   const key = publicKey.export({ type: 'spki', format: 'der' })
   const body = der(0x30, der(0x02, Buffer.from([1])), algorithm, name, validity, name, key)
   const signature = der(0x03, Buffer.from([0]), sign('sha256', body, privateKey))

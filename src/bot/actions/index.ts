@@ -1,5 +1,6 @@
 import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
+import { readCertificateAsAdmin } from './admin-health.ts'
 import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
 import { reassignAsAdmin } from './admin-reassign.ts'
 import { examineProcesses, takeOverAsAdmin } from './admin-takeover.ts'
@@ -52,6 +53,7 @@ export const cardActions = cardActionRegistry(
   examineAsAdmin,
   dismissAsAdmin,
   replayAsAdmin,
+  readCertificateAsAdmin,
   pageTemplates,
   examineTemplate,
   enableTemplate,

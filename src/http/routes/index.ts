@@ -1,4 +1,5 @@
 import { routeRegistry } from '../define-route.ts'
+import { readHealth } from './admin-health.ts'
 import { readAudit } from './audit.ts'
 import { cancelBatch, createBatch, listBatchRows, readBatch } from './batches.ts'
 import { dismissDeadLetter, listDeadLetters, replayDeadLetter } from './dead-letters.ts'
@@ -41,6 +42,7 @@ export const routes = routeRegistry(
   writeTemplate,
   readAudit,
   readStats,
+  readHealth,
   listDeadLetters,
   replayDeadLetter,
   dismissDeadLetter,

@@ -1,0 +1,97 @@
+import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
+import { endpointOf, type HealthReport, judgeHealth, type ServiceTraffic } from '../../src/core/index.ts'
+import { requests, sam, viewerOf } from './card-requests.ts'
+import { type Sample, sample } from './card-sample.ts'
+import { factsOf, trafficOf } from './health-facts.ts'
+
+const asSam = viewerOf(sam, { isAdmin: true })
+const health = (more: Parameters<typeof factsOf>[1] = {}): HealthReport => judgeHealth(factsOf(asSam.now, more))
+const answers = factsOf(asSam.now).services.filter(({ name }) => name === 'graph')
+const endpoint = {
+  ...endpointOf({ tenantId: requests.ready.tenantId, subscriber: 'bot' }, 'https://example.com/'),
+  failingSince: asSam.now.toISOString(),
+}
+const ofTemplate = (templateId: string, more: object = {}) => ({ ...endpoint, templateId, ...more })
+const signInProblem =
+  'Entra ID refused to sign the service in (AADSTS700027). An administrator has to look at its registration.'
+const inDays = (days: number) => new Date(asSam.now.getTime() + days * 86_400_000 + 3_600_000)
+const many: ServiceTraffic = trafficOf('graph', asSam.now, {
+  calls: 48_211,
+  failed: 9120,
+  throttled: 3204,
+  timedOut: 77,
+})
+const troubles = health({
+  own: { queue: { waiting: 41, oldestSeconds: 720 } },
+  deadLetters: 3,
+  services: [
+    ...answers,
+    {
+      name: 'sharePoint',
+      milliseconds: 80,
+      trouble: 'throttled',
+      problem: 'SharePoint answered 429 while asking how it does.',
+    },
+    {
+      name: 'exchange',
+      milliseconds: 340,
+      trouble: 'refused',
+      problem: 'Exchange answered 401: User is not allowed to call Get-Mailbox.',
+    },
+  ],
+  endpoints: [
+    ofTemplate(requests.ready.template.id),
+    ofTemplate(requests.ready.template.id, { disabledAt: asSam.now.toISOString() }),
+  ],
+  certificate: { endsAt: inDays(12), problem: undefined },
+})
+const everything = health({
+  own: { queue: { waiting: 50_000, oldestSeconds: 90_000 }, watchedAt: null },
+  deadLetters: 1200,
+  services: (['graph', 'sharePoint', 'exchange'] as const).map((name) => ({
+    name,
+    milliseconds: 9,
+    trouble: 'noSignIn',
+    problem: signInProblem,
+  })),
+  traffic: [many, { ...many, name: 'sharePoint' }, { ...many, name: 'exchange' }],
+  signIn: { tokens: [], refusal: { at: asSam.now, problem: signInProblem, isFinal: true } },
+  certificate: { endsAt: inDays(-1), problem: 'The PEM file has to hold a private key and its certificate.' },
+  endpoints: [endpoint],
+  directory: { seen: 3, p50Seconds: 400, p95Seconds: 5400 },
+})
+/** How the service does: well, not so well, and as badly as can be. */
+export const healthSamples: readonly Sample[] = [
+  sample('', adminHealthCard, adminHealthView(health(), asSam)),
+  sample('troubles', adminHealthCard, adminHealthView(troubles, asSam)),
+  sample('everything', adminHealthCard, adminHealthView(everything, asSam)),
+  sample(
+    'database-away',
+    adminHealthCard,
+    adminHealthView(
+      health({ own: { databaseMilliseconds: null }, deadLetters: null, endpoints: null, directory: null }),
+      asSam,
+    ),
+  ),
+  sample('busy', adminHealthCard, adminHealthView(health({ traffic: [many] }), asSam)),
+  sample(
+    'certificate',
+    adminHealthCard,
+    adminHealthView(health({ certificate: { endsAt: inDays(1), problem: undefined } }), asSam),
+  ),
+  sample(
+    'certificate-refused',
+    adminHealthCard,
+    adminHealthView(
+      health({
+        certificate: {
+          endsAt: inDays(5),
+          problem: 'The private key does not belong to the certificate in the same PEM file.',
+        },
+      }),
+      asSam,
+      'refused',
+    ),
+  ),
+  sample('certificate-taken', adminHealthCard, adminHealthView(health(), asSam, 'taken')),
+]
