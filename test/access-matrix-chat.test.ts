@@ -68,7 +68,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.examine': { needs: 'deadLetter.read', about: 'letter' },
   'admin.replay': { needs: 'deadLetter.replay', about: 'letter' },
   'admin.dismiss': { needs: 'deadLetter.dismiss', about: 'letter' },
-  'admin.certificate': { needs: 'certificate.read', about: 'list' },
+  'admin.certificate': { needs: 'certificate.read', about: 'service' },
   'admin.templates': { needs: 'template.write', about: 'catalogue' },
   'admin.template': { needs: 'template.write', about: 'catalogue' },
   'admin.enable': { needs: 'template.write', about: 'catalogue' },

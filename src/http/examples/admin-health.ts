@@ -10,6 +10,13 @@ export const readHealthExamples = {
       uptimeSeconds: 518_400,
       parts: [
         { name: 'database', state: 'green', detail: 'Answers in 3 ms.', milliseconds: 3 },
+        {
+          name: 'processes',
+          state: 'green',
+          detail: 'At work: 1, the first since 2026-11-14T19:48:50.797Z.',
+          count: 1,
+          sinceAt: '2026-11-14T19:48:50.797Z',
+        },
         { name: 'queue', state: 'green', detail: 'Waiting or at work: 4. None is late.', waiting: 4, oldestSeconds: 0 },
         {
           name: 'watchdog',
