@@ -1,4 +1,4 @@
-import type { Clock, Jobs, Outbox, Provisioning } from './core/index.ts'
+import type { Clock, Jobs, Outbox, Provisioning, Telemetry } from './core/index.ts'
 import { jobRegistry } from './jobs/define-job.ts'
 import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
 import { followUpJob } from './jobs/follow-up.ts'
@@ -20,6 +20,7 @@ interface Parts {
   readonly clock: Clock
   readonly jobs: Jobs
   readonly database: Database
+  readonly telemetry: Telemetry
   readonly log: Logger
   /** What the bot's own subscription is signed with. */
   readonly webhookSecret: string
@@ -35,6 +36,7 @@ export const jobsOf = ({
   clock,
   jobs,
   database,
+  telemetry,
   log,
   webhookSecret,
   allowCidrs,
@@ -53,7 +55,7 @@ export const jobsOf = ({
     runBatchJob(provisioning),
     watchdogJob(provisioning),
     deliverWebhookJob({
-      ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, log },
+      ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, telemetry, log },
       post: createWebhookPoster({
         ...{ resolveHost, assertOutside: database.assertOutside, allowCidrs },
       }),

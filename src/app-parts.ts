@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Environment } from './config.ts'
-import { type Ports, type Settings, seedTemplates, templateWithin } from './core/index.ts'
+import { type Ports, type Settings, seedTemplates, type Telemetry, templateWithin } from './core/index.ts'
 import type { Logger } from './log.ts'
 import {
   type CallLog,
@@ -56,6 +56,12 @@ export const countedIn =
     const name = serviceNames[service]
     if (name) counts.count({ service: name, outcome })
   }
+
+/** Who measures the calls to Microsoft 365. */
+export const measuredBy =
+  (telemetry: Telemetry): CallLog =>
+  ({ service, purpose, status, milliseconds }) =>
+    telemetry.serviceCalled({ service, purpose, status, seconds: milliseconds / 1000 })
 
 /** None in local mode without an app id: then the bot listens on loopback only, and takes no tokens. */
 export function credentialsOf(config: Environment, { tenantId }: Surroundings) {

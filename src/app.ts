@@ -1,17 +1,35 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { jobsOf } from './app-jobs.ts'
-import { connectTenant, countedIn, credentialsOf, newSecret, openAudit, seed, tokensOf } from './app-parts.ts'
+import {
+  connectTenant,
+  countedIn,
+  credentialsOf,
+  measuredBy,
+  newSecret,
+  openAudit,
+  seed,
+  tokensOf,
+} from './app-parts.ts'
 import { startWatch } from './app-watch.ts'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
 import { type Environment, limitsOf, secretsOf } from './config.ts'
-import { createProvisioning, type Jobs, type Ports, type Provisioning, type WatchTimes } from './core/index.ts'
+import {
+  createProvisioning,
+  type Jobs,
+  openStates,
+  type Ports,
+  type Provisioning,
+  type WatchTimes,
+} from './core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from './http/index.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
 import { startWatchdog } from './jobs/watchdog.ts'
 import { createLog } from './log.ts'
+import { createFigures } from './metrics.ts'
+import { createReadings } from './metrics-readings.ts'
 import {
   chatPaceInMemory,
   createStores,
@@ -46,19 +64,28 @@ export interface Substitutes {
   readonly chatPace?: Stores['chatPace']
   /** When admins are told how the service does. */
   readonly watchTimes?: WatchTimes
+  /** Who gets the lines of the log. */
+  readonly writeLog?: (line: string) => void
 }
 
 /** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
 export async function createApp(config: Environment, substitutes: Substitutes = {}): Promise<App> {
   const surroundings = await findSurroundings(config)
-  const log = createLog(config.LOG_LEVEL ?? (surroundings.local ? 'warn' : 'info'), secretsOf(config))
+  const log = createLog(
+    config.LOG_LEVEL ?? (surroundings.local ? 'warn' : 'info'),
+    secretsOf(config),
+    substitutes.writeLog,
+  )
   const database = await openDatabase({
     dataDir: surroundings.dataDir,
     ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),
     log: (message) => log.info(message),
   })
   const auditKey = await openAudit(database, config, surroundings, log)
-  const queue = await createQueue(database, log)
+  const version = await ownVersion()
+  const figures = createFigures(version)
+  const { telemetry } = figures
+  const queue = await createQueue(database, log, telemetry)
   const stores = {
     ...createStores(database, auditKey),
     ...(substitutes.chatPace && { chatPace: substitutes.chatPace }),
@@ -67,12 +94,12 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     database.assertOutside('an outgoing call')
     return fetch(input, init)
   }
-  const heard = [countedIn(stores.serviceCalls)]
+  const heard = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
   const microsoft365 = await connectTenant(config, surroundings, database, outgoing, { log, heard })
   const { tenant, directory, connection } = microsoft365
   const clock = { now: () => new Date() }
   const jobs: Jobs = { enqueue: queue.enqueueAll }
-  const own = { processId: randomUUID(), version: await ownVersion(), startedAt: clock.now() }
+  const own = { processId: randomUUID(), version, startedAt: clock.now() }
   let writtenAt = () => own.startedAt
   const vitals = vitalsOf(database, queue, { ...own, now: clock.now, writtenAt: () => writtenAt() })
   const { deadLetters } = queue
@@ -81,7 +108,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
   const ports: Ports = {
     ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },
-    ...{ resolveHost, limitsOfUse, workers: queue },
+    ...{ resolveHost, limitsOfUse, workers: queue, telemetry },
   }
   const settings = settingsOf(config, surroundings)
   const provisioning = createProvisioning(ports, settings)
@@ -93,11 +120,12 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     now: clock.now,
     siteRoot: tenant.siteRoot,
     outlookRoot: tenant.outlookRoot,
+    telemetry,
     log,
   })
   const bot = createBot(
     {
-      services: { ...stores, provisioning, now: clock.now, log },
+      services: { ...stores, provisioning, now: clock.now, telemetry, log },
       state: stores.botState,
       credentials,
       tenantId: settings.tenantId,
@@ -109,6 +137,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     },
     adapter,
   )
+  const readings = createReadings({ requests: stores.requests, queue, tenantId: settings.tenantId, states: openStates })
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const http = await createHttpServer({
     port: surroundings.port,
@@ -121,6 +150,12 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     messages: bot.messages,
     admitsActivity: bot.admit,
     health: { ready: () => readiness(database, queue) },
+    metrics: {
+      text: async () => figures.text(await readings()),
+      token: config.METRICS_TOKEN,
+      isOpen: credentials === undefined,
+    },
+    telemetry,
     limits: limitsOf(config),
     loopbackOnly: credentials === undefined,
     trustedProxies: config.TRUSTED_PROXIES,
@@ -132,7 +167,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   warmUp()
   const leftJobs = await queue.start(
     jobsOf({
-      ...{ provisioning, outbox, stores, clock, jobs, database, log, webhookSecret },
+      ...{ provisioning, outbox, stores, clock, jobs, database, telemetry, log, webhookSecret },
       allowCidrs: settings.webhookAllowCidrs,
     }),
   )

@@ -72,6 +72,7 @@ const environment = z.object({
   FOLLOW_UP_STOP_SECONDS: seconds.default(30),
   FOLLOW_UP_WEBHOOK: onOff,
   TRUSTED_PROXIES: list.pipe(z.array(network)),
+  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
   PLAYGROUND: z.enum(['on', 'off', 'admin'], 'must be on, off or admin').default('on'),
   SIMULATOR_PORT: port.default(3979),
@@ -102,10 +103,13 @@ export function secretsOf({
   MICROSOFT_APP_PASSWORD,
   WEBHOOK_SECRET,
   AUDIT_SECRET,
+  METRICS_TOKEN,
   DATABASE_URL,
 }: Environment): string[] {
   // The password of an address is masked by its place there; drivers tell of it nowhere else.
-  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, AUDIT_SECRET, DATABASE_URL].filter((one) => one !== undefined)
+  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, AUDIT_SECRET, METRICS_TOKEN, DATABASE_URL].filter(
+    (one) => one !== undefined,
+  )
 }
 
 /** Limits of use of the HTTP side, each in a minute. */

@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino'
+import { originNow } from './core/index.ts'
 
 export type { Logger } from 'pino'
 
@@ -66,7 +67,16 @@ function codesOf(error: Error): Record<string, unknown> {
 /** The log: JSON lines on standard error, without the secrets that are given here and without any of their shape. */
 export function createLog(level: string, secrets: readonly string[], write = toStandardError()): Logger {
   const masked = maskSecrets(secrets)
-  return pino({ level, serializers: { err: shownError } }, { write: (line: string) => write(visible(masked(line))) })
+  return pino(
+    { level, serializers: { err: shownError }, mixin: placeOfWork },
+    { write: (line: string) => write(visible(masked(line))) },
+  )
+}
+
+/** Every line that is written in the course of something has its trace, and the job that it is done by. */
+function placeOfWork(): { traceId?: string; jobId?: string } {
+  const { trace, job } = originNow()
+  return { ...(trace !== undefined && { traceId: trace }), ...(job !== undefined && { jobId: job }) }
 }
 
 /**

@@ -37,7 +37,7 @@ export async function moveStore(options: {
   }
 }
 
-const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
+const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 async function move(from: Database, to: Database, auditKey: Uint8Array): Promise<Moved> {
   // Both have the same tables then.

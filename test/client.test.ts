@@ -163,7 +163,7 @@ describe('the client and the whole service', () => {
         status: 422,
         code: 'validation-failed',
         instance: '/collab/v1/spo/',
-        traceId: expect.stringMatching(/^.{36}$/),
+        traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
       },
       ...{ errors: [{ pointer: '#/displayName', detail: expect.any(String) }], call: { method: 'POST' } },
     })

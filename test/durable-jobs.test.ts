@@ -10,7 +10,7 @@ import { discardStore, engines, newStoreOptions, withDatabase } from './support/
 import { sleeperJob } from './support/sleeper-job.ts'
 import { endPatience } from './support/unreadable.ts'
 
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const patience = { timeout: 15_000, interval: 20 }
 
 describe.each(engines)('durable jobs, %s', (engine) => {

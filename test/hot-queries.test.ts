@@ -17,7 +17,7 @@ const [kim, dana] = [people.kim.id, people.dana.id]
 const limit = 26
 const long = new Date(Date.now() - 60_000)
 const anHour = { from: new Date(Date.now() - 8 * 3_600_000), until: new Date(Date.now() - 7 * 3_600_000) }
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Requests as the bench fills them in, and thousands of rows in each table beside them that only grows. */
 const others = [

@@ -5,7 +5,7 @@ import { defineJob, type JobScope, jobRegistry } from '../src/jobs/define-job.ts
 import { createQueue, type Queue } from '../src/jobs/queue.ts'
 import { engines, withDatabase } from './support/database.ts'
 
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const patience = { timeout: 15_000, interval: 20 }
 
 describe.each(engines)('a job is done once, %s', (engine) => {

@@ -7,7 +7,7 @@ import { putOff } from '../src/jobs/put-off.ts'
 import { createQueue, type Queue } from '../src/jobs/queue.ts'
 import { engines, withDatabase } from './support/database.ts'
 
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const patience = { timeout: 15_000, interval: 20 }
 
 describe.each(engines)('a job whose subject is taken, %s', (engine) => {

@@ -7,7 +7,7 @@ import { startChild } from './support/child.ts'
 import { discardStore, newStoreOptions } from './support/database.ts'
 import { sleeperJob } from './support/sleeper-job.ts'
 
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 describe('two replicas over one server', () => {
   let options: Awaited<ReturnType<typeof newStoreOptions>>

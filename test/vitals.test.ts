@@ -5,7 +5,7 @@ import { openDatabase } from '../src/store/database.ts'
 import { ownVersion, vitalsOf } from '../src/vitals.ts'
 import { discardStore, engines, newStoreOptions } from './support/database.ts'
 
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 describe.each(engines)('how the service does, %s', (engine) => {
   it('is told by its store, its queue and itself, also when the store does not answer', async () => {

@@ -8,6 +8,7 @@ import {
   type TurnContext,
 } from 'botbuilder'
 import { AuthenticationConstants, ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
+import { traceparentNow } from '../core/index.ts'
 import type { IncomingActivity } from './guard.ts'
 import { forPlayground } from './playground-cards.ts'
 
@@ -27,6 +28,18 @@ export interface Leaving {
   givenUp: boolean
 }
 export const leaving = new AsyncLocalStorage<Leaving>()
+/** Names the trace to the connector: its support can be told of a card by it. */
+const nameTrace = {
+  name: 'nameTrace',
+  sendRequest<Request extends { readonly headers: { set(name: string, value: string): unknown } }, Answer>(
+    request: Request,
+    next: (request: Request) => Answer,
+  ): Answer {
+    const traceparent = traceparentNow()
+    if (traceparent !== undefined) request.headers.set('traceparent', traceparent)
+    return next(request)
+  },
+}
 /** Runs when the token is there and the request goes out. */
 const noteLeaving = {
   name: 'noteLeaving',
@@ -52,6 +65,7 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
         if (pipeline.removePolicy({ name: 'defaultRetryPolicy' }).length === 0) {
           throw new Error('the connector client has no retry policy to take out; look at its pipeline again')
         }
+        pipeline.addPolicy(nameTrace)
         pipeline.addPolicy(noteLeaving, { afterPhase: 'Sign' })
         return client
       },

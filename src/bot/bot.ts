@@ -11,6 +11,7 @@ import { type DialogState, isDialogVerb, stateAfter } from './dialog-steps.ts'
 import { Listener } from './listener.ts'
 import { plainText } from './mentions.ts'
 import { RequestDialog } from './request-dialog.ts'
+import { noteCommand, noteOutcome, tellingOf } from './told-turns.ts'
 import {
   type BotServices,
   type Click,
@@ -29,11 +30,11 @@ export class Bot {
   readonly #conversationState: ConversationState
   readonly #stack: StatePropertyAccessor<DialogStack>
   readonly #dialogs: DialogSet
-  readonly #log: BotServices['log']
+  readonly #services: BotServices
 
   constructor(services: BotServices, conversationState: ConversationState) {
     this.#listener = new Listener(services)
-    this.#log = services.log
+    this.#services = services
     this.#conversationState = conversationState
     this.#stack = conversationState.createProperty('dialog')
     this.#dialogs = new DialogSet(this.#stack).add(new RequestDialog())
@@ -41,7 +42,8 @@ export class Bot {
 
   /** Runs one turn. Never throws: what goes wrong is answered. */
   run(context: TurnContext): Promise<void> {
-    return from({ from: 'chat' }, () => this.#listener.onTurn(context, () => this.#dispatch(context)))
+    const turn = () => this.#listener.onTurn(context, () => this.#dispatch(context))
+    return from({ from: 'chat' }, () => tellingOf(context, this.#services, turn))
   }
 
   async #dispatch(context: TurnContext): Promise<void> {
@@ -50,6 +52,7 @@ export class Bot {
     if (click) return this.#click(context, click)
     if (activity.type === 'message') return this.#message(context, typedByButton(activity) ?? plainText(activity))
     if (activity.type === 'installationUpdate' && activity.action === 'add') return this.#welcome(context)
+    noteOutcome(context, 'ignored')
   }
 
   async #click(context: TurnContext, click: Click): Promise<void> {
@@ -66,6 +69,8 @@ export class Bot {
     const turn = turnOf(context)
     const heard = hear(text)
     if (!heard) return deliver(context, notUnderstood(turn, text))
+    noteCommand(context, heard.command.words)
+    if (heard.command.forAdmins && !isForAdmins(turn.actor)) noteOutcome(context, 'refused')
     const reply = await heard.command.run(turn, heard.argument)
     await deliver(context, reply)
     const state = stateAfter(reply)
@@ -101,7 +106,7 @@ export class Bot {
     try {
       await this.#conversationState.saveChanges(context)
     } catch (error) {
-      this.#log.warn({ err: error }, 'where a dialog stands was not saved')
+      this.#services.log.warn({ err: error }, 'where a dialog stands was not saved')
     }
   }
 }

@@ -2,11 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 import type { Activity, ConversationReference, TurnContext } from 'botbuilder'
 import type { CardJson } from '../cards/index.ts'
 import {
+  type CardOutcome,
   type ChatRefusal,
   type Conversation,
   ProvisioningError,
   PutOff,
   type SendResult,
+  type Telemetry,
   TenantError,
   type UpdateResult,
 } from '../core/index.ts'
@@ -25,6 +27,7 @@ export interface CardSenderOptions {
   /** Throws inside a database transaction. */
   readonly assertOutside: (what: string) => void
   readonly chats: PacedChats
+  readonly telemetry?: Telemetry | undefined
   readonly log: Log
 }
 
@@ -39,7 +42,7 @@ const jitter = 0.2
 const enough = 2000
 
 /** Writes into chats that nobody is just talking in. */
-export function createCardSender({ adapter, allowLoopback, assertOutside, chats, log }: CardSenderOptions) {
+export function createCardSender({ adapter, allowLoopback, assertOutside, chats, telemetry, log }: CardSenderOptions) {
   const inChat = async (
     conversation: Conversation,
     what: string,
@@ -67,7 +70,7 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, chats,
     log.warn({ status: statusOf(error), why, closed, personId }, 'a chat does not take our cards')
     return refusal
   }
-  return {
+  const sender = {
     /**
      * Sends a card. Throws what makes sense to try again, when it surely did not arrive, and `PutOff` when the chat was
      * sent enough for now; `what` tells the card from others that wait for the same chat.
@@ -109,6 +112,31 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, chats,
       }
     },
   }
+  const counted = async <R extends SendResult | UpdateResult>(
+    how: 'send' | 'update',
+    writing: Promise<R>,
+  ): Promise<R> => {
+    const count = (outcome: CardOutcome) => telemetry?.cardWritten({ how, outcome })
+    try {
+      const result = await writing
+      count(outcomeOf(result))
+      return result
+    } catch (error) {
+      count(error instanceof PutOff ? 'put-off' : 'failed')
+      throw error
+    }
+  }
+  return {
+    send: (...about: Parameters<typeof sender.send>) => counted('send', sender.send(...about)),
+    update: (...about: Parameters<typeof sender.update>) => counted('update', sender.update(...about)),
+  }
+}
+
+function outcomeOf(result: SendResult | UpdateResult): CardOutcome {
+  if (result === 'updated') return 'written'
+  if (result === 'gone') return 'gone'
+  if (result.state === 'undeliverable') return 'refused'
+  return result.state === 'sent' ? 'written' : 'unknown'
 }
 
 /** What we said ourselves, and no answer of the connector: the store does not answer, the chat is full. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConversationState, type Storage, type StoreItems } from 'botbuilder'
-import type { BotStateStore, ChatPaceStore, Outbox } from '../core/index.ts'
+import type { BotStateStore, ChatPaceStore, Outbox, Telemetry } from '../core/index.ts'
 import { type Credentials, GuardedAdapter } from './adapter.ts'
 import { Bot } from './bot.ts'
 import { createCardSender } from './card-sender.ts'
@@ -70,6 +70,7 @@ export function createChannel(options: {
   now: () => Date
   siteRoot: string
   outlookRoot: string
+  telemetry?: Telemetry
   log: Log
 }): { adapter: GuardedAdapter; outbox: Outbox; byHand: Outbox } {
   const { credentials, assertOutside, log } = options
@@ -77,7 +78,8 @@ export function createChannel(options: {
   const outboxAt = (pace: ChatPaceStore): Outbox => {
     const chats = createPacedChats(pace, log)
     const allowLoopback = credentials === undefined
-    return createOutbox(createCardSender({ adapter, allowLoopback, assertOutside, chats, log }), options)
+    const { telemetry } = options
+    return createOutbox(createCardSender({ adapter, allowLoopback, assertOutside, chats, telemetry, log }), options)
   }
   return { adapter, outbox: outboxAt(options.chatPace), byHand: outboxAt(options.ownPace) }
 }

@@ -1,15 +1,15 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Activity, type Middleware, TurnContext } from 'botbuilder'
 import { DialogContextError } from 'botbuilder-dialogs'
 import { z } from 'zod'
 import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
-import { type ActivityKey, type Actor, ProvisioningError } from '../core/index.ts'
+import { type ActivityKey, type Actor, originNow, ProvisioningError } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
 import { mentionsIn } from './mentions.ts'
 import { createPacedChats, type PacedChats } from './paced-chats.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
+import { noteOutcome } from './told-turns.ts'
 import { type BotServices, clickOf, isInvoke, rememberTurn } from './turn.ts'
 import { tellHealthWithoutStore } from './without-store.ts'
 
@@ -42,6 +42,7 @@ export class Listener implements Middleware {
     try {
       if (key && !(await this.#services.inbox.claim(key))) return await this.#repeat(context, key)
       if (await this.#identify(context)) await next()
+      else if (!isSpeaking(context.activity)) noteOutcome(context, 'ignored')
     } catch (thrown) {
       // botbuilder-dialogs hides what a dialog throws in an error of its own.
       const error: unknown = thrown instanceof DialogContextError ? thrown.error : thrown
@@ -78,6 +79,7 @@ export class Listener implements Middleware {
 
   /** The answer that the first delivery got, or soon gets; nothing that was said is heard twice. */
   async #repeat(context: TurnContext, key: ActivityKey): Promise<void> {
+    noteOutcome(context, 'repeated')
     if (!isInvoke(context.activity) || !clickOf(context.activity)) return
     for (let look = 0; look < looksForAnswer; look += 1) {
       const answer = await this.#services.inbox.answer(key)
@@ -106,6 +108,7 @@ export class Listener implements Middleware {
     const id = activity.from.aadObjectId
     const viewer = this.#viewerOf(context)
     if (!isPersonal(activity)) {
+      noteOutcome(context, 'refused')
       if (isSpeaking(activity)) await respond(context, cards.notice({ code: 'notPersonal' }, viewer))
       return false
     }
@@ -178,15 +181,15 @@ export class Listener implements Middleware {
     this.#written.set(personId, { reference: text, at })
   }
 
-  /** A refusal becomes a notice. Anything unforeseen is logged under an id that the person can name. */
+  /** A refusal becomes a notice. Anything unforeseen is logged under a trace id that the person can name. */
   async #explain(context: TurnContext, error: unknown): Promise<void> {
     const { activity } = context
     const click = clickOf(activity)
-    const traceId = randomUUID().slice(0, 8)
+    const { trace: traceId = '' } = originNow()
     const known = error instanceof ProvisioningError
-    const facts = { err: error, traceId, type: activity.type, verb: click?.verb }
-    if (!known) this.#services.log.error(facts, 'a turn failed')
-    else if (error.code === 'unavailable') this.#services.log.warn(facts, 'a turn could not be done just now')
+    if (!known) noteOutcome(context, 'failed', error)
+    else if (error.code === 'unavailable') noteOutcome(context, 'unavailable', error)
+    else noteOutcome(context, 'refused')
     if (!isSpeaking(activity)) return
     const viewer = this.#viewerOf(context)
     const notice: Notice = known ? refusalOf(error, click) : { code: 'unexpected', traceId }

@@ -8,6 +8,7 @@ import {
   may,
   type Provisioning,
   type SentCards,
+  type Telemetry,
 } from '../core/index.ts'
 
 export interface Log {
@@ -23,6 +24,7 @@ export interface BotServices {
   readonly sentCards: SentCards
   readonly chatPace: ChatPaceStore
   readonly now: () => Date
+  readonly telemetry?: Telemetry
   readonly log: Log
 }
 

@@ -64,6 +64,7 @@ export async function record(ports: Ports, settings: Settings, change: Change, b
   await ports.audit.append(change.audit, { version: request.version, before, after: request })
   if (isTerminal(request.status)) await ports.reservations.release(request.requestId)
   const isNewState = request.status !== before?.status
+  if (isNewState) ports.work.afterCommit?.(() => ports.telemetry?.stateReached(request.status))
   const deliveries = !isNewState ? [] : await deliveriesOf(ports, settings, request)
   for (const delivery of deliveries) await ports.deliveries.insert(delivery)
   await ports.jobs.enqueue([

@@ -94,7 +94,17 @@ export * from './naming-policy.ts'
 export type { NoticeContent, NoticeOrder, NoticeStore, SentNotice } from './notices.ts'
 export { nudgeFrom } from './nudge.ts'
 export { type OrganisationAction, organisationActions } from './organisation-audit.ts'
-export { from, type Origin, originNow, origins } from './origin.ts'
+export {
+  from,
+  type Origin,
+  originNow,
+  originOf,
+  originOfJob,
+  origins,
+  traceHeaders,
+  traceparentNow,
+  traceparentToEnqueue,
+} from './origin.ts'
 export { type Override, refuseOverride } from './override.ts'
 export { type Period, type PeriodName, type Place, periodNames, periodOf, periodOfDays, type Span } from './period.ts'
 export { type Evaluation, isForMailboxPlan, type MailboxPlan, type Plan, type SitePlan } from './plan.ts'
@@ -123,6 +133,7 @@ export * from './site.ts'
 export { standsFor } from './stand-ins.ts'
 export { type AskedRow, type Figures, type Spread, type Stats, type StatsStore, stats } from './stats.ts'
 export type * from './store-ports.ts'
+export * from './telemetry.ts'
 export * from './template.ts'
 export {
   type MeantTemplates,
@@ -137,6 +148,7 @@ export { type Applied, applied, type PropertyRule, propertiesOf } from './templa
 export { type TemplateChange, type TemplateVersion, templateVersion } from './template-version.ts'
 export type * from './tenant-ports.ts'
 export type * from './token-buckets.ts'
+export { newTraceId, traceIdOf } from './trace.ts'
 export * from './validation.ts'
 export { type Warning, type WarningCode, warningCodes } from './warning.ts'
 export * from './webhook.ts'

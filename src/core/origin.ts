@@ -1,18 +1,61 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { newTraceId, readTraceparent, type Trace, traceIdOf, traceparentOf } from './trace.ts'
 
 /** Where something was done from; `migration`: it was there before entries were chained. */
 export const origins = ['chat', 'rest', 'job', 'command line', 'migration'] as const
 export interface Origin {
   readonly from: (typeof origins)[number]
-  /** What the log knows the call by: the `X-Request-Id` of its answer, or the id of a job. */
+  /** The trace id of what somebody or something began: logs, problems, audit entries and outgoing calls have the same. */
   readonly trace?: string | undefined
+  /** Whether who began it records it: told on, and of no other use here (W3C Trace Context, "sampled"). */
+  readonly sampled?: boolean | undefined
+  /** The job that does it. */
+  readonly job?: string | undefined
 }
 
 const ambient = new AsyncLocalStorage<Origin>()
 
-/** Runs work that comes from there: what it writes into timelines says so. A trace that is known already is kept. */
-export const from = <T>(origin: Origin, work: () => T): T =>
-  ambient.run({ trace: ambient.getStore()?.trace, ...origin }, work)
+/**
+ * Runs work that comes from there: what it writes into timelines says so. A trace that is known already is kept, and where
+ * there is none one begins.
+ */
+export function from<T>(origin: Origin, work: () => T): T {
+  const outer = ambient.getStore()
+  const trace = origin.trace ?? outer?.trace ?? newTraceId()
+  const sampled = origin.trace === undefined ? outer?.sampled : origin.sampled
+  return ambient.run({ ...origin, trace, sampled }, work)
+}
 
 /** Where the work that runs now comes from. What nobody has asked for is the service's own. */
 export const originNow = (): Origin => ambient.getStore() ?? { from: 'job' }
+
+/** The trace of the work that runs now, as `traceparent` for one call that it makes; undefined outside of any. */
+export function traceparentNow(): string | undefined {
+  const { trace, sampled = false } = originNow()
+  return trace === undefined ? undefined : traceparentOf({ id: trace, sampled })
+}
+
+/** The same as headers: none outside of any trace. */
+export function traceHeaders(): { traceparent?: string } {
+  const traceparent = traceparentNow()
+  return traceparent === undefined ? {} : { traceparent }
+}
+
+/** The trace that a job goes on with: that of what orders it, or one of its own where a timer does. */
+export const traceparentToEnqueue = (): string =>
+  traceparentNow() ?? traceparentOf({ id: newTraceId(), sampled: false })
+
+/**
+ * The origin of a job's work: it goes on with the trace that stands beside its payload. One that was ordered before there
+ * were traces has the digits of its id for one, so that all its attempts have the same.
+ */
+export function originOfJob(job: string, data: unknown): Origin {
+  const named: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'traceparent') : undefined
+  return { from: 'job', job, trace: traceIdOf(job), ...originOf(named) }
+}
+
+/** The members of an origin that a `traceparent` gives; none if it is no valid one. */
+export function originOf(traceparent: unknown): Pick<Origin, 'trace' | 'sampled'> {
+  const known: Trace | undefined = readTraceparent(traceparent)
+  return known ? { trace: known.id, sampled: known.sampled } : {}
+}

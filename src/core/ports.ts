@@ -19,6 +19,7 @@ import type {
   TemplateStore,
   WebhookEndpointStore,
 } from './store-ports.ts'
+import type { Telemetry } from './telemetry.ts'
 import type { Connection, ServiceCalls, Tenant, Vitals } from './tenant-ports.ts'
 
 /** What the core needs of the world. `app.ts` fills these with rooms; tests fill them with fakes that are loud. */
@@ -30,6 +31,8 @@ export interface Clock {
 /** Store changes that stand or fall together. SQL only: an outgoing call inside one throws. */
 export interface UnitOfWork {
   transaction<T>(work: () => Promise<T>): Promise<T>
+  /** Runs when the transaction around it has committed, and never if it does not; at once where there is none. */
+  afterCommit?(tell: () => void): void
 }
 
 /** Limits of use, for work that waits for its turn in place of being refused. */
@@ -105,6 +108,7 @@ export interface Ports {
   readonly connection: Connection
   readonly serviceCalls: ServiceCalls
   readonly vitals: Vitals
+  readonly telemetry?: Telemetry
 }
 
 /** What an organisation decides about the service as a whole. Times in seconds. */

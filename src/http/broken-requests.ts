@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { HttpError, problemOf } from './problem.ts'
 import type { HttpErrorCode } from './problem-codes.ts'
 import type { HttpLog } from './services.ts'
+import { idsOfBroken } from './told-answers.ts'
 
 /** What Node calls the ways in which a request is none (`node:http`, "Event: 'clientError'"), and what we answer. */
 const refusals: Readonly<Record<string, { code: HttpErrorCode; line: string; detail: string }>> = {
@@ -80,18 +80,18 @@ function verdictOn({ open, last, broken }: Conversation): 'answer' | 'wait' | 'e
 
 function refuse(reason: string | undefined, socket: Duplex, log: HttpLog): void {
   const { code, line, detail } = refusals[reason ?? ''] ?? malformed
-  const traceId = randomUUID()
+  const { callId, traceId } = idsOfBroken()
   const { body } = problemOf(new HttpError(code, detail), { traceId, instance: '' })
   const content = JSON.stringify(body)
   const headers = [
     `HTTP/1.1 ${line}`,
     'Content-Type: application/problem+json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(content)}`,
-    `X-Request-Id: ${traceId}`,
+    `X-Request-Id: ${callId}`,
     'X-Content-Type-Options: nosniff',
     'Cache-Control: no-store',
     'Connection: close',
   ]
-  log.info({ traceId, route: 'none', status: body.status, reason }, 'answered')
+  log.info({ traceId, callId, route: 'none', status: body.status, reason }, 'answered')
   socket.end(`${headers.join('\r\n')}\r\n\r\n${content}`, () => socket.destroy())
 }

@@ -126,7 +126,7 @@ interface PublicSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
   readonly permission: 'public'
   readonly audience: null
   /** What the handler itself asks for in place of an access token. */
-  readonly credential?: 'signature' | 'connector'
+  readonly credential?: 'signature' | 'connector' | 'metrics'
   /** Judges who calls before the body is read. False: refused, and answered. */
   readonly admit?: (scope: Scope) => Promise<boolean>
   handle(scope: Scope, input: Input<P, Q, B>): Promise<AnswerOf<NoInfer<A>> | typeof answered>
@@ -147,7 +147,7 @@ export interface ActorRoute extends Described {
 export interface PublicRoute extends Described {
   readonly permission: 'public'
   readonly audience: null
-  readonly credential?: 'signature' | 'connector'
+  readonly credential?: 'signature' | 'connector' | 'metrics'
   readonly admit?: (scope: Scope) => Promise<boolean>
   prepare(raw: RawInput): (scope: Scope) => Promise<Answer | typeof answered>
 }

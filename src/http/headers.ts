@@ -22,6 +22,11 @@ export const requestHeaders = {
     '3b1f8a52-6a54-4f0e-8a34-0f5a0c1d9e77',
     { minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' },
   ),
+  traceparent: text(
+    'The trace that the call belongs to (W3C Trace Context). It goes on into all that follows: work, calls to Microsoft 365, ' +
+      'webhooks, the audit. Without it, or where it is not valid, one begins.',
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  ),
   'If-Match': text(
     'The ETag that was read: the write counts only if nobody else has changed it (RFC 9110 §13.1.1).',
     '"3"',
@@ -49,9 +54,13 @@ export type RequestHeader = keyof typeof requestHeaders
 
 /** The headers of answers. */
 export const answerHeaders = {
-  'X-Request-Id': text('The id of this call, under which it is in the log.', '0b6a2f5e-6b0f-4a54-9d3e-3a5f1f0c2d11', {
-    format: 'uuid',
-  }),
+  'X-Request-Id': text(
+    'The id of this call alone, under which it is in the log. A call without `traceparent` begins a trace with the same digits.',
+    '0b6a2f5e-6b0f-4a54-9d3e-3a5f1f0c2d11',
+    {
+      format: 'uuid',
+    },
+  ),
   'X-Content-Type-Options': text('Always `nosniff`.', 'nosniff', { const: 'nosniff' }),
   'Cache-Control': text('`no-store`, but for what is the same for everybody.', 'no-store'),
   Location: text('Where to read what was made.', '/requests/v1/6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11', {

@@ -13,8 +13,8 @@ const drainMilliseconds = 4000
 /** How long what was answered may take to go out, and what was sent to come in, in milliseconds. */
 const longestFarewell = 500
 
-/** These are answered in every phase: one says that the process lives, the other that it is not ready. */
-const always = ['/healthz', '/readyz']
+/** These are answered in every phase: that the process lives, that it is not ready, and how it does meanwhile. */
+const always = ['/healthz', '/readyz', '/metrics']
 
 /** Whether the server takes requests, and which ones are under way: so that none ends without an answer. */
 export class Lifecycle {

@@ -51,6 +51,7 @@ export function headersTaken({ headers = [], idempotent, method, answers }: Rout
     ...headers,
     ...(idempotent ? ['Idempotency-Key' as const] : []),
     ...(isVersioned ? ['If-None-Match' as const] : []),
+    'traceparent',
   ]
 }
 const referTo = (name: RequestHeader): Part => ({ $ref: `#/components/parameters/${name}` })

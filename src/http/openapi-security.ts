@@ -57,6 +57,11 @@ export function securitySchemes(access: Access): Part {
       name: 'webhook-signature',
       description: 'The signature of Standard Webhooks 1.0.0.',
     },
+    metrics: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The value of `METRICS_TOKEN`. None in local mode without it, which is on loopback only.',
+    },
     connector: {
       type: 'http',
       scheme: 'bearer',

@@ -18,7 +18,12 @@ export const problemBody = z.strictObject({
   detail: z.string(),
   instance: z.string(),
   code: z.string(),
-  traceId: z.uuid(),
+  traceId: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .describe(
+      'The trace that the call belongs to (W3C Trace Context): the log, the audit and whatever followed have the same.',
+    ),
   errors: z
     .array(
       z.strictObject({

@@ -2,7 +2,7 @@ import type { Route } from './define-route.ts'
 import { type ProblemCode, problemCodes } from './problem-codes.ts'
 
 /** Answered whatever the service does, so that its surroundings can see how it does. */
-const always = ['/healthz', '/readyz']
+const always = ['/healthz', '/readyz', '/metrics']
 
 /**
  * Every code that a call of this route can be refused with: those that its own work names, and those that come of how it is

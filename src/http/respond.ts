@@ -5,12 +5,18 @@ import { type Problem, problemOf } from './problem.ts'
 import type { Answer } from './route-answers.ts'
 import type { HttpLog } from './services.ts'
 
-/** One request and its answer, and the id by which both are found in the log. */
+/** One request and its answer, and the ids by which both are found in the log. */
 export interface Exchange {
   readonly request: Request
   readonly response: Response
+  /** A UUID, of this call alone: its `X-Request-Id`. */
+  readonly callId: string
+  /** The trace that it belongs to: the caller's if there is a valid `traceparent`, else one that begins here. */
   readonly traceId: string
+  readonly sampled: boolean
   readonly log: HttpLog
+  /** What is found out while it is served: who calls, once their token is found good; whether the handler tells the log itself. */
+  readonly told: { personId?: string; byHandler?: boolean }
   /** Headers that whatever answer comes will carry. */
   readonly extra: Record<string, string>
 }
@@ -39,8 +45,8 @@ export const outgoing = ({ status, headers = {}, body, mediaType }: Answer): Out
 })
 
 /** What every answer carries, whoever writes it. */
-export const commonHeaders = (traceId: string): Record<(typeof headersOfAll)[number], string> => ({
-  'X-Request-Id': traceId,
+export const commonHeaders = (callId: string): Record<(typeof headersOfAll)[number], string> => ({
+  'X-Request-Id': callId,
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
 })
@@ -57,14 +63,14 @@ export const sent = (answer: Answer): Sent =>
 
 /** Writes an answer past restify's formatters, so that what goes out is what is tested and kept. */
 export function send(exchange: Exchange, { status, headers, body }: Sent, mediaType = 'application/json'): void {
-  const { request, response, traceId, extra } = exchange
+  const { request, response, callId, extra } = exchange
   if (response.headersSent || response.destroyed) return
   const same = status === 200 && headers['ETag'] !== undefined && hasEntity(request, headers['ETag'])
   const content = same ? '' : body
   response.writeHead(same ? 304 : status, {
     ...(content.length > 0 && { 'Content-Type': `${mediaType}; charset=utf-8` }),
     ...(status !== 204 && !same && { 'Content-Length': String(Buffer.byteLength(content)) }),
-    ...commonHeaders(traceId),
+    ...commonHeaders(callId),
     ...(closesConnection(request) && { Connection: 'close' }),
     ...extra,
     ...headers,
@@ -80,11 +86,10 @@ export function hasEntity({ method, headers }: IncomingMessage, etag: string): b
   return tags.includes(etag) || tags.includes('*')
 }
 
-/** Writes the problem that an error is, and logs the error when it is a defect. */
+/** Writes the problem that an error is. */
 export function sendError(exchange: Exchange, error: unknown): Problem {
-  const { traceId, request, log } = exchange
+  const { traceId, request } = exchange
   const problem = problemOf(error, { traceId, instance: pathOf(request) })
-  if (problem.defect) log.error({ traceId, err: error }, 'a request failed')
   const { status, headers, body } = problem
   send(exchange, { status, headers, body: JSON.stringify(body) }, 'application/problem+json')
   return problem

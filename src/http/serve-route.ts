@@ -3,7 +3,6 @@ import {
   type Actor,
   access,
   authorize,
-  from,
   type IdempotencyStore,
   type Permission,
   ProvisioningError,
@@ -34,28 +33,25 @@ export interface Door {
 const apiDepth = 10
 
 /** Serves one call of a route: who, how much, what, and only then the work. Throws what becomes a problem. */
-export function serveRoute(door: Door, route: Route, exchange: Exchange): Promise<Identity | undefined> {
-  return from({ from: 'rest', trace: exchange.traceId }, () => serve(door, route, exchange))
-}
-
-async function serve(door: Door, route: Route, exchange: Exchange): Promise<Identity | undefined> {
+export async function serveRoute(door: Door, route: Route, exchange: Exchange): Promise<void> {
   if (!route.anyAccept && !acceptsJson(exchange.request.headers.accept))
     throw new HttpError('not-acceptable', 'This API answers application/json.')
   if (route.permission === 'public') {
-    await servePublic(door, route, exchange)
-    return undefined
+    return servePublic(door, route, exchange)
   }
   const caller = await door.authenticate(exchange.request, route.audience)
-  await serveCaller(door, route, exchange, caller)
-  return caller
+  exchange.told.personId = caller.id
+  return serveCaller(door, route, exchange, caller)
 }
 
 async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): Promise<void> {
-  const scope = scopeOf(door, exchange, exchange.traceId)
-  if (route.admit && !(await route.admit(scope))) return
+  const scope = scopeOf(door, exchange, exchange.callId)
+  exchange.told.byHandler = route.admit !== undefined && !(await route.admit(scope))
+  if (exchange.told.byHandler) return
   const call = route.prepare(await rawInput(route, exchange))
   const answer = await call(scope)
-  if (answer !== answered) send(exchange, sent(answer), answer.mediaType)
+  if (answer === answered) exchange.told.byHandler = true
+  else send(exchange, sent(answer), answer.mediaType)
 }
 
 async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, caller: Identity): Promise<void> {
@@ -68,7 +64,7 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   else await count()
   const raw = await rawInput(route, exchange)
   if (route.audienceOf) await door.authenticate(request, route.audienceOf(raw.body))
-  if (!key) return send(exchange, await act(door, route, exchange, caller, raw, exchange.traceId))
+  if (!key) return send(exchange, await act(door, route, exchange, caller, raw, exchange.callId))
   // Both forms of an address are the same call.
   const path = pathOf(request).replace(/\/$/, '')
   const about = { route: `${route.method} ${route.path}`, key, path, body: raw.body }
@@ -95,7 +91,7 @@ async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<
   try {
     await write()
   } catch (error) {
-    exchange.log.error({ traceId: exchange.traceId, err: error }, 'an Idempotency-Key could not be written')
+    exchange.log.error({ err: error }, 'an Idempotency-Key could not be written')
   }
 }
 
@@ -118,7 +114,7 @@ async function act(
 async function admitted(
   { services: { provisioning } }: Door,
   { decides }: ActorRoute,
-  { log, traceId }: Exchange,
+  { log }: Exchange,
   caller: Identity,
   { params }: RawInput,
 ): Promise<Actor> {
@@ -128,7 +124,7 @@ async function admitted(
     if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
       await provisioning.system
         .noteRefused(caller, Object(params).requestId, decides)
-        .catch((err: unknown) => log.warn({ traceId, err }, 'that somebody was refused was not noted'))
+        .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
     throw error
   }
 }

@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { IncomingMessage, Server as NodeServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import restify, { type Request, type Response } from 'restify'
+import { from } from '../core/index.ts'
 import { misdirected } from './addressee.ts'
-import { createAuthenticate, type Identity } from './authenticate.ts'
+import { createAuthenticate } from './authenticate.ts'
 import { answerBrokenRequests } from './broken-requests.ts'
 import { createClientAddress, networkOf } from './client-address.ts'
 import type { Route } from './define-route.ts'
@@ -14,10 +14,11 @@ import { createLimits } from './limits.ts'
 import { openApiOf } from './openapi.ts'
 import { HttpError } from './problem.ts'
 import { createRefusals } from './refused-callers.ts'
-import { type Exchange, pathOf, sendError } from './respond.ts'
+import { sendError } from './respond.ts'
 import { routes } from './routes/index.ts'
 import { type Door, serveRoute } from './serve-route.ts'
 import type { HttpOptions, HttpServer, Services } from './services.ts'
+import { exchangeOf, tellAnswer } from './told-answers.ts'
 import { createWaiting } from './waiting.ts'
 
 /**
@@ -80,6 +81,7 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
       messages,
       ...(options.admitsActivity && { admitsActivity: options.admitsActivity }),
       health: lifecycle.healthWith(health),
+      ...(options.metrics && { metrics: options.metrics }),
       openApi: describer(options),
       waiting: createWaiting({
         versions: (requestIds) => provisioning.system.versions(requestIds),
@@ -124,18 +126,10 @@ function guard(options: HttpOptions, lifecycle: Lifecycle) {
 }
 
 function refuse(options: HttpOptions, request: Request, response: Response, error: unknown): void {
-  const exchange = exchangeOf(options, request, response)
-  const { status } = sendError(exchange, error)
-  logAnswer(exchange, { route: 'none', status, milliseconds: 0 })
+  const exchange = exchangeOf(options.log, request, response)
+  const { status, defect } = sendError(exchange, error)
+  tellAnswer(exchange, { status, milliseconds: 0, ...(defect && { error: { thrown: error } }) }, options.telemetry)
 }
-
-const exchangeOf = ({ log }: HttpOptions, request: Request, response: Response): Exchange => ({
-  request,
-  response,
-  traceId: randomUUID(),
-  log,
-  extra: {},
-})
 
 function mount(server: restify.Server, door: Door, options: HttpOptions, lifecycle: Lifecycle): void {
   for (const route of routes) {
@@ -163,24 +157,20 @@ function routingError(error: { statusCode?: number }, request: IncomingMessage):
 
 function handlerOf(door: Door, route: Route, options: HttpOptions, lifecycle: Lifecycle) {
   return async (request: Request, response: Response): Promise<void> => {
-    const exchange = exchangeOf(options, request, response)
+    const exchange = exchangeOf(options.log, request, response)
     lifecycle.follow(exchange)
     const began = performance.now()
-    let caller: Identity | undefined
-    try {
-      caller = await serveRoute(door, route, exchange)
-    } catch (error) {
-      sendError(exchange, await door.refusals(error, request))
-    }
-    const { statusCode: status } = response
-    const milliseconds = Math.round(performance.now() - began)
-    logAnswer(exchange, { route: route.path, status, milliseconds, ...(caller && { personId: caller.id }) })
+    const { traceId: trace, sampled } = exchange
+    await from({ from: 'rest', trace, sampled }, async () => {
+      let failure: { readonly thrown: unknown } | undefined
+      try {
+        await serveRoute(door, route, exchange)
+      } catch (error) {
+        if (sendError(exchange, await door.refusals(error, request)).defect) failure = { thrown: error }
+      }
+      const { statusCode: status } = response
+      const milliseconds = performance.now() - began
+      tellAnswer(exchange, { route, status, milliseconds, ...(failure && { error: failure }) }, options.telemetry)
+    })
   }
-}
-
-function logAnswer(
-  { log, traceId, request }: Exchange,
-  about: { route: string; status: number; milliseconds: number; personId?: string },
-): void {
-  log.info({ traceId, method: request.method, path: pathOf(request), ...about }, 'answered')
 }

@@ -1,11 +1,12 @@
 import type { Request, Response } from 'restify'
-import type { Clock, IdempotencyStore, Provisioning, TokenBuckets } from '../core/index.ts'
+import type { Clock, IdempotencyStore, Provisioning, Telemetry, TokenBuckets } from '../core/index.ts'
 import type { TokenOptions } from './authenticate.ts'
 import type { LimitOptions } from './limits.ts'
 import type { Waiting } from './waiting.ts'
 
 /** The log as this room uses it; pino is one. */
 export interface HttpLog {
+  debug(fields: object, message: string): void
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
@@ -22,6 +23,16 @@ export interface Health {
   ready(): Promise<{ ok: boolean; checks: Record<string, string> }>
 }
 
+/** What Prometheus reads. */
+export interface Metrics {
+  /** The figures of this process, as text (Prometheus, "Text-based format"). Tells what is known when the store does not answer. */
+  text(): Promise<string>
+  /** What a scraper has to show; without it nobody may read them, unless they are open. */
+  readonly token?: string | undefined
+  /** Only this machine can ask: then it may without a token, if none is set. */
+  readonly isOpen: boolean
+}
+
 /** What the handlers of routes use. */
 export interface Services {
   readonly provisioning: Provisioning
@@ -31,6 +42,8 @@ export interface Services {
   /** Without it `messages` judges the token too, when the body has been read. */
   readonly admitsActivity?: AdmitsActivity
   readonly health: Health
+  /** Without it there is nothing to read. */
+  readonly metrics?: Metrics
   /** The API document as it is sent, and its ETag. */
   readonly openApi: () => { readonly text: Uint8Array; readonly etag: string }
   /** Calls whose answers are held until something changes. */
@@ -54,6 +67,7 @@ export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
   /** Where all that count do so together: replicas, and batches. Without it this server counts alone. */
   readonly tokenBuckets?: TokenBuckets | undefined
   readonly log: HttpLog
+  readonly telemetry?: Telemetry
   /** Listens, and answers 503 until it is opened: whoever looks sees that the service is on its way. */
   readonly starting?: boolean
   /** How long answers may take to go out when the server closes; half a second unless a test knows better. */

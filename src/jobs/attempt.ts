@@ -1,5 +1,5 @@
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
-import { from } from '../core/index.ts'
+import { from, type JobOutcome, originOfJob, type Telemetry } from '../core/index.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job, JobFailure, JobScope } from './define-job.ts'
 import { failureOf, isRetryable, retryAfterSeconds } from './failure.ts'
@@ -8,15 +8,30 @@ import { requestsOf } from './queue-state.ts'
 
 export type ClaimedJob = JobWithMetadata<object>
 
-/** Runs one claimed job once, and tells what became of it: done, to be tried again, or given up. */
-export async function attempt(
+/** Who is told of attempts. */
+interface Listeners {
+  readonly log: QueueLog
+  readonly telemetry?: Telemetry | undefined
+}
+/** What became of an attempt, and what the queue does about it. */
+interface End {
+  readonly outcome: JobOutcome
+  readonly result: JobResult
+  readonly words: string
+}
+
+/**
+ * Runs one claimed job once, under the trace of what ordered it, and tells what became of it: done, to be tried again, or
+ * given up.
+ */
+export function attempt(
   boss: PgBoss,
   store: QueueStore,
   job: Job,
   claimed: ClaimedJob,
-  log: QueueLog,
+  { log, telemetry }: Listeners,
 ): Promise<JobResult> {
-  const { id, retryCount, retryLimit, signal, data } = claimed
+  const { id, data, retryCount, retryLimit, signal } = claimed
   const putOffs = claimed.sourceRetryCount ?? 0
   const scope: JobScope = {
     attempt: Math.max(1, retryCount + 1 - putOffs),
@@ -26,29 +41,63 @@ export async function attempt(
     log,
     requestsOf: (name) => requestsOf(store, name),
   }
+  const run = async (): Promise<JobResult> => {
+    const began = performance.now()
+    const { outcome, result, words } = await ended(boss, store, { job, claimed, scope })
+    const seconds = (performance.now() - began) / 1000
+    telemetry?.jobTried({ job: job.name, outcome, seconds, waitedSeconds: waitedSeconds(claimed) })
+    const error = result.output === undefined ? {} : { error: failureOf(result.output).message }
+    const facts = {
+      job: job.name,
+      id,
+      attempt: scope.attempt,
+      outcome,
+      milliseconds: Math.round(seconds * 1000),
+      ...error,
+    }
+    log[levelOf(outcome)](facts, words)
+    return result
+  }
+  return store.outside(() => from(originOfJob(id, data), run))
+}
+
+async function ended(
+  boss: PgBoss,
+  store: QueueStore,
+  { job, claimed, scope }: { job: Job; claimed: ClaimedJob; scope: JobScope },
+): Promise<End> {
+  const { id, data } = claimed
   try {
-    await store.outside(() => from({ from: 'job', trace: id }, () => job.run(scope, data)))
-    return { id, status: 'completed' }
+    await job.run(scope, data)
+    return { outcome: 'done', result: { id, status: 'completed' }, words: 'a job is done' }
   } catch (error) {
     const output = failureOf(error)
+    const failed = { id, status: 'failed', output } as const
     const later = putOffMilliseconds(error)
     if (later !== undefined) {
       await putOff(store, claimed, later)
-      return { id, status: 'failed', output }
+      return { outcome: 'put-off', result: failed, words: 'a job is put off' }
     }
-    const facts = { job: job.name, id, attempt: scope.attempt, error: output.message }
     if (!isRetryable(error)) {
-      log.error(facts, 'a job cannot succeed and is given up')
-      return { id, status: 'deadletter', output }
+      const result = { id, status: 'deadletter', output } as const
+      return { outcome: 'given-up', result, words: 'a job cannot succeed and is given up' }
     }
-    log.warn(
-      facts,
-      scope.lastAttempt ? 'a job failed its last attempt and is given up' : 'a job failed and is tried again',
-    )
-    const seconds = retryAfterSeconds(error) || (putOffs > 0 ? backoffSeconds(claimed, scope.attempt) : 0)
-    if (!scope.lastAttempt) await postpone(boss, store, claimed, output, seconds)
-    return { id, status: 'failed', output }
+    if (scope.lastAttempt)
+      return { outcome: 'given-up', result: failed, words: 'a job failed its last attempt and is given up' }
+    const backoff = scope.putOffs > 0 ? backoffSeconds(claimed, scope.attempt) : 0
+    await postpone(boss, store, claimed, output, retryAfterSeconds(error) || backoff)
+    return { outcome: 'tried-again', result: failed, words: 'a job failed and is tried again' }
   }
+}
+
+/** What was given up is told once more, aloud, when its dead letter is. */
+const levelOf = (outcome: JobOutcome): 'debug' | 'warn' =>
+  outcome === 'given-up' || outcome === 'tried-again' ? 'warn' : 'debug'
+
+/** From when it was due to when it began, by the clock of the store. */
+function waitedSeconds({ createdOn, startAfter, startedOn }: ClaimedJob): number {
+  const due = Math.max(createdOn.getTime(), startAfter.getTime())
+  return Math.max(0, startedOn.getTime() - due) / 1000
 }
 
 /** As pg-boss doubles it, but only for attempts: pg-boss would also double it for each time the job was put off. */

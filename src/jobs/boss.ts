@@ -14,6 +14,7 @@ export interface QueueStore {
 }
 
 export interface QueueLog {
+  debug(facts: object, message: string): void
   info(facts: object, message: string): void
   warn(facts: object, message: string): void
   error(facts: object, message: string): void

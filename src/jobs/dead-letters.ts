@@ -1,5 +1,5 @@
 import type { JobResult, PgBoss } from 'pg-boss'
-import { type DeadLetter, type DeadLetterHead, type DeadLetters, from } from '../core/index.ts'
+import { type DeadLetter, type DeadLetterHead, type DeadLetters, from, originOfJob } from '../core/index.ts'
 import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job } from './define-job.ts'
@@ -13,10 +13,12 @@ export const tellGivenUp =
   (store: QueueStore, jobs: ReadonlyMap<string, Job>, log: QueueLog) =>
   async ({ id, data, sourceName, sourceId, sourceOutput }: ClaimedJob): Promise<JobResult> => {
     const failure = failureOf(sourceOutput)
-    log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
+    const tell = async () => {
+      log.error({ job: sourceName, id: sourceId, error: failure.message }, 'a job was given up')
+      await jobs.get(sourceName ?? '')?.onDeadLetter(data, failure)
+    }
     try {
-      const tell = async () => jobs.get(sourceName ?? '')?.onDeadLetter(data, failure)
-      await store.outside(() => from({ from: 'job', trace: id }, tell))
+      await store.outside(() => from(originOfJob(id, data), tell))
       return { id, status: 'completed' }
     } catch (error) {
       return { id, status: 'failed', output: failureOf(error) }

@@ -13,10 +13,13 @@ import {
   jobPayloads,
   PutOff,
   signingSecrets,
+  type Telemetry,
   type TemplateStore,
+  traceHeaders,
   type UnitOfWork,
   type WebhookEndpoint,
   type WebhookEndpointStore,
+  type WebhookOutcome,
 } from '../core/index.ts'
 import { defineJob, type JobScope } from './define-job.ts'
 import type { PostWebhook } from './post-webhook.ts'
@@ -33,6 +36,7 @@ export interface WebhookDeliveryScope {
   readonly post: PostWebhook
   /** The secret of the bot's own subscription. */
   readonly ownSecret: string
+  readonly telemetry?: Telemetry
   readonly log: { warn(facts: object, message: string): void; error(facts: object, message: string): void }
   /** 0 to 1; only tests set another. */
   readonly random?: () => number
@@ -122,6 +126,7 @@ async function attemptAt(
     'webhook-id': deliveryId,
     'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
     'webhook-signature': signature,
+    ...traceHeaders(),
   }
   return outcomeOf(await post({ url, headers, body, anywhere: subscriber === 'bot', signal }), clock.now())
 }
@@ -156,14 +161,20 @@ function ordersOf({ delivery, next, tell }: Aftermath): JobOrder[] {
   ]
 }
 
-function told({ log }: WebhookDeliveryScope, { delivery, endpoint, tell }: Aftermath): void {
+function told(scope: WebhookDeliveryScope, { delivery, endpoint, tell }: Aftermath): void {
+  const { log } = scope
   const { deliveryId, requestId, attempts, status, lastStatus: answer } = delivery
   const facts = { deliveryId, requestId, attempts, answer }
+  counted(scope, delivery, status === 'pending' ? 'tried-again' : status)
   if (status === 'pending') log.warn(facts, 'a webhook is tried again')
   if (status === 'failed') log.warn(facts, 'a webhook could not be delivered')
   if (tell && endpoint.disabledAt !== null)
     log.error({ templateId: endpoint.templateId, reason: endpoint.reason }, 'the receiver of a webhook is switched off')
 }
+
+/** Once it is stored what became of an attempt. */
+const counted = ({ work, telemetry }: WebhookDeliveryScope, { subscriber }: Delivery, outcome: WebhookOutcome): void =>
+  work.afterCommit?.(() => telemetry?.webhookTried({ subscriber: subscriber === 'bot' ? 'bot' : 'template', outcome }))
 
 /** Ends a delivery that is not sent. It can be replayed. */
 async function giveUp(scope: WebhookDeliveryScope, deliveryId: string, words: string): Promise<void> {
@@ -173,6 +184,7 @@ async function giveUp(scope: WebhookDeliveryScope, deliveryId: string, words: st
     if (stored?.status !== 'pending') return
     const updatedAt = clock.now().toISOString()
     await deliveries.update({ ...stored, status: 'failed', lastStatus: words, nextAttemptAt: null, updatedAt })
+    counted(scope, stored, 'not-sent')
     log.warn({ deliveryId, requestId: stored.requestId, answer: words }, 'a webhook could not be delivered')
   })
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
-import type { DeadLetters } from '../core/index.ts'
+import { type DeadLetters, type Telemetry, traceparentToEnqueue } from '../core/index.ts'
 import { attempt, type ClaimedJob } from './attempt.ts'
 import { ambientConnection, createBoss, type QueueLog, type QueueStore } from './boss.ts'
 import { createDeadLetters, DEAD_LETTER, tellGivenUp } from './dead-letters.ts'
@@ -62,7 +62,7 @@ const BLIND_MILLISECONDS = 5000
 const PAYLOAD_VERSION = 1
 
 /** Opens the queue in the store. Jobs can be enqueued once `start` has made their queues. */
-export async function createQueue(store: QueueStore, log: QueueLog): Promise<Queue> {
+export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: Telemetry): Promise<Queue> {
   const workers = new Map<string, Worker>()
   const heard = (name?: string) => {
     for (const worker of name === undefined ? workers.values() : [workers.get(name)]) worker?.wake()
@@ -81,7 +81,7 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
     workers.set(DEAD_LETTER, createWorker(boss, store, { name: DEAD_LETTER, concurrency: 1, run: told, complain }))
     for (const job of jobs.values()) {
       const { name, options } = job
-      const run = (claimed: ClaimedJob) => attempt(boss, store, job, claimed, log)
+      const run = (claimed: ClaimedJob) => attempt(boss, store, job, claimed, { log, telemetry })
       workers.set(name, createWorker(boss, store, { name, concurrency: options.concurrency, run, complain }))
     }
     heard()
@@ -118,7 +118,8 @@ export async function createQueue(store: QueueStore, log: QueueLog): Promise<Que
   async function enqueueAll(orders: readonly QueueOrder[]): Promise<void> {
     for (const [name, ofName] of Map.groupBy(orders, (order) => order.name)) {
       const jobs = ofName.filter(isFirstOfItsId).map(({ payload, id, startAfter }) => ({
-        ...{ data: { v: PAYLOAD_VERSION, ...payload } },
+        // Beside the payload: a replica that does not know of traces leaves it where it is.
+        ...{ data: { v: PAYLOAD_VERSION, ...payload, traceparent: traceparentToEnqueue() } },
         ...(id !== undefined && { id }),
         ...(startAfter && { startAfter }),
       }))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { TenantError } from '../core/index.ts'
+import { TenantError, traceHeaders } from '../core/index.ts'
 import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
 import type { SignIn } from './sign-in.ts'
 
@@ -136,6 +136,7 @@ async function exchange(
         accept: 'application/json',
         'user-agent': 'NONISV|Quartermaster|Quartermaster/1.0',
         'client-request-id': clientRequestId,
+        ...traceHeaders(),
         ...(body && { 'content-type': 'application/json' }),
         ...headers,
         ...call.headers,

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
-import { type SignInFacts, TenantError } from '../core/index.ts'
+import { type SignInFacts, TenantError, traceHeaders } from '../core/index.ts'
 import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
 
 /** What proves that we are the registered application. SharePoint refuses secrets, so there is no other way in. */
@@ -133,7 +133,8 @@ function networkClient(fetch: SignInOptions['fetch'], toWire: (url: string) => s
   const send = async (method: string, url: string, options?: { headers?: Record<string, string>; body?: string }) => {
     const { headers, body } = options ?? {}
     const signal = AbortSignal.timeout(timeoutMilliseconds)
-    const init = { method, redirect: 'manual', signal, ...(headers && { headers }), ...(body && { body }) } as const
+    const told = { ...headers, ...traceHeaders() }
+    const init = { method, redirect: 'manual', signal, headers: told, ...(body && { body }) } as const
     const response = await fetch(toWire(url), init).catch((error: unknown) => {
       throw new SignInFault(isLost(error) ? unreachable(error) : error)
     })

@@ -16,13 +16,14 @@ const secrets = new Set([
 export function logCall(
   tenant: Tenant,
   operation: string,
-  call: Pick<Call, 'method' | 'path' | 'query' | 'body' | 'clientRequestId'>,
+  call: Pick<Call, 'method' | 'path' | 'query' | 'headers' | 'body' | 'clientRequestId'>,
   outcome: { status: number; at: string; fault?: string | undefined },
 ): void {
   const query = call.query.toString()
+  const { traceparent } = call.headers
   tenant.run(
-    `insert into calls (operation, method, path, status, at, client_request_id, fault, body)
-     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into calls (operation, method, path, status, at, client_request_id, fault, body, traceparent)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     operation,
     call.method,
     query === '' ? call.path : `${call.path}?${decodeURIComponent(query.replaceAll('+', ' '))}`,
@@ -31,6 +32,7 @@ export function logCall(
     call.clientRequestId,
     outcome.fault ?? null,
     call.body === undefined ? null : JSON.stringify(withoutSecrets(call.body)),
+    typeof traceparent === 'string' ? traceparent : null,
   )
   tenant.run('delete from calls where id <= (select max(id) from calls) - ?', kept)
 }
@@ -54,6 +56,7 @@ export function listCalls(tenant: Tenant, operation: string | null): Record<stri
       status: row['status'],
       at: row['at'],
       clientRequestId: row['client_request_id'],
+      ...(row['traceparent'] === null ? {} : { traceparent: row['traceparent'] }),
       ...(row['fault'] === null ? {} : { fault: row['fault'] }),
       ...(row['body'] === null ? {} : { body: JSON.parse(String(row['body'])) }),
     }))

@@ -52,7 +52,7 @@ const schema = `
     hash text primary key, user_id text not null, client_id text not null, scope text not null, expires_at real not null);
   create table if not exists calls (
     id integer primary key autoincrement, operation text not null, method text not null, path text not null,
-    status integer not null, at text not null, client_request_id text not null, fault text, body text);
+    status integer not null, at text not null, client_request_id text not null, fault text, body text, traceparent text);
 `
 
 /** Opens the state in `{dataDir}/simulator.sqlite`, making it with Contoso's groups when it is new. */
@@ -62,6 +62,7 @@ export function openTenant(dataDir: string): Tenant {
   // A killed process loses nothing this way; only a power cut may, and this tenant is simulated.
   db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
   db.exec(schema)
+  addLateColumns(db)
   const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>()
   const prepared = (sql: string) => {
     const statement = statements.get(sql) ?? db.prepare(sql)
@@ -89,6 +90,15 @@ export function openTenant(dataDir: string): Tenant {
   }
   tenant.transaction(() => seedGroups(tenant))
   return tenant
+}
+
+/** What tables of an older version lack. */
+function addLateColumns(db: DatabaseSync): void {
+  const known = db
+    .prepare('pragma table_info(calls)')
+    .all()
+    .map(({ name }) => name)
+  if (!known.includes('traceparent')) db.exec('alter table calls add column traceparent text')
 }
 
 function seedGroups(tenant: Tenant): void {

@@ -33,6 +33,8 @@ export interface Database {
    * it uses the store. Deadlocks and serialization failures run the work again, three times at most.
    */
   transaction<T>(work: () => Promise<T>): Promise<T>
+  /** Runs when the transaction around it has committed, and never if it does not; at once where there is none. */
+  afterCommit(tell: () => void): void
   /** Throws inside a transaction: no outgoing call may be made while one is open. `what` names the call. */
   assertOutside(what: string): void
   /**
@@ -164,6 +166,11 @@ function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
     queueConnection,
     query,
     transaction,
+    afterCommit(tell) {
+      const around = ambient.getStore()
+      if (around?.isOpen) around.afterCommit(tell)
+      else tell()
+    },
     assertOutside(what) {
       if (ambient.getStore()?.isOpen) throw new Error(`${what} must not be called while a transaction is open`)
     },

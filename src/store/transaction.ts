@@ -22,6 +22,7 @@ export class Transaction {
   #doom: unknown
   #last: Promise<unknown> = Promise.resolve()
   #idle: NodeJS.Timeout | undefined
+  readonly #onCommit: (() => void)[] = []
 
   constructor(client: pg.PoolClient) {
     this.#client = client
@@ -34,6 +35,11 @@ export class Transaction {
   /** Called when a part that joined failed: what it left half done must not be committed by a caller who caught the error. */
   doom(cause: unknown): void {
     this.#doom ??= cause
+  }
+
+  /** Runs when it has committed. */
+  afterCommit(tell: () => void): void {
+    this.#onCommit.push(tell)
   }
 
   query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
@@ -63,6 +69,7 @@ export class Transaction {
       })
       // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
       if (command !== 'COMMIT') throw new Error('A statement of this transaction failed, so none of it is kept')
+      for (const tell of this.#onCommit) tell()
       return result
     } catch (error) {
       await this.#end()

@@ -21,7 +21,7 @@ const rate = 10
 /** `startMilliseconds`: until the service is surely up, since looks that are due before come all at once. */
 const usual = { count: 300, warmUp: 30, startMilliseconds: 12_000 }
 const secret = `whsec_${randomBytes(32).toString('base64')}`
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 /** While these run nothing else is to happen: the looks and the webhooks of the product's own accord come later. */
 const quiet = { WEBHOOK_SECRET: secret, FOLLOW_UP_FIRST_SECONDS: '86400' }
 

@@ -5,6 +5,7 @@ const lasting = /^(0c0ffee0|11111111|22222222|33333333|4f6b1f0a|c3d1e5f7|5a7c9e1
 const passing: readonly (readonly [RegExp, string])[] = [
   [/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, '<time>'],
   [/\b[0-9a-f]{64}\b/g, '<hash>'],
+  [/\b[0-9a-f]{32}\b/g, '<trace>'],
   [/https?:\/\/[^/"]+/g, '<host>'],
   [/[\w.-]+(:\d+)?,<id>,<id>/g, '<site>'],
   [/REQ-\d+/g, 'REQ-<number>'],

@@ -39,6 +39,7 @@ export interface ConnectorCall {
   readonly method: 'POST' | 'PUT'
   readonly conversationId: string
   readonly activity: Readonly<Record<string, unknown>>
+  readonly traceparent: string | undefined
   /** By the connector's clock, in milliseconds. */
   readonly at: number
   readonly misbehaviour: Misbehaviour | undefined
@@ -79,7 +80,15 @@ export async function startConnector(port = 0, now: () => number = Date.now) {
     const told = faults.find((one) => one.method === method && one.count > 0 && (one.when?.(activity) ?? true))
     if (told) told.count -= 1
     const fault = told ?? unsteady()
-    calls.push({ method, conversationId, activity, at: now(), misbehaviour: fault })
+    const { traceparent } = request.headers
+    calls.push({
+      method,
+      conversationId,
+      activity,
+      traceparent: traceparent?.toString(),
+      at: now(),
+      misbehaviour: fault,
+    })
     if (typeof fault?.how === 'number') {
       response.writeHead(fault.how, { 'content-type': 'application/json', ...fault.headers })
       response.end(JSON.stringify({ error: { code: fault.code ?? 'Fault', message: 'as told' } }))

@@ -6,6 +6,6 @@ export const firstAttempt = (signal: AbortSignal = new AbortController().signal)
   lastAttempt: false,
   putOffs: 0,
   signal,
-  log: { info() {}, warn() {}, error() {} },
+  log: { debug() {}, info() {}, warn() {}, error() {} },
   requestsOf: async () => [],
 })

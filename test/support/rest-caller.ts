@@ -58,7 +58,9 @@ export function caller(service: Service) {
       })
       const text = await response.text()
       const { status } = response
-      const answer = { status, headers: response.headers, text, body: text === '' ? undefined : JSON.parse(text) }
+      const isText = response.headers.get('content-type')?.startsWith('text/') === true
+      const read = () => (isText ? text : JSON.parse(text))
+      const answer = { status, headers: response.headers, text, body: text === '' ? undefined : read() }
       expect(contractFault({ method, path, body }, answer)).toBeUndefined()
       return answer
     },

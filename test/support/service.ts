@@ -44,7 +44,10 @@ export interface Service {
   fault(fault: Record<string, unknown>): Promise<void>
   /** The simulated tenant does everything again. */
   heal(): Promise<void>
-  calls(operation: string): Promise<{ operation: string; status: number; at: string; body?: unknown; path: string }[]>
+  /** What the simulated tenant was asked: of one operation, or of all. */
+  calls(
+    operation?: string,
+  ): Promise<{ operation: string; status: number; at: string; body?: unknown; path: string; traceparent?: string }[]>
   /** Ends the service and starts it again over the same data. */
   restart(change?: Record<string, string>): Promise<void>
 }
@@ -147,7 +150,8 @@ export function withService(
       await control(simulatorUrl(), 'DELETE', 'faults')
     },
     async calls(operation) {
-      const answer = (await control(simulatorUrl(), 'GET', `calls?operation=${operation}`)) as { value: [] }
+      const query = operation === undefined ? '' : `?operation=${operation}`
+      const answer = (await control(simulatorUrl(), 'GET', `calls${query}`)) as { value: [] }
       return Array.isArray(answer) ? answer : answer.value
     },
     async restart(change = {}) {

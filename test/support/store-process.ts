@@ -23,7 +23,7 @@ if (role === 'write') {
   }
 }
 
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const queue = await createQueue(database, silent)
 const began = new Promise<void>((resolve) => {
   queue

@@ -9,7 +9,7 @@ import { sleeperJob } from './sleeper-job.ts'
  */
 const [, , options] = process.argv
 const database = await openDatabase(JSON.parse(options ?? '') as DatabaseOptions)
-const silent = { info() {}, warn() {}, error() {} }
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const queue = await createQueue(database, silent)
 process.on('SIGTERM', () => {
   queue

@@ -76,10 +76,7 @@ const said: Readonly<Record<ProblemCode, Said>> = {
   ],
   'rate-limited': [sites, 'That is more than 60 writes a minute. Wait 1 s.'],
   'headers-too-large': ['', 'The headers are too large.'],
-  internal: [
-    sites,
-    'Something went wrong on our side. Please tell an admin this id: 0b6a2f5e-6b0f-4a54-9d3e-3a5f1f0c2d11',
-  ],
+  internal: [sites, 'Something went wrong on our side. Please tell an admin this id: 4bf92f3577b34da6a3ce929d0e0e4736'],
   'keys-unreachable': [sites, 'Tokens cannot be checked just now.'],
   starting: [sites, 'The service is starting. Please try again in a moment.'],
   draining: [sites, 'The service is restarting. Please try again in a moment.'],
@@ -88,7 +85,7 @@ const said: Readonly<Record<ProblemCode, Said>> = {
 const exampleOf = (code: ProblemCode, [instance, detail, errors]: Said): ProblemBody => {
   const { status } = problemCodes[code]
   const title = problemTitles[status] ?? ''
-  const traceId = '0b6a2f5e-6b0f-4a54-9d3e-3a5f1f0c2d11'
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
   return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...(errors && { errors }) }
 }
 

@@ -57,3 +57,7 @@ export const readReadinessExamples = {
 export const readOpenApiExamples = {
   document: { summary: 'The first of its fields', status: 200, answer: { openapi: '3.1.1' } },
 } as const
+
+export const readMetricsExamples = {
+  figures: { summary: 'From this machine, in local mode', status: 200 },
+} as const

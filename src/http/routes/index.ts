@@ -10,6 +10,7 @@ import { explainRequest } from './explanation.ts'
 import { live, ready } from './health.ts'
 import { createMailbox } from './mailboxes.ts'
 import { receiveActivity } from './messages.ts'
+import { readMetrics } from './metrics.ts'
 import { previewRequest } from './preview.ts'
 import { nudgeRequest, reassignRequest } from './reassign.ts'
 import { listRequests, readRequest, readTimeline } from './requests.ts'
@@ -53,6 +54,7 @@ export const routes = routeRegistry(
   receiveActivity,
   live,
   ready,
+  readMetrics,
   readOpenApi,
   readDocs,
   readDocsFile,
