@@ -98,7 +98,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const microsoft365 = await connectTenant(config, surroundings, database, outgoing, { log, heard })
   const { tenant, directory, connection } = microsoft365
   const clock = { now: () => new Date() }
-  const jobs: Jobs = { enqueue: queue.enqueueAll }
+  const jobs: Jobs = { enqueue: queue.enqueueAll, dueAt: queue.dueAt }
   const own = { processId: randomUUID(), version, startedAt: clock.now() }
   let writtenAt = () => own.startedAt
   const vitals = vitalsOf(database, queue, { ...own, now: clock.now, writtenAt: () => writtenAt() })

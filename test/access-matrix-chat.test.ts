@@ -35,7 +35,7 @@ type Row =
   | { readonly needs: Permission; readonly act: Act; readonly opens?: RequestState }
   | {
       readonly needs: Permission
-      readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' | 'catalogue' | 'service'
+      readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' | 'catalogue' | 'queue' | 'service'
     }
 /** One row for each verb: a new one that is missing here does not compile. */
 const verbTable: Readonly<Record<Verb, Row>> = {
@@ -60,6 +60,8 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'delegation.open': { needs: 'approval.delegate', about: 'self' },
   'delegation.save': { needs: 'approval.delegate', about: 'self' },
   'delegation.end': { needs: 'approval.delegate', about: 'self' },
+  'admin.queue': { needs: 'queue.read', about: 'queue' },
+  'admin.stuck': { needs: 'queue.read', about: 'queue' },
   'admin.retry': { needs: 'request.retry', act: 'retry' },
   'admin.cancel': { needs: 'queue.read', act: 'cancel' },
   'admin.approve': { needs: 'request.override', act: 'over-approve' },
@@ -176,6 +178,7 @@ describe('every verb of a card and every command, for everybody', () => {
     row.about !== 'self' &&
     row.about !== 'list' &&
     row.about !== 'catalogue' &&
+    row.about !== 'queue' &&
     row.about !== 'service'
       ? [{ verb, about: row.about, needs: row.needs, who }]
       : [],
@@ -254,6 +257,19 @@ describe('every verb of a card and every command, for everybody', () => {
     else if (mayBy(who, row.needs)) return expect(answer.text).toContain(health.part.database)
     else expect(answer.text).toContain(notice.notAllowed.what)
     expect(answer.text).not.toContain(health.part.database)
+    return unchanged(before, answer.text)
+  })
+  const ofQueue = verbs.filter(({ row }) => 'about' in row && row.about === 'queue')
+  it.each(ofQueue)('$verb, $who: for those who look after the queue', async ({ verb, row, who }) => {
+    await world.request('failed')
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { from: 0 })
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) expect(answer.text).toContain('REQ-')
+    else {
+      expect(answer.text).toContain(notice.notAllowed.what)
+      expect(answer.text).not.toMatch(names)
+    }
     return unchanged(before, answer.text)
   })
   const headings: Readonly<Record<string, keyof typeof delegation.heading>> = {

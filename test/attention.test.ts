@@ -41,11 +41,11 @@ const inState = (status: RequestState, more: object = {}): Request =>
   })
 
 const needs = {
-  pendingApproval: { why: 'waitsFor', mend: 'cancel' },
-  queued: { why: 'notStarted', mend: 'retry' },
-  provisioning: { why: 'standsStill', mend: 'retry' },
-  failed: { why: 'failed', mend: 'retry' },
-  succeeded: { why: 'notFound', mend: 'look' },
+  pendingApproval: { why: 'waitsFor', mends: ['reassign', 'override'] },
+  queued: { why: 'notStarted', mends: ['retry'] },
+  provisioning: { why: 'standsStill', mends: ['retry'] },
+  failed: { why: 'failed', mends: ['retry'] },
+  succeeded: { why: 'notFound', mends: ['look'] },
 } as const
 
 describe('a request needs somebody', () => {
@@ -140,8 +140,10 @@ describe('an admin', () => {
 
   it('sees nothing where nothing is open', async () => {
     const counts = { waiting: 0, creating: 0, failed: 0 }
-    expect(await later(0).admin.queue(admin)).toEqual({ counts, open: 0, entries: [] })
-    expect(await later(0).admin.stuck(admin)).toEqual({ count: 0, entries: [] })
+    expect(await later(0).admin.queue(admin)).toEqual({ counts, open: 0, entries: [], isDirectorySilent: false })
+    expect(await later(0).admin.stuck(admin)).toEqual({
+      ...{ count: 0, entries: [], isDirectorySilent: false, deadLetters: 0 },
+    })
   })
 
   it.each([

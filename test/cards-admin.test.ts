@@ -28,22 +28,28 @@ describe('help', () => {
 })
 
 describe('the queue of the admins', () => {
-  it('shows what needs somebody before what is under way, each leading to its status', () => {
+  it('shows what needs somebody before what is under way, each leading to what mends it or to its status', () => {
     const words = textOf(cards.adminQueue(queue, asSam))
-    expect(words).toMatch(/Needs a look[\s\S]*REQ-1029[\s\S]*Under way[\s\S]*REQ-1041/)
-    expect(words).toContain('5 more')
+    expect(words).toMatch(/Needs a look[\s\S]*REQ-1029[\s\S]*Creating[\s\S]*REQ-1041[\s\S]*1–6 of 7/)
+    expect(words).toContain('4 more')
     expect(words).toContain('Waits for Dana Fox or Omar Haddad')
     expect(words).toContain('3 days')
     expect(typedBy(cards.adminQueue(queue, asSam))).toEqual([
-      ...['status REQ-1031', 'status REQ-1029', 'status REQ-1036', 'status REQ-1038', 'status REQ-1041'],
-      ...['status REQ-1042', 'admin retry REQ-1029', 'admin queue'],
+      ...['admin reassign REQ-1031', 'admin retry REQ-1029', 'admin retry REQ-1036', 'admin retry REQ-1038'],
+      ...['status REQ-1041', 'status REQ-1042', 'admin stuck', 'admin queue'],
     ])
   })
 
-  it('names who asks, and leads to all that is stuck when several have failed', () => {
+  it('names who asks, and has pages', () => {
     expect(textOf(cards.adminQueue(queue, asSam))).toContain('Kim Lee · Waits for Dana Fox or Omar Haddad')
-    const several = { ...queue, counts: { ...queue.counts, failed: 2 } }
-    expect(typedBy(cards.adminQueue(several, asSam)).slice(-2)).toEqual(['admin stuck', 'admin queue'])
+    const [first] = actionsOf(cards.adminQueue(queue, asSam)).filter(({ verb }) => verb === 'admin.queue')
+    expect(first).toMatchObject({ title: 'Next', data: { from: 6 } })
+    const second = cards.adminQueue(queue, asSam, 6)
+    expect(textOf(second)).toContain('7–7 of 7')
+    expect(textOf(cards.adminQueue(queue, asSam, 999_999))).toBe(textOf(second))
+    expect(actionsOf(second)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ title: 'Previous', data: { from: 0 } })]),
+    )
   })
 
   it('says so when nothing is open', () => {
@@ -58,7 +64,13 @@ describe('what is stuck', () => {
     const card = cards.adminStuck({ count: 60, entries: stuckEntries }, asSam)
     expect(typedBy(card)).toEqual(
       expect.arrayContaining([
-        ...['admin cancel REQ-1031', 'admin retry REQ-1029', 'admin retry REQ-1036', 'admin retry REQ-1038'],
+        ...[
+          'admin reassign REQ-1031',
+          'admin approve REQ-1031',
+          'admin retry REQ-1029',
+          'admin retry REQ-1036',
+          'admin retry REQ-1038',
+        ],
       ]),
     )
     expect(textOf(card)).toMatch(/60 things are stuck[\s\S]*56 more/)

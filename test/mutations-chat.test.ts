@@ -147,6 +147,8 @@ describe('mutations of the data of each card verb', () => {
     'delegation.open': { who: dana, data: async () => delegated },
     'delegation.save': { who: dana, data: async () => delegated },
     'delegation.end': { who: dana, data: async () => delegated },
+    'admin.queue': { who: sam, data: async () => ({ from: 6 }) },
+    'admin.stuck': { who: sam, data: async () => ({ from: 6 }) },
     'admin.retry': ofRequest('admin', sam),
     'admin.cancel': ofRequest('admin', sam, { comment }),
     'admin.approve': ofRequest('admin.approve', sam, { comment }),

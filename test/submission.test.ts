@@ -74,7 +74,7 @@ const writes = {
   'the request': (ports) => ({ requests: { ...ports.requests, insert: after(ports.requests.insert) } }),
   'its card': (ports) => ({ sentCards: { ...ports.sentCards, put: after(ports.sentCards.put) } }),
   'the timeline': (ports) => ({ audit: { ...ports.audit, append: after(ports.audit.append) } }),
-  'the jobs': (ports) => ({ jobs: { enqueue: after(ports.jobs.enqueue) } }),
+  'the jobs': (ports) => ({ jobs: { ...ports.jobs, enqueue: after(ports.jobs.enqueue) } }),
   'the draft': (ports) => ({ drafts: { ...ports.drafts, update: after(ports.drafts.update, 'submitted') } }),
 } as const satisfies Record<string, (ports: Ports) => Partial<Ports>>
 

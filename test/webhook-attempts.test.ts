@@ -29,7 +29,13 @@ describe('a webhook that could never be sent', () => {
       ...{ resolveHost: unexpected('a look-up'), assertOutside: database.assertOutside, allowCidrs: ['10.1.0.0/16'] },
     })
     const job = deliverWebhookJob({
-      ...{ ...world.ports, clock: { now: () => new Date() }, work: database, jobs: { enqueue }, post },
+      ...{
+        ...world.ports,
+        clock: { now: () => new Date() },
+        work: database,
+        jobs: { ...world.ports.jobs, enqueue },
+        post,
+      },
       ...{ ownSecret: more.ownSecret ?? secret, log: { warn: () => undefined, error: () => undefined } },
     })
     const payload = { v: 1, deliveryId, attempt: 0 }

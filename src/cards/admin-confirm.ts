@@ -67,7 +67,7 @@ export function adminConfirmView(
   viewer: Viewer,
 ): Parameters<typeof adminConfirmCard.render>[0] {
   const failed = request.status === 'failed'
-  const { why, value } = reasonOf({ request, attention: undefined })
+  const { why, value } = reasonOf({ request, attention: undefined }, viewer)
   const attempts = nextStep(request)?.attempts ?? 0
   const first = firstStep(request)
   const asked = askedBy[verb]

@@ -7,14 +7,14 @@ import {
   type QueueEntry,
   type Request,
   referenceOf,
-  type Stuck,
   waitingFor,
 } from '../core/index.ts'
+import { paged, pageOf } from './admin-pages.ts'
 import { defineCard } from './define-card.ts'
 import { type RowLook, rowLook, rowLooks } from './look.ts'
 import { stepWords } from './steps.ts'
 import { strings } from './strings.ts'
-import { cut, decidersOf, duration, longest, time, type Viewer } from './words.ts'
+import { cut, decidersOf, duration, fill, longest, moment, peopleList, time, type Viewer } from './words.ts'
 
 type Why = keyof typeof strings.queue.why
 /** Why a request stands where it stands: a key of `strings.queue.why`, and what goes into its words. */
@@ -29,87 +29,69 @@ export const waitingRow = z.strictObject({
   value: z.string(),
   age: z.string(),
   look: rowLook,
+  /** The command that the row types: what mends it, or how it stands. */
+  types: z.string(),
 })
+
+type Section = keyof typeof strings.queue.section
+const sections = Object.keys(strings.queue.section) as [Section, ...Section[]]
 
 export const adminQueueCard = defineCard({
   name: 'admin-queue',
   data: z.strictObject({
     at: z.string(),
     counts: z.strictObject({ waiting: z.int(), creating: z.int(), failed: z.int() }),
-    hasAttention: z.boolean(),
-    attention: z.array(waitingRow),
-    hasUnderWay: z.boolean(),
-    underWay: z.array(waitingRow),
+    /** The rows of this page, by what they wait for. */
+    sections: z.array(z.strictObject({ name: z.enum(sections), rows: z.array(waitingRow).min(1) })),
     isEmpty: z.boolean(),
+    /** Whether something needs somebody. */
+    hasAttention: z.boolean(),
+    isDirectorySilent: z.boolean(),
+    ...paged,
+    /** Beyond those that were read. */
     older: z.int(),
-    /** The only one that failed, which the button tries again; `''` for none, or several. */
-    retry: z.string(),
-    severalFailed: z.boolean(),
-  }),
-})
-export const adminStuckCard = defineCard({
-  name: 'admin-stuck',
-  data: z.strictObject({
-    at: z.string(),
-    count: z.int(),
-    heading: z.enum(['one', 'many']),
-    older: z.int(),
-    requests: z.array(waitingRow.extend({ mend: z.enum(['retry', 'cancel', 'look']) })).min(1),
   }),
 })
 
-/** A list shows six rows; those that need somebody come first. */
-const mostRows = 6
-
-/** All that is open in the tenant: how much, and the first of it, what needs somebody before all else. */
+/** All that is open in the tenant: how much, and a page of it, what needs somebody before all else. */
 export function adminQueueView(
-  { counts, open, entries }: Queue,
+  { counts, open, entries, isDirectorySilent = false }: Queue,
   viewer: Viewer,
+  from = 0,
 ): Parameters<typeof adminQueueCard.render>[0] {
-  const shown = entries.slice(0, mostRows)
-  const attention = shown.filter((entry) => entry.attention).map((entry) => rowOf(entry, viewer, 120))
-  const underWay = shown.filter((entry) => !entry.attention).map((entry) => rowOf(entry, viewer, 120))
-  const failed = entries.find(({ request }) => request.status === 'failed')
+  const { shown, page } = pageOf(entries, from)
+  const bySection = Map.groupBy(shown, sectionOf)
   return {
     at: time(viewer),
     counts: { ...counts },
-    hasAttention: attention.length > 0,
-    attention,
-    hasUnderWay: underWay.length > 0,
-    underWay,
+    sections: [...bySection].map(([name, of]) => ({ name, rows: of.map((entry) => rowOf(entry, viewer, 120)) })),
     isEmpty: entries.length === 0,
-    older: open - shown.length,
-    retry: failed && counts.failed < 2 ? referenceOf(failed.request) : '',
-    severalFailed: counts.failed > 1,
+    hasAttention: entries.some(({ attention }) => attention !== undefined),
+    isDirectorySilent,
+    ...page,
+    older: Math.max(0, open - entries.length),
   }
 }
 
-/** What is past the deadline of its state, each with what would mend it. There must be one. */
-export function adminStuckView({ count, entries }: Stuck, viewer: Viewer): Parameters<typeof adminStuckCard.render>[0] {
-  const shown = entries.slice(0, mostRows)
-  return {
-    at: time(viewer),
-    count,
-    heading: count === 1 ? 'one' : 'many',
-    older: count - shown.length,
-    requests: shown.map((entry) => ({
-      ...rowOf(entry, viewer, longest.text),
-      mend: entry.attention?.mend ?? 'look',
-    })),
-  }
+function sectionOf({ attention, request }: QueueEntry): Section {
+  if (attention) return 'attention'
+  return sections.find((one) => one === request.status) ?? 'attention'
 }
 
+/** What a request in a list is, since when it waits, for what, and what its row types. */
 export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output<typeof waitingRow> {
-  const { request, since } = entry
-  const { why, value } = reasonOf(entry)
+  const { request, since, attention } = entry
+  const { why, value } = reasonOf(entry, viewer)
+  const reference = referenceOf(request)
   return {
-    reference: referenceOf(request),
+    reference,
     displayName: cut(request.details.displayName, longest.name),
     requester: cut(request.requester.displayName, longest.name),
     why,
     value: cut(value, most),
     age: duration(viewer.now.getTime() - Date.parse(since)),
     look: lookOf(entry),
+    types: fill(strings.queue.types[attention?.mends[0] ?? 'status'], { reference }),
   }
 }
 
@@ -119,13 +101,13 @@ export function lookOf({ request, attention }: Pick<QueueEntry, 'request' | 'att
   return attention ? { ...rowLooks.done, mark: '!', color: 'Attention' } : { ...rowLooks.now, now: false }
 }
 
+type Reason = { readonly why: Why; readonly value: string }
+
 /** Why a request is where it is. Of one that failed, what Microsoft 365 answered: admins go on from it. */
-export function reasonOf({ request, attention }: Pick<QueueEntry, 'request' | 'attention'>): {
-  why: Why
-  value: string
-} {
+export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'nextTryAt'>, viewer: Viewer): Reason {
+  const { request, attention } = entry
   const mailbox = isForMailbox(request)
-  const step = stepWords(request, nextStep(request)?.name)
+  if (attention?.people) return { why: lossOf(attention.why), value: peopleList(attention.people, 'and', 3) }
   switch (request.status) {
     case 'failed':
       return { why: 'failed', value: request.problem?.detail || strings.problem.unexpected }
@@ -134,14 +116,31 @@ export function reasonOf({ request, attention }: Pick<QueueEntry, 'request' | 'a
     case 'queued':
       return { why: attention ? 'notStarted' : 'queued', value: '' }
     case 'provisioning':
-      return { why: attention ? 'standsStill' : 'creating', value: step }
+      return atWork(entry, viewer)
     default:
       if (mailbox) return { why: attention ? 'notTold' : 'telling', value: '' }
       return { why: attention ? 'notFound' : 'finding', value: '' }
   }
 }
 
-function waitsFor({ approvals }: Request): { why: Why; value: string } {
+const losses = ['gone', 'blocked', 'left', 'unreached'] as const
+const lossOf = (why: string): Why => losses.find((one) => one === why) ?? 'waitsForNobody'
+
+/** Where the work is; of work that fails again and again what happened last, and when it is tried next. */
+function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0], viewer: Viewer): Reason {
+  const next = nextStep(request)
+  const step = stepWords(request, next?.name)
+  const problem = cut(next?.problem?.detail ?? '', longest.text)
+  if (!attention) return { why: 'creating', value: step }
+  if (attention.why === 'retrying') {
+    const at = nextTryAt && nextTryAt > viewer.now ? moment(nextTryAt.toISOString(), viewer, 'full') : ''
+    const words = at === '' ? strings.queue.tried.now : strings.queue.tried.next
+    return { why: 'retrying', value: fill(words, { step, count: String(next?.attempts ?? 1), problem, at }) }
+  }
+  return { why: 'standsStill', value: problem ? fill(strings.queue.tried.last, { step, problem }) : step }
+}
+
+function waitsFor({ approvals }: Request): Reason {
   const stage = openStage(approvals)
   const people = waitingFor(approvals)
   if (!stage || people.length === 0) return { why: 'waitsForNobody', value: '' }

@@ -79,7 +79,7 @@ export function adminReassignView(form: ReassignForm, viewer: Viewer): Parameter
     resource: 'delegation',
   })
   const { heading, otherFaults } = faults.view
-  const { why, value } = reasonOf({ request, attention: undefined })
+  const { why, value } = reasonOf({ request, attention: undefined }, viewer)
   const [only, ...others] = approvers
   const isOnly = only !== undefined && others.length === 0
   const first = isOnly ? [{ words: 'inPlaceOf' as const, typed: only.displayName }] : []

@@ -23,7 +23,7 @@ import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-c
 import { adminHealthCard, adminHealthView } from './admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
 import { mendingCards, mendingCardsDefined } from './admin-mending.ts'
-import { adminQueueCard, adminQueueView, adminStuckCard, adminStuckView } from './admin-queue.ts'
+import { adminQueueCard, adminQueueView } from './admin-queue.ts'
 import {
   adminSimulateCard,
   adminSimulateChoiceCard,
@@ -32,6 +32,7 @@ import {
   type SimulateChoice,
 } from './admin-simulate.ts'
 import { adminStatsCard, renderStats } from './admin-stats.ts'
+import { adminStuckCard, adminStuckView } from './admin-stuck.ts'
 import { adminTakeoverCard, adminTakeoverView } from './admin-takeover.ts'
 import { adminTemplateCard, adminTemplateView, type TemplateQuestion } from './admin-template.ts'
 import { adminTemplatesCard, adminTemplatesView, type TemplateList } from './admin-templates.ts'
@@ -153,12 +154,14 @@ export const cards = {
   delegation: (now: DelegationNow, known: Delegations, viewer: Viewer): CardJson =>
     delegationCard.render(delegationView(now, known, viewer)),
   notice: (notice: Notice, viewer: Viewer): CardJson => noticeCard.render(noticeView(notice, viewer)),
-  adminQueue: (queue: Queue, viewer: Viewer): CardJson => adminQueueCard.render(adminQueueView(queue, viewer)),
+  /** `from`: the row with which its page begins. */
+  adminQueue: (queue: Queue, viewer: Viewer, from?: number): CardJson =>
+    adminQueueCard.render(adminQueueView(queue, viewer, from)),
   /** What is stuck, and what mends it; a friendly notice when nothing is. */
-  adminStuck: (stuck: Stuck, viewer: Viewer): CardJson =>
-    stuck.entries.length === 0
+  adminStuck: (stuck: Stuck, viewer: Viewer, from?: number): CardJson =>
+    stuck.entries.length === 0 && !stuck.deadLetters && !stuck.isDirectorySilent
       ? cards.notice({ code: 'nothingStuck' }, viewer)
-      : adminStuckCard.render(adminStuckView(stuck, viewer)),
+      : adminStuckCard.render(adminStuckView(stuck, viewer, from)),
   /** How the service does, after its certificate was read again if it was. */
   adminHealth: (report: HealthReport, viewer: Viewer, reading?: CertificateReading): CardJson =>
     adminHealthCard.render(adminHealthView(report, viewer, reading)),

@@ -23,6 +23,8 @@ export const verbs = [
   'delegation.open',
   'delegation.save',
   'delegation.end',
+  'admin.queue',
+  'admin.stuck',
   'admin.retry',
   'admin.cancel',
   'admin.approve',

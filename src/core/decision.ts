@@ -118,8 +118,8 @@ export const retry: Verb = (ports, settings, actor, requestId, comment = '', att
 
 /** Whether an admin can let a request go on: it failed, stands still, or is made and nobody was told. */
 export function isRetryable(request: Request, now: Date): boolean {
-  const mend = attentionOf(request, now)?.mend
-  return request.status === 'failed' || mend === 'retry' || mend === 'look'
+  const mends = attentionOf(request, now)?.mends ?? []
+  return request.status === 'failed' || mends.some((mend) => mend === 'retry' || mend === 'look')
 }
 
 /** What should be under way, once more: the work, or a look whether it is there. None for one that failed. */

@@ -40,6 +40,8 @@ export interface Profile {
 /** The organisation's directory (Microsoft Graph). Every answer is somebody else's text: ids decide. */
 export interface Directory {
   person(id: string): Promise<Account | undefined>
+  /** Those of these people who are in the directory, asked anew: few questions for many. */
+  people(ids: readonly string[]): Promise<Account[]>
   manager(id: string): Promise<Account | undefined>
   /** Where somebody works; nothing of whom it does not know. The answer may be a minute old. */
   profile(id: string): Promise<Profile>

@@ -4,7 +4,7 @@ export type { Queue, QueueEntry, Stuck } from './administration.ts'
 export * from './approval.ts'
 export * from './approval-policy.ts'
 export * from './approval-stage.ts'
-export { type Attention, attentionOf, deadlines } from './attention.ts'
+export { type Attention, attentionOf, deadlines, type LostPeople, type Mend, type WhyLost } from './attention.ts'
 export {
   type AuditedState,
   type ChainedEntry,

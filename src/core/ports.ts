@@ -4,7 +4,7 @@ import type { ConversationStore, SentCards } from './chat-ports.ts'
 import type { DelegationStore } from './delegation.ts'
 import type { Directory } from './directory-ports.ts'
 import type { DraftStore } from './draft.ts'
-import type { JobOrder } from './events.ts'
+import type { JobName, JobOrder } from './events.ts'
 import type { HealthWatchStore } from './health-watch.ts'
 import type { NoticeStore } from './notices.ts'
 import type { ProcessStore, Workers } from './processes.ts'
@@ -53,6 +53,8 @@ export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 export interface Jobs {
   /** Inside a transaction the job comes to be with it. */
   enqueue(orders: readonly JobOrder[]): Promise<void>
+  /** When the next job of this name is due, of each of these requests that has one which is not at work. */
+  dueAt(name: JobName, requestIds: readonly string[]): Promise<ReadonlyMap<string, Date>>
 }
 
 /** A job that was given up, and that nobody has looked after yet. */

@@ -12,8 +12,8 @@ import { readStats } from './stats.ts'
 /** What admins do: to see everything, and to mend anything. */
 export function createAdministration(ports: Ports, settings: Settings, to: Door) {
   return {
-    queue: to('queue.read', (actor) => readQueue(ports, actor)),
-    stuck: to('queue.read', (actor) => readStuck(ports, actor)),
+    queue: to('queue.read', (actor) => readQueue(ports, settings, actor)),
+    stuck: to('queue.read', (actor) => readStuck(ports, settings, actor)),
     stats: to('stats.read', ({ tenantId }, period: Period) => readStats(ports, tenantId, period)),
     health: to('health.read', () => readHealth(ports, settings)),
     ownHealth: to('health.read', () => readOwnHealth(ports)),

@@ -61,3 +61,18 @@ export async function lastDone(store: QueueStore, name: string): Promise<Date | 
   )
   return rows[0]?.at ?? null
 }
+
+/** When the next job of this name is due, of each of these requests; of jobs that are at work nothing. */
+export async function dueAt(
+  store: QueueStore,
+  name: string,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const { schema } = store.queueConnection
+  const { rows } = await store.query<{ id: string; at: Date }>(
+    `select data ->> 'requestId' as id, min(start_after) as at from ${schema}.job
+     where name = $1 and state < 'active' and data ->> 'requestId' = any($2) group by 1`,
+    [name, requestIds],
+  )
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}

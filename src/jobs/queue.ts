@@ -6,7 +6,7 @@ import { ambientConnection, createBoss, type QueueLog, type QueueStore } from '.
 import { createDeadLetters, DEAD_LETTER, tellGivenUp } from './dead-letters.ts'
 import type { Job } from './define-job.ts'
 import { failureOf } from './failure.ts'
-import { countJobs, type JobCounts, lastDone, type QueueState, readQueueState } from './queue-state.ts'
+import { countJobs, dueAt, type JobCounts, lastDone, type QueueState, readQueueState } from './queue-state.ts'
 import { giveBack, HEARTBEAT_SECONDS, reclaim } from './reclaim.ts'
 import { createWorker, type Worker } from './worker.ts'
 
@@ -43,6 +43,8 @@ export interface Queue {
    * None in the embedded store, whose one process is this one.
    */
   takeOver(): Promise<number>
+  /** When the next job of this name is due, of each of these requests that has one which is not at work. */
+  dueAt(name: string, requestIds: readonly string[]): Promise<ReadonlyMap<string, Date>>
   /** Whether this process works on the queue: it has begun, has not been stopped, and found the store at its last looks. */
   isWorking(): boolean
   readonly deadLetters: DeadLetters
@@ -134,6 +136,7 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
     stop: (timeoutSeconds) => store.outside(() => stop(timeoutSeconds)),
     counts: () => countJobs(store, DEAD_LETTER),
     state: () => readQueueState(store, DEAD_LETTER),
+    dueAt: (name, requestIds) => dueAt(store, name, requestIds),
     lastDone: (name) => lastDone(store, name),
     takeOver: reclaimDead,
     isWorking: () => timers.length > 0 && performance.now() - looks.good < BLIND_MILLISECONDS,

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import type { Person } from '../core/index.ts'
+import type { Account, Person } from '../core/index.ts'
 import { checkedId, type Exchange, knownAs } from './exchange.ts'
 import { type Graph, query, quoted } from './graph.ts'
+import { toAccount, userEntry, userFields } from './user.ts'
 
 /** What somebody is called now. `names` are all by which Exchange may call them, in lower case. */
 export interface Names {
@@ -45,6 +46,16 @@ export async function namesOf(
       return [id.toLowerCase(), { userPrincipalName, names }]
     }),
   )
+}
+
+/** Those of these people who are in the directory (List users, `$filter` with `in`). Whoever was deleted is not. */
+export function peopleOf(graph: Graph, ids: readonly string[]): Promise<Account[]> {
+  const all = [...new Set(ids.map((id) => id.toLowerCase()))]
+  return eachGroup(all, idsInFilter, async (some) => {
+    const $filter = `id in (${some.map((id) => quoted(checkedId(id))).join(',')})`
+    const url = `${graph.root}/users${query({ $filter, $select: userFields })}`
+    return (await graph.list(url, userEntry, 'looking people up')).map(toAccount)
+  })
 }
 
 const recipient = z.object({ ExternalDirectoryObjectId: z.string().catch('') })

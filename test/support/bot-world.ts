@@ -47,6 +47,8 @@ export interface BotWorld {
   readonly takenAddresses: Set<string>
   /** People who are found beside ours when a name is looked up. */
   readonly alike: Person[]
+  /** Ids of people who are not in the directory any more. */
+  readonly gone: Set<string>
   /** Ids of the people whom the directory was asked for. */
   readonly asked: string[]
   /** The directory answers nothing while this is true, or does not tell the domains. */
@@ -88,6 +90,7 @@ export function withBotWorld(): BotWorld {
     logged,
     alike: [],
     asked: [],
+    gone: new Set(),
     takenAddresses,
     directoryAway: false,
     mailDomainsAway: false,
@@ -106,7 +109,7 @@ export function withBotWorld(): BotWorld {
       ...stores,
       clock,
       work: store.database,
-      jobs: { enqueue: async (orders) => void jobs.push(...orders) },
+      jobs: { enqueue: async (orders) => void jobs.push(...orders), dueAt: async () => new Map() },
       resolveHost: async () => [],
       limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }) },
       deadLetters: deadLettersIn(letters, jobs),
@@ -115,6 +118,8 @@ export function withBotWorld(): BotWorld {
           world.asked.push(id)
           return inDirectory([kim, dana, omar, sam].find((one) => one.id === id))
         },
+        people: (ids) =>
+          inDirectory([kim, dana, omar, sam].filter(({ id }) => ids.includes(id) && !world.gone.has(id))),
         profile: () => inDirectory({}),
         isGuest: () => inDirectory(false),
         groupsOf: () => inDirectory(new Set<string>()),

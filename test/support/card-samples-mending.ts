@@ -1,8 +1,18 @@
 import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confirm.ts'
+import { adminQueueCard, adminQueueView } from '../../src/cards/admin-queue.ts'
 import { adminReassignCard, adminReassignView } from '../../src/cards/admin-reassign.ts'
+import { adminStuckCard, adminStuckView } from '../../src/cards/admin-stuck.ts'
 import { adminWhichCard, adminWhichView } from '../../src/cards/admin-which.ts'
-import { fault, type Person, type Request } from '../../src/core/index.ts'
-import { kim, omar, priya, requests, sam, viewerOf } from './card-requests.ts'
+import {
+  attentionOf,
+  fault,
+  type LostPeople,
+  type Person,
+  type QueueEntry,
+  type Request,
+} from '../../src/core/index.ts'
+import { mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
+import { dana, kim, omar, priya, requestOf, requests, sam, stageOf, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { queue } from './card-samples-admin.ts'
 import { inTime } from './card-stages.ts'
@@ -20,6 +30,49 @@ const hands = (request: Request, more: object) =>
   )
 const chosen = (to: Person) => ({ people: [to], values: { from: '', to: to.id } })
 const waitingEntries = queue.entries.filter(({ request }) => request.status === 'pendingApproval')
+const attended = (request: Request, lost: LostPeople = new Map()): QueueEntry => {
+  const attention = attentionOf(request, asSam.now, lost)
+  return { request, since: attention?.since ?? request.updatedAt, attention }
+}
+const throttled = {
+  code: 'TooManyRequests',
+  detail: 'Exchange has too much to do just now (429) and asks for patience.',
+}
+/** One for each reason that there is beside the deadlines. */
+const inVain: readonly QueueEntry[] = [
+  attended({ ...requestOf({ number: 1050 }), approvals: [stageOf(1, [dana])] }, new Map([[dana.id, 'gone']])),
+  attended(
+    { ...requestOf({ number: 1051 }), approvals: [stageOf(1, [dana, omar], { rule: 'all' })] },
+    new Map([[omar.id, 'blocked']]),
+  ),
+  attended(
+    { ...requestOf({ number: 1052 }), approvals: [stageOf(1, [dana, omar])] },
+    new Map([dana, omar].map(({ id }) => [id, 'left'])),
+  ),
+  attended({
+    ...inTime.partlyUnreachable,
+    number: 1053,
+    approvals: [stageOf(1, [dana], { unreachable: [{ person: dana, why: 'NoChat', at: '2026-11-15T09:32:00Z' }] })],
+  }),
+  {
+    ...attended(
+      mailboxOf({
+        number: 1054,
+        updatedAt: '2026-11-20T10:44:00Z',
+        status: 'provisioning',
+        steps: mailboxStepsUntil(2, {
+          status: 'running',
+          attempts: 4,
+          startedAt: '2026-11-20T10:41:00Z',
+          problem: throttled,
+        }),
+      }),
+    ),
+    nextTryAt: new Date('2026-11-20T10:47:00Z'),
+  },
+]
+const many = Array.from({ length: 14 }, (_, index) => inVain[index % 5] as QueueEntry)
+
 /** Overrides and reassignments, asked for. */
 export const mendingSamples: readonly Sample[] = [
   sample(
@@ -62,5 +115,17 @@ export const mendingSamples: readonly Sample[] = [
     }),
   ),
   sample('approve', adminWhichCard, adminWhichView('approve', { entries: waitingEntries, total: 9 }, asSam)),
+  sample('in-vain', adminStuckCard, adminStuckView({ count: 5, entries: inVain, deadLetters: 3 }, asSam)),
+  sample(
+    'silent',
+    adminStuckCard,
+    adminStuckView({ count: 0, entries: [], deadLetters: 1, isDirectorySilent: true }, asSam),
+  ),
+  sample('page', adminStuckCard, adminStuckView({ count: 60, entries: many }, asSam, 6)),
+  sample(
+    'page',
+    adminQueueCard,
+    adminQueueView({ ...queue, entries: [...inVain, ...queue.entries], isDirectorySilent: true }, asSam, 6),
+  ),
   sample('nothing', adminWhichCard, adminWhichView('reassign', { entries: [], total: 0 }, asSam)),
 ]

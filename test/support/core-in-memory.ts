@@ -121,7 +121,7 @@ export function storeInMemory(): Pick<
       put: async () => undefined,
       remove: async () => undefined,
     },
-    jobs: { enqueue: async () => undefined },
+    jobs: { enqueue: async () => undefined, dueAt: async () => new Map() },
     conversations: {
       put: async () => false,
       close: async () => false,

@@ -202,6 +202,14 @@ const jobsIn = (database: Database): Ports['jobs'] => ({
       await database.query('INSERT INTO ordered_jobs VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING', values)
     }
   },
+  async dueAt(name, requestIds) {
+    const { rows } = await database.query<{ id: string; at: Date }>(
+      `SELECT payload->>'requestId' AS id, min(start_after) AS at FROM ordered_jobs
+       WHERE name = $1 AND payload->>'requestId' = ANY($2) AND start_after > now() GROUP BY 1`,
+      [name, requestIds],
+    )
+    return new Map(rows.map(({ id, at }) => [id, at]))
+  },
 })
 
 function directoryOf(world: World, database: Database): Directory {
@@ -217,6 +225,7 @@ function directoryOf(world: World, database: Database): Directory {
         const known = world.people.get(id)
         return known && marked(known)
       }),
+    people: (ids) => ask('people', () => ids.flatMap((id) => world.people.get(id) ?? []).map(marked)),
     profile: (id) => ask('profile', () => world.profiles.get(id) ?? {}),
     manager: (id) => ask('manager', () => world.managers.get(id)),
     isGuest: (id) => ask('isGuest', () => world.guests.has(id)),

@@ -70,6 +70,9 @@ export function withWebhooks(): WebhookWorld {
         else orders.push({ order, due: order.startAfter?.getTime() ?? start + world.time })
       }
     },
+    dueAt: async () => {
+      throw new Error('nobody expected the queue to be asked when jobs are due')
+    },
   }
   const known = new Set<string>()
   const post: PostWebhook = async (given) => {

@@ -1,6 +1,7 @@
 import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
 import { readCertificateAsAdmin } from './admin-health.ts'
+import { pageQueue, pageStuck } from './admin-lists.ts'
 import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
 import { reassignAsAdmin } from './admin-reassign.ts'
 import { examineProcesses, takeOverAsAdmin } from './admin-takeover.ts'
@@ -45,6 +46,8 @@ export const cardActions = cardActionRegistry(
   openDelegation,
   saveDelegation,
   endDelegation,
+  pageQueue,
+  pageStuck,
   retryAsAdmin,
   cancelAsAdmin,
   approveAsAdmin,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
 import { isRetryable, isTerminal, type Request, referenceOf, referencePattern } from '../../core/index.ts'
 import { isCancellable, jobsLeft } from '../actions/admin.ts'
+import { showQueue, showStuck } from '../actions/admin-lists.ts'
 import { showHealth } from '../actions/admin-takeover.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
@@ -17,8 +18,8 @@ export const adminQueueCommand = defineCommand({
   alone: ['admin'],
   forAdmins: true,
   argument: anything,
-  handle: showQueue,
-  otherwise: showQueue,
+  handle: (turn) => showQueue(turn),
+  otherwise: (turn) => showQueue(turn),
 })
 
 /** `admin stuck`: only what somebody should look at. */
@@ -26,8 +27,8 @@ export const adminStuckCommand = defineCommand({
   words: 'admin stuck',
   forAdmins: true,
   argument: anything,
-  handle: showStuck,
-  otherwise: showStuck,
+  handle: (turn) => showStuck(turn),
+  otherwise: (turn) => showStuck(turn),
 })
 
 /** `admin health`: how the service and what it needs do just now. */
@@ -99,14 +100,6 @@ async function confirmRetry(turn: Turn, request: Request): Promise<Reply> {
     return statusOf(turn, request.requestId)
   }
   return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
-}
-
-async function showQueue({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  return { card: cards.adminQueue(await provisioning.admin.queue(actor), viewer) }
-}
-
-async function showStuck({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  return { card: cards.adminStuck(await provisioning.admin.stuck(actor), viewer) }
 }
 
 async function showAudit({ provisioning, actor, viewer }: Turn, request: Request): Promise<Reply> {

@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { cards } from '../../cards/index.ts'
+import { defineCardAction } from '../define-card-action.ts'
+import type { Reply, Turn } from '../turn.ts'
+
+const data = z.object({ from: z.coerce.number().int().min(0).max(999_999).default(0) })
+
+/** Turns the page of all that is open; the card changes in place. */
+export const pageQueue = defineCardAction({
+  verb: 'admin.queue',
+  forAdmins: true,
+  data,
+  handle: (turn, { from }) => showQueue(turn, from),
+})
+
+/** Turns the page of what is stuck; the card changes in place. */
+export const pageStuck = defineCardAction({
+  verb: 'admin.stuck',
+  forAdmins: true,
+  data,
+  handle: (turn, { from }) => showStuck(turn, from),
+})
+
+/** A page of all that is open in the organisation. */
+export async function showQueue({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  return { card: cards.adminQueue(await provisioning.admin.queue(actor), viewer, from) }
+}
+
+/** A page of what somebody should look at. */
+export async function showStuck({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  return { card: cards.adminStuck(await provisioning.admin.stuck(actor), viewer, from) }
+}
