@@ -89,6 +89,7 @@ type Door = Exclude<
   | 'siteRoot'
   | 'outlookRoot'
   | 'actor'
+  | 'actorForHealth'
   | 'system'
   | 'templates'
   | 'drafts'

@@ -15,6 +15,8 @@ import { until } from './support/until.ts'
 
 /** Nobody waits longer for an answer, in milliseconds. */
 const answerWithin = 5000
+/** Parts of the health report of which nothing lies in the database. */
+const outsideOfIt = ['graph', 'sharePoint', 'exchange', 'signIn', 'certificate']
 /** All works again after that, in seconds. */
 const backWithin = 10
 
@@ -26,6 +28,7 @@ describe('a service whose database is away', () => {
   let admin: pg.Client
   const name = `away_${randomBytes(6).toString('hex')}`
   let token = ''
+  let adminToken = ''
 
   beforeAll(async () => {
     const server = new URL(await serverUrl())
@@ -45,6 +48,11 @@ describe('a service whose database is away', () => {
     app = await createApp(readConfig({ ...variables, OPEN_REQUESTS_PER_PERSON: '0' }))
     kim = new TeamsUser(() => app.url, connector, people.kim)
     token = await tokenFor(app.surroundings.simulator?.url ?? '', people.kim.id, `${app.url}/collab/App.ReadWrite.All`)
+    adminToken = await tokenFor(
+      app.surroundings.simulator?.url ?? '',
+      people.sam.id,
+      `${app.url}/collab/App.ReadWrite.All`,
+    )
   })
   afterAll(async () => {
     await proxy.heal()
@@ -55,10 +63,10 @@ describe('a service whose database is away', () => {
     await admin.end()
   })
 
-  const call = (method: string, path: string, body?: object) =>
+  const call = (method: string, path: string, body?: object, bearer = token) =>
     fetch(`${app.url}${path}`, {
       method,
-      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      headers: { authorization: `Bearer ${bearer}`, ...(body && { 'content-type': 'application/json' }) },
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(answerWithin),
     })
@@ -99,6 +107,11 @@ describe('a service whose database is away', () => {
       expect(kim.chat().find(({ id }) => id === form.id)?.card).toEqual(shown)
       await within(kim.says('my requests'))
       expect(await isReady()).toBe(false)
+      const health = await call('GET', '/admin/v1/health', undefined, adminToken)
+      expect(health.status).toBe(200)
+      const { state, parts } = (await health.json()) as { state: string; parts: { name: string; detail: string }[] }
+      expect([state, ...parts.map(({ name }) => name)]).toEqual(['red', 'database', ...outsideOfIt])
+      expect(parts[0]?.detail).toMatch(/^Has not answered since /)
       expect((await fetch(`${app.url}/healthz`)).status).toBe(200)
     }
     await proxy.heal()

@@ -3,6 +3,7 @@ import { textOf } from './support/cards.ts'
 import { partOn, typedBy } from './support/health-card.ts'
 import { templates, withService } from './support/service.ts'
 import { cardOf } from './support/site-request.ts'
+import { people } from './support/teams-user.ts'
 import { until } from './support/until.ts'
 
 /** Each part of Microsoft 365, and the small question by which its health is asked. */
@@ -85,6 +86,18 @@ describe('trouble with Microsoft 365, as an admin sees it in the chat', () => {
     cardOf(await sam.clicks(question, 'Try again'))
     await until(async () => (await status()).status === 'succeeded' || undefined, 'the request to succeed')
     expect(textOf((await sam.says('admin stuck')).card)).not.toContain(reference)
+  })
+
+  it('the directory does not even say who is an admin: admins whom the settings name read it all the same, nobody else', async () => {
+    await service.restart({ ADMINS: people.sam.id })
+    await service.fault({ operation: 'graph.*', kind: 'failBeforeCommit', status: 403, count: 1000 })
+    const { card } = await service.sam.says('admin health')
+    expect(partOn(card, 'Microsoft Graph')).toEqual({ state: 'Red', says: expect.stringContaining('Refuses us.') })
+    expect((await service.rest('sam', 'GET', '/admin/v1/health')).body).toMatchObject({ state: 'red' })
+    expect((await service.rest('kim', 'GET', '/admin/v1/health')).status).toBeGreaterThanOrEqual(400)
+    expect(textOf((await service.kim.says('admin health')).card)).not.toContain('Refuses us')
+    await service.heal()
+    expect(partOn(await refreshed(card), 'Microsoft Graph').state).toBe('Green')
   })
 
   it('the same facts come by REST, to admins alone', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { TurnContext } from 'botbuilder'
 import { cards, type Viewer } from '../cards/index.ts'
-import { isStoreAway } from '../core/index.ts'
+import { isDirectoryAway, isStoreAway } from '../core/index.ts'
 import { adminHealthCommand } from './commands/admin.ts'
 import { hear } from './commands/index.ts'
 import { plainText } from './mentions.ts'
@@ -19,9 +19,9 @@ function asksForHealth({ activity }: TurnContext): boolean {
 }
 
 /**
- * Answers an admin who asks how the service does while the store is away: the directory says who is an admin, and what lies in the
- * store is left out. False: it is not that, and not answered. `began`: when the turn did, by `performance.now()`. Throws when the
- * directory does not answer either.
+ * Answers an admin who asks how the service does while the store is away, or the directory, which says who is an admin: then whoever
+ * is known to be one is answered. What lies in a store that is away is left out. False: it is not that, and not answered. `began`: when the turn did, by `performance.now()`. Throws when
+ * the directory does not answer, and nobody knows whether it is an admin.
  */
 export async function tellHealthWithoutStore(
   context: TurnContext,
@@ -31,8 +31,9 @@ export async function tellHealthWithoutStore(
 ): Promise<boolean> {
   const { conversation, channelData } = context.activity
   const tenantId: unknown = conversation.tenantId ?? channelData?.tenant?.id
-  if (!isStoreAway(error) || !asksForHealth(context) || typeof tenantId !== 'string') return false
-  const actor = await provisioning.actor({ tenantId, id: viewer.id })
+  const isAway = isStoreAway(error) || isDirectoryAway(error)
+  if (!isAway || !asksForHealth(context) || typeof tenantId !== 'string') return false
+  const actor = await provisioning.actorForHealth({ tenantId, id: viewer.id })
   if (!isForAdmins(actor)) return false
   const left = Math.max(leastPatience, answerWithin - (performance.now() - began))
   const [whole, brief] = [provisioning.admin.health(actor), provisioning.admin.ownHealth(actor)]

@@ -83,6 +83,10 @@ export const isStoreAway = (error: unknown): boolean =>
   error.cause !== undefined &&
   !(error.cause instanceof TenantError)
 
+/** Whether Microsoft 365 does not answer, or refuses us, and not whoever asked. */
+export const isDirectoryAway = (error: unknown): boolean =>
+  error instanceof TenantError || (error instanceof ProvisioningError && error.cause instanceof TenantError)
+
 /**
  * What a job has to do cannot be done yet, as when what it works on is taken: it is due again after so many milliseconds. This
  * counts as no attempt, and whoever works on jobs is free for others.

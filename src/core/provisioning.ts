@@ -14,6 +14,7 @@ import type { Draft } from './draft.ts'
 import { discardDraft, editDraft, openDraft, readDraft, reviewDraft, type StatusCard, submitDraft } from './drafting.ts'
 import { readExplanation } from './explanation.ts'
 import { continueDraft, keepDraft, listBegun } from './kept-drafts.ts'
+import { createKnownAdmins } from './known-admins.ts'
 import { type PageAt, pageOfApprovals, pageOfOwn } from './list-page.ts'
 import { approve, reject } from './membership.ts'
 import { checkNames, likelyNames } from './name-check.ts'
@@ -39,13 +40,17 @@ import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from
  */
 export function createProvisioning(ports: Ports, settings: Settings) {
   const to = doorOf(settings)
+  const admins = createKnownAdmins(settings, ports.clock)
+  const actor = (identity: CallerIdentity): Promise<Actor> => admins.seen(actorFor(ports, settings, identity))
   return {
     settings,
     siteRoot: ports.tenant.siteRoot,
     outlookRoot: ports.tenant.outlookRoot,
 
     /** Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
-    actor: (identity: CallerIdentity): Promise<Actor> => actorFor(ports, settings, identity),
+    actor,
+    /** The same for who asks how the service does, also while the directory does not answer. */
+    actorForHealth: (identity: CallerIdentity): Promise<Actor> => admins.orKnown(identity, actor(identity)),
 
     submitSite: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
       submit(ports, settings, actor, { requestId, resource: 'site', body, channel: 'rest' }),

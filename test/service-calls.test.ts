@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { createDirectorySightings } from '../src/store/directory-sightings.ts'
+import { createCallCounts } from '../src/store/service-calls.ts'
+import { tenantId } from './support/core.ts'
+import { engines, withDatabase } from './support/database.ts'
+
+describe.each(engines)('calls to Microsoft 365, counted in %s stores', (engine) => {
+  const store = withDatabase(engine)
+  let now = new Date('2026-11-20T10:00:30Z')
+  const minutesLater = (count: number) => {
+    now = new Date(now.getTime() + count * 60_000)
+  }
+  const replica = () => createCallCounts(store.database, () => now)
+
+  it('are known to all processes once they are written, and to their own at once', async () => {
+    const [one, other] = [replica(), replica()]
+    for (const outcome of ['answered', 'answered', 'throttled', 'refused', 'timedOut'] as const)
+      one.count({ service: 'graph', outcome })
+    const counts = {
+      name: 'graph',
+      calls: 5,
+      failed: 2,
+      throttled: 1,
+      timedOut: 1,
+      lastSuccessAt: now,
+      lastFailureAt: now,
+    }
+    expect(await one.lately()).toEqual([counts])
+    expect(await other.lately()).toEqual([])
+    await one.write()
+    await one.write()
+    other.count({ service: 'graph', outcome: 'answered' })
+    await other.write()
+    for (const each of [one, other, replica()]) expect(await each.lately()).toEqual([{ ...counts, calls: 6 }])
+  })
+
+  it('count for 15 minutes; when the last good answer was is known for two days, and then no more', async () => {
+    const last = now
+    minutesLater(16)
+    const none = { calls: 0, failed: 0, throttled: 0, timedOut: 0 }
+    const reader = replica()
+    expect(await reader.lately()).toEqual([{ name: 'graph', ...none, lastSuccessAt: last, lastFailureAt: last }])
+    await reader.forgetOld(now)
+    expect(await reader.lately()).toHaveLength(1)
+    minutesLater(3 * 1440)
+    await reader.forgetOld(now)
+    expect(await reader.lately()).toEqual([])
+  })
+
+  it('are still told by their own process while the store is away, and written when it is back', async () => {
+    const one = replica()
+    one.count({ service: 'exchange', outcome: 'answered' })
+    await store.database.query('ALTER TABLE service_calls RENAME TO service_calls_away')
+    await expect(one.write()).rejects.toThrow()
+    one.count({ service: 'exchange', outcome: 'unreachable' })
+    expect(await one.lately()).toMatchObject([{ name: 'exchange', calls: 2, failed: 1 }])
+    await store.database.query('ALTER TABLE service_calls_away RENAME TO service_calls')
+    await one.write()
+    expect(await replica().lately()).toMatchObject([{ name: 'exchange', calls: 2, failed: 1 }])
+  })
+
+  it('beside them is kept how long the directory took, once for each site, for two days', async () => {
+    const sightings = createDirectorySightings(store.database)
+    const ids = [10, 20, 30, 400].map(
+      (seconds, place) => [`00000000-0000-4000-8000-00000000000${place}`, seconds] as const,
+    )
+    for (const [requestId, seconds] of ids) await sightings.note({ tenantId, requestId, seenAt: now, seconds })
+    for (const [requestId] of ids) await sightings.note({ tenantId, requestId, seenAt: now, seconds: 9999 })
+    const since = new Date(now.getTime() - 86_400_000)
+    expect(await sightings.delay(tenantId, since)).toEqual({
+      seen: 4,
+      p50Seconds: 25,
+      p95Seconds: expect.closeTo(344.5),
+    })
+    expect(await sightings.delay(tenantId, new Date(now.getTime() + 1))).toMatchObject({ seen: 0 })
+    expect([await sightings.isNoted(ids[0]?.[0] ?? ''), await sightings.isNoted(tenantId)]).toEqual([true, false])
+    await sightings.forgetOld(new Date(now.getTime() + 3 * 86_400_000))
+    expect(await sightings.delay(tenantId, since)).toMatchObject({ seen: 0 })
+  })
+})
