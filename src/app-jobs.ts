@@ -3,9 +3,8 @@ import { jobRegistry } from './jobs/define-job.ts'
 import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
 import { followUpJob } from './jobs/follow-up.ts'
 import { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob, tellAdminsJob, tellJob } from './jobs/notify.ts'
-import { createWebhookPoster } from './jobs/post-webhook.ts'
+import type { PostWebhook } from './jobs/post-webhook.ts'
 import { provisionJob } from './jobs/provision.ts'
-import { resolveHost } from './jobs/resolve-host.ts'
 import { runBatchJob } from './jobs/run-batch.ts'
 import { realignApprovalsJob, tendApprovalJob } from './jobs/tend-approval.ts'
 import { watchdogJob } from './jobs/watchdog.ts'
@@ -24,8 +23,8 @@ interface Parts {
   readonly log: Logger
   /** What the bot's own subscription is signed with. */
   readonly webhookSecret: string
-  /** Networks that webhooks may go to although they are private. */
-  readonly allowCidrs: readonly string[]
+  /** How webhooks go out. */
+  readonly post: PostWebhook
 }
 
 /** Every job that there is. */
@@ -39,7 +38,7 @@ export const jobsOf = ({
   telemetry,
   log,
   webhookSecret,
-  allowCidrs,
+  post,
 }: Parts) =>
   jobRegistry(
     provisionJob(provisioning),
@@ -55,9 +54,6 @@ export const jobsOf = ({
     runBatchJob(provisioning),
     watchdogJob(provisioning),
     deliverWebhookJob({
-      ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, telemetry, log },
-      post: createWebhookPoster({
-        ...{ resolveHost, assertOutside: database.assertOutside, allowCidrs },
-      }),
+      ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, telemetry, log, post },
     }),
   )

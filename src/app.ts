@@ -24,8 +24,10 @@ import {
   type WatchTimes,
 } from './core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from './http/index.ts'
+import { createWebhookPoster } from './jobs/post-webhook.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
+import { createSendWebhook } from './jobs/send-webhook.ts'
 import { startWatchdog } from './jobs/watchdog.ts'
 import { createLog } from './log.ts'
 import { createFigures } from './metrics.ts'
@@ -106,11 +108,15 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   // Callers and batches draw from the same buckets: one process has its own, several have the store's.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
   const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
+  const settings = settingsOf(config, surroundings)
+  const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
+  const { assertOutside } = database
+  const post = createWebhookPoster({ resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs })
   const ports: Ports = {
     ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },
     ...{ resolveHost, limitsOfUse, workers: queue, telemetry },
+    sendWebhook: createSendWebhook({ post, ownSecret: webhookSecret, clock }),
   }
-  const settings = settingsOf(config, surroundings)
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, surroundings)
   const { adapter, outbox, byHand } = createChannel({
@@ -138,7 +144,6 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     adapter,
   )
   const readings = createReadings({ requests: stores.requests, queue, tenantId: settings.tenantId, states: openStates })
-  const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const http = await createHttpServer({
     port: surroundings.port,
     host: surroundings.host,
@@ -166,10 +171,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   await seed(ports, settings, surroundings)
   warmUp()
   const leftJobs = await queue.start(
-    jobsOf({
-      ...{ provisioning, outbox, stores, clock, jobs, database, telemetry, log, webhookSecret },
-      allowCidrs: settings.webhookAllowCidrs,
-    }),
+    jobsOf({ ...{ provisioning, outbox, stores, clock, jobs, database, telemetry, log, webhookSecret, post } }),
   )
   const stopWatchdog = startWatchdog(queue, log, clock.now)
   const watch = await startWatch({

@@ -35,7 +35,17 @@ type Row =
   | { readonly needs: Permission; readonly act: Act; readonly opens?: RequestState }
   | {
       readonly needs: Permission
-      readonly about: 'draft' | 'template' | 'letter' | 'self' | 'list' | 'catalogue' | 'queue' | 'service'
+      readonly about:
+        | 'draft'
+        | 'template'
+        | 'letter'
+        | 'delivery'
+        | 'self'
+        | 'list'
+        | 'catalogue'
+        | 'queue'
+        | 'service'
+        | 'organisation'
     }
 /** One row for each verb: a new one that is missing here does not compile. */
 const verbTable: Readonly<Record<Verb, Row>> = {
@@ -77,6 +87,15 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.disable': { needs: 'template.write', about: 'catalogue' },
   'admin.processes': { needs: 'health.read', about: 'service' },
   'admin.takeover': { needs: 'jobs.takeOver', about: 'service' },
+  'admin.webhooks': { needs: 'delivery.read', about: 'catalogue' },
+  'admin.webhook': { needs: 'delivery.read', about: 'catalogue' },
+  'admin.webhook-test': { needs: 'webhook.test', about: 'catalogue' },
+  'admin.webhook-on': { needs: 'webhook.enable', about: 'catalogue' },
+  'admin.deliveries': { needs: 'delivery.read', about: 'catalogue' },
+  'admin.delivery': { needs: 'delivery.read', about: 'delivery' },
+  'admin.redeliver': { needs: 'delivery.replay', about: 'delivery' },
+  'admin.resend': { needs: 'delivery.replay', about: 'catalogue' },
+  'admin.audit': { needs: 'audit.read', about: 'organisation' },
 }
 const verbs = Object.entries(verbTable).flatMap(([verb, row]) => chatters.map((who) => ({ verb, row, who })))
 
@@ -108,6 +127,8 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   'admin templates show': { needs: 'template.write' },
   'admin templates enable': { needs: 'template.write' },
   'admin templates disable': { needs: 'template.write' },
+  'admin webhooks': { needs: 'delivery.read' },
+  'admin webhooks failures': { needs: 'delivery.read' },
   // These show a card that asks first; its click does it.
   'admin retry': { needs: 'queue.read', act: 'read' },
   'admin cancel': { needs: 'queue.read', act: 'read' },
@@ -179,19 +200,22 @@ describe('every verb of a card and every command, for everybody', () => {
     row.about !== 'list' &&
     row.about !== 'catalogue' &&
     row.about !== 'queue' &&
-    row.about !== 'service'
+    row.about !== 'service' &&
+    row.about !== 'organisation'
       ? [{ verb, about: row.about, needs: row.needs, who }]
       : [],
   )
   it.each(others)('$verb, $who: what is somebody else’s is not there', async ({ verb, about, needs, who }) => {
     const draft = await world.draft()
-    const letterId = world.letter(await world.request('failed'))
+    const failed = await world.request('failed')
+    const letterId = world.letter(failed)
+    const deliveryId = await world.delivery(failed)
     const { hidden } = world.doors.templates
-    const data = { draft, template: { templateId: hidden.id }, letter: { letterId } }[about]
+    const data = { draft, template: { templateId: hidden.id }, letter: { letterId }, delivery: { deliveryId } }[about]
     const before = await world.rows()
     const answer = await clicks(who, verb, data)
     if (!isMember(who)) readsAsNobody(who, answer)
-    else if (about === 'letter') {
+    else if (about === 'letter' || about === 'delivery') {
       const isRefused = answer.text.includes(notice.notAllowed.what)
       expect(isRefused, answer.text).toBe(!mayBy(who, needs))
       if (!isRefused) return
@@ -271,6 +295,15 @@ describe('every verb of a card and every command, for everybody', () => {
       expect(answer.text).not.toMatch(names)
     }
     return unchanged(before, answer.text)
+  })
+  const ofOrganisation = verbs.filter(({ row }) => 'about' in row && row.about === 'organisation')
+  it.each(ofOrganisation)('$verb, $who: for those who read the audit', async ({ verb, row, who }) => {
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { from: 0, requestId: nothing() })
+    await unchanged(before, answer.text)
+    if (!isMember(who)) return readsAsNobody(who, answer)
+    const isShown = answer.text.includes(strings.audit.organisation) || answer.text.includes(strings.audit.nothingYet)
+    expect(isShown, answer.text).toBe(mayBy(who, row.needs))
   })
   const headings: Readonly<Record<string, keyof typeof delegation.heading>> = {
     'delegation.save': 'saved',

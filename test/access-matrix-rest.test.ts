@@ -109,6 +109,7 @@ describe('every route, for everybody', () => {
     },
     'GET /admin/v1/stats': list('stats.read', '/admin/v1/stats?period=month'),
     'GET /admin/v1/health': list('health.read', '/admin/v1/health'),
+    'GET /audit/v1/organisation': list('audit.read', '/audit/v1/organisation'),
     'GET /admin/v1/dead-letters': list('deadLetter.read', '/admin/v1/dead-letters'),
     'POST /admin/v1/dead-letters/:letterId/dismiss': {
       ...{ needs: 'deadLetter.dismiss', success: 204 },
@@ -117,6 +118,10 @@ describe('every route, for everybody', () => {
     'POST /admin/v1/dead-letters/:letterId/replay': {
       ...{ needs: 'deadLetter.replay', success: 204 },
       send: async () => ({ path: `/admin/v1/dead-letters/${world.letter(await about())}/replay` }),
+    },
+    'POST /templates/v1/:templateId/webhook/test': {
+      ...{ needs: 'webhook.test', success: 200 },
+      send: async () => ({ path: `/templates/v1/${world.doors.templates.hidden.id}/webhook/test` }),
     },
     'GET /webhooks/v1/deliveries': list('delivery.read', '/webhooks/v1/deliveries'),
     'GET /webhooks/v1/deliveries/:deliveryId': {

@@ -48,6 +48,8 @@ const expected: Record<Permission, readonly Who[]> = {
   'approval.delegate': ['requester', 'approver', 'admin', 'other'],
   'delivery.read': ['admin'],
   'delivery.replay': ['admin'],
+  'webhook.test': ['admin'],
+  'webhook.enable': ['admin'],
 }
 const permissions = Object.keys(access) as Permission[]
 const request = requestOf({
@@ -163,9 +165,16 @@ const doors: Doors = {
   },
   'admin.readCertificate': (to, who) => to.admin.readCertificate(who),
   'admin.audit': (to, who) => to.admin.audit(who, randomUUID()),
+  'admin.organisationAudit': (to, who) => to.admin.organisationAudit(who),
   'deliveries.list': (to, who) => to.deliveries.list(who, page),
   'deliveries.read': (to, who) => to.deliveries.read(who, randomUUID()),
   'deliveries.replay': (to, who) => to.deliveries.replay(who, randomUUID()),
+  'deliveries.countFailed': (to, who, at) => to.deliveries.countFailed(who, { templateId: at.templateId }),
+  'deliveries.replayFailed': (to, who, at) => to.deliveries.replayFailed(who, { templateId: at.templateId }),
+  'deliveries.receivers': (to, who) => to.deliveries.receivers(who, { from: 0, most: 4 }),
+  'deliveries.receiver': (to, who, at) => to.deliveries.receiver(who, { templateId: at.templateId }),
+  'deliveries.test': (to, who, at) => to.deliveries.test(who, { templateId: at.templateId }),
+  'deliveries.switchOn': (to, who, at) => to.deliveries.switchOn(who, { templateId: at.templateId }),
   'templates.list': (to, who) => to.templates.list(who),
   'templates.usable': (to, who) => to.templates.usable(who),
   'templates.read': (to, who, at) => to.templates.read(who, at.templateId),

@@ -198,7 +198,12 @@ function everyMailboxCard(text: string): CardJson[] {
     cards.adminJobs(
       {
         total: 1,
-        jobs: [{ letterId: requests.ready.requestId, job: 'notify', problem: text, at: new Date(0), request: failed }],
+        jobs: [
+          {
+            ...{ letterId: requests.ready.requestId, job: 'notify', problem: text, at: new Date(0), request: failed },
+            isOver: false,
+          },
+        ],
       },
       asAdmin,
     ),

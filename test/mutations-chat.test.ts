@@ -163,6 +163,18 @@ describe('mutations of the data of each card verb', () => {
     'admin.disable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
     'admin.processes': { who: sam, data: async () => ({}) },
     'admin.takeover': { who: sam, data: async () => ({}) },
+    'admin.webhooks': { who: sam, data: async () => ({ from: 4 }) },
+    'admin.webhook': { who: sam, data: async () => ({ templateId: 'own' }) },
+    'admin.webhook-test': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
+    'admin.webhook-on': { who: sam, data: async () => ({ templateId: templates.newsSite, version: 1 }) },
+    'admin.deliveries': {
+      who: sam,
+      data: async () => ({ of: 'failed', templateId: 'own', requestId: '', after: '' }),
+    },
+    'admin.delivery': { who: sam, data: async () => ({ deliveryId: randomUUID() }) },
+    'admin.redeliver': { who: sam, data: async () => ({ deliveryId: randomUUID(), version: 1 }) },
+    'admin.resend': { who: sam, data: async () => ({ templateId: 'own', version: 1 }) },
+    'admin.audit': { who: sam, data: async () => ({ from: 8 }) },
     'admin.dismiss': { who: sam, data: async () => ({ letterId: randomUUID() }) },
   }
 

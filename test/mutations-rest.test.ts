@@ -154,6 +154,12 @@ describe('mutations of what is written by REST', () => {
       () => `/webhooks/v1/deliveries/${randomUUID()}/replay`,
       () => undefined,
     ),
+    signedIn(
+      'POST /templates/v1/:templateId/webhook/test',
+      'sam collab',
+      () => `/templates/v1/${randomUUID()}/webhook/test`,
+      () => undefined,
+    ),
     {
       name: 'POST /webhooks/provisioning',
       good: () => webhook(requestId),

@@ -36,6 +36,8 @@ async function take(request: IncomingMessage): Promise<number> {
   if (!isGenuine(request.headers, body)) return 401
   const id = String(request.headers['webhook-id'])
   const { type, data } = JSON.parse(body.toString())
+  // An admin tries whether we listen: there is nothing to do.
+  if (type === 'webhook.test') return 204
   if (!known.has(id)) console.log(type, data.reference, data.url ?? data.address ?? '')
   known.add(id)
   return 204

@@ -20,7 +20,10 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 async function take(request: IncomingMessage): Promise<number> {
   const body = await bodyOf(request)
   try {
-    const { id, type, data } = verifyProvisioningWebhook(request.headers, body, secret)
+    const event = verifyProvisioningWebhook(request.headers, body, secret)
+    // An admin tries whether we listen: there is nothing to do.
+    if (event.type === 'webhook.test') return 204
+    const { id, type, data } = event
     if (!known.has(id)) console.log(type, data.reference, data.url ?? data.address ?? '')
     known.add(id)
     return 204

@@ -1,24 +1,28 @@
 import { z } from 'zod'
 import { type AuditReport, findingKinds, person, type Request, referenceOf, stepName } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
-import { look, looks, toFix } from './look.ts'
+import { look, looks, plain, toFix } from './look.ts'
 import { strings } from './strings.ts'
-import { cut, longest, moment, time, type Viewer } from './words.ts'
+import { answerOf } from './webhook-words.ts'
+import { cut, fill, listOf, longest, moment, quantity, time, type Viewer } from './words.ts'
 
 type Action = keyof typeof strings.audit.action
+type Act = keyof typeof strings.audit.act
 type From = keyof typeof strings.audit.from
 const keysOf = <K extends string>(words: Readonly<Record<K, string>>) => Object.keys(words) as [K, ...K[]]
 const actions = keysOf<Action>(strings.audit.action)
+const acts = keysOf<Act>(strings.audit.act)
 const froms = keysOf<From>(strings.audit.from)
 
 export const adminAuditCard = defineCard({
   name: 'admin-audit',
   data: z.strictObject({
     at: z.string(),
+    /** `''`: it is the organisation's. */
     reference: z.string(),
-    displayName: z.string(),
+    about: z.string(),
     look,
-    heading: z.enum(['proved', 'provedOne', 'oneFinding', 'findings']),
+    heading: z.enum(['proved', 'provedOne', 'oneFinding', 'findings', 'empty']),
     count: z.int(),
     hasFindings: z.boolean(),
     findings: z.array(z.strictObject({ kind: z.enum([...findingKinds, 'insertedAnywhere']), entry: z.int() })),
@@ -26,8 +30,8 @@ export const adminAuditCard = defineCard({
     entries: z.array(
       z.strictObject({
         number: z.int(),
-        action: z.enum(actions),
-        value: z.string(),
+        /** What was done, in words. */
+        what: z.string(),
         who: z.string(),
         from: z.enum(froms),
         at: z.string(),
@@ -38,47 +42,87 @@ export const adminAuditCard = defineCard({
       }),
     ),
     older: z.int(),
+    /** Where the pages beside this one begin, counted from the newest entry; only the organisation's has pages. */
+    newerFrom: z.int(),
+    hasNewer: z.boolean(),
+    olderFrom: z.int(),
+    hasOlder: z.boolean(),
   }),
 })
 
 /** The newest entries, and the findings, of which a card has room for so many. */
 const most = { entries: 8, findings: 4 } as const
 
+type View = Parameters<typeof adminAuditCard.render>[0]
+
 /** Who did what, when and from where, the newest first; and whether all of it is as it was written. */
-export function adminAuditView(
-  { entries, findings }: AuditReport,
-  request: Request,
-  viewer: Viewer,
-): Parameters<typeof adminAuditCard.render>[0] {
-  const shown = entries.toReversed().slice(0, most.entries)
+export function adminAuditView(report: AuditReport, request: Request, viewer: Viewer): View {
+  const reference = referenceOf(request)
+  const name = cut(request.details.displayName, longest.name)
+  const shown = report.entries.toReversed().slice(0, most.entries)
+  return {
+    ...proofOf(report, viewer),
+    reference,
+    about: fill(strings.audit.about, { reference, name }),
+    entries: shown.map((entry) => lineOf(report, entry, whatOf(entry), entry.comment ?? '', viewer)),
+    older: report.entries.length - shown.length,
+    ...{ newerFrom: 0, hasNewer: false, olderFrom: 0, hasOlder: false },
+  }
+}
+
+/** The same of what was done that is about no one request, in pages. `from`: how many newer entries stand before the page. */
+export function organisationAuditView(report: AuditReport, from: number, viewer: Viewer): View {
+  const newest = report.entries.toReversed()
+  // A page that there is not is the newest one.
+  const first = from < newest.length ? from : 0
+  const shown = newest.slice(first, first + most.entries)
+  const isEmpty = newest.length === 0 && report.findings.length === 0
+  const { page, organisation, nothingYet } = strings.audit
+  const numbers = { from: quantity(first + 1), to: quantity(first + shown.length), total: quantity(newest.length) }
+  const isPage = shown.length < newest.length
+  const proof = proofOf(report, viewer)
+  return {
+    ...proof,
+    ...(isEmpty && { look: plain, heading: 'empty' as const }),
+    reference: '',
+    about: isEmpty ? nothingYet : isPage ? `${organisation} (${fill(page, numbers)})` : organisation,
+    entries: shown.map((entry) => lineOf(report, entry, actOf(entry), detailOf(entry), viewer)),
+    older: 0,
+    newerFrom: Math.max(0, first - most.entries),
+    hasNewer: first > 0,
+    olderFrom: first + shown.length,
+    hasOlder: first + shown.length < newest.length,
+  }
+}
+
+function proofOf({ entries, findings }: AuditReport, viewer: Viewer) {
   const count = findings.length === 0 ? entries.length : findings.length
   const [one, many] = findings.length === 0 ? (['provedOne', 'proved'] as const) : (['oneFinding', 'findings'] as const)
   return {
     at: time(viewer),
-    reference: referenceOf(request),
-    displayName: cut(request.details.displayName, longest.name),
     look: findings.length === 0 ? looks.succeeded : toFix,
     heading: count === 1 ? one : many,
     count,
     hasFindings: findings.length > 0,
     findings: findings.slice(0, most.findings).map(({ kind, entry }) => ({
-      kind: kind === 'inserted' && entry === null ? 'insertedAnywhere' : kind,
+      kind: kind === 'inserted' && entry === null ? ('insertedAnywhere' as const) : kind,
       entry: entry ?? 0,
     })),
     moreFindings: Math.max(0, findings.length - most.findings),
-    entries: shown.map((entry) => ({
-      number: entry.entry,
-      ...actionOf(entry),
-      who: cut(whoOf(entry), longest.name),
-      from: froms.find((from) => from === entry.from) ?? 'unknown',
-      at: moment(entry.at, viewer, 'full'),
-      comment: cut(entry.comment ?? '', longest.address),
-      hash: entry.hash.slice(0, 8),
-      isNamed: findings.some((finding) => finding.entry === entry.entry),
-    })),
-    older: entries.length - shown.length,
   }
 }
+
+type Entry = AuditReport['entries'][number]
+const lineOf = ({ findings }: AuditReport, entry: Entry, what: string, comment: string, viewer: Viewer) => ({
+  number: entry.entry,
+  what,
+  who: cut(whoOf(entry), longest.name),
+  from: froms.find((from) => from === entry.from) ?? 'unknown',
+  at: moment(entry.at, viewer, 'full'),
+  comment: cut(comment, longest.address),
+  hash: entry.hash.slice(0, 8),
+  isNamed: findings.some((finding) => finding.entry === entry.entry),
+})
 
 function whoOf({ actor, erased }: AuditReport['entries'][number]): string {
   if (!('id' in actor)) return strings.audit.system
@@ -86,13 +130,41 @@ function whoOf({ actor, erased }: AuditReport['entries'][number]): string {
 }
 
 /** An action in our words; one that has none as it is. */
-function actionOf({ action, actor, data }: AuditReport['entries'][number]): { action: Action; value: string } {
-  if ((action === 'approved' || action === 'rejected') && data?.['override'] === true)
-    return { action: `${action}Over`, value: '' }
+function whatOf({ action, actor, data }: Pick<Entry, 'action' | 'actor' | 'data'>): string {
+  const words = strings.audit.action
+  if ((action === 'approved' || action === 'rejected') && data?.['override'] === true) return words[`${action}Over`]
   const to = person.safeParse(data?.['to']).data?.id
-  if (action === 'reassigned' && 'id' in actor && to === actor.id) return { action: 'reassignedSelf', value: '' }
+  if (action === 'reassigned' && 'id' in actor && to === actor.id) return words.reassignedSelf
   const step = stepName.safeParse(action.replace(/^step:/, '')).data
-  if (step !== undefined) return { action: 'step', value: step }
+  if (step !== undefined) return fill(words.step, { value: step })
   const known = actions.find((one) => one === action && one !== 'other')
-  return known ? { action: known, value: '' } : { action: 'other', value: cut(action, longest.name) }
+  return known ? fill(words[known], { value: '' }) : cut(action, longest.name)
 }
+
+/** The same of what is about no one request. `about` in its data is what it is called by; a job has words of its own. */
+function actOf(entry: Entry): string {
+  const { action, data } = entry
+  const known = acts.find((one) => one === action)
+  if (known === undefined) return whatOf(entry)
+  const about = textOf(data?.['about'])
+  const job = Object.entries(strings.jobs.job).find(([name]) => name === about)?.[1]
+  return fill(strings.audit.act[known], { about: cut(job ?? about, longest.name) }).replace(/: $/, '')
+}
+
+/** What else an entry's data says that people understand: what was changed, what came of it, how much it was. */
+function detailOf({ action, data = {}, comment = '' }: Entry): string {
+  const { on, off, changed, made, sent } = strings.audit.of
+  if (comment !== '') return comment
+  if (typeof data['active'] === 'boolean') return data['active'] ? on : off
+  if (typeof data['sent'] === 'number') return fill(sent, { count: quantity(data['sent']) })
+  if (Array.isArray(data['changed'])) {
+    const parts = data['changed'].map((part) => partOf(textOf(part)))
+    return parts.length === 0 ? made : fill(changed, { parts: listOf(parts, 'unit') })
+  }
+  if (action === 'webhook-tested') return answerOf(textOf(data['status']))
+  return textOf(data['problem'])
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const partOf = (name: string): string =>
+  Object.entries(strings.catalogue.part).find(([part]) => part === name)?.[1] ?? name

@@ -11,10 +11,12 @@ export const adminJobsCard = defineCard({
   name: 'admin-jobs',
   data: z.strictObject({
     at: z.string(),
-    heading: z.enum(['one', 'many', 'confirm']),
+    heading: z.enum(['one', 'many', 'confirm', 'gone']),
     count: z.int(),
     /** Whether the card asks to confirm that its one job is run again. */
     asks: z.boolean(),
+    /** Its batch was stopped: it can only be dismissed. */
+    isOver: z.boolean(),
     letterId: z.string(),
     jobs: z
       .array(
@@ -47,6 +49,7 @@ export function adminJobsView(
     heading: total === 1 ? 'one' : 'many',
     count: total,
     asks: false,
+    isOver: false,
     letterId: '',
     jobs: shown.map((job) => rowOf(job, viewer)),
     older: total - shown.length,
@@ -56,7 +59,9 @@ export function adminJobsView(
 /** Asks once more before one of them is run again, or dismissed. */
 export function adminReplayView(given: GivenUpJob, viewer: Viewer): Parameters<typeof adminJobsCard.render>[0] {
   const row = rowOf(given, viewer)
-  return { at: time(viewer), heading: 'confirm', count: 1, asks: true, letterId: row.letterId, jobs: [row], older: 0 }
+  const { isOver } = given
+  const heading = isOver ? 'gone' : 'confirm'
+  return { at: time(viewer), heading, count: 1, asks: true, isOver, letterId: row.letterId, jobs: [row], older: 0 }
 }
 
 const rowOf = ({ letterId, job, request, problem, at }: GivenUpJob, viewer: Viewer) => ({

@@ -12,6 +12,7 @@ const adminCommands = [
   { name: 'adminHealth' },
   { name: 'adminStats' },
   { name: 'adminTemplates' },
+  { name: 'adminWebhooks' },
 ] as const
 
 export const helpCard = defineCard({
@@ -22,7 +23,15 @@ export const helpCard = defineCard({
     isAdmin: z.boolean(),
     adminCommands: z.array(
       z.strictObject({
-        name: z.enum(['adminQueue', 'adminStuck', 'adminJobs', 'adminHealth', 'adminStats', 'adminTemplates']),
+        name: z.enum([
+          'adminQueue',
+          'adminStuck',
+          'adminJobs',
+          'adminHealth',
+          'adminStats',
+          'adminTemplates',
+          'adminWebhooks',
+        ]),
       }),
     ),
   }),

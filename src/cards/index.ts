@@ -62,13 +62,16 @@ import type { RequestForm } from './request-form.ts'
 import { type Review, reviewCard, reviewView } from './review.ts'
 import { strings } from './strings.ts'
 import type { Timeline } from './timeline.ts'
+import { definedWebhookCards, webhookCards } from './webhook-cards.ts'
 import { renderWhy, whyCard } from './why.ts'
 import type { Viewer } from './words.ts'
 
 export type { Confirmation } from './admin-confirm.ts'
+export { type DeliveriesOf, type DeliveryNews, deliveriesOfPage } from './admin-deliveries.ts'
 export { mostJobs } from './admin-jobs.ts'
 export type { ReassignForm, ReassignRemark } from './admin-reassign.ts'
 export type { TemplateUse } from './admin-templates.ts'
+export { receiverKey, receiversOfPage, type WebhookNews } from './admin-webhooks.ts'
 export type { WhichFor } from './admin-which.ts'
 export { decidesNow } from './approval-decided.ts'
 export type { DraftOffer } from './continue-draft.ts'
@@ -112,11 +115,13 @@ export const definedCards = [
   adminSimulateChoiceCard,
   adminTemplatesCard,
   adminTemplateCard,
+  ...definedWebhookCards,
   whyCard,
 ] as const
 
 /** The cards of the chat (DESIGN §6), each as plain JSON, ready to be attached to an activity. */
 export const cards = {
+  ...webhookCards,
   help: (me: HelpFor): CardJson => helpCard.render(helpView(me)),
   /** `unmatched`: the part of a name that was asked for, when no template has it. */
   chooseTemplate: (templates: readonly TemplateChoice[], unmatched?: string): CardJson =>

@@ -4,7 +4,7 @@ import { type Look, look, plain, toFix, toKnow } from './look.ts'
 import type { strings } from './strings.ts'
 import { cut, longest, moment, type Viewer } from './words.ts'
 
-type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats'
+type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
 type Words = Exclude<keyof typeof strings.notice, 'trace'>
 export type NoticeCode = Exclude<Words, 'unknownCommandSuggestion'>
 
@@ -82,10 +82,13 @@ const table: Readonly<Record<NoticeCode, { look: Look; show?: 'request.refresh' 
     nothingStuck: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
     nothingGivenUp: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
     cannotRetry: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
-    webhookUndelivered: { look: toFix, types: 'adminQueue' },
-    webhookOwn: { look: toFix, types: 'adminQueue' },
-    webhookGone: { look: toFix, types: 'adminQueue' },
-    webhookFailing: { look: toFix, types: 'adminQueue' },
+    webhookUndelivered: { look: toFix, types: 'adminWebhooks' },
+    webhookOwn: { look: toFix, types: 'adminWebhooks' },
+    webhookGone: { look: toFix, types: 'adminWebhooks' },
+    webhookFailing: { look: toFix, types: 'adminWebhooks' },
+    noWebhooks: { look: plain, types: 'adminTemplates' },
+    webhookGoneForGood: { look: toKnow, types: 'adminWebhooks' },
+    deliveryGone: { look: toKnow, types: 'adminWebhooks' },
   }
 export const noticeCodes = Object.keys(table) as NoticeCode[]
 
@@ -104,7 +107,16 @@ export const noticeCard = defineCard({
     version: z.int(),
     retry: z.enum(['', ...retryVerbs]),
     show: z.enum(['', 'request.refresh', 'approval.refresh']),
-    types: z.enum(['', 'newRequest', 'myRequests', 'help', 'adminQueue', 'adminTemplates', 'adminStats']),
+    types: z.enum([
+      '',
+      'newRequest',
+      'myRequests',
+      'help',
+      'adminQueue',
+      'adminTemplates',
+      'adminStats',
+      'adminWebhooks',
+    ]),
   }),
 })
 

@@ -40,5 +40,14 @@ export const verbs = [
   'admin.disable',
   'admin.processes',
   'admin.takeover',
+  'admin.webhooks',
+  'admin.webhook',
+  'admin.webhook-test',
+  'admin.webhook-on',
+  'admin.deliveries',
+  'admin.delivery',
+  'admin.redeliver',
+  'admin.resend',
+  'admin.audit',
 ] as const
 export type Verb = (typeof verbs)[number]

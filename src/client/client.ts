@@ -20,6 +20,7 @@ import type {
   SiteRequest,
   TimelineEntry,
   TokenResource,
+  WebhookTestResult,
   WriteOptions,
 } from './types.ts'
 import { type WaitOptions, waitForRequest } from './wait.ts'
@@ -136,6 +137,9 @@ export function createClient(options: ClientOptions) {
       (await read<Page<AnyTemplate>>('/templates/v1/', ['value'], given)).value,
     template: async (templateId: string, given: CallOptions = {}): Promise<AnyTemplate> =>
       read(`/templates/v1/${idOf('template', templateId)}`, ['id', 'kind'], given),
+    /** Has one signed `webhook.test` sent to the webhook of a template now, and gives what came back. For admins. */
+    testWebhook: async (templateId: string, given: CallOptions = {}): Promise<WebhookTestResult> =>
+      inquire(`/templates/v1/${idOf('template', templateId)}/webhook/test`, ['delivered', 'status'], undefined, given),
 
     /** The user id of somebody by their sign-in name; undefined where the directory knows nobody of it. */
     findUserId: async (signInName: string, given: CallOptions = {}): Promise<string | undefined> =>

@@ -14,6 +14,8 @@ import type {
   Template,
   templateForUsers,
   WebhookBody,
+  WebhookTestBody,
+  webhookTestResult,
 } from '../core/index.ts'
 
 /** The body of `POST /mail/v1/mailboxes/`; what has a default may be left out. */
@@ -88,8 +90,13 @@ export interface ProvisionedGroup {
   readonly url?: string
 }
 
-/** A webhook that is proven to come from the service. */
-export type ProvisioningEvent = WebhookBody & {
+/** What came of trying a template's webhook once. `delivered`: it was answered 2xx. */
+export type WebhookTestResult = z.output<typeof webhookTestResult>
+
+/**
+ * A webhook that is proven to come from the service. A `webhook.test` is of an admin who tries the receiver: take it, and do nothing.
+ */
+export type ProvisioningEvent = (WebhookBody | WebhookTestBody) & {
   /** `webhook-id`: the same in every attempt, so what has this id twice is the same message twice. */
   readonly id: string
 }

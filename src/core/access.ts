@@ -47,6 +47,8 @@ export const access = {
   'approval.delegate': ['member'],
   'delivery.read': ['admin'],
   'delivery.replay': ['admin'],
+  'webhook.test': ['admin'],
+  'webhook.enable': ['admin'],
 } as const satisfies Record<string, readonly Role[]>
 export type Permission = keyof typeof access
 

@@ -53,6 +53,12 @@ export async function readAudit(ports: Ports, actor: Actor, requestId: string): 
   return showAudit(proof)
 }
 
+/** What was done that is about no one request. Before the first of it there is nothing that could be wrong. */
+export async function readOrganisationAudit(ports: Ports, { tenantId }: Actor): Promise<AuditReport> {
+  const proof = await ports.audit.prove(tenantId)
+  return showAudit(proof ?? { requestId: tenantId, tenantId, reference: undefined, entries: [], findings: [] })
+}
+
 /** A proof as it is shown. */
 export function showAudit({ requestId, reference, entries, findings }: Proof): AuditReport {
   return {

@@ -1,5 +1,6 @@
 import { type Actor, authorize } from './access.ts'
 import { ProvisioningError, refuseFields } from './errors.ts'
+import { noteAct } from './organisation-audit.ts'
 import { usableOf } from './plan.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Person } from './resource.ts'
@@ -55,8 +56,12 @@ export async function putTemplate(
   const isWritten = await ports.work.transaction(async () => {
     const change = { by: asPerson(actor), at: ports.clock.now() }
     const isPut = await ports.templates.put(actor.tenantId, written, expected, change)
-    if (isPut) await ports.endpoints.forget(actor.tenantId, id)
-    return isPut
+    if (!isPut) return false
+    await ports.endpoints.forget(actor.tenantId, id)
+    const { name, version } = written
+    const changed = before ? changedKeys(before, written) : []
+    await noteAct(ports, actor, 'template-written', { templateId: id, about: name, version, changed })
+    return true
   })
   if (!isWritten) {
     throw new ProvisioningError(
@@ -66,6 +71,13 @@ export async function putTemplate(
   }
   return written
 }
+
+/** The parts that are others now, a secret's too; what they hold is told nowhere. */
+const changedKeys = (before: Template, written: Template): string[] =>
+  Object.entries(written).flatMap(([key, part]) => {
+    const isSame = JSON.stringify(part) === JSON.stringify(Reflect.get(before, key))
+    return key === 'version' || isSame ? [] : [key]
+  })
 
 /** Who wrote it, as it is kept beside the version. */
 export const asPerson = ({ id, displayName, userPrincipalName }: Actor): Person => ({

@@ -4,6 +4,7 @@ import { entry } from './change.ts'
 import { retry } from './decision.ts'
 import { ProvisioningError, refuseFields } from './errors.ts'
 import { type JobName, jobPayloads } from './events.ts'
+import { noteAct } from './organisation-audit.ts'
 import type { DeadLetter, DeadLetterHead, Ports, Settings } from './ports.ts'
 import type { Request, RequestState } from './request.ts'
 import { fault } from './validation.ts'
@@ -16,6 +17,8 @@ export interface GivenUpJob {
   readonly problem: string
   readonly at: Date
   readonly request: Request | undefined
+  /** Its batch was stopped when it was given up, and what waited in it is gone: to run it again would do nothing. */
+  readonly isOver: boolean
 }
 
 /** A part of what was given up, and how much there is in all. */
@@ -80,8 +83,9 @@ export async function readDeadLetter(ports: Ports, letterId: string): Promise<Gi
 }
 
 /**
- * Runs a given-up job again: it is enqueued anew, comes off the list, and the request's timeline says who did so. Of a
- * request that failed with its job that is a retry, since the job alone would find nothing to do.
+ * Runs a given-up job again: it is enqueued anew, comes off the list, and the request's timeline, or else the organisation's, says who
+ * did so. Of a request that failed with its job that is a retry, since the job alone would find nothing to do. Throws
+ * `illegal-transition` for one that is over.
  */
 export async function replayDeadLetter(
   ports: Ports,
@@ -90,7 +94,8 @@ export async function replayDeadLetter(
   letterId: string,
 ): Promise<void> {
   await ports.work.transaction(async () => {
-    const { job, request, problem } = await readDeadLetter(ports, letterId)
+    const { job, request, problem, isOver } = await readDeadLetter(ports, letterId)
+    if (isOver) throw new ProvisioningError('illegal-transition', 'Its batch was stopped: send its rows anew.')
     if (job === 'provision' && request?.status === 'failed') {
       const why = 'its request is tried again'
       if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
@@ -98,19 +103,19 @@ export async function replayDeadLetter(
       return
     }
     if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
-    if (!request) return
+    if (!request) return noteAct(ports, actor, 'job-replayed', { job, about: job, problem })
     const at = ports.clock.now().toISOString()
     const said = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
     await ports.audit.append([said], { version: request.version })
   })
 }
 
-/** Takes a given-up job off the list without running it; the request's timeline, or else the log, says who did so. */
+/** Takes a given-up job off the list without running it; the request's timeline, or else the organisation's, says who did so. */
 export async function dismissDeadLetter(ports: Ports, actor: Actor, letterId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const { job, request, problem } = await readDeadLetter(ports, letterId)
     if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
-    if (!request) return
+    if (!request) return noteAct(ports, actor, 'job-dismissed', { job, about: job, problem })
     const at = ports.clock.now().toISOString()
     const said = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
     await ports.audit.append([said], { version: request.version })
@@ -122,7 +127,14 @@ async function givenUpJob(ports: Ports, letter: DeadLetter): Promise<GivenUpJob>
   const job = isJobName(letter.job) ? letter.job : 'unknown'
   const requestId = await requestIdOf(ports, payload)
   const request = requestId === undefined ? undefined : await ports.requests.find(requestId)
-  return { letterId, job, problem, at, request }
+  return { letterId, job, problem, at, request, isOver: await isOfStoppedBatch(ports, letter) }
+}
+
+/** What waits in a batch that was stopped is erased, and whoever sent it may have sent it anew since. */
+async function isOfStoppedBatch(ports: Ports, { job, payload }: DeadLetter): Promise<boolean> {
+  const { batchId } = subjectOf(payload)
+  if (job !== 'run-batch' || batchId === undefined) return false
+  return (await ports.batches.find(batchId))?.status !== 'running'
 }
 
 const isJobName = (name: string): name is JobName => Object.hasOwn(jobPayloads, name)
@@ -131,6 +143,7 @@ const isJobName = (name: string): name is JobName => Object.hasOwn(jobPayloads, 
 const subject = z.object({
   requestId: z.uuid().optional().catch(undefined),
   deliveryId: z.uuid().optional().catch(undefined),
+  batchId: z.uuid().optional().catch(undefined),
 })
 
 const subjectOf = (payload: unknown): z.output<typeof subject> => subject.safeParse(payload).data ?? {}

@@ -94,7 +94,7 @@ export async function replayDelivery(ports: Ports, actor: Actor, deliveryId: str
     if (receiver?.disabledAt)
       throw new ProvisioningError(
         'illegal-transition',
-        'The receiver was switched off. Write the webhook of the template anew, then replay.',
+        'The receiver was switched off. Switch it on again in chat (admin webhooks), or write the webhook of the template anew; then replay.',
       )
     const at = ports.clock.now().toISOString()
     const { id, displayName, userPrincipalName } = actor

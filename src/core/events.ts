@@ -144,6 +144,17 @@ export const webhookBody = z.object({
 })
 export type WebhookBody = z.output<typeof webhookBody>
 
+/** What admins send to try a receiver: about no request, and of no subscription's `events`. */
+export const testEventType = 'webhook.test'
+/** The same envelope, so that what reads every message can read it. `templateId: null`: the bot's own subscription. */
+export const webhookTestBody = webhookBody.extend({
+  type: z.literal(testEventType),
+  data: z.object({ templateId: z.uuid().nullable() }),
+})
+export type WebhookTestBody = z.output<typeof webhookTestBody>
+/** All that a subscriber may get. */
+export const anyWebhookBody = z.discriminatedUnion('type', [webhookBody, webhookTestBody])
+
 const eventOfState = {
   rejected: 'request.rejected',
   failed: 'request.failed',

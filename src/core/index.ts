@@ -47,9 +47,11 @@ export {
   type DeliveryFilter,
   deliveryDetails,
   deliveryView,
+  type KnownDelivery,
   showDelivery,
   showDeliveryDetails,
 } from './delivery-log.ts'
+export { mostFailedCounted, mostReplayed } from './delivery-replays.ts'
 export type * from './directory-ports.ts'
 export * from './draft.ts'
 export type { DraftView } from './draft-view.ts'
@@ -152,4 +154,14 @@ export { newTraceId, traceIdOf } from './trace.ts'
 export * from './validation.ts'
 export { type Warning, type WarningCode, warningCodes } from './warning.ts'
 export * from './webhook.ts'
+export { type AnswerMeaning, answerMeanings, meaningOf } from './webhook-answer.ts'
 export * from './webhook-endpoint.ts'
+export {
+  type ReceiverId,
+  type ReceiverPage,
+  type ReceiverState,
+  receiverStates,
+  templateIdOf,
+  type WebhookReceiver,
+} from './webhook-receivers.ts'
+export { type WebhookTestResult, webhookTestResult } from './webhook-test.ts'

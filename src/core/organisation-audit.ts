@@ -4,11 +4,14 @@ import type { Ports } from './ports.ts'
 /** What is done that is about no one request; cards have words for each. */
 export const organisationActions = [
   'template-switched',
+  'template-written',
   'exported',
   'export-read',
   'person-exported',
   'person-erased',
   'webhook-tested',
+  'webhook-switched-on',
+  'webhook-all-replayed',
   'certificate-read',
   'jobs-taken-over',
   'job-replayed',

@@ -50,6 +50,19 @@ export interface LimitsOfUse {
 /** The addresses that a host's name has just now. Rejects when it has none or nobody answers. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 
+/**
+ * Sends one webhook now, outside the queue, and gives what came of it as the log of deliveries says it. `own`: the bot's own
+ * subscription, which goes to where the service itself is.
+ */
+export type SendWebhook = (message: {
+  readonly url: string
+  /** The `webhook-id`. */
+  readonly id: string
+  readonly at: Date
+  readonly body: string
+  readonly secrets: readonly string[] | 'own'
+}) => Promise<{ readonly said: string; readonly milliseconds: number }>
+
 export interface Jobs {
   /** Inside a transaction the job comes to be with it. */
   enqueue(orders: readonly JobOrder[]): Promise<void>
@@ -96,6 +109,7 @@ export interface Ports {
   readonly endpoints: WebhookEndpointStore
   readonly sightings: DirectorySightings
   readonly resolveHost: ResolveHost
+  readonly sendWebhook: SendWebhook
   readonly sentCards: SentCards
   readonly notices: NoticeStore
   readonly stats: StatsStore

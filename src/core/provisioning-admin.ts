@@ -1,5 +1,5 @@
 import { readQueue, readStuck } from './administration.ts'
-import { readAudit } from './audit-report.ts'
+import { readAudit, readOrganisationAudit } from './audit-report.ts'
 import { readCertificate } from './certificate.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { readHealth, readOwnHealth } from './health.ts'
@@ -21,6 +21,7 @@ export function createAdministration(ports: Ports, settings: Settings, to: Door)
     takeOver: to('jobs.takeOver', (actor) => takeOver(ports, actor)),
     readCertificate: to('certificate.read', (actor) => readCertificate(ports, settings, actor)),
     audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
+    organisationAudit: to('audit.read', (actor) => readOrganisationAudit(ports, actor)),
     deadLetters: to('deadLetter.read', (_, page: { limit: number; cursor?: string }) => readDeadLetters(ports, page)),
     deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),
     dismiss: to('deadLetter.dismiss', (actor, letterId: string) => dismissDeadLetter(ports, actor, letterId)),

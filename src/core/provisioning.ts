@@ -9,7 +9,6 @@ import { listTemplates, putTemplate, readTemplate, usableTemplates } from './cat
 import { findColleagues } from './colleagues.ts'
 import { cancel, retry } from './decision.ts'
 import { delegate, endDelegation, readDelegations } from './delegation.ts'
-import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './delivery-log.ts'
 import type { Draft } from './draft.ts'
 import { discardDraft, editDraft, openDraft, readDraft, reviewDraft, type StatusCard, submitDraft } from './drafting.ts'
 import { readExplanation } from './explanation.ts'
@@ -24,6 +23,7 @@ import type { Ports, Settings } from './ports.ts'
 import { createAdministration } from './provisioning-admin.ts'
 import { doorOf } from './provisioning-door.ts'
 import { createSystem } from './provisioning-system.ts'
+import { createDeliveries } from './provisioning-webhooks.ts'
 import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './reading.ts'
 import { type Reassignment, reassign } from './reassign.ts'
 import { noted } from './refused.ts'
@@ -140,11 +140,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       ),
     },
 
-    deliveries: {
-      list: to('delivery.read', (actor, filter: DeliveryFilter) => listDeliveries(ports, actor, filter)),
-      read: to('delivery.read', (actor, deliveryId: string) => readDelivery(ports, actor, deliveryId)),
-      replay: to('delivery.replay', (actor, deliveryId: string) => replayDelivery(ports, actor, deliveryId)),
-    },
+    deliveries: createDeliveries(ports, settings, to),
 
     drafts: {
       open: to('request.create', (actor, templateId: string) => openDraft(ports, actor, templateId)),

@@ -5,7 +5,7 @@ import type { Request, RequestState } from './request.ts'
 import type { ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
 import type { TemplateChange, TemplateVersion } from './template-version.ts'
-import type { DeliveryQuery, WebhookEndpoint } from './webhook-endpoint.ts'
+import type { DeliveryCounts, DeliveryQuery, WebhookEndpoint } from './webhook-endpoint.ts'
 
 /** What the core needs of the store, one interface for each aggregate. */
 
@@ -133,6 +133,10 @@ export interface DeliveryStore {
   update(delivery: Delivery): Promise<void>
   /** The newest first. */
   list(query: DeliveryQuery): Promise<Delivery[]>
+  /** How many have ended since then, and how many are on their way, for each template; null: the bot's own. */
+  tally(tenantId: string, since: Date): Promise<ReadonlyMap<string | null, DeliveryCounts>>
+  /** How many have failed for good, up to a limit. */
+  countFailed(tenantId: string, templateId: string | null, limit: number): Promise<number>
   /** Forgets, at this time, those that ended long ago. */
   forgetOld(at: Date): Promise<void>
 }

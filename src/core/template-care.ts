@@ -7,6 +7,7 @@ import { ProvisioningError } from './errors.ts'
 import { mostCounted } from './list-page.ts'
 import { likeness } from './name-likeness.ts'
 import { namesFor } from './names.ts'
+import { noteAct } from './organisation-audit.ts'
 import type { Ports, Settings } from './ports.ts'
 import { openStates } from './request.ts'
 import { isMailboxKind, type Person } from './resource.ts'
@@ -169,8 +170,12 @@ export async function switchTemplate(
   const before = await readTemplate(ports, actor, id)
   const written = { ...before, active, version: expected + 1 }
   const change = { by: asPerson(actor), at: ports.clock.now() }
-  const isWritten =
-    before.version === expected && (await ports.templates.put(actor.tenantId, written, expected, change))
+  const isWritten = await ports.work.transaction(async () => {
+    const isPut = before.version === expected && (await ports.templates.put(actor.tenantId, written, expected, change))
+    const about = { templateId: id, about: written.name, version: written.version, active }
+    if (isPut) await noteAct(ports, actor, 'template-switched', about)
+    return isPut
+  })
   if (!isWritten) throw new ProvisioningError('stale-version', 'Somebody else has changed this template meanwhile.')
   return written
 }

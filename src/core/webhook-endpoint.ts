@@ -32,11 +32,20 @@ export const webhookEndpoint = z.object({
 })
 export type WebhookEndpoint = z.output<typeof webhookEndpoint>
 
+/** Deliveries of a receiver, by how they stand. */
+export interface DeliveryCounts {
+  readonly delivered: number
+  readonly failed: number
+  readonly pending: number
+}
+
 export interface DeliveryQuery {
   readonly tenantId: string
   readonly status?: Delivery['status']
-  readonly templateId?: string
+  /** null: the bot's own. */
+  readonly templateId?: string | null
   readonly requestId?: string
+  readonly oldestFirst?: boolean
   readonly limit: number
   /** Those that come after this one, in the order newest first. */
   readonly after?: { readonly createdAt: string; readonly deliveryId: string }

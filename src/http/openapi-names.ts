@@ -18,6 +18,8 @@ import {
   templateField,
   templateForUsers,
   webhookBody,
+  webhookTestBody,
+  webhookTestResult,
 } from '../core/index.ts'
 import { problemBody } from './problem.ts'
 import { accepted } from './routes/accepted.ts'
@@ -38,6 +40,7 @@ const taken: readonly Named[] = [
   ],
   ['TemplateToWrite', templateToWrite, 'A template as it is written. A secret that is left out stays as it is.'],
   ['ProvisioningWebhook', webhookBody, 'What subscribers are told. Whoever needs more reads the request.'],
+  ['WebhookTest', webhookTestBody, 'What an admin sends to try a receiver. It is about no request.'],
 ]
 
 const answered: readonly Named[] = [
@@ -63,6 +66,7 @@ const answered: readonly Named[] = [
   ['Delivery', deliveryView, 'One webhook to one subscriber. Without a `templateId`: to our own bot.'],
   ['DeliveryDetails', deliveryDetails, 'A delivery with its attempts, its body and how its receiver does.'],
   ['DeliveryAttempt', deliveryAttempt, 'One attempt. `status` is the answer’s, or why there was none.'],
+  ['WebhookTestResult', webhookTestResult, 'What came of one try. Branch on `delivered`, or on `meaning`.'],
   ['DeadLetter', deadLetter, 'A job that was given up.'],
   [
     'HealthPart',

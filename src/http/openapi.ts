@@ -1,4 +1,4 @@
-import { webhookBody } from '../core/index.ts'
+import { anyWebhookBody } from '../core/index.ts'
 import { type Route, tags } from './define-route.ts'
 import { receiveWebhookExamples } from './examples/webhooks.ts'
 import type { OpenApi } from './openapi-body.ts'
@@ -89,8 +89,11 @@ function webhookOf(book: SchemaBook): Part {
         required: true,
         content: {
           'application/json': {
-            schema: book.taken(webhookBody),
-            examples: { provisioned: { summary: 'A site is ready', value: receiveWebhookExamples.ready.body } },
+            schema: book.taken(anyWebhookBody),
+            examples: {
+              provisioned: { summary: 'A site is ready', value: receiveWebhookExamples.ready.body },
+              test: { summary: 'An admin tries the receiver', value: receiveWebhookExamples.test.body },
+            },
           },
         },
       },

@@ -15,7 +15,6 @@ import {
   signingSecrets,
   type Telemetry,
   type TemplateStore,
-  traceHeaders,
   type UnitOfWork,
   type WebhookEndpoint,
   type WebhookEndpointStore,
@@ -24,7 +23,7 @@ import {
 import { defineJob, type JobScope } from './define-job.ts'
 import type { PostWebhook } from './post-webhook.ts'
 import { createReceiverSlots } from './receiver-slots.ts'
-import { outcomeOf, signatureOf } from './webhook-message.ts'
+import { headersOf, outcomeOf, unsigned } from './webhook-message.ts'
 
 export interface WebhookDeliveryScope {
   readonly clock: Clock
@@ -109,7 +108,6 @@ async function targetOf(
   return webhook ? { url: webhook.url, secrets: signingSecrets(webhook, clock.now()) } : undefined
 }
 
-/** The timestamp is that of this attempt, as receivers check its age. */
 async function attemptAt(
   { post, clock }: WebhookDeliveryScope,
   { deliveryId, body, subscriber }: Delivery,
@@ -117,17 +115,8 @@ async function attemptAt(
   at: Date,
   signal: JobScope['signal'],
 ): Promise<AttemptOutcome> {
-  const signature = signatureOf(secrets, deliveryId, at, body)
-  if (signature === undefined)
-    return { said: 'not sent: its secret cannot sign; write the webhook anew', ends: 'failed' }
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'Quartermaster-Webhooks/1.0',
-    'webhook-id': deliveryId,
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
-    'webhook-signature': signature,
-    ...traceHeaders(),
-  }
+  const headers = headersOf(secrets, deliveryId, at, body)
+  if (headers === undefined) return { said: unsigned, ends: 'failed' }
   return outcomeOf(await post({ url, headers, body, anywhere: subscriber === 'bot', signal }), clock.now())
 }
 

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { type AttemptOutcome, longestWaitSeconds } from '../core/index.ts'
+import { type AttemptOutcome, longestWaitSeconds, traceHeaders } from '../core/index.ts'
 import type { WebhookAnswer } from './post-webhook.ts'
 
 /**
@@ -9,6 +9,23 @@ import type { WebhookAnswer } from './post-webhook.ts'
 export function signatureOf(secrets: readonly string[], id: string, at: Date, body: string): string | undefined {
   const [present, ...former] = secrets.map((secret) => sign(secret, id, at, body))
   return present && [present, ...former.filter((one) => one !== undefined)].join(' ')
+}
+
+/** What the log says of a message that its present secret cannot sign. */
+export const unsigned = 'not sent: its secret cannot sign; write the webhook anew'
+
+/** What goes with a message: the timestamp is that of this attempt, as receivers check its age. undefined: it cannot be signed. */
+export function headersOf(secrets: readonly string[], id: string, at: Date, body: string) {
+  const signature = signatureOf(secrets, id, at, body)
+  if (signature === undefined) return undefined
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Quartermaster-Webhooks/1.0',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': signature,
+    ...traceHeaders(),
+  }
 }
 
 function sign(secret: string, id: string, at: Date, body: string): string | undefined {

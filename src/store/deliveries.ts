@@ -1,4 +1,4 @@
-import { type Delivery, type DeliveryQuery, type DeliveryStore, delivery } from '../core/index.ts'
+import { type Delivery, type DeliveryCounts, type DeliveryQuery, type DeliveryStore, delivery } from '../core/index.ts'
 import type { Database } from './database.ts'
 
 /** How long an ended delivery is kept, in days. */
@@ -34,10 +34,35 @@ export function createDeliveryStore(database: Database): DeliveryStore {
       const { where, values } = conditions(query)
       const { rows } = await database.query<{ body: unknown }>(
         `SELECT body FROM deliveries WHERE ${where}
-         ORDER BY created_at DESC, delivery_id DESC LIMIT ${Number(query.limit)}`,
+         ORDER BY ${query.oldestFirst ? 'created_at, delivery_id' : 'created_at DESC, delivery_id DESC'}
+         LIMIT ${Number(query.limit)}`,
         values,
       )
       return rows.map(({ body }) => delivery.parse(body))
+    },
+    async tally(tenantId, since) {
+      const { rows } = await database.query<{ templateId: string | null; status: Delivery['status']; n: number }>(
+        `SELECT template_id AS "templateId", status, count(*)::int AS n FROM deliveries
+         WHERE tenant_id = $1 AND status <> 'pending' AND updated_at >= $2 GROUP BY 1, 2
+         UNION ALL
+         SELECT template_id, status, count(*)::int FROM deliveries
+         WHERE tenant_id = $1 AND status = 'pending' GROUP BY 1, 2`,
+        [tenantId, since],
+      )
+      const counts = new Map<string | null, DeliveryCounts>()
+      for (const { templateId, status, n } of rows) {
+        const { delivered = 0, failed = 0, pending = 0 } = counts.get(templateId) ?? {}
+        counts.set(templateId, { ...{ delivered, failed, pending }, [status]: n })
+      }
+      return counts
+    },
+    async countFailed(tenantId, templateId, limit) {
+      const { where, values } = conditions({ tenantId, templateId, status: 'failed', limit })
+      const { rows } = await database.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM (SELECT 1 FROM deliveries WHERE ${where} LIMIT ${Number(limit)}) AS counted`,
+        values,
+      )
+      return rows[0]?.n ?? 0
     },
     async forgetOld(at) {
       await database.query(
@@ -54,6 +79,10 @@ function conditions({ tenantId, status, templateId, requestId, after }: Delivery
   const given = { status, template_id: templateId, request_id: requestId }
   for (const [column, value] of Object.entries(given)) {
     if (value === undefined) continue
+    if (value === null) {
+      clauses.push(`${column} IS NULL`)
+      continue
+    }
     values.push(value)
     clauses.push(`${column} = $${values.length}`)
   }

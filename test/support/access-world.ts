@@ -86,6 +86,7 @@ export function withAccessWorld() {
     const provisioning = core.with(
       {
         tenant: { ...tenantWith(), health: async () => [] },
+        sendWebhook: async () => ({ said: '204', milliseconds: 1 }),
         vitals: { own: async () => own },
         deadLetters: {
           ...noDeadLetters,
@@ -110,7 +111,8 @@ export function withAccessWorld() {
     const audience = { people: [kim.id], groups: [] }
     const open = template.parse({ id: randomUUID(), version: 1, kind: 'teamSite', name: 'Working group' })
     const mailbox = template.parse({ id: randomUUID(), version: 1, kind: 'sharedMailbox', name: 'Mailbox' })
-    const hidden = template.parse({ ...open, id: randomUUID(), name: `${secret} site`, audience })
+    const webhook = { url: 'https://hooks.contoso.example/', secret: `whsec_${Buffer.alloc(32, 7).toString('base64')}` }
+    const hidden = template.parse({ ...open, id: randomUUID(), name: `${secret} site`, audience, webhook })
     for (const one of [open, mailbox, hidden]) await core.ports.templates.put(tenantId, one, 0)
     return { provisioning, connector, issuer, rest, templates: { open, mailbox, hidden } }
   }

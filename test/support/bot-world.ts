@@ -111,6 +111,7 @@ export function withBotWorld(): BotWorld {
       work: store.database,
       jobs: { enqueue: async (orders) => void jobs.push(...orders), dueAt: async () => new Map() },
       resolveHost: async () => [],
+      sendWebhook: unexpected('a webhook to be sent now'),
       limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }) },
       deadLetters: deadLettersIn(letters, jobs),
       directory: {

@@ -46,7 +46,18 @@ function brokenIn(node: Node): string[] {
 function brokenExecute(node: Node, at: string): string[] {
   const { verb, title, data, fallback } = node
   // `of` is a command of ours.
-  const known = ['requestId', 'version', 'stage', 'templateId', 'letterId', 'before', 'after', 'of', 'from']
+  const known = [
+    'requestId',
+    'version',
+    'stage',
+    'templateId',
+    'letterId',
+    'before',
+    'after',
+    'of',
+    'from',
+    'deliveryId',
+  ]
   const expected = { verb, ...(isNode(data) ? data : {}) }
   return [
     ...unless(

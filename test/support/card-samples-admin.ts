@@ -50,6 +50,7 @@ export const queue: Queue = { counts: { waiting: 7, creating: 2, failed: 1 }, op
 
 const givenUp = (more: Partial<GivenUpJob>): GivenUpJob => ({
   letterId: '44444444-dddd-4ddd-8ddd-000000000001',
+  isOver: false,
   job: 'notify',
   problem: 'The chat does not take cards just now.',
   at: new Date('2026-11-20T09:58:00Z'),

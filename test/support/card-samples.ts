@@ -39,6 +39,7 @@ import { statsSamples } from './card-samples-stats.ts'
 import { timeSamples } from './card-samples-time.ts'
 import { timelineSamples } from './card-samples-timeline.ts'
 import { watchSamples } from './card-samples-watch.ts'
+import { webhookSamples } from './card-samples-webhooks.ts'
 import { whySamples } from './card-samples-why.ts'
 import { notSimilar, similarSites } from './card-similar.ts'
 
@@ -211,6 +212,7 @@ export const samples: readonly Sample[] = [
   ...mailboxSamples,
   ...adminSamples,
   ...mendingSamples,
+  ...webhookSamples,
   ...simulateSamples,
   ...statsSamples,
   ...whySamples,

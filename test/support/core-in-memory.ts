@@ -112,6 +112,8 @@ export function storeInMemory(): Pick<
       lock: unexpected('lock'),
       update: unexpected('update'),
       list: unexpected('list'),
+      tally: unexpected('tally'),
+      countFailed: unexpected('countFailed'),
       forgetOld: unexpected('forgetOld'),
     },
     sentCards: {

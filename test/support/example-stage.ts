@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
+import { afterAll } from 'vitest'
 import { z } from 'zod'
 import type { Caller, RestAnswer } from './rest-caller.ts'
 import { type Service, templates } from './service.ts'
 import { people } from './teams-user.ts'
 import { endPatience } from './unreadable.ts'
 import { until } from './until.ts'
+import { startSubscriber } from './webhook-subscriber.ts'
 
 /** Who makes the call of an example, and what stands in it in place of the ids of the example. */
 export interface Cast {
@@ -34,6 +36,8 @@ const fields = z.looseObject({})
 /** What has to be there before the example of a route can be called, by the route's id, and the example's name where it matters. */
 export function stages(service: Service, call: Call): Readonly<Record<string, Stage>> {
   const list = z.object({ value: z.array(z.looseObject({})) })
+  const subscribers: { close(): Promise<void> }[] = []
+  afterAll(() => Promise.all(subscribers.map((one) => one.close())))
   const ask = async (who: Caller, body: object): Promise<string> => {
     const answer = await call(who, 'POST', '/collab/v1/spo/', { body })
     return z.object({ requestId: z.uuid() }).parse(answer.body).requestId
@@ -179,6 +183,27 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     listDeliveries: () => delivered('Apollo'),
     readDelivery: () => delivered('Apollo'),
     replayDelivery: () => delivered('Apollo'),
+    readOrganisationAudit: async () => {
+      const path = `/templates/v1/${templates.workingGroup}`
+      const { body, headers } = await call('sam', 'GET', path)
+      const written = { ...fields.parse(body), description: 'Another' }
+      const { database } = service.app
+      for (const table of ['audit_log', 'audit_heads'])
+        await database.query(`DELETE FROM ${table} WHERE request_id = $1`, [service.app.surroundings.tenantId])
+      await call('sam', 'PUT', path, { body: written, headers: { 'if-match': headers.get('etag') ?? '' } })
+      return { who: 'sam' }
+    },
+    testWebhook: async () => {
+      const subscriber = await startSubscriber()
+      subscribers.push(subscriber)
+      const path = `/templates/v1/${templates.workingGroup}`
+      const { body, headers } = await call('sam', 'GET', path)
+      const webhook = { url: subscriber.url, secret: webhookSecret }
+      const written = { ...fields.parse(body), webhook }
+      await call('sam', 'PUT', path, { body: written, headers: { 'if-match': headers.get('etag') ?? '' } })
+      return { who: 'sam' }
+    },
+    'receiveWebhook test': () => ({ who: 'kim', sent: (given) => signed(fields.parse(given)) }),
     receiveWebhook: async () => {
       const requestId = await made('Apollo')
       return { who: 'kim', sent: (given) => signed({ ...fields.parse(given), requestId }) }

@@ -66,7 +66,11 @@ export const replayAsAdmin = defineCardAction({
   data: z.object({ letterId }),
   async handle(turn, { letterId }) {
     // Somebody else, or an earlier click, may have run it: then the list says so by not having it.
-    await turn.provisioning.admin.replay(turn.actor, letterId).catch(unlessGone)
+    const { provisioning, actor, viewer } = turn
+    const one = await provisioning.admin.deadLetter(actor, letterId).catch(unlessGone)
+    // What is over can only be dismissed: the card says why.
+    if (one?.isOver) return { card: cards.adminReplay(one, viewer) }
+    await provisioning.admin.replay(actor, letterId).catch(unlessGone)
     return jobsLeft(turn)
   },
 })

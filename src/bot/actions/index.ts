@@ -1,11 +1,14 @@
 import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
+import { pageOrganisationAudit } from './admin-audit.ts'
+import { examineDelivery, pageDeliveries, redeliver } from './admin-deliveries.ts'
 import { readCertificateAsAdmin } from './admin-health.ts'
 import { pageQueue, pageStuck } from './admin-lists.ts'
 import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
 import { reassignAsAdmin } from './admin-reassign.ts'
 import { examineProcesses, takeOverAsAdmin } from './admin-takeover.ts'
 import { disableTemplate, enableTemplate, examineTemplate, pageTemplates } from './admin-templates.ts'
+import { examineReceiver, pageReceivers, resendFailed, switchReceiverOn, testReceiver } from './admin-webhooks.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
 import { pageApprovals, pageRequests } from './lists.ts'
@@ -63,4 +66,13 @@ export const cardActions = cardActionRegistry(
   disableTemplate,
   examineProcesses,
   takeOverAsAdmin,
+  pageReceivers,
+  examineReceiver,
+  testReceiver,
+  switchReceiverOn,
+  pageDeliveries,
+  examineDelivery,
+  redeliver,
+  resendFailed,
+  pageOrganisationAudit,
 )

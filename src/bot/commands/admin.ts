@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
 import { isRetryable, isTerminal, type Request, referenceOf, referencePattern } from '../../core/index.ts'
 import { isCancellable, jobsLeft } from '../actions/admin.ts'
+import { showOrganisationAudit } from '../actions/admin-audit.ts'
 import { showQueue, showStuck } from '../actions/admin-lists.ts'
 import { showHealth } from '../actions/admin-takeover.ts'
 import { statusOf } from '../actions/request.ts'
@@ -76,13 +77,14 @@ export const adminStatusCommand = defineCommand({
   otherwise: async (turn, argument) => (argument === '' ? showQueue(turn) : notice(turn, { code: 'noReference' })),
 })
 
-/** `admin audit REQ-1042`: who did what with it, and whether that is as it was written. */
+/** `admin audit REQ-1042`: who did what with it, and whether that is as it was written; alone, what is about no one request. */
 export const adminAuditCommand = defineCommand({
   words: 'admin audit',
   forAdmins: true,
   argument: reference,
   handle: (turn, argument) => ifFound(turn, argument, (request) => showAudit(turn, request)),
-  otherwise: async (turn) => notice(turn, { code: 'noReferenceToAudit' }),
+  otherwise: async (turn, typed) =>
+    typed === '' ? showOrganisationAudit(turn) : notice(turn, { code: 'noReferenceToAudit' }),
 })
 
 /** The card that ends a request, with what was typed as its comment; a notice where it can no longer be ended. */

@@ -14,6 +14,7 @@ import { adminApproveCommand, adminReassignCommand, adminRejectCommand } from '.
 import { adminSimulateCommand } from './admin-simulate.ts'
 import { adminStatsCommand } from './admin-stats.ts'
 import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
+import { adminWebhooksCommand, webhookFailuresCommand } from './admin-webhooks.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
 import { myDraftsCommand } from './drafts.ts'
 import { helpCommand } from './help.ts'
@@ -50,6 +51,8 @@ export const commands = commandRegistry(
   adminStatsCommand,
   adminTemplatesCommand,
   ...adminTemplateCommands,
+  adminWebhooksCommand,
+  webhookFailuresCommand,
 )
 
 /** All words that commands answer to, the longest first: `new request` is not `new` with an argument. */

@@ -2,7 +2,7 @@
 export const exitCodes = {
   /** It is done. */
   done: 0,
-  /** The request that was waited for failed, was rejected, has expired or was cancelled. */
+  /** The request that was waited for failed, was rejected, has expired or was cancelled; or the webhook that was tried was not taken. */
   cameToNothing: 1,
   /** The command line, a setting or a file is not right; nothing was sent. */
   usage: 2,

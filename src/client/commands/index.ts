@@ -9,6 +9,7 @@ import { login } from './login.ts'
 import { logout } from './logout.ts'
 import { showRequest } from './show-request.ts'
 import { templates } from './templates.ts'
+import { testWebhook } from './test-webhook.ts'
 import { watchRequest } from './watch-request.ts'
 import { whoami } from './whoami.ts'
 
@@ -28,4 +29,5 @@ export const commands = commandRegistry(
   rejectRequest,
   findGroup,
   listenToWebhooks,
+  testWebhook,
 )

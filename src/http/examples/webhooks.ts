@@ -21,4 +21,15 @@ export const receiveWebhookExamples = {
     },
     status: 204,
   },
+  test: {
+    summary: 'An admin tries the receiver: about no request',
+    body: {
+      type: 'webhook.test',
+      timestamp: '2026-03-02T09:00:41.000Z',
+      requestId: '00000000-0000-0000-0000-000000000000',
+      tenantId: '0c0ffee0-1111-4111-8111-000000000365',
+      data: { templateId: null },
+    },
+    status: 204,
+  },
 } as const

@@ -70,7 +70,7 @@ export const replayDeadLetter = defineRoute({
   audience: 'any',
   params: z.object({ letterId: z.uuid().toLowerCase() }),
   answers: { 204: { says: 'It will be run again.', body: null } },
-  refusals: ['not-found'],
+  refusals: ['not-found', 'illegal-transition'],
   examples: replayDeadLetterExamples,
   idempotent: true,
   async handle({ actor, provisioning }, { params }) {

@@ -1,6 +1,6 @@
 import { routeRegistry } from '../define-route.ts'
 import { readHealth } from './admin-health.ts'
-import { readAudit } from './audit.ts'
+import { readAudit, readOrganisationAudit } from './audit.ts'
 import { cancelBatch, createBatch, listBatchRows, readBatch } from './batches.ts'
 import { dismissDeadLetter, listDeadLetters, replayDeadLetter } from './dead-letters.ts'
 import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './decisions.ts'
@@ -17,6 +17,7 @@ import { listRequests, readRequest, readTimeline } from './requests.ts'
 import { createSite } from './sites.ts'
 import { readStats } from './stats.ts'
 import { listTemplates, readTemplate, writeTemplate } from './templates.ts'
+import { testWebhook } from './webhook-test.ts'
 import { receiveWebhook } from './webhooks.ts'
 
 /** The REST contract (DESIGN §5). */
@@ -44,12 +45,14 @@ export const routes = routeRegistry(
   readAudit,
   readStats,
   readHealth,
+  readOrganisationAudit,
   listDeadLetters,
   replayDeadLetter,
   dismissDeadLetter,
   listDeliveries,
   readDelivery,
   replayDelivery,
+  testWebhook,
   receiveWebhook,
   receiveActivity,
   live,

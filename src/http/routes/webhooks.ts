@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
-import { faultsOf, refuseFields, webhookBody } from '../../core/index.ts'
+import { anyWebhookBody, faultsOf, refuseFields, webhookBody } from '../../core/index.ts'
 import { definePublicRoute, signedBody } from '../define-route.ts'
 import { receiveWebhookExamples } from '../examples/webhooks.ts'
 import { parseJson } from '../parse-json.ts'
@@ -20,7 +20,7 @@ export const receiveWebhook = definePublicRoute({
   audience: null,
   credential: 'signature',
   headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
-  body: signedBody(webhookBody),
+  body: signedBody(anyWebhookBody),
   answers: { 204: { says: 'Taken. Types that are not known are taken too.', body: null } },
   refusals: ['invalid-signature', 'rate-limited', 'unavailable'],
   examples: receiveWebhookExamples,

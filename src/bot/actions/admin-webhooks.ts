@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { cards, receiverKey, receiversOfPage, type WebhookNews } from '../../cards/index.ts'
+import { type ErrorCode, ProvisioningError, type ReceiverId } from '../../core/index.ts'
+import { defineCardAction } from '../define-card-action.ts'
+import type { Reply, Turn } from '../turn.ts'
+
+const templateId = z.union([z.uuid().toLowerCase(), receiverKey])
+/** A confirmation carries a version; a click without one only asks. */
+const confirmed = z.object({ templateId, version: z.coerce.number().int().min(1).optional() })
+
+/** Turns the page of those who are told of requests; the card changes in place. */
+export const pageReceivers = defineCardAction({
+  verb: 'admin.webhooks',
+  forAdmins: true,
+  data: z.object({ from: z.coerce.number().int().min(0).max(999_999).default(0) }),
+  handle: (turn, { from }) => showReceivers(turn, from),
+})
+
+/** Shows one of them. */
+export const examineReceiver = defineCardAction({
+  verb: 'admin.webhook',
+  forAdmins: true,
+  data: z.object({ templateId }),
+  handle: (turn, { templateId }) => showReceiver(turn, receiverOf(templateId), () => ({ kind: 'show' })),
+})
+
+/** Tries one of them now, once. Nothing is stored of it but that somebody tried, so it is not asked first. */
+export const testReceiver = defineCardAction({
+  verb: 'admin.webhook-test',
+  forAdmins: true,
+  data: z.object({ templateId }),
+  handle: (turn, { templateId }) =>
+    showReceiver(turn, receiverOf(templateId), async () => {
+      const result = await turn.provisioning.deliveries.test(turn.actor, receiverOf(templateId))
+      return { kind: 'tested', result }
+    }),
+})
+
+/** Switches one of them on again, once an admin has confirmed it. One that is on already is shown so. */
+export const switchReceiverOn = defineCardAction({
+  verb: 'admin.webhook-on',
+  forAdmins: true,
+  data: confirmed,
+  handle: (turn, { templateId, version }) =>
+    showReceiver(turn, receiverOf(templateId), async () => {
+      const { deliveries } = turn.provisioning
+      const { state } = await deliveries.receiver(turn.actor, receiverOf(templateId))
+      if (state === 'off' && version === undefined) return { kind: 'askOn' }
+      if (state === 'off') await deliveries.switchOn(turn.actor, receiverOf(templateId))
+      return { kind: 'isOn' }
+    }),
+})
+
+/** Sends again what one of them has missed, once an admin has confirmed it; what is on its way by then is not sent twice. */
+export const resendFailed = defineCardAction({
+  verb: 'admin.resend',
+  forAdmins: true,
+  data: confirmed,
+  handle: (turn, { templateId, version }) =>
+    showReceiver(turn, receiverOf(templateId), async () => {
+      const { deliveries } = turn.provisioning
+      const { state } = await deliveries.receiver(turn.actor, receiverOf(templateId))
+      if (state === 'off') return { kind: 'askOn' }
+      const failed = await deliveries.countFailed(turn.actor, receiverOf(templateId))
+      if (version === undefined && failed > 0) return { kind: 'askResend' }
+      const { sent } = await deliveries.replayFailed(turn.actor, receiverOf(templateId))
+      return { kind: 'resent', sent }
+    }),
+})
+
+/** Whom a button means. */
+export const receiverOf = (key: string): ReceiverId => (key === 'own' ? 'bot' : { templateId: key })
+
+/** A page of all who are told of requests. */
+export async function showReceivers({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  const page = await provisioning.deliveries.receivers(actor, { from, most: receiversOfPage })
+  return { card: cards.adminWebhooks(page, viewer) }
+}
+
+/** Does something with one of them, then shows how it stands; a notice where it is no more. */
+async function showReceiver(
+  { provisioning, actor, viewer }: Turn,
+  subscriber: ReceiverId,
+  act: () => WebhookNews | Promise<WebhookNews>,
+): Promise<Reply> {
+  try {
+    const news = await act()
+    const [receiver, failed] = await Promise.all([
+      provisioning.deliveries.receiver(actor, subscriber),
+      provisioning.deliveries.countFailed(actor, subscriber),
+    ])
+    return { card: cards.adminWebhook(receiver, failed, news, viewer) }
+  } catch (error) {
+    if (!(error instanceof ProvisioningError) || error.code !== gone) throw error
+    return { card: cards.notice({ code: 'webhookGoneForGood' }, viewer) }
+  }
+}
+
+const gone: ErrorCode = 'not-found'

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { cards } from '../../cards/index.ts'
+import { meantTemplates, ProvisioningError, referencePattern } from '../../core/index.ts'
+import { showDeliveries } from '../actions/admin-deliveries.ts'
+import { showReceivers } from '../actions/admin-webhooks.ts'
+import { defineCommand } from '../define-command.ts'
+import type { Reply, Turn } from '../turn.ts'
+
+/**
+ * `admin webhooks`: who is told of requests, and how they do. A number that follows shows what was sent of that request, a name what
+ * was sent of that template.
+ */
+export const adminWebhooksCommand = defineCommand({
+  words: 'admin webhooks',
+  also: ['admin webhook'],
+  forAdmins: true,
+  argument: z.literal(''),
+  handle: (turn) => showReceivers(turn),
+  otherwise: (turn, typed) => (referencePattern.test(typed) ? ofRequest(turn, typed) : ofTemplate(turn, typed)),
+})
+
+/** `admin webhooks failures`: what has failed for good, whomever it was for. */
+export const webhookFailuresCommand = defineCommand({
+  words: 'admin webhooks failures',
+  also: ['admin webhooks failed'],
+  forAdmins: true,
+  argument: z.string(),
+  handle: (turn) => showDeliveries(turn, { of: 'failed' }),
+  otherwise: (turn) => showDeliveries(turn, { of: 'failed' }),
+})
+
+async function ofRequest(turn: Turn, reference: string): Promise<Reply> {
+  const { provisioning, actor, viewer } = turn
+  try {
+    const { requestId } = await provisioning.readByReference(actor, reference)
+    return await showDeliveries(turn, { of: 'all', requestId })
+  } catch (error) {
+    if (!(error instanceof ProvisioningError) || error.code !== 'not-found') throw error
+    return { card: cards.notice({ code: 'notFoundForAdmin' }, viewer) }
+  }
+}
+
+/** Where no template, or several, may be meant, the list shows them all. */
+async function ofTemplate(turn: Turn, typed: string): Promise<Reply> {
+  const { found } = meantTemplates(await turn.provisioning.templates.list(turn.actor), typed)
+  const withWebhook = found.filter(({ webhook }) => webhook !== null)
+  const [only] = withWebhook
+  if (only && withWebhook.length === 1) return showDeliveries(turn, { of: 'all', templateId: only.id })
+  return showReceivers(turn)
+}
