@@ -117,6 +117,7 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   cancel: { needs: 'request.cancel', act: 'cancel' },
   nudge: { needs: 'request.nudge', act: 'nudge' },
   why: { needs: 'request.read', act: 'read' },
+  'admin help': { needs: 'queue.read' },
   'admin queue': { needs: 'queue.read' },
   'admin stuck': { needs: 'queue.read' },
   'admin health': { needs: 'health.read' },

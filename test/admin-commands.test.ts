@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
+import { commands } from '../src/bot/index.ts'
+import { hasAdminLine } from '../src/cards/index.ts'
 import { referenceOf } from '../src/core/index.ts'
 import { cardIn, saying } from './support/bot-activities.ts'
 import { failedRequest, requested, startBot, withBotWorld } from './support/bot-world.ts'
@@ -27,7 +29,7 @@ describe('an admin', () => {
     expect(shown).not.toContain('I do not know that command.')
   })
 
-  it.each(['admin', 'admin queue', 'ADMIN  Queue', 'admin queue please'])(
+  it.each(['admin queue', 'ADMIN  Queue', 'admin queue please'])(
     '%s: what is open in the organisation, and what needs somebody',
     async (text) => {
       const { reference } = await failedRequest(world, 'Half made')
@@ -40,6 +42,14 @@ describe('an admin', () => {
         await world.provisioning.cancel(await sam(), requestId, 'The test is over.')
     },
   )
+
+  it.each(['admin', 'admin help', 'Admin ?'])('%s: every command of admins, with its line', async (text) => {
+    const card = await startBot(world).types('sam', text)
+    const ofAdmins = commands.filter(({ forAdmins }) => forAdmins).map(({ words }) => words)
+    expect(ofAdmins.filter((words) => !hasAdminLine(words))).toEqual([])
+    for (const words of ofAdmins) expect(JSON.stringify(card)).toContain(`"value":"${words}"`)
+    expect(await startBot(world).says('kim', text)).toContain(politeNo)
+  })
 
   it('admin stuck: only what somebody should look at', async () => {
     const { reference } = await failedRequest(world, 'Look at me')

@@ -1,12 +1,15 @@
+import { adminHelpCard, adminHelpView } from './admin-help.ts'
 import { adminReassignCard, adminReassignView, type ReassignForm } from './admin-reassign.ts'
 import { adminWhichCard, adminWhichView, type WhichFor } from './admin-which.ts'
 import type { CardJson } from './render.ts'
 import type { Viewer } from './words.ts'
 
-/** Cards by which admins mend what waits for a decision. */
-export const mendingCardsDefined = [adminReassignCard, adminWhichCard] as const
+/** Cards that lead admins to what they can do, and by which they mend what waits for a decision. */
+export const mendingCardsDefined = [adminHelpCard, adminReassignCard, adminWhichCard] as const
 
 export const mendingCards = {
+  /** All commands of admins: their words, as the table of commands has them. */
+  adminHelp: (commands: readonly string[]): CardJson => adminHelpCard.render(adminHelpView(commands)),
   /** Asks an admin who is to decide a request instead. */
   adminReassign: (form: ReassignForm, viewer: Viewer): CardJson =>
     adminReassignCard.render(adminReassignView(form, viewer)),

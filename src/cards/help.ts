@@ -13,6 +13,7 @@ const adminCommands = [
   { name: 'adminStats' },
   { name: 'adminTemplates' },
   { name: 'adminWebhooks' },
+  { name: 'adminHelp' },
 ] as const
 
 export const helpCard = defineCard({
@@ -21,19 +22,7 @@ export const helpCard = defineCard({
     displayName: z.string(),
     commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate']) })),
     isAdmin: z.boolean(),
-    adminCommands: z.array(
-      z.strictObject({
-        name: z.enum([
-          'adminQueue',
-          'adminStuck',
-          'adminJobs',
-          'adminHealth',
-          'adminStats',
-          'adminTemplates',
-          'adminWebhooks',
-        ]),
-      }),
-    ),
+    adminCommands: z.array(z.strictObject({ name: z.enum(adminCommands.map(({ name }) => name)) })),
   }),
 })
 

@@ -68,6 +68,7 @@ import type { Viewer } from './words.ts'
 
 export type { Confirmation } from './admin-confirm.ts'
 export { type DeliveriesOf, type DeliveryNews, deliveriesOfPage } from './admin-deliveries.ts'
+export { hasAdminLine } from './admin-help.ts'
 export { mostJobs } from './admin-jobs.ts'
 export type { ReassignForm, ReassignRemark } from './admin-reassign.ts'
 export type { TemplateUse } from './admin-templates.ts'

@@ -1,4 +1,5 @@
 import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confirm.ts'
+import { adminHelpCard, adminHelpView } from '../../src/cards/admin-help.ts'
 import { adminQueueCard, adminQueueView } from '../../src/cards/admin-queue.ts'
 import { adminReassignCard, adminReassignView } from '../../src/cards/admin-reassign.ts'
 import { adminStuckCard, adminStuckView } from '../../src/cards/admin-stuck.ts'
@@ -17,6 +18,12 @@ import { type Sample, sample } from './card-sample.ts'
 import { queue } from './card-samples-admin.ts'
 import { inTime } from './card-stages.ts'
 
+/** Some of them: the list is made of the commands that there are. */
+const commandsOfAdmins = [
+  ...['admin stuck', 'admin queue', 'admin status', 'admin health', 'admin help', 'admin retry', 'admin cancel'],
+  ...['admin jobs', 'admin reassign', 'admin approve', 'admin reject', 'admin templates', 'admin templates show'],
+  ...['admin simulate', 'admin audit', 'admin unnamed'],
+]
 const asSam = viewerOf(sam, { isAdmin: true })
 const confirms = (verb: 'admin.approve' | 'admin.reject', request: Request, more: object = {}) =>
   adminConfirmView({ verb, request, ...more }, asSam)
@@ -75,6 +82,7 @@ const many = Array.from({ length: 14 }, (_, index) => inVain[index % 5] as Queue
 
 /** Overrides and reassignments, asked for. */
 export const mendingSamples: readonly Sample[] = [
+  sample('', adminHelpCard, adminHelpView(commandsOfAdmins)),
   sample(
     'approve',
     adminConfirmCard,

@@ -16,7 +16,6 @@ const reference = z.string().regex(referencePattern)
 /** `admin queue`: all that is open in the organisation. */
 export const adminQueueCommand = defineCommand({
   words: 'admin queue',
-  alone: ['admin'],
   forAdmins: true,
   argument: anything,
   handle: (turn) => showQueue(turn),

@@ -11,6 +11,7 @@ import {
   adminStuckCommand,
 } from './admin.ts'
 import { adminApproveCommand, adminReassignCommand, adminRejectCommand } from './admin-decide.ts'
+import { adminHelpFor } from './admin-help.ts'
 import { adminSimulateCommand } from './admin-simulate.ts'
 import { adminStatsCommand } from './admin-stats.ts'
 import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
@@ -24,7 +25,7 @@ import { approvalsCommand, cancelCommand, myRequestsCommand, statusCommand } fro
 import { whyCommand } from './why.ts'
 
 /** Every command, in the order in which they are tried. The manifest's menu is made from it. */
-export const commands = commandRegistry(
+export const commands: readonly Command[] = commandRegistry(
   ...newCommands,
   myRequestsCommand,
   myDraftsCommand,
@@ -36,6 +37,7 @@ export const commands = commandRegistry(
   nudgeCommand,
   whyCommand,
   helpCommand,
+  adminHelpFor(() => commands),
   adminQueueCommand,
   adminStuckCommand,
   adminRetryCommand,
