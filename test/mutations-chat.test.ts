@@ -124,6 +124,8 @@ describe('mutations of the data of each card verb', () => {
     data: async () => ({ requestId: subjectOf(verb), ...more }),
   })
   const [dana, sam] = [() => service.dana, () => service.sam]
+  // Of what these need nothing: what comes all the same is not looked at.
+  const dataOfNoUse = { requestId: randomUUID(), version: 1 }
   const comment = 'Because it is so.'
   const delegated = { to: people.omar.id, until: new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10) }
   const verbs: Record<string, { who: () => TeamsUser; data: () => Promise<JsonObject> }> = {
@@ -156,13 +158,13 @@ describe('mutations of the data of each card verb', () => {
     'admin.reassign': ofRequest('admin.reassign', sam, { comment, from: people.dana.id, to: people.omar.id }),
     'admin.examine': { who: sam, data: async () => ({ letterId: randomUUID() }) },
     'admin.replay': { who: sam, data: async () => ({ letterId: randomUUID() }) },
-    'admin.certificate': { who: sam, data: async () => ({}) },
+    'admin.certificate': { who: sam, data: async () => dataOfNoUse },
     'admin.templates': { who: sam, data: async () => ({ from: 6 }) },
     'admin.template': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
     'admin.enable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
     'admin.disable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
-    'admin.processes': { who: sam, data: async () => ({}) },
-    'admin.takeover': { who: sam, data: async () => ({}) },
+    'admin.processes': { who: sam, data: async () => dataOfNoUse },
+    'admin.takeover': { who: sam, data: async () => dataOfNoUse },
     'admin.webhooks': { who: sam, data: async () => ({ from: 4 }) },
     'admin.webhook': { who: sam, data: async () => ({ templateId: 'own' }) },
     'admin.webhook-test': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
