@@ -108,6 +108,7 @@ const commands: Partial<Readonly<Record<HealthPart['name'], string>>> = {
   queue: strings.types.adminStuck,
   watchdog: strings.types.adminStuck,
   deadLetters: strings.types.adminJobs,
+  webhooks: strings.types.adminWebhooks,
 }
 
 const inUnits = (value: number, unit: 'day'): string =>
