@@ -187,7 +187,7 @@ const ofSites: readonly Sample[] = [
   notice('unavailable', {
     code: 'unavailable',
     reference: 'REQ-1042',
-    traceId: '4bf92f35',
+    traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
     retry: { verb: 'request.submit', requestId, version: 3 },
   }),
   notice('discarded', { code: 'discarded' }),
