@@ -150,7 +150,7 @@ export { type Applied, applied, type PropertyRule, propertiesOf } from './templa
 export { type TemplateChange, type TemplateVersion, templateVersion } from './template-version.ts'
 export type * from './tenant-ports.ts'
 export type * from './token-buckets.ts'
-export { newTraceId, traceIdOf } from './trace.ts'
+export { traceIdOf } from './trace.ts'
 export * from './validation.ts'
 export { type Warning, type WarningCode, warningCodes } from './warning.ts'
 export * from './webhook.ts'

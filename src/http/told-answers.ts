@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, Response } from 'restify'
 import { z } from 'zod'
-import { newTraceId, originOf, type Telemetry, traceIdOf } from '../core/index.ts'
+import { originOf, type Telemetry, traceIdOf } from '../core/index.ts'
 import type { Exchange } from './respond.ts'
 import type { HttpLog } from './services.ts'
 
@@ -51,5 +51,6 @@ const idsIn = (params: object | undefined): Record<string, unknown> =>
 
 /** The ids of an answer to what is no request, and so names no trace. */
 export function idsOfBroken(): { callId: string; traceId: string } {
-  return { callId: randomUUID(), traceId: newTraceId() }
+  const callId = randomUUID()
+  return { callId, traceId: traceIdOf(callId) }
 }
