@@ -1,6 +1,7 @@
 import type { Clock, Jobs, Outbox, Provisioning, Telemetry } from './core/index.ts'
 import { jobRegistry } from './jobs/define-job.ts'
 import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
+import { erasePersonJob } from './jobs/erase-person.ts'
 import { followUpJob } from './jobs/follow-up.ts'
 import { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob, tellAdminsJob, tellJob } from './jobs/notify.ts'
 import type { PostWebhook } from './jobs/post-webhook.ts'
@@ -53,6 +54,7 @@ export const jobsOf = ({
     realignApprovalsJob(provisioning),
     runBatchJob(provisioning),
     watchdogJob(provisioning),
+    erasePersonJob(provisioning),
     deliverWebhookJob({
       ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, telemetry, log, post },
     }),

@@ -95,4 +95,6 @@ export async function seed(ports: Ports, settings: Settings, { templatesFile, te
   await seedTemplates(ports, tenantId, parsed.data)
 }
 
+/** A key of 256 bits, in base64. */
+export const newKey = (): string => randomBytes(32).toString('base64')
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`

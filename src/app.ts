@@ -6,6 +6,7 @@ import {
   countedIn,
   credentialsOf,
   measuredBy,
+  newKey,
   newSecret,
   openAudit,
   seed,
@@ -108,7 +109,8 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   // Callers and batches draw from the same buckets: one process has its own, several have the store's.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
   const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
-  const settings = settingsOf(config, surroundings)
+  const exportKey = Buffer.from(await ownSetting(database, 'export-key', newKey), 'base64')
+  const settings = settingsOf(config, surroundings, exportKey)
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const { assertOutside } = database
   const post = createWebhookPoster({ resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs })
@@ -182,7 +184,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
-  const stopHousekeeping = startHousekeeping({ database, stores, now: clock.now, warn: log.warn.bind(log) })
+  const stopHousekeeping = startHousekeeping({
+    ...{ database, stores, now: clock.now, warn: log.warn.bind(log) },
+    reduce: provisioning.system.reduceOld,
+  })
   return {
     url: http.url,
     surroundings,

@@ -23,6 +23,14 @@ const onOff = z
   .enum(['on', 'off'], 'must be on or off')
   .default('on')
   .transform((word) => word === 'on')
+/** 0, or `off`: for ever. */
+const retentionDays = z
+  .union(
+    [z.literal('off'), z.coerce.number().int().min(0).max(36_500)],
+    'must be a whole number of days, at most 36500, or off',
+  )
+  .default(365)
+  .transform((days) => (days === 'off' ? 0 : days))
 const auditSecret = z
   .base64('must be base64')
   .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
@@ -83,6 +91,7 @@ const environment = z.object({
   RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
   RATE_LIMIT_REFUSALS_PER_MINUTE: count.default(60),
   OPEN_REQUESTS_PER_PERSON: count.default(10),
+  RETENTION_DAYS: retentionDays,
   APPROVAL_REACH_MINUTES: duration(365 * 24 * 60)
     .positive('must be above 0')
     .default(10),

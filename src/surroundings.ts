@@ -117,7 +117,7 @@ export async function readJsonFile(path: string): Promise<unknown> {
 }
 
 /** What the core is told of the organisation's decisions. */
-export function settingsOf(config: Environment, surroundings: Surroundings): Settings {
+export function settingsOf(config: Environment, surroundings: Surroundings, exportKey: Uint8Array): Settings {
   return {
     tenantId: surroundings.tenantId,
     admins: surroundings.admins,
@@ -135,6 +135,8 @@ export function settingsOf(config: Environment, surroundings: Surroundings): Set
       stopSeconds: config.FOLLOW_UP_STOP_SECONDS,
     },
     webhookAllowCidrs: surroundings.webhookAllowCidrs,
+    exportLinks: { root: surroundings.baseUrl, key: exportKey },
+    ...(config.RETENTION_DAYS > 0 && { retentionDays: config.RETENTION_DAYS }),
     followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${surroundings.baseUrl}/webhooks/provisioning` : null,
   }
 }

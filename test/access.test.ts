@@ -31,6 +31,8 @@ const expected: Record<Permission, readonly Who[]> = {
   'health.read': ['admin'],
   'stats.read': ['admin'],
   'audit.read': ['admin'],
+  'export.create': ['admin'],
+  'person.erase': ['admin'],
   'deadLetter.read': ['admin'],
   'deadLetter.replay': ['admin'],
   'deadLetter.dismiss': ['admin'],
@@ -155,6 +157,12 @@ const doors: Doors = {
   'admin.deadLetter': (to, who) => to.admin.deadLetter(who, randomUUID()),
   'admin.dismiss': (to, who) => to.admin.dismiss(who, randomUUID()),
   'admin.replay': (to, who) => to.admin.replay(who, randomUUID()),
+  'admin.export': (to, who) => to.admin.export(who, { from: '2026-11-01', to: '2026-11-02' }),
+  'admin.findPerson': (to, who) => to.admin.findPerson(who, dana.id),
+  'admin.exportPerson': (to, who) => to.admin.exportPerson(who, dana.id),
+  'admin.erasure': (to, who) => to.admin.erasure(who, dana.id),
+  'admin.erase': (to, who) => to.admin.erase(who, dana.id, { address: '', erasureId: randomUUID() }),
+  'admin.endDelegations': (to, who) => to.admin.endDelegations(who, dana.id),
   'admin.stuck': (to, who) => to.admin.stuck(who),
   'admin.health': (to, who) => to.admin.health(who),
   'admin.ownHealth': (to, who) => to.admin.ownHealth(who),
@@ -293,7 +301,14 @@ describe('every way into the core', () => {
 })
 
 describe('the edges', () => {
-  const open = ['GET /healthz', 'GET /readyz', 'POST /api/messages', 'POST /webhooks/provisioning']
+  const open = [
+    'GET /exports/v1/:token',
+    'GET /healthz',
+    'GET /metrics',
+    'GET /readyz',
+    'POST /api/messages',
+    'POST /webhooks/provisioning',
+  ]
 
   it('every route names a permission of the table; public are only those that prove their callers otherwise', () => {
     const isPublic = routes.filter(({ permission }) => permission === 'public')

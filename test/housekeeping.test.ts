@@ -38,15 +38,29 @@ describe('housekeeping', () => {
     const warned: unknown[] = []
     const warn = (fields: object) => void warned.push(fields)
     const { database } = store
-    const stop = startHousekeeping({ database, stores: createStores(database), now: () => new Date(), warn })
+    let turns = 0
+    // A turn is over when what it does last is done: time that passes before that would be the time-out of a statement.
+    const own = createStores(database)
+    const forgetLast = async (at: Date) => {
+      await own.sightings.forgetOld(at)
+      turns += 1
+    }
+    const stores = { ...own, sightings: { ...own.sightings, forgetOld: forgetLast } }
+    let reduced = 0
+    const reduce = async () => {
+      reduced += 1
+    }
+    const stop = startHousekeeping({ database, stores, now: () => new Date(), warn, reduce })
     vi.advanceTimersByTime(59_000)
     expect(await left()).toBe(1)
     vi.advanceTimersByTime(1000)
-    await expect.poll(left).toBe(0)
+    await expect.poll(() => turns).toBe(1)
+    expect(await left()).toBe(0)
     await writeOld()
     await nextHour()
     vi.advanceTimersByTime(3_600_000)
-    await expect.poll(left).toBe(0)
+    await expect.poll(() => turns).toBe(2)
+    expect([await left(), reduced]).toEqual([0, 2])
     expect(warned).toEqual([])
     stop()
     await writeOld()

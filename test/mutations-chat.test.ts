@@ -177,6 +177,12 @@ describe('mutations of the data of each card verb', () => {
     'admin.redeliver': { who: sam, data: async () => ({ deliveryId: randomUUID(), version: 1 }) },
     'admin.resend': { who: sam, data: async () => ({ templateId: 'own', version: 1 }) },
     'admin.audit': { who: sam, data: async () => ({ from: 8 }) },
+    'admin.export': { who: sam, data: async () => ({ from: '2026-11-01', to: '2026-11-20' }) },
+    'admin.erase': {
+      who: sam,
+      data: async () => ({ personId: people.kim.id, address: 'nobody', erasureId: randomUUID() }),
+    },
+    'admin.undelegate': { who: sam, data: async () => ({ personId: randomUUID() }) },
     'admin.dismiss': { who: sam, data: async () => ({ letterId: randomUUID() }) },
   }
 

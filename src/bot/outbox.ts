@@ -45,6 +45,7 @@ export function createOutbox(
   }
   const noticeFor = ({ personId: id, locale, timeZone }: Conversation, notice: NoticeContent): CardJson => {
     const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin: true }
+    if (notice.kind === 'erased') return cards.adminErase({ ...notice, step: 'done' }, viewer)
     return cards.healthTurned(notice, viewer)
   }
   return {

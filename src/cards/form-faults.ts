@@ -26,7 +26,7 @@ interface Inputs {
   /** The input that a fault means. */
   readonly inputOf: (fault: Fault) => string
   /** Words for a code may be more exact for one kind of form: `invalid.mailbox.alias`. */
-  readonly resource: 'site' | 'mailbox' | 'delegation'
+  readonly resource: 'site' | 'mailbox' | 'delegation' | 'export'
 }
 
 /** The faults of a form: what is said of all, and the line under each input. */

@@ -20,9 +20,12 @@ import {
 } from '../core/index.ts'
 import { adminAuditCard, adminAuditView } from './admin-audit.ts'
 import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
+import { adminEraseCard, adminEraseView, type ErasureNow } from './admin-erase.ts'
+import { adminExportCard, adminExportView, type ExportNow } from './admin-export.ts'
 import { adminHealthCard, adminHealthView } from './admin-health.ts'
 import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
 import { mendingCards, mendingCardsDefined } from './admin-mending.ts'
+import { adminPersonCard, adminPersonView, type PersonChoice } from './admin-person.ts'
 import { adminQueueCard, adminQueueView } from './admin-queue.ts'
 import {
   adminSimulateCard,
@@ -68,6 +71,8 @@ import type { Viewer } from './words.ts'
 
 export type { Confirmation } from './admin-confirm.ts'
 export { type DeliveriesOf, type DeliveryNews, deliveriesOfPage } from './admin-deliveries.ts'
+export type { ErasureNow } from './admin-erase.ts'
+export type { ExportNow } from './admin-export.ts'
 export { hasAdminLine } from './admin-help.ts'
 export { mostJobs } from './admin-jobs.ts'
 export type { ReassignForm, ReassignRemark } from './admin-reassign.ts'
@@ -117,6 +122,9 @@ export const definedCards = [
   adminTemplatesCard,
   adminTemplateCard,
   ...definedWebhookCards,
+  adminExportCard,
+  adminPersonCard,
+  adminEraseCard,
   whyCard,
 ] as const
 
@@ -180,6 +188,9 @@ export const cards = {
   /** How much was asked for, decided and made in a period, and how long it took. */
   adminStats: (stats: Stats, viewer: Viewer): CardJson => renderStats(stats, viewer),
   /** What was given up; a friendly notice when nothing is. */
+  adminExport: (now: ExportNow, viewer: Viewer): CardJson => adminExportCard.render(adminExportView(now, viewer)),
+  adminPerson: (choice: PersonChoice): CardJson => adminPersonCard.render(adminPersonView(choice)),
+  adminErase: (now: ErasureNow, viewer: Viewer): CardJson => adminEraseCard.render(adminEraseView(now, viewer)),
   adminJobs: (given: GivenUpJobs, viewer: Viewer): CardJson =>
     given.jobs.length === 0
       ? cards.notice({ code: 'nothingGivenUp' }, viewer)

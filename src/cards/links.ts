@@ -22,7 +22,11 @@ export const siteAddress = (request: Request, siteRoot: string): string =>
 
 /** The address that a request asks for, as people read it: of a mailbox the primary one, of a site without the scheme. */
 export const askedAddress = (request: Request, { siteRoot }: Viewer): string =>
-  isForMailbox(request) ? request.address : withoutScheme(`${siteRoot}${request.alias}`)
+  isForMailbox(request) || request.alias === ''
+    ? 'address' in request
+      ? request.address
+      : ''
+    : withoutScheme(`${siteRoot}${request.alias}`)
 
 /**
  * Where Outlook on the web opens a shared mailbox, for those who have full access; for a room or a device a new meeting

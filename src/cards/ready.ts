@@ -24,6 +24,8 @@ const about = {
   took: z.enum(['plain', 'approval']),
   duration: z.string(),
   waited: z.string(),
+  /** Whether the same can be asked for again: what was asked for is still known. */
+  again: z.boolean(),
 }
 
 export const siteReadyCard = defineCard({
@@ -94,5 +96,6 @@ function aboutOf(request: Request, checks: CheckRow[], { locale }: Viewer) {
     took: request.approvals.length > 0 ? ('approval' as const) : ('plain' as const),
     duration: duration(end - start),
     waited: duration(queued - start),
+    again: request.reducedAt === undefined,
   }
 }

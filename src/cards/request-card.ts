@@ -69,6 +69,8 @@ export const requestStatusCard = defineCard({
     needed: z.int(),
     /** What has happened while it waits. */
     waits: z.array(line),
+    /** When its details were removed; `''` while they are there. */
+    reducedAt: z.string(),
     /** The name that somebody else has, and one that is free. */
     taken: z.string(),
     free: z.string(),
@@ -121,6 +123,7 @@ export function requestStatusView(
     people: stage ? decidersNow(stage) : '',
     needed: stage ? missing(stage) : 0,
     waits: stage ? linesForRequester(request, stage, viewer) : [],
+    reducedAt: request.reducedAt === undefined ? '' : moment(request.reducedAt, viewer, 'day'),
     comment: cut(said.comment, longest.text),
     ...namesOf(request),
     commentBy: cut(said.by, longest.name),
@@ -180,14 +183,16 @@ function sentenceOf(request: Request, state: RequestState, { isAdmin }: Viewer):
   const creating = mailbox ? ('creatingMailbox' as const) : ('creating' as const)
   const unfinished = request.followUp.state === 'late' ? late : creating
   const { taken, free } = namesOf(request)
+  // What it asked for is gone, so that nobody can change it and send it again.
+  const isGone = request.reducedAt !== undefined
   const table = {
     pendingApproval: openStage(request.approvals)?.rule === 'quorum' ? 'waitingQuorum' : 'waiting',
     queued: request.followUp.state === 'late' ? late : 'queued',
     provisioning: unfinished,
     succeeded: 'ready',
     failed: taken === '' ? (isAdmin ? 'failedForAdmin' : 'failed') : free === '' ? 'nameTakenOnly' : 'nameTaken',
-    rejected: 'rejected',
-    expired: 'expired',
+    rejected: isGone ? 'nothing' : 'rejected',
+    expired: isGone ? 'nothing' : 'expired',
     cancelled: leftOf(request, isAdmin),
   } as const satisfies Record<RequestState, (typeof sentences)[number]>
   return table[state]
@@ -205,6 +210,7 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const actor = { id: viewer.id, displayName: '', userPrincipalName: '', tenantId: request.tenantId, isAdmin: false }
   const admin = { ...actor, isAdmin: viewer.isAdmin === true }
   const own = isOwn(request, viewer)
+  const isGone = request.reducedAt !== undefined
   const moves: readonly RequestState[] = transitions[request.status]
   const rename = own && state === 'failed' && isTakenName(request.problem)
   const retry = viewer.isAdmin === true && state === 'failed' && !rename
@@ -212,14 +218,14 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const cancel = !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
   const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
   return {
-    edit: own && (state === 'rejected' || state === 'expired' || state === 'cancelled'),
+    edit: own && !isGone && (state === 'rejected' || state === 'expired' || state === 'cancelled'),
     rename,
     retry,
     decide,
     // One long button, or two others, leave no room on a phone; what they hide can be typed.
     refresh: !rename && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
-    again: own && state === 'succeeded',
+    again: own && !isGone && state === 'succeeded',
     cancel,
   }
 }

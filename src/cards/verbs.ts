@@ -49,5 +49,8 @@ export const verbs = [
   'admin.redeliver',
   'admin.resend',
   'admin.audit',
+  'admin.export',
+  'admin.erase',
+  'admin.undelegate',
 ] as const
 export type Verb = (typeof verbs)[number]

@@ -49,6 +49,8 @@ export const access = {
   'delivery.replay': ['admin'],
   'webhook.test': ['admin'],
   'webhook.enable': ['admin'],
+  'export.create': ['admin'],
+  'person.erase': ['admin'],
 } as const satisfies Record<string, readonly Role[]>
 export type Permission = keyof typeof access
 

@@ -50,6 +50,8 @@ export const auditActions = [
   'dismissed',
   'webhook-replayed',
   'text-erased',
+  'reduced',
+  'person-erased',
 ] as const
 export type AuditAction = (typeof auditActions)[number] | `step:${RequestStep['name']}`
 
@@ -68,7 +70,11 @@ export const cardKey = z.union([
 ])
 export type CardKey = z.output<typeof cardKey>
 /** Cards that tell of no one request: what turned, and when. */
-export const noticeKey = z.union([z.templateLiteral(['health:', z.enum(['red', 'well']), ':', z.string()])])
+export const noticeKey = z.union([
+  // To who had somebody erased: whom, and by which order.
+  z.templateLiteral(['erased:', z.uuid(), ':', z.uuid()]),
+  z.templateLiteral(['health:', z.enum(['red', 'well']), ':', z.string()]),
+])
 export type NoticeKey = z.output<typeof noticeKey>
 /** Whether a card can be decided on. */
 export const isForApprover = (key: CardKey): boolean => key.startsWith('approval:') || key.startsWith('reminder:')
@@ -106,6 +112,8 @@ export const jobPayloads = {
   'realign-approvals': z.object({ v, tenantId: z.uuid(), personId: z.uuid() }),
   /** Submits rows of a batch until it has to wait; it orders the next turn. */
   'run-batch': z.object({ v, batchId: z.uuid(), turn: z.int().min(0) }),
+  /** Removes what is known of a person; `by` is told when it is done. */
+  'erase-person': z.object({ v, tenantId: z.uuid(), personId: z.uuid(), by: z.uuid(), erasureId: z.uuid() }),
   /** One attempt to deliver one webhook. */
   'deliver-webhook': z.object({ v, deliveryId: z.uuid(), attempt: z.int().min(0) }),
 } as const

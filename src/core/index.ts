@@ -57,6 +57,7 @@ export * from './draft.ts'
 export type { DraftView } from './draft-view.ts'
 export type { StatusCard } from './drafting.ts'
 export type * from './edge-ports.ts'
+export type { ErasureNotice } from './erasure-notes.ts'
 export * from './errors.ts'
 
 export * from './events.ts'
@@ -76,6 +77,17 @@ export {
   sentences,
   type Writing,
 } from './explanation-words.ts'
+export * from './export-link.ts'
+export type { ExportedEntry, UnreadableRequest } from './export-rows.ts'
+export type {
+  ClosedLink,
+  Days,
+  ExportFile,
+  ExportLink,
+  ExportOffer,
+  ExportQuery,
+  ExportSource,
+} from './exporting.ts'
 export { asksForAddress } from './form-values.ts'
 export { type HealthFacts, judgeHealth } from './health.ts'
 export type { HealthNotice } from './health-notice.ts'
@@ -109,6 +121,9 @@ export {
 } from './origin.ts'
 export { type Override, refuseOverride } from './override.ts'
 export { type Period, type PeriodName, type Place, periodNames, periodOf, periodOfDays, type Span } from './period.ts'
+export * from './person-data.ts'
+export type { Erasure, ErasureBlocks, ErasureOrdered } from './person-erasure.ts'
+export { withoutPerson } from './person-redaction.ts'
 export { type Evaluation, isForMailboxPlan, type MailboxPlan, type Plan, type SitePlan } from './plan.ts'
 export type * from './ports.ts'
 export { type Resource, resourceOf } from './preview.ts'
@@ -121,6 +136,7 @@ export * from './request-basis.ts'
 export { type RequestPreview, requestPreview } from './request-preview.ts'
 export * from './request-view.ts'
 export * from './resource.ts'
+export { type RetentionStore, reduced } from './retention.ts'
 export { signingSecrets } from './signing-secrets.ts'
 export {
   findSimilar,

@@ -8,6 +8,8 @@ export const organisationActions = [
   'exported',
   'export-read',
   'person-exported',
+  'delegation-ended',
+  'erasure-ordered',
   'person-erased',
   'webhook-tested',
   'webhook-switched-on',

@@ -5,9 +5,12 @@ import type { DelegationStore } from './delegation.ts'
 import type { Directory } from './directory-ports.ts'
 import type { DraftStore } from './draft.ts'
 import type { JobName, JobOrder } from './events.ts'
+import type { ExportSource } from './exporting.ts'
 import type { HealthWatchStore } from './health-watch.ts'
 import type { NoticeStore } from './notices.ts'
+import type { PersonStore } from './person-data.ts'
 import type { ProcessStore, Workers } from './processes.ts'
+import type { RetentionStore } from './retention.ts'
 import type { StatsStore } from './stats.ts'
 import type {
   AuditLog,
@@ -113,6 +116,9 @@ export interface Ports {
   readonly sentCards: SentCards
   readonly notices: NoticeStore
   readonly stats: StatsStore
+  readonly exports: ExportSource
+  readonly retention: RetentionStore
+  readonly personData: PersonStore
   readonly conversations: ConversationStore
   readonly jobs: Jobs
   readonly deadLetters: DeadLetters
@@ -141,4 +147,8 @@ export interface Settings {
   readonly followUpWebhookUrl: string | null
   /** Networks (`10.1.0.0/16`) that webhooks of templates may go to although they are private, and by http. */
   readonly webhookAllowCidrs: readonly string[]
+  /** Where links to exports lead, and what signs them; without it there are none. */
+  readonly exportLinks?: { readonly root: string; readonly key: Uint8Array }
+  /** After how many days a request that has ended is reduced to what the audit needs; absent: never. */
+  readonly retentionDays?: number
 }

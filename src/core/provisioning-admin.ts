@@ -2,8 +2,11 @@ import { readQueue, readStuck } from './administration.ts'
 import { readAudit, readOrganisationAudit } from './audit-report.ts'
 import { readCertificate } from './certificate.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import { type Days, offerExport } from './exporting.ts'
 import { readHealth, readOwnHealth } from './health.ts'
 import type { Period } from './period.ts'
+import { findPerson, offerPersonExport } from './person-data.ts'
+import { endDelegationsOf, orderErasure, readErasure } from './person-erasure.ts'
 import type { Ports, Settings } from './ports.ts'
 import { readSilent, takeOver } from './processes.ts'
 import type { Door } from './provisioning-door.ts'
@@ -26,5 +29,13 @@ export function createAdministration(ports: Ports, settings: Settings, to: Door)
     deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),
     dismiss: to('deadLetter.dismiss', (actor, letterId: string) => dismissDeadLetter(ports, actor, letterId)),
     replay: to('deadLetter.replay', (actor, letterId: string) => replayDeadLetter(ports, settings, actor, letterId)),
+    export: to('export.create', (actor, days: Days) => offerExport(ports, settings, actor, days)),
+    findPerson: to('export.create', (actor, typed: string) => findPerson(ports, actor, typed)),
+    exportPerson: to('export.create', (actor, personId: string) => offerPersonExport(ports, settings, actor, personId)),
+    erasure: to('person.erase', (actor, personId: string) => readErasure(ports, actor, personId)),
+    erase: to('person.erase', (actor, personId: string, confirmed: { address: string; erasureId: string }) =>
+      orderErasure(ports, actor, personId, confirmed),
+    ),
+    endDelegations: to('person.erase', (actor, personId: string) => endDelegationsOf(ports, actor, personId)),
   }
 }

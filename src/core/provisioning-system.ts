@@ -5,10 +5,13 @@ import { completeByWebhook, lookWhetherThere } from './completion.ts'
 import { realignAll } from './delegation.ts'
 import type { CardKey, JobPayload, NoticeKey } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
+import { openExport } from './exporting.ts'
 import { deliverNotice, type NoticeOrder, tellAdminsAll } from './notices.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
+import { erasePerson } from './person-erasure.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Deciding, noteRefused } from './refused.ts'
+import { reduceOld } from './retention.ts'
 import { tendStage } from './tend.ts'
 import { watch } from './watchdog.ts'
 
@@ -44,6 +47,11 @@ export function createSystem(ports: Ports, settings: Settings) {
     tell: (outbox: Outbox, order: NoticeOrder, attempt: number) =>
       deliverNotice(ports, settings, outbox, order, attempt),
     tellAdmins: (notice: NoticeKey) => tellAdminsAll(ports, settings, notice),
+    /** What a link to an export gives; whoever has it needs no more. */
+    openExport: (token: string, isLook: boolean) => openExport(ports, settings, token, isLook),
+    /** Removes the details of what ended long ago; ends early when it is told to. */
+    reduceOld: (stopping: AbortSignal) => reduceOld(ports, settings, stopping),
+    erasePerson: (order: JobPayload<'erase-person'>) => erasePerson(ports, order),
     meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),
     isClosed: (tenantId: string, personId: string) => isClosed(ports, tenantId, personId),
     catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),

@@ -20,7 +20,8 @@ const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled'
  */
 export async function draftFromRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
   const request = await read(ports, actor, requestId)
-  if (!isOwn(request, actor) || !endedInVain.includes(request.status)) return { step: 'submitted', request }
+  if (!isOwn(request, actor) || isReduced(request) || !endedInVain.includes(request.status))
+    return { step: 'submitted', request }
   const { problem } = request
   const free = isTakenName(problem) ? problem.suggestion : undefined
   const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
@@ -38,10 +39,14 @@ export async function draftFromRequest(ports: Ports, actor: Actor, requestId: st
  */
 export async function draftLikeRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
   const request = await read(ports, actor, requestId)
-  if (!isOwn(request, actor) || request.status !== 'succeeded') return { step: 'submitted', request }
+  if (!isOwn(request, actor) || isReduced(request) || request.status !== 'succeeded')
+    return { step: 'submitted', request }
   const { name: _, alias: __, ...values } = await stillAllowed(ports, actor, request)
   return openDraft(ports, actor, request.template.id, { values, basedOn: basisOf(request, 'repeat') })
 }
+
+/** What it asked for is not known any more. */
+const isReduced = ({ reducedAt }: Request): boolean => reducedAt !== undefined
 
 const isOwn = ({ requester, tenantId }: Request, actor: Actor): boolean =>
   requester.id === actor.id && tenantId === actor.tenantId

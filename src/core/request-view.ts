@@ -23,6 +23,7 @@ const common = {
   steps: z.array(requestStep),
   checks: z.array(check),
   problem: problem.nullable(),
+  reducedAt: instant.optional().describe('When its details were removed; what is left is what the audit needs.'),
 }
 
 /**
@@ -62,6 +63,7 @@ export function viewOf(request: Request): RequestView {
     steps,
     checks,
     problem,
+    ...(request.reducedAt !== undefined && { reducedAt: request.reducedAt }),
   }
   const reason = request.reason && { reason: request.reason }
   if (!isForMailbox(request)) {

@@ -108,6 +108,8 @@ const common = {
   /** When work first began: what the tenant holds from before is not ours. */
   startedAt: instant.nullable().default(null),
   finishedAt: instant.nullable(),
+  /** When its details were removed, as the organisation's retention has it: what is left is what the audit needs. */
+  reducedAt: instant.optional(),
   version: z.int(),
 }
 const requestForSite = z.object({

@@ -106,8 +106,11 @@ export interface AuditLog {
   timeline(requestId: string): Promise<AuditEntry[]>
   /** The chain of a request and what is wrong with it; undefined where nothing at all is known of it. */
   prove(requestId: string): Promise<Proof | undefined>
-  /** Erases the words of all entries that are of a person or name them, and says so; returns how many. The proof stays. */
-  erase(personId: string, at: Date): Promise<number>
+  /**
+   * Erases the words of all entries that are of a person or name them, by id or by one of these names, and says so; returns how many.
+   * The proof stays.
+   */
+  erase(personId: string, at: Date, names?: readonly string[]): Promise<number>
 }
 
 /** The numbers in names that have a `{counter}`, counted apart by `scope`; 0 before the first. */

@@ -92,6 +92,8 @@ export const answerHeaders = {
   Allow: text('The methods of this address (RFC 9110 §10.2.1).', 'GET, HEAD'),
   Accept: text('What the body may be instead (RFC 9110 §12.5.1).', 'application/json'),
   'Accept-Encoding': text('Which content coding is taken: none (RFC 9110 §12.5.3).', 'identity'),
+  'Content-Disposition': text('A file to be kept, and its name (RFC 6266).', 'attachment; filename="requests.csv"'),
+  'Referrer-Policy': text('Where a page leads is not told from where.', 'no-referrer', { const: 'no-referrer' }),
   'Content-Security-Policy': text(
     'What the page may load: its own files only.',
     "default-src 'none'; script-src 'self'",

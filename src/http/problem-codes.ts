@@ -121,6 +121,9 @@ const ofHttp = {
     again,
     'Retry-After',
   ),
+  'link-refused': code(403, 'Whoever had the link made is no admin any more.', 'Have an admin ask for one.'),
+  'link-changed': code(404, 'The link is not as it was made.', 'Copy the whole of it, or ask the bot for a new one.'),
+  'link-expired': code(410, 'The link worked for a quarter of an hour.', 'Ask the bot for a new one: `admin export`.'),
   'body-too-large': code(413, 'The body has more bytes than are taken.', 'Send less; the limit is in `detail`.'),
   'unsupported-media-type': {
     ...code(415, 'The body is not application/json in UTF-8, or has a content coding.', 'Send plain application/json.'),
@@ -167,6 +170,7 @@ export const problemTitles: Readonly<Record<number, string>> = {
   406: 'Not acceptable',
   408: 'Too slow',
   409: 'Conflict',
+  410: 'No longer there',
   412: 'Changed meanwhile',
   413: 'Too large',
   415: 'Unsupported media type',

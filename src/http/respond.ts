@@ -95,8 +95,10 @@ export function sendError(exchange: Exchange, error: unknown): Problem {
   return problem
 }
 
-/** The path as it was asked for, without the query: people put secrets there. */
-export const pathOf = ({ url = '/' }: IncomingMessage): string => (url.split(/[?#]/, 1)[0] ?? '/').slice(0, 500)
+/** The path as it was asked for, without the query: people put secrets there. A link to an export is a secret itself. */
+export const pathOf = ({ url = '/' }: IncomingMessage): string =>
+  (url.split(/[?#]/, 1)[0] ?? '/').replace(secretPath, '$1…').slice(0, 500)
+const secretPath = /(\/exports\/v1\/).+/i
 
 /** Whether an Accept header takes JSON (RFC 9110 §12.5.1): the most specific range that matches decides. */
 export function acceptsJson(accept: string | undefined): boolean {

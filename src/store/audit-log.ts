@@ -15,6 +15,7 @@ import {
 } from '../core/index.ts'
 import { proofsOf } from './audit-rows.ts'
 import type { Database } from './database.ts'
+import { patterns } from './person-names.ts'
 
 /** Who did what, when: appended in the transaction of the change itself, each entry tied to the one before. */
 export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
@@ -77,16 +78,19 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
       const [proof] = await proofsOf(database, key, [requestId])
       return proof
     },
-    async erase(personId, at) {
-      const { rows } = await database.query<{ requestId: string; tenantId: string }>(
-        `SELECT DISTINCT request_id AS "requestId", tenant_id AS "tenantId" FROM audit_log
-         WHERE ${mentions} AND seq IS NOT NULL ORDER BY 1`,
-        [personId],
+    async erase(personId, at, names = []) {
+      const written = patterns(names)
+      const { rows } = await database.patiently(() =>
+        database.query<{ requestId: string; tenantId: string }>(
+          `SELECT DISTINCT request_id AS "requestId", tenant_id AS "tenantId" FROM audit_log
+           WHERE ${mentions} AND seq IS NOT NULL ORDER BY 1`,
+          [personId, written],
+        ),
       )
       let erased = 0
       for (const { requestId, tenantId } of rows)
         erased += await database.transaction(async () => {
-          const entries = await eraseIn(database, requestId, personId)
+          const entries = await eraseIn(database, requestId, personId, written)
           const said = { requestId, tenantId, at: at.toISOString(), actor: system, action: erasure, data: { entries } }
           if (entries.length > 0) await appendTo(requestId, [said])
           return entries.length
@@ -100,15 +104,21 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
 const isOfOrganisation = (chainId: string, entries: readonly AuditEntry[]): boolean =>
   entries.every(({ tenantId }) => tenantId === chainId)
 
-/** Entries by a person, and those whose words name them. */
-const mentions = `body IS NOT NULL AND (actor_id = $1 OR position($1 IN body::text) > 0)`
+/** Entries by a person, and those whose words name them; but for those that say by id that they were erased. */
+const mentions = `body IS NOT NULL AND (actor_id = $1 OR position($1 IN body::text) > 0 OR lower(body::text) LIKE ANY($2::text[]))
+  AND NOT (request_id = tenant_id AND actor_id <> $1 AND action = ANY('{erasure-ordered,person-erased}'))`
 
-async function eraseIn(database: Database, requestId: string, personId: string): Promise<number[]> {
+async function eraseIn(
+  database: Database,
+  requestId: string,
+  personId: string,
+  written: readonly string[],
+): Promise<number[]> {
   await database.query('SELECT FROM audit_heads WHERE request_id = $1 FOR UPDATE', [requestId])
   const { rows } = await database.query<{ seq: number }>(
-    `UPDATE audit_log SET body = NULL, salt = NULL WHERE ${mentions} AND request_id = $2 AND seq IS NOT NULL
+    `UPDATE audit_log SET body = NULL, salt = NULL WHERE ${mentions} AND request_id = $3 AND seq IS NOT NULL
      RETURNING seq`,
-    [personId, requestId],
+    [personId, written, requestId],
   )
   return rows.map(({ seq }) => seq).sort((one, other) => one - other)
 }

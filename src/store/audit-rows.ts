@@ -14,7 +14,7 @@ import {
 import type { Database } from './database.ts'
 
 /** A moment as entries have it; of one with more digits, all of them. */
-const iso = (column: string): string =>
+export const iso = (column: string): string =>
   `regexp_replace(to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z'`
 
 interface Row {

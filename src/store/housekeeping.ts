@@ -11,21 +11,30 @@ interface Housekeeping {
   readonly stores: Stores
   readonly now: () => Date
   readonly warn: (fields: object, message: string) => void
+  /** Removes the details of what ended long ago, until it is told to stop. */
+  readonly reduce?: (stopping: AbortSignal) => Promise<unknown>
 }
 
 /** Forgets what is old a minute after the start and then every hour, in one of all processes. Returns what ends it. */
-export function startHousekeeping({ database, stores, now, warn }: Housekeeping): () => void {
+export function startHousekeeping({ database, stores, now, warn, reduce }: Housekeeping): () => void {
   let timer: NodeJS.Timeout | undefined
+  const stopping = new AbortController()
   const turn = () => {
     timer = setTimeout(turn, HOUR_MILLISECONDS)
     database
       .patiently(async () => {
-        if (await isOurTurn(database)) await forgetOld(stores, now())
+        if (!(await isOurTurn(database))) return
+        // First, so that what hangs on a request and is old is forgotten by its own store just after.
+        await reduce?.(stopping.signal)
+        await forgetOld(stores, now())
       })
       .catch((error: unknown) => warn({ err: error }, 'what is old could not be forgotten'))
   }
   timer = setTimeout(turn, FIRST_MILLISECONDS + Math.random() * JITTER_MILLISECONDS)
-  return () => clearTimeout(timer)
+  return () => {
+    stopping.abort()
+    clearTimeout(timer)
+  }
 }
 
 /** True for the first that asks within an hour, by the clock of the store. */

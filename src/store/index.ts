@@ -10,14 +10,17 @@ import { createDelegationStore } from './delegations.ts'
 import { createDeliveryStore } from './deliveries.ts'
 import { createDirectorySightings } from './directory-sightings.ts'
 import { createDraftStore } from './drafts.ts'
+import { createExportSource } from './exports.ts'
 import { createHealthWatchStore } from './health-watch.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
 import { createInbox } from './inbox.ts'
 import { createNameCounters } from './name-counters.ts'
 import { createNoticeStore } from './notices.ts'
+import { createPersonStore } from './person-data.ts'
 import { createProcessStore } from './processes.ts'
 import { createRequestStore } from './requests.ts'
 import { createReservations } from './reservations.ts'
+import { createRetentionStore } from './retention.ts'
 import { createSentCards } from './sent-cards.ts'
 import { type CallCounts, createCallCounts } from './service-calls.ts'
 import { createStatsStore } from './stats.ts'
@@ -49,6 +52,9 @@ type StorePorts = Pick<
   | 'sentCards'
   | 'notices'
   | 'stats'
+  | 'exports'
+  | 'retention'
+  | 'personData'
   | 'conversations'
   | 'processes'
   | 'healthWatch'
@@ -85,6 +91,9 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     sentCards: createSentCards(database),
     notices: createNoticeStore(database),
     stats: createStatsStore(database),
+    exports: createExportSource(database),
+    retention: createRetentionStore(database),
+    personData: createPersonStore(database),
     conversations: createConversationStore(database),
     processes: createProcessStore(database),
     healthWatch: createHealthWatchStore(database),

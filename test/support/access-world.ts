@@ -96,7 +96,7 @@ export function withAccessWorld() {
           replay: async () => true,
         },
       },
-      { tenantId, admins: [groups.admins] },
+      { tenantId, admins: [groups.admins], exportLinks: { root: 'https://contoso.example', key: Buffer.alloc(32, 1) } },
     )
     const atEnd = (close: () => unknown) => void closes.push(close)
     const connector = await startConnector()

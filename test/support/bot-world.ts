@@ -177,6 +177,7 @@ export function withBotWorld(): BotWorld {
       followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 },
       followUpWebhookUrl: null,
       webhookAllowCidrs: [],
+      exportLinks: { root: 'https://contoso.example', key: Buffer.alloc(32, 1) },
     })
     await seedTemplates(ports, contosoTenant, [projectSite, openCommunity, ...mailboxTemplates])
     const note = (facts: object, message: string) => {

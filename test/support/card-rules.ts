@@ -52,6 +52,8 @@ function brokenExecute(node: Node, at: string): string[] {
     'stage',
     'templateId',
     'letterId',
+    'personId',
+    'erasureId',
     'before',
     'after',
     'of',

@@ -30,6 +30,7 @@ import { type Sample, sample } from './card-sample.ts'
 import { adminSamples } from './card-samples-admin.ts'
 import { delegationSamples } from './card-samples-delegation.ts'
 import { draftSamples } from './card-samples-drafts.ts'
+import { exportSamples } from './card-samples-export.ts'
 import { formSamples } from './card-samples-forms.ts'
 import { listSamples } from './card-samples-lists.ts'
 import { mailboxSamples } from './card-samples-mailboxes.ts'
@@ -213,6 +214,7 @@ export const samples: readonly Sample[] = [
   ...adminSamples,
   ...mendingSamples,
   ...webhookSamples,
+  ...exportSamples,
   ...simulateSamples,
   ...statsSamples,
   ...whySamples,

@@ -2,6 +2,8 @@ import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
 import { pageOrganisationAudit } from './admin-audit.ts'
 import { examineDelivery, pageDeliveries, redeliver } from './admin-deliveries.ts'
+import { endDelegationsAsAdmin, eraseAsAdmin } from './admin-erase.ts'
+import { exportAsAdmin } from './admin-export.ts'
 import { readCertificateAsAdmin } from './admin-health.ts'
 import { pageQueue, pageStuck } from './admin-lists.ts'
 import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
@@ -75,4 +77,7 @@ export const cardActions = cardActionRegistry(
   redeliver,
   resendFailed,
   pageOrganisationAudit,
+  exportAsAdmin,
+  eraseAsAdmin,
+  endDelegationsAsAdmin,
 )

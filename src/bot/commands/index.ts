@@ -11,6 +11,7 @@ import {
   adminStuckCommand,
 } from './admin.ts'
 import { adminApproveCommand, adminReassignCommand, adminRejectCommand } from './admin-decide.ts'
+import { adminEraseCommand, adminExportCommand, adminExportPersonCommand } from './admin-export.ts'
 import { adminHelpFor } from './admin-help.ts'
 import { adminSimulateCommand } from './admin-simulate.ts'
 import { adminStatsCommand } from './admin-stats.ts'
@@ -51,6 +52,9 @@ export const commands: readonly Command[] = commandRegistry(
   adminHealthCommand,
   adminJobsCommand,
   adminStatsCommand,
+  adminExportCommand,
+  adminExportPersonCommand,
+  adminEraseCommand,
   adminTemplatesCommand,
   ...adminTemplateCommands,
   adminWebhooksCommand,

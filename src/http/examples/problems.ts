@@ -45,6 +45,15 @@ const said: Readonly<Record<ProblemCode, Said>> = {
     'You have 1 open requests, which is the most at a time. Wait for one to finish, or cancel one.',
   ],
   unavailable: [sites, 'The directory does not answer just now. Please try again in a minute.'],
+  'link-refused': ['/exports/v1/…', 'Whoever asked for this link is no admin any more.'],
+  'link-changed': [
+    '/exports/v1/…',
+    'This is not a whole link of ours. Ask the bot for a new one in Teams: type admin export.',
+  ],
+  'link-expired': [
+    '/exports/v1/…',
+    'This link has expired: it worked for 15 minutes. Ask the bot for a new one in Teams: type admin export.',
+  ],
   'malformed-request': [sites, 'The body ended before it was whole.'],
   'malformed-json': [sites, 'The body is not JSON.'],
   'duplicate-key': [

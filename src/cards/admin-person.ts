@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { Person } from '../core/index.ts'
+import { defineCard } from './define-card.ts'
+import { cut, longest } from './words.ts'
+
+/** Whom an admin may have meant: nobody was named, nobody was found, or several were. */
+export interface PersonChoice {
+  readonly purpose: 'export' | 'erase'
+  readonly typed: string
+  readonly people: readonly Person[]
+}
+
+export const adminPersonCard = defineCard({
+  name: 'admin-person',
+  data: z.strictObject({
+    purpose: z.enum(['export', 'erase']),
+    says: z.enum(['howTo', 'nobody', 'which']),
+    typed: z.string(),
+    rows: z.array(z.strictObject({ title: z.string(), says: z.string(), command: z.string() })).max(6),
+  }),
+})
+
+const words = { export: 'admin export person', erase: 'admin erase' } as const
+
+/** Asks which person is meant. */
+export function adminPersonView({
+  purpose,
+  typed,
+  people,
+}: PersonChoice): Parameters<typeof adminPersonCard.render>[0] {
+  return {
+    purpose,
+    says: people.length > 0 ? 'which' : typed === '' ? 'howTo' : 'nobody',
+    typed: cut(typed, longest.title),
+    rows: people.slice(0, 6).map(({ id, displayName, userPrincipalName }) => ({
+      title: cut(displayName || id, longest.name),
+      says: cut(userPrincipalName || id, longest.address),
+      command: `${words[purpose]} ${id}`,
+    })),
+  }
+}

@@ -1,0 +1,49 @@
+import { erasedName } from './person-data.ts'
+import { provisioningRequest, type Request } from './request.ts'
+import type { Person } from './resource.ts'
+import { reduced } from './retention.ts'
+
+type Json = Readonly<Record<string, unknown>>
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What is an address or an id of a resource, and no word about a person. */
+const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url', 'name', 'domain', 'code', 'status']
+/** A shorter name could be a part of any word. */
+const shortestName = 4
+
+/** A value without a person: their name and address in it, wherever they stand, and the comments that they wrote. */
+export function withoutPerson(value: unknown, person: Person, key = ''): unknown {
+  if (typeof value === 'string') return structural.includes(key) ? value : withoutNames(value, person)
+  if (Array.isArray(value)) return value.map((one) => withoutPerson(one, person, key))
+  if (!isObject(value)) return value
+  if (value['id'] === person.id && typeof value['displayName'] === 'string')
+    return {
+      ...value,
+      displayName: erasedName,
+      ...('userPrincipalName' in value && { userPrincipalName: '' }),
+    }
+  const isTheirs = isObject(value['by']) && value['by']['id'] === person.id
+  const members = Object.entries(value).filter(([name]) => !(isTheirs && name === 'comment'))
+  return Object.fromEntries(members.map(([name, one]) => [name, withoutPerson(one, person, name)]))
+}
+
+/** The same of a text, also where it is JSON in a string. */
+function withoutNames(text: string, { displayName, userPrincipalName }: Person): string {
+  const names = [userPrincipalName, displayName].filter((name) => name.length >= shortestName && name !== erasedName)
+  const written = names.flatMap((name) => [name, JSON.stringify(name).slice(1, -1)])
+  return [...new Set(written)].reduce((left, name) => left.replace(anyCase(name), erasedName), text)
+}
+const anyCase = (name: string): RegExp => new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi')
+
+/** A request without a person. One of their own that has ended keeps no words at all. */
+export function requestWithout(request: Request, person: Person, at: string): Request {
+  const isOwn = request.requester.id === person.id && request.finishedAt !== null && request.reducedAt === undefined
+  const bare = isOwn ? reduced(request, at) : request
+  const isTheirEnd = bare.cancelledBy?.id === person.id
+  const { displayName } = bare.details
+  const left = withoutPerson({ ...bare, ...(isTheirEnd && { cancelComment: '' }) }, person)
+  const read = provisioningRequest.parse(left)
+  // What the resource is called is the organisation's: the tenant has it too.
+  const named = { ...read.details, displayName }
+  return provisioningRequest.parse({ ...read, details: named })
+}
