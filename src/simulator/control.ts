@@ -3,6 +3,7 @@ import { clearCalls, listCalls } from './calls.ts'
 import { findPerson } from './contoso.ts'
 import { type Faults, faultRequest, matches } from './faults.ts'
 import { parseScope } from './login.ts'
+import { accountStates, setAccount } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import { defaultLifetime, type Tokens } from './tokens.ts'
 import { type Call, nobody, Refused, type Reply, type Service } from './wire.ts'
@@ -19,7 +20,9 @@ const tokenRequest = z.strictObject({
   claims: z.record(z.string(), z.unknown()).optional(),
 })
 
-/** The simulator's own doors, for tests and for `npm run token`: faults, the call log, any token. */
+const accountChange = z.strictObject({ userId: z.string(), state: z.enum(accountStates) })
+
+/** The simulator's own doors, for tests and for `npm run token`: faults, the call log, what becomes of accounts, any token. */
 export function controlService(
   tenant: Tenant,
   tokens: Tokens,
@@ -63,6 +66,13 @@ export function controlService(
       })),
       on('calls.clear', 'DELETE', /^\/control\/calls$/, () => {
         clearCalls(tenant)
+        return { status: 204 }
+      }),
+      on('accounts.change', 'POST', /^\/control\/accounts$/, (call) => {
+        const { userId, state } = parse(accountChange, call)
+        const person = findPerson(userId)
+        if (!person) throw new Refused(problem(404, `Nobody in Contoso is called '${userId}'.`))
+        setAccount(tenant, person, state)
         return { status: 204 }
       }),
       on('token', 'POST', /^\/control\/token$/, (call) => mintToken(tokens, parse(tokenRequest, call))),

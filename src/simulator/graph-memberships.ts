@@ -1,9 +1,9 @@
-import { findPerson } from './contoso.ts'
 import { referencedUser } from './graph-group-body.ts'
 import { alreadyThere, defaultGroupProperties } from './graph-groups.ts'
 import { userDefaults, userDoc } from './graph-users.ts'
 import { type GraphSettings, notFound } from './graph-wire.ts'
 import { page, select } from './odata.ts'
+import { personNow } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import {
   addObject,
@@ -62,7 +62,7 @@ export function membershipOperations(tenant: Tenant, settings: GraphSettings): r
       path: /^\/v1\.0\/groups\/([^/]+)\/transitiveMembers(?:\/microsoft\.graph\.user)?$/,
       handle: (call) => {
         const ids = transitiveMembers(tenant, group(call).id)
-        return list(call, call.path.endsWith('.user') ? ids.filter((id) => findPerson(id)) : ids)
+        return list(call, call.path.endsWith('.user') ? ids.filter((id) => personNow(tenant, id)) : ids)
       },
     },
   ]
@@ -71,7 +71,7 @@ export function membershipOperations(tenant: Tenant, settings: GraphSettings): r
 function listObjects(tenant: Tenant, settings: GraphSettings, call: Call, ids: readonly string[]): Reply {
   const { url, directoryExtension } = settings
   const value = ids.flatMap((id) => {
-    const person = findPerson(id)
+    const person = personNow(tenant, id)
     if (person) return { '@odata.type': '#microsoft.graph.user', ...select(userDoc(person), call.query, userDefaults) }
     const group = findGroup(tenant, 'id', id)
     if (!group) return []

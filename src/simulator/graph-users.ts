@@ -1,8 +1,9 @@
-import { addressesOf, contoso, findPerson, type Person } from './contoso.ts'
+import { addressesOf, contoso, type Person } from './contoso.ts'
 import { accountDoc, changeAccount, listDeleted, mailboxOfAccount } from './graph-mailbox-users.ts'
 import { searchTest } from './graph-search.ts'
 import { badRequest, type GraphSettings, notFound } from './graph-wire.ts'
 import { page, parseFilter, select } from './odata.ts'
+import { peopleNow, personNow } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import { groupDoc, groupsOf } from './tenant-groups.ts'
 import { allMailboxes } from './tenant-mailboxes.ts'
@@ -38,7 +39,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
       path: /^\/v1\.0\/users\/([^/]+)$/,
       handle: (call) => {
         const account = mailboxOfAccount(tenant, call.params[0] ?? '')
-        const doc = account ? accountDoc(account) : userDoc(person(call))
+        const doc = account ? accountDoc(account) : userDoc(person(tenant, call))
         return { status: 200, body: { '@odata.context': `${context}/$entity`, ...select(doc, call.query, defaults) } }
       },
     },
@@ -53,7 +54,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
       method: 'GET',
       path: /^\/v1\.0\/users\/([^/]+)\/manager$/,
       handle: (call) => {
-        const manager = findPerson(person(call).managerId ?? '')
+        const manager = personNow(tenant, person(tenant, call).managerId ?? '')
         if (!manager) return notFound(call, 'manager')
         const type = { '@odata.type': '#microsoft.graph.user' }
         const doc = select(userDoc(manager), call.query, defaults)
@@ -91,16 +92,16 @@ export function userDoc(person: Person): Record<string, unknown> {
 /** The default properties of a user inside other lists (owners, members). */
 export const userDefaults = defaults
 
-function person(call: Call): Person {
+function person(tenant: Tenant, call: Call): Person {
   const id = call.params[0] ?? ''
-  return findPerson(id) ?? notFound(call, id)
+  return personNow(tenant, id) ?? notFound(call, id)
 }
 
 /** The list is of people; a `$search` finds the accounts of mailboxes too, as in Graph. */
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
   const filter = call.query.get('$filter')
   const accounts = call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
-  const found = [...contoso.people.map(userDoc), ...accounts]
+  const found = [...peopleNow(tenant).map(userDoc), ...accounts]
     .filter(filter === null ? () => true : parseFilter(filter))
     .filter(searchTest(call, searchable))
     .map((doc) => select(doc, call.query, defaults))
@@ -116,7 +117,7 @@ function memberOf(tenant: Tenant, settings: GraphSettings, kind: 'memberOf' | 't
     method: 'GET',
     path: new RegExp(`^/v1\\.0/users/([^/]+)/${kind}(?:/microsoft\\.graph\\.group)?$`),
     handle: (call) => {
-      const groups = groupsOf(tenant, person(call).id, kind === 'transitiveMemberOf')
+      const groups = groupsOf(tenant, person(tenant, call).id, kind === 'transitiveMemberOf')
       const value = groups.map((group) => {
         const {
           [settings.directoryExtension]: extension,
@@ -138,7 +139,7 @@ function checkMemberGroups(tenant: Tenant, settings: GraphSettings, call: Call):
   if (!Array.isArray(asked) || asked.length === 0 || asked.length > 20) {
     return badRequest(call, "The collection 'groupIds' must have 1 to 20 group ids.")
   }
-  const held = new Set(groupsOf(tenant, person(call).id, true).map((group) => group.id))
+  const held = new Set(groupsOf(tenant, person(tenant, call).id, true).map((group) => group.id))
   const value = asked.filter((id) => typeof id === 'string' && held.has(id.toLowerCase()))
   return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#Collection(Edm.String)`, value } }
 }

@@ -41,6 +41,7 @@ const schema = `
   create table if not exists deleted_accounts (
     id text primary key, user_principal_name text not null, mail text not null, display_name text not null,
     deleted_at text not null);
+  create table if not exists people_changed (id text primary key, state text not null);
   create table if not exists installed_apps (
     id text primary key, user_id text not null, app_id text not null, unique (user_id, app_id));
   create table if not exists seeds (name text primary key);
