@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import {
+  type ByHandNotes,
   createHealthWatcher,
   type Outbox,
   type Ports,
@@ -18,6 +19,7 @@ interface Watched {
   readonly settings: Settings
   readonly queue: Queue
   readonly byHand: Outbox
+  readonly notes: ByHandNotes
   readonly log: Logger
   readonly own: Pick<ServiceProcess, 'processId' | 'version' | 'startedAt'>
   /** Whether no other process can be at work: who else is in the list has ended, and left nothing. */
@@ -26,13 +28,23 @@ interface Watched {
 }
 
 /** Says that this process is there, and looks after the health of the service, until the end. */
-export async function startWatch({ ports, settings, queue, byHand, log, own, alone, times = watchTimes }: Watched) {
+export async function startWatch({
+  ports,
+  settings,
+  queue,
+  byHand,
+  notes,
+  log,
+  own,
+  alone,
+  times = watchTimes,
+}: Watched) {
   const name = `${hostname().split('.')[0]} / ${process.pid}`
   const { processes, clock } = ports
   if (alone) await processes.forgetOthers(own.processId)
   const beat = () => processes.beat({ ...own, name, works: queue.isWorking() })
   const heartbeat = await startHeartbeat(beat, log, clock.now)
-  const watcher = createHealthWatcher(ports, settings, { holder: own.processId, byHand, times })
+  const watcher = createHealthWatcher(ports, settings, { holder: own.processId, byHand, notes, times })
   const watch = startHealthWatch(watcher, times, log)
   return {
     /** When this process last wrote into its store. */

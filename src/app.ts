@@ -35,6 +35,7 @@ import { createFigures } from './metrics.ts'
 import { createReadings } from './metrics-readings.ts'
 import {
   chatPaceInMemory,
+  createByHandNotes,
   createStores,
   type Database,
   openDatabase,
@@ -178,6 +179,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopWatchdog = startWatchdog(queue, log, clock.now)
   const watch = await startWatch({
     ...{ ports, settings, queue, byHand, log, own, times: substitutes.watchTimes },
+    notes: createByHandNotes(surroundings.dataDir),
     alone: database.engine === 'embedded' && leftJobs === 0,
   })
   writtenAt = watch.writtenAt

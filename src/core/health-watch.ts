@@ -77,3 +77,15 @@ export interface HealthWatchStore {
   /** Writes what came of it; only after `hold` was answered once, by whomever. */
   put(tenantId: string, watch: HealthWatch): Promise<void>
 }
+
+/** What admins were told while the store was away, and whom: person and what became of it. */
+export const byHandNote = z.object({
+  watch: healthWatch,
+  told: z.array(z.tuple([z.uuid(), z.enum(['sending', 'sent', 'unknown'])])),
+})
+export type ByHandNote = z.output<typeof byHandNote>
+/** Keeps it outside of the store, for when the process ends before the store is back. */
+export interface ByHandNotes {
+  read(): Promise<ByHandNote | undefined>
+  write(note: ByHandNote | null): Promise<void>
+}

@@ -5,20 +5,29 @@ import type { NoticeKey } from './events.ts'
 import { readHealth } from './health.ts'
 import { healthNotice } from './health-notice.ts'
 import type { HealthReport } from './health-report.ts'
-import { afterLook, type HealthLook, type HealthWatch, redNotice, type WatchTimes, watchTimes } from './health-watch.ts'
-import { deliverNotice, type SentNotice, tellOrder } from './notices.ts'
+import {
+  afterLook,
+  type ByHandNote,
+  type ByHandNotes,
+  type HealthLook,
+  type HealthWatch,
+  redNotice,
+  type WatchTimes,
+  watchTimes,
+} from './health-watch.ts'
+import { deliverNotice, tellOrder } from './notices.ts'
 import type { Ports, Settings } from './ports.ts'
 
 /** What the process that looks knows by heart, for when the store is away. */
 interface Memory {
+  /** When the store was last there. */
+  readonly seenAt: string
   readonly watch: HealthWatch
   readonly chats: readonly Conversation[]
 }
 /** What admins were told while the store was away, until the store knows it too; and who is still to be told. */
-interface ToldByHand {
-  readonly watch: HealthWatch
-  readonly told: Map<string, SentNotice['state']>
-  waiting: readonly Conversation[]
+interface ToldByHand extends ByHandNote {
+  readonly waiting: readonly Conversation[]
 }
 
 /** What came of a look: this process looked, another one does, or the store is away. */
@@ -31,33 +40,41 @@ export interface HealthWatcher {
   leave(): Promise<void>
 }
 
+interface ByHand {
+  /** This process. */
+  readonly holder: string
+  /** Sends without the store. */
+  readonly byHand: Outbox
+  readonly notes: ByHandNotes
+  readonly times?: WatchTimes
+}
+
 /**
- * Looks after the health of the service, in one of all processes, and has admins told when it turns. `holder` is this process;
- * `byHand` sends without the store.
+ * Looks after the health of the service, in one of all processes, and has admins told when it turns.
  */
 export function createHealthWatcher(
   ports: Ports,
   settings: Settings,
-  { holder, byHand, times = watchTimes }: { holder: string; byHand: Outbox; times?: WatchTimes },
+  { holder, byHand, notes, times = watchTimes }: ByHand,
 ): HealthWatcher {
   const { tenantId } = settings
   const { healthWatch } = ports
   let memory: Memory | undefined
   let byHandSoFar: ToldByHand | undefined
+  let isNoteRead = false
 
   async function look(): Promise<LookResult> {
     const at = ports.clock.now().toISOString()
     try {
-      if (byHandSoFar) await keepTold(byHandSoFar)
-      byHandSoFar = undefined
+      await settleNotes()
       if (!(await healthWatch.hold(tenantId, holder, times.heldFor))) {
         memory = undefined
         return 'anothers'
       }
       const report = await readHealth(ports, settings)
       // Whoever was asked for a report while the store went away has looked at nothing.
-      const { watch, tell } = await turn(lookOf(report, at))
-      memory = { watch, chats: await chatsOfAdmins(ports, settings).catch(() => memory?.chats ?? []) }
+      const { watch, tell } = await turnOf(report, at)
+      memory = { watch, seenAt: at, chats: await chatsOfAdmins(ports, settings).catch(() => memory?.chats ?? []) }
       if (tell && standsStill(report)) await tellNow(tell, memory.chats)
       return 'looked'
     } catch (error) {
@@ -67,14 +84,32 @@ export function createHealthWatcher(
     }
   }
 
+  /** What was told by hand, by this process or by one that ended before it could say so, goes into the store. */
+  async function settleNotes(): Promise<void> {
+    const note = byHandSoFar ?? (isNoteRead ? undefined : await notes.read().catch(() => undefined))
+    isNoteRead = true
+    if (!note) return
+    byHandSoFar ??= { ...note, waiting: [] }
+    await keepTold(note)
+    await notes.write(null).catch(() => undefined)
+    byHandSoFar = undefined
+  }
+
+  /** A queue that stands still may take no orders either: then the turn is kept without one. */
+  const turnOf = (report: HealthReport, at: string) =>
+    turn(lookOf(report, at)).catch((error: unknown) => {
+      if (isStoreAway(error) || !standsStill(report)) throw error
+      return turn(lookOf(report, at), false)
+    })
+
   /** The turn and the order to tell of it stand or fall together. */
-  const turn = (seen: HealthLook) =>
+  const turn = (seen: HealthLook, orders = true) =>
     ports.work.transaction(async () => {
       const before = await healthWatch.lock(tenantId)
       const after = afterLook(before, seen, times.agreeAfter)
       await healthWatch.put(tenantId, after.watch)
       const { tell } = after
-      if (tell === undefined) return after
+      if (tell === undefined || !orders) return after
       // The directory may be the trouble, so those who are known to be admins do not wait for it.
       const known = (memory?.chats ?? []).map(({ personId }) => tellOrder(tenantId, personId, tell))
       await ports.jobs.enqueue([{ name: 'tell-admins', payload: { v: 1, notice: tell } }, ...known])
@@ -88,35 +123,42 @@ export function createHealthWatcher(
   }
 
   async function lookWithoutStore(known: Memory, at: string): Promise<void> {
-    const parts = [{ name: 'database', state: 'red', says: 'silent' } as const]
+    const parts = [{ name: 'database', state: 'red', says: 'silent', sinceAt: known.seenAt } as const]
     const { watch, tell } = afterLook(known.watch, { at, isRed: true, parts }, times.agreeAfter)
     memory = { ...known, watch }
-    if (tell !== undefined) byHandSoFar = { watch, told: new Map(), waiting: known.chats }
-    if (byHandSoFar) await tellWaiting(byHandSoFar)
+    if (tell !== undefined) byHandSoFar = { watch, told: [], waiting: known.chats }
+    if (byHandSoFar && byHandSoFar.waiting.length > 0) byHandSoFar = await tellWaiting(byHandSoFar)
   }
 
   /** Who could not be told is told at the next look, if it is still so. */
-  async function tellWaiting(order: ToldByHand): Promise<void> {
+  async function tellWaiting(order: ToldByHand): Promise<ToldByHand> {
     const content = healthNotice(order.watch, 'red')
-    if (!content) return
-    const left: Conversation[] = []
-    for (const chat of order.waiting) {
+    if (!content) return order
+    const sendings = order.waiting.map(async (chat) => {
       const result = await byHand.tell(chat, content, redNotice(content.since)).catch(() => undefined)
-      if (!result) left.push(chat)
-      else if (result.state !== 'undeliverable') order.told.set(chat.personId, result.state)
-    }
-    order.waiting = left
+      return { chat, state: result?.state }
+    })
+    const sent = await Promise.all(sendings)
+    const told = sent.flatMap(({ chat, state }): ByHandNote['told'] =>
+      state === 'sent' || state === 'unknown' ? [[chat.personId, state]] : [],
+    )
+    const waiting = sent.flatMap(({ chat, state }) => (state === undefined ? [chat] : []))
+    const after = { watch: order.watch, told: [...order.told, ...told], waiting }
+    // On a disk that takes nothing it is known to this process alone.
+    await notes.write({ watch: after.watch, told: after.told }).catch(() => undefined)
+    return after
   }
 
   /** What was told by hand becomes what the store knows, so that whoever looks next tells when all is well again. */
-  const keepTold = ({ watch, told }: ToldByHand) =>
+  const keepTold = ({ watch, told }: ByHandNote) =>
     ports.work.transaction(async () => {
       const stored = await healthWatch.lock(tenantId)
-      // Another process may have seen red meanwhile: its card would be the second one.
-      const known = stored?.state === 'red' ? stored : watch
+      // Another process may have seen red meanwhile: its card would be the second one. Or it has kept this already.
+      const isKept = stored?.state === 'red' || stored?.red?.since === watch.red?.since
+      const known = stored && isKept ? stored : watch
       if (known !== stored) await healthWatch.put(tenantId, known)
       for (const [personId, state] of told)
-        await ports.notices.put({ tenantId, personId, notice: redNotice(known.since) }, state)
+        await ports.notices.put({ tenantId, personId, notice: redNotice(known.red?.since ?? known.since) }, state)
     })
 
   return { look, leave: () => healthWatch.release(tenantId, holder) }

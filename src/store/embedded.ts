@@ -57,6 +57,13 @@ export async function openEmbedded(options: {
     pool.on('connect', keepPlans)
     pool.on('error', (error) => options.log?.(`The embedded store's connection failed: ${error.message}`))
     const { maintain, stopMaintenance } = maintenance(() => maintainOnce(pool, folder), options.log)
+    const close = async () => {
+      await stopMaintenance()
+      await pool.end()
+      await lite.close()
+      lock.release()
+    }
+    let closing: Promise<void> | undefined
     const store: EmbeddedStore = {
       pool,
       flushMilliseconds,
@@ -67,12 +74,7 @@ export async function openEmbedded(options: {
         await pool.query('checkpoint')
         return lite.dumpDataDir('none')
       },
-      async close() {
-        await stopMaintenance()
-        await pool.end()
-        await lite.close()
-        lock.release()
-      },
+      close: () => (closing ??= close()),
     }
     await assertDurable(pool)
     options.log?.(`The embedded store in ${folder} is open; one disk flush takes ${flushMilliseconds.toFixed(2)} ms.`)

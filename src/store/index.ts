@@ -35,6 +35,7 @@ export { type Database, openDatabase } from './database.ts'
 export { forgetOld, isOurTurn, startHousekeeping } from './housekeeping.ts'
 export { migrate } from './migrate.ts'
 export { ownSetting } from './settings.ts'
+export { createByHandNotes } from './told-by-hand.ts'
 
 type StorePorts = Pick<
   Ports,

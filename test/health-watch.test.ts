@@ -1,0 +1,98 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { afterLook, type HealthWatch, redNotice, wellNotice } from '../src/core/index.ts'
+
+const start = Date.parse('2026-11-20T10:00:00Z')
+const at = (second: number): string => new Date(start + second * 1000).toISOString()
+const part = { name: 'exchange', state: 'red', says: 'timesOut' } as const
+
+/** Looks at so many seconds, each `R` for red or anything else; what was told, in order. */
+function tells(looks: readonly (readonly [second: number, isRed: boolean])[]): string[] {
+  let watch: HealthWatch | undefined
+  return looks.flatMap(([second, isRed]) => {
+    const after = afterLook(watch, { at: at(second), isRed, parts: isRed ? [part] : [] })
+    watch = after.watch
+    return after.tell ?? []
+  })
+}
+
+describe('what looks at the health come to', () => {
+  it('one red look is none; two in a row are told once, and so is that all is well again, of the same trouble', () => {
+    expect(
+      tells([
+        [0, false],
+        [20, true],
+        [40, false],
+        [60, true],
+        [80, false],
+      ]),
+    ).toEqual([])
+    const trouble = [
+      [0, false],
+      [20, true],
+      [40, true],
+      [60, true],
+      [80, false],
+      [100, true],
+      [120, false],
+      [140, false],
+    ] as const
+    expect(tells(trouble)).toEqual([redNotice(at(20)), wellNotice(at(20))])
+  })
+
+  it('two looks that are not far apart are as one: another process may have looked between', () => {
+    expect(
+      tells([
+        [0, false],
+        [20, true],
+        [25, true],
+        [39, true],
+      ]),
+    ).toEqual([])
+    expect(
+      tells([
+        [0, false],
+        [20, true],
+        [25, true],
+        [40, true],
+      ]),
+    ).toEqual([redNotice(at(20))])
+  })
+
+  it('a service that begins red is told of as any other', () => {
+    expect(
+      tells([
+        [0, true],
+        [20, true],
+      ]),
+    ).toEqual([redNotice(at(0))])
+  })
+
+  it('what was wrong is known when it is well again', () => {
+    const first = afterLook(undefined, { at: at(0), isRed: true, parts: [part] })
+    const second = afterLook(first.watch, { at: at(20), isRed: true, parts: [part] })
+    const third = afterLook(second.watch, { at: at(40), isRed: false, parts: [] })
+    const { watch } = afterLook(third.watch, { at: at(60), isRed: false, parts: [] })
+    expect(watch).toEqual({ state: 'well', since: at(40), turning: null, red: { since: at(0), parts: [part] } })
+  })
+
+  it('whatever the looks see, and whoever looks when: red and well are told by turns, each trouble by its own name', () => {
+    const looks = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.boolean()), { maxLength: 60 })
+    fc.assert(
+      fc.property(looks, (steps) => {
+        let second = 0
+        const told = tells(
+          steps.map(([more, isRed]) => {
+            second += more
+            return [second, isRed] as const
+          }),
+        )
+        expect(told.map((notice) => notice.split(':')[1])).toEqual(told.map((_, index) => (index % 2 ? 'well' : 'red')))
+        expect(new Set(told).size).toBe(told.length)
+        for (const [index, notice] of told.entries())
+          if (index % 2) expect(notice.slice('health:well:'.length)).toBe(told[index - 1]?.slice('health:red:'.length))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
