@@ -1,6 +1,14 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { afterLook, type HealthWatch, redNotice, wellNotice } from '../src/core/index.ts'
+import {
+  afterLook,
+  type HealthWatch,
+  redNotice,
+  silentAfterSeconds,
+  watchTimes,
+  wellNotice,
+} from '../src/core/index.ts'
 
 const start = Date.parse('2026-11-20T10:00:00Z')
 const at = (second: number): string => new Date(start + second * 1000).toISOString()
@@ -15,6 +23,17 @@ function tells(looks: readonly (readonly [second: number, isRed: boolean])[]): s
     return after.tell ?? []
   })
 }
+
+it('the times are those of the page for people', () => {
+  const page = readFileSync('docs/health.md', 'utf8')
+  for (const said of [
+    `looks every ${watchTimes.lookEvery} seconds`,
+    `at least ${watchTimes.agreeAfter} seconds apart`,
+    `a lease of ${watchTimes.heldFor} seconds`,
+    `silent for more than ${silentAfterSeconds} seconds`,
+  ])
+    expect(page).toContain(said)
+})
 
 describe('what looks at the health come to', () => {
   it('one red look is none; two in a row are told once, and so is that all is well again, of the same trouble', () => {

@@ -80,6 +80,13 @@ function world() {
       }),
     },
     deadLetters: { list: async () => [] },
+    endpoints: { troubled: () => here(() => []) },
+    sightings: { delay: () => here(() => ({ seen: 0, p50Seconds: 0, p95Seconds: 0 })) },
+    serviceCalls: { lately: async () => [] },
+    connection: {
+      signIn: () => ({ tokens: [], refusal: undefined }),
+      certificate: () => ({ endsAt: null, problem: undefined }),
+    },
     processes: { list: () => here(() => []) },
   }
   const settings = { tenantId, admins: [priya.id] } as Partial<Settings> as Settings

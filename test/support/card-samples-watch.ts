@@ -1,6 +1,7 @@
+import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
 import { adminTakeoverCard, adminTakeoverView } from '../../src/cards/admin-takeover.ts'
 import { healthTurnedCard, healthTurnedView } from '../../src/cards/health-turned.ts'
-import type { HealthNotice, SeenProcess } from '../../src/core/index.ts'
+import { type HealthNotice, reportOf, type SeenProcess } from '../../src/core/index.ts'
 import { sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 
@@ -24,6 +25,15 @@ const silent = (name: string, index = 0): SeenProcess => ({
 })
 const longName = 'quartermaster-production-westeurope-7d9f5c8b6d-x2x9k / 1'
 
+const withSilent = reportOf(
+  [
+    { name: 'database', state: 'green', says: 'answers', milliseconds: 3 },
+    { name: 'processes', state: 'amber', says: 'processesSilent', silent: 2, silentAt: since, count: 3 },
+    { name: 'queue', state: 'green', says: 'onTime', waiting: 4, oldestSeconds: 2 },
+  ],
+  { at: asSam.now, version: '0.3.0', startedAt: new Date('2026-11-14T10:44:00Z') },
+)
+
 /** What admins are told when the health of the service turns, and the question before jobs are taken over. */
 export const watchSamples: readonly Sample[] = [
   sample('', healthTurnedCard, healthTurnedView(turned([database]), asSam)),
@@ -34,6 +44,7 @@ export const watchSamples: readonly Sample[] = [
     healthTurnedCard,
     healthTurnedView(turned([still, late, exchange], '2026-11-20T10:31:00.000Z'), asSam),
   ),
+  sample('silent', adminHealthCard, adminHealthView(withSilent, asSam)),
   sample('', adminTakeoverCard, adminTakeoverView([silent('worker-2 / 4711')], asSam)),
   sample(
     'many',
