@@ -22,6 +22,8 @@ export const healthRow = z.strictObject({
   look: rowLook,
   /** What to type to go on from here, or `''`. */
   command: z.string(),
+  /** Whether these are processes whose jobs can be taken over. */
+  takesOver: z.boolean(),
   /** Whether the certificate can be read again from here. */
   readsAgain: z.boolean(),
 })
@@ -38,8 +40,6 @@ export const adminHealthCard = defineCard({
     good: z.array(healthRow),
     /** Whether those that are well are shown at once. */
     open: z.boolean(),
-    /** Whether there are processes whose jobs can be taken over. */
-    takeOver: z.boolean(),
     version: z.string(),
     uptime: z.string(),
   }),
@@ -69,7 +69,6 @@ export function adminHealthView(
     troubles,
     good: rows.filter((row) => row.state === 'green'),
     open: troubles.length === 0,
-    takeOver: parts.some(({ silent = 0 }) => silent > 0),
     version,
     uptime: duration(at.getTime() - startedAt.getTime()),
   }
@@ -94,6 +93,7 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     look: marks[state],
     command: state === 'green' ? '' : (commands[name] ?? ''),
     readsAgain: name === 'certificate' && state !== 'green',
+    takesOver: (part.silent ?? 0) > 0,
   }
 }
 
