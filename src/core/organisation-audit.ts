@@ -10,6 +10,7 @@ export const organisationActions = [
   'person-exported',
   'delegation-ended',
   'erasure-ordered',
+  'erasure-begun',
   'person-erased',
   'webhook-tested',
   'webhook-switched-on',

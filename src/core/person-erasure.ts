@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Actor } from './access.ts'
+import { canonical } from './audit.ts'
 import type { Delegation } from './delegation.ts'
 import { noted } from './erasure-notes.ts'
 import { ProvisioningError } from './errors.ts'
 import { type JobOrder, type JobPayload, jobId } from './events.ts'
 import { tellOrder } from './notices.ts'
 import { noteAct } from './organisation-audit.ts'
-import { type ErasureCounts, personOf } from './person-data.ts'
-import { requestWithout } from './person-redaction.ts'
+import { type ErasureCounts, erasedName, personOf } from './person-data.ts'
+import { requestWithout, shortestName } from './person-redaction.ts'
 import type { Ports } from './ports.ts'
 import { openStates, type Request } from './request.ts'
 import type { Person } from './resource.ts'
@@ -104,37 +105,47 @@ export async function erasePerson(
   { tenantId, personId, by, erasureId }: JobPayload<'erase-person'>,
 ): Promise<void> {
   if (await noted(ports, tenantId, 'person-erased', personId, erasureId)) return
-  const person = (await known(ports, tenantId, personId)) ?? { id: personId, displayName: '', userPrincipalName: '' }
-  const forgotten = await ports.personData.forget(tenantId, person)
+  const person = await named(ports, tenantId, personId)
+  const admin = { id: by, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
+  const forgotten = await forget(ports, admin, person, erasureId)
   const requestIds = await ports.personData.requestsWith(tenantId, person)
-  let requests = 0
-  for (const requestId of requestIds) requests += await takeOut(ports, requestId, person)
-  const names = [person.userPrincipalName, person.displayName].filter((name) => name.length > 3)
+  for (const requestId of requestIds) await takeOut(ports, requestId, person)
+  const names = [person.userPrincipalName, person.displayName].filter((name) => name.length >= shortestName)
   const entries = await ports.audit.erase(personId, ports.clock.now(), names)
-  const removed: ErasureCounts = { ...forgotten, requests, entries }
+  const removed: ErasureCounts = { ...forgotten, requests: requestIds.length, entries }
   await ports.work.transaction(async () => {
-    const admin = { id: by, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
     await noteAct(ports, admin, 'person-erased', { personId, erasureId, removed })
     await ports.jobs.enqueue([tellOrder(tenantId, by, `erased:${personId}:${erasureId}`)])
   })
 }
 
-/** By the store first: what stands there is what has to go. */
-async function known(ports: Ports, tenantId: string, personId: string): Promise<Person | undefined> {
-  const [stored] = await ports.personData.known(tenantId, personId)
-  return stored ?? (await ports.directory.person(personId))
+/** By the store first: what stands there is what has to go. A run before this one may have left no name. */
+async function named(ports: Ports, tenantId: string, id: string): Promise<Person> {
+  const stored = await ports.personData.known(tenantId, id)
+  const known = stored.find(({ displayName }) => displayName !== erasedName) ?? (await ports.directory.person(id))
+  return { id, displayName: known?.displayName ?? '', userPrincipalName: known?.userPrincipalName ?? '' }
 }
 
-/** 1 if the request was changed. */
-async function takeOut(ports: Ports, requestId: string, person: Person): Promise<number> {
+/** How much was forgotten is written down with it, so that whoever goes on after a crash can tell of it. */
+async function forget(ports: Ports, admin: Actor, person: Person, erasureId: string): Promise<ErasureCounts> {
+  const before = await noted(ports, admin.tenantId, 'erasure-begun', person.id, erasureId)
   return ports.work.transaction(async () => {
+    const forgotten = { ...(await ports.personData.forget(admin.tenantId, person)), requests: 0, entries: 0 }
+    if (before?.removed) return before.removed
+    await noteAct(ports, admin, 'erasure-begun', { personId: person.id, erasureId, removed: forgotten })
+    return forgotten
+  })
+}
+
+/** Changed once: what is as it should be is left alone. */
+async function takeOut(ports: Ports, requestId: string, person: Person): Promise<void> {
+  await ports.work.transaction(async () => {
     const before = await ports.requests.lock(requestId)
-    if (!before) return 0
+    if (!before) return
     const after = requestWithout(before, person, ports.clock.now().toISOString())
-    if (JSON.stringify(after) === JSON.stringify(before)) return 0
+    if (canonical(after) === canonical(before)) return
     await writeAside(ports, before, after, 'person-erased')
     if (after.reducedAt !== before.reducedAt) await ports.retention.forgetParts(requestId)
-    return 1
   })
 }
 

@@ -9,7 +9,7 @@ const isObject = (value: unknown): value is Json => typeof value === 'object' &&
 /** What is an address or an id of a resource, and no word about a person. */
 const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url', 'name', 'domain', 'code', 'status']
 /** A shorter name could be a part of any word. */
-const shortestName = 4
+export const shortestName = 4
 
 /** A value without a person: their name and address in it, wherever they stand, and the comments that they wrote. */
 export function withoutPerson(value: unknown, person: Person, key = ''): unknown {

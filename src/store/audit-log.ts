@@ -106,7 +106,7 @@ const isOfOrganisation = (chainId: string, entries: readonly AuditEntry[]): bool
 
 /** Entries by a person, and those whose words name them; but for those that say by id that they were erased. */
 const mentions = `body IS NOT NULL AND (actor_id = $1 OR position($1 IN body::text) > 0 OR lower(body::text) LIKE ANY($2::text[]))
-  AND NOT (request_id = tenant_id AND actor_id <> $1 AND action = ANY('{erasure-ordered,person-erased}'))`
+  AND NOT (request_id = tenant_id AND actor_id <> $1 AND action = ANY('{erasure-ordered,erasure-begun,person-erased}'))`
 
 async function eraseIn(
   database: Database,
