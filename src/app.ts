@@ -114,11 +114,16 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const settings = settingsOf(config, surroundings, exportKey)
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const { assertOutside } = database
-  const post = createWebhookPoster({ resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs })
+  const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs }
+  const post = createWebhookPoster(poster)
   const ports: Ports = {
     ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },
     ...{ resolveHost, limitsOfUse, workers: queue, telemetry },
-    sendWebhook: createSendWebhook({ post, ownSecret: webhookSecret, clock }),
+    sendWebhook: createSendWebhook({
+      ...{ ownSecret: webhookSecret, clock },
+      // Somebody who has clicked waits for the answer, and Teams not as long as a delivery may take.
+      post: createWebhookPoster({ ...poster, timeoutMilliseconds: 8000 }),
+    }),
   }
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, surroundings)

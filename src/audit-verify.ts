@@ -5,7 +5,7 @@ import { openStopped } from './store/backup.ts'
 import { type Database, openDatabase } from './store/index.ts'
 import { tell } from './store-words.ts'
 
-const usage = `Proves the audit of every request, and names what is not as it was written.
+const usage = `Proves the audit of every request and of the organisation itself, and names what is not as it was written.
 
   npm run audit:verify
 
@@ -36,20 +36,27 @@ async function assertChained(database: Database): Promise<void> {
 }
 
 async function report(database: Database, key: Uint8Array): Promise<void> {
-  let requests = 0
-  let entries = 0
+  const requests = { count: 0, entries: 0 }
+  let acts = 0
   let wrong = 0
   for await (const proof of provedAll(database, key)) {
-    requests += 1
-    entries += proof.entries.length
+    // The chain of what is about no one request has the id of the tenant.
+    const isOrganisation = proof.requestId === proof.tenantId
+    if (isOrganisation) acts += proof.entries.length
+    else {
+      requests.count += 1
+      requests.entries += proof.entries.length
+    }
     if (proof.findings.length === 0) continue
     wrong += 1
     const details = proof.findings.map(({ detail }) => `  ${detail}\n`).join('')
-    process.stdout.write(`${proof.reference ?? 'A request'} (${proof.requestId})\n${details}`)
+    const name = isOrganisation ? 'The organisation’s own entries' : (proof.reference ?? 'A request')
+    process.stdout.write(`${name} (${proof.requestId})\n${details}`)
   }
   const missing = await missingNumbers(database)
   for (const number of missing) process.stdout.write(`REQ-${number} is gone\n`)
-  const about = `${requests} requests with ${entries} entries`
+  const own = acts === 0 ? '' : `, and ${acts} of the organisation’s own`
+  const about = `${requests.count} requests with ${requests.entries} entries${own}`
   const said =
     wrong === 0 && missing.length === 0
       ? 'All is as it was written'

@@ -66,6 +66,25 @@ describe.each(engines)('the audit of a whole store, by command, %s', (engine) =>
     expect(await verifies({ ...variables, ...secret })).toEqual({ code: 0, said })
   })
 
+  it('counts the organisation’s own entries apart, and names what is wrong with them', async () => {
+    const organisation = requests[0]?.tenantId ?? ''
+    await over(async (database) => {
+      const said = { requestId: organisation, tenantId: organisation, actor: system, action: 'certificate-read' }
+      await createStores(database, auditKey).audit.append([{ ...said, at: new Date().toISOString() }])
+    })
+    const all = '3 requests with 6 entries, and 1 of the organisation’s own.'
+    expect(await verifies(variables)).toEqual({ code: 0, said: `${all} All is as it was written.\n` })
+    const seen = `UPDATE audit_log SET action = 'seen' WHERE request_id = $1`
+    await over((database) => database.query(seen, [organisation]))
+    const { code, said } = await verifies(variables)
+    expect([code, said]).toEqual([1, expect.stringContaining(`The organisation’s own entries (${organisation})\n`)])
+    expect(said).toContain('was changed after it was written.')
+    await over(async (database) => {
+      for (const table of ['audit_log', 'audit_heads'])
+        await database.query(`DELETE FROM ${table} WHERE request_id = $1`, [organisation])
+    })
+  })
+
   it('names each finding, and ends with 1', async () => {
     const [one, other] = requests
     await over(async (database) => {

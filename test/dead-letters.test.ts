@@ -97,6 +97,43 @@ describe('jobs that were given up', () => {
     expect(textOf((await service.sam.says('admin health')).card)).toContain('Jobs that were given up: 1')
   })
 
+  it('about no request leave an entry of the organisation’s; of a stopped batch they can only be dismissed', async () => {
+    for (const { id } of await list()) await service.rest('sam', 'POST', `/admin/v1/dead-letters/${id}/dismiss`)
+    const acts = async () => {
+      const { body } = await service.rest('sam', 'GET', '/audit/v1/organisation')
+      const entries = z
+        .array(z.object({ action: z.string(), data: z.object({ job: z.string() }) }))
+        .parse(body['entries'])
+      return entries.map(({ action, data }) => `${action} ${data.job}`)
+    }
+    const before = (await acts()).length
+    await giveUp('catch-up', { personId: randomUUID() })
+    const [one] = await list()
+    expect((await service.rest('sam', 'POST', `/admin/v1/dead-letters/${one?.id}/replay`)).status).toBe(204)
+    await until(async () => {
+      await endPatience(service.app.database, 'catch-up')
+      return (await list()).find(({ id }) => id !== one?.id)
+    }, 'it to be given up again')
+    const [again] = await list()
+    expect((await service.rest('sam', 'POST', `/admin/v1/dead-letters/${again?.id}/dismiss`)).status).toBe(204)
+    await giveUp('run-batch', { batchId: randomUUID(), turn: 0 })
+    const [ofBatch] = await list()
+    const refused = await service.rest('sam', 'POST', `/admin/v1/dead-letters/${ofBatch?.id}/replay`)
+    expect([refused.status, refused.body['code']]).toEqual([409, 'illegal-transition'])
+    const shown = await service.sam.says('admin jobs')
+    const asked = await service.sam.clicks(shown, 'Run again or dismiss')
+    expect(textOf(asked.card ?? {})).toContain('It cannot be run again')
+    const answer = await service.sam.invokes(shown.id, 'admin.replay', { letterId: ofBatch?.id })
+    expect(textOf(answer.card ?? {})).toContain('It cannot be run again')
+    await service.sam.clicks({ id: shown.id, card: asked.card }, 'Dismiss')
+    expect((await acts()).slice(before)).toEqual([
+      'job-replayed catch-up',
+      'job-dismissed catch-up',
+      'job-dismissed run-batch',
+    ])
+    await giveUp('catch-up', { personId: randomUUID() })
+  })
+
   it('are shown to admins only, and one that is not there is 404', async () => {
     expect((await service.rest('kim', 'GET', '/admin/v1/dead-letters/')).status).toBe(403)
     const [letter] = await list()

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { noteAct } from '../src/core/organisation-audit.ts'
+import strings from '../cards/strings/en.json' with { type: 'json' }
+import { cards } from '../src/cards/index.ts'
+import { noteAct, organisationActions } from '../src/core/organisation-audit.ts'
 import { kim, priya, tenantId, withCore } from './support/core.ts'
 
 describe('what admins do that is about no one request', () => {
@@ -35,5 +37,43 @@ describe('what admins do that is about no one request', () => {
     await Promise.all([1, 2, 3, 4, 5].map((n) => noteAct(ports, actor, 'exported', { n })))
     const { proved, entries } = await provisioning.admin.audit(actor, tenantId)
     expect([proved, entries.map(({ entry }) => entry)]).toEqual([true, [1, 2, 3, 4, 5]])
+  })
+
+  it('has words for each thing that is done', () => {
+    expect(Object.keys(strings.audit.act).sort()).toEqual([...organisationActions].sort())
+  })
+
+  it('tells of templates that were written and switched, with the parts that changed and no secret', async () => {
+    const { ports, provisioning } = core
+    const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+    const { version, id, ...given } = await core.template({
+      name: 'Told of',
+      webhook: { url: 'https://hooks.contoso.example/a', secret: secretOf(1) },
+    })
+    const webhook = { url: 'https://hooks.contoso.example/a', secret: secretOf(2) }
+    const { put, switch: turn } = provisioning.templates
+    await put(actor, id, { ...given, description: 'Another', webhook }, version)
+    await turn(actor, id, version + 1, false)
+    await expect(turn(actor, id, version + 1, true)).rejects.toThrow('meanwhile')
+    const { entries, proved } = await provisioning.admin.organisationAudit(actor)
+    const acts = entries.filter(({ data }) => data?.['templateId'] === id)
+    expect([proved, acts.map(({ action, data }) => [action, data])]).toEqual([
+      true,
+      [
+        ['template-written', { templateId: id, about: 'Told of', version: 2, changed: ['description', 'webhook'] }],
+        ['template-switched', { templateId: id, about: 'Told of', version: 3, active: false }],
+      ],
+    ])
+    expect(JSON.stringify(await ports.audit.timeline(tenantId))).not.toContain('whsec_')
+  })
+
+  it('of somebody whose words were erased keeps the line', async () => {
+    const { ports, provisioning } = core
+    await noteAct(ports, actor, 'exported', {})
+    await ports.audit.erase(actor.id, new Date())
+    const report = await provisioning.admin.organisationAudit(actor)
+    expect(report.proved).toBe(true)
+    const viewer = { id: actor.id, locale: 'en', timeZone: 'UTC', now: new Date(), siteRoot: '', outlookRoot: '' }
+    expect(JSON.stringify(cards.organisationAudit(report, 0, viewer))).toContain(strings.audit.erased)
   })
 })
