@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { verifyProvisioningWebhook } from '../src/client/index.ts'
 import { deliveryView, webhookTestResult } from '../src/core/index.ts'
 import { textOf } from './support/cards.ts'
+import { newHome, runQuartermaster, signIn } from './support/command-line.ts'
 import { caller } from './support/rest-caller.ts'
 import { templates, withService } from './support/service.ts'
 import { cardOf } from './support/site-request.ts'
@@ -137,6 +138,19 @@ describe('webhooks, for admins in chat', () => {
     expect(webhookTestResult.parse((await test('sam')).body)).toMatchObject({ delivered: true, meaning: 'taken' })
     expect(problem(await test('kim')).code).toBe('forbidden')
     expect(problem(await test('sam', templates.newsSite)).code).toBe('not-found')
+  })
+
+  it('on the command line: 0 when it was taken, 1 when it was not', async () => {
+    const home = newHome()
+    await signIn(home.path, service.app.url, 'sam')
+    const test = () => runQuartermaster(['webhook', 'test', 'Working group'], { home: home.path })
+    const taken = await test()
+    expect([taken.exit, taken.printed]).toEqual([0, expect.stringMatching(/^Taken: .* answered 204 in \d+ ms\n$/)])
+    hook.answers(500)
+    const notTaken = await test()
+    expect([notTaken.exit, notTaken.printed]).toEqual([1, expect.stringMatching(/^Not taken by .*: 500 /)])
+    hook.answers(204)
+    home.remove()
   })
 
   it('a dead receiver shows within a minute, with the right words; back again, Send again delivers it once', async () => {
