@@ -1,6 +1,7 @@
 import type { Clock, Jobs, Outbox, Provisioning, Telemetry } from './core/index.ts'
 import { jobRegistry } from './jobs/define-job.ts'
 import { deliverWebhookJob } from './jobs/deliver-webhook.ts'
+import { digestJob } from './jobs/digest.ts'
 import { erasePersonJob } from './jobs/erase-person.ts'
 import { followUpJob } from './jobs/follow-up.ts'
 import { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob, tellAdminsJob, tellJob } from './jobs/notify.ts'
@@ -55,6 +56,7 @@ export const jobsOf = ({
     runBatchJob(provisioning),
     watchdogJob(provisioning),
     erasePersonJob(provisioning),
+    digestJob(provisioning),
     deliverWebhookJob({
       ...{ ...stores, clock, work: database, jobs, ownSecret: webhookSecret, telemetry, log, post },
     }),

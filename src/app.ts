@@ -26,6 +26,7 @@ import {
 } from './core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from './http/index.ts'
 import { createWebhookPoster } from './jobs/post-webhook.ts'
+import { startDigest } from './jobs/digest.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
 import { createSendWebhook } from './jobs/send-webhook.ts'
@@ -182,6 +183,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     jobsOf({ ...{ provisioning, outbox, stores, clock, jobs, database, telemetry, log, webhookSecret, post } }),
   )
   const stopWatchdog = startWatchdog(queue, log, clock.now)
+  const stopDigest = settings.digest ? startDigest(queue, log, clock.now) : undefined
   const watch = await startWatch({
     ...{ ports, settings, queue, byHand, log, own, times: substitutes.watchTimes },
     notes: createByHandNotes(surroundings.dataDir),
@@ -205,6 +207,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       stopHousekeeping()
       stopWatchdog()
       stopWatchingCertificate()
+      stopDigest?.()
       const began = performance.now()
       await http.drain()
       // Jobs get what the requests have left of their time; those that take longer are given back.

@@ -8,6 +8,12 @@ const port = z.coerce
   .max(65_535, 'must be at most 65535')
 const count = z.coerce.number('must be a number').int('must be a whole number').min(0, 'must be at least 0')
 const seconds = count
+/** An hour of the day, or null for `off`. */
+const hourOrOff = z
+  .string()
+  .default('8')
+  .refine((text) => /^(?:off|1?\d|2[0-3])$/.test(text), 'must be an hour from 0 to 23, or off')
+  .transform((text) => (text === 'off' ? null : Number(text)))
 /** Up to a year. Parts are allowed: they are for trying it out. */
 const duration = (most: number) => z.coerce.number('must be a number').max(most, `must be at most ${most}`)
 const list = z
@@ -101,6 +107,7 @@ const environment = z.object({
   APPROVAL_ESCALATION_HOURS: duration(365 * 24)
     .min(0, 'must be at least 0')
     .default(72),
+  DIGEST_HOUR: hourOrOff,
   APPROVAL_EXPIRY_DAYS: duration(365).positive('must be above 0').default(14),
 })
 export type Environment = z.output<typeof environment>

@@ -129,6 +129,7 @@ export function settingsOf(config: Environment, surroundings: Surroundings, expo
       escalateAfterHours: config.APPROVAL_ESCALATION_HOURS,
       expireAfterDays: config.APPROVAL_EXPIRY_DAYS,
     },
+    digest: config.DIGEST_HOUR === null ? null : { hour: config.DIGEST_HOUR },
     followUp: {
       firstSeconds: config.FOLLOW_UP_FIRST_SECONDS,
       everySeconds: config.FOLLOW_UP_EVERY_SECONDS,

@@ -17,7 +17,7 @@ import { type Act, everybody, isMember, mayBy, outcomeOf } from './support/acces
 import { idOf, secret, withAccessWorld } from './support/access-world.ts'
 import { tenantId } from './support/rest.ts'
 
-const { delegation, health, notice } = strings
+const { delegation, digestChoice, health, notice } = strings
 const chatters = everybody.filter((who): who is Chatter => who !== 'application')
 /** What the one who is refused reads. */
 const refusals = {
@@ -45,6 +45,8 @@ const subjects = [
     'organisation',
     'person',
     'days',
+    'digest',
+    'choice',
   ] as const),
 ] as const
 /** What a verb needs, said a second time, and what it is about: a request, a draft, a template, a job, or who clicks. */
@@ -79,6 +81,9 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'delegation.end': { needs: 'approval.delegate', about: 'self' },
   'admin.queue': { needs: 'queue.read', about: 'queue' },
   'admin.stuck': { needs: 'queue.read', about: 'queue' },
+  'digest.refresh': { needs: 'digest.read', about: 'digest' },
+  'digest.on': { needs: 'digest.choose', about: 'choice' },
+  'digest.off': { needs: 'digest.choose', about: 'choice' },
   'admin.retry': { needs: 'request.retry', act: 'retry' },
   'admin.cancel': { needs: 'queue.read', act: 'cancel' },
   'admin.approve': { needs: 'request.override', act: 'over-approve' },
@@ -123,6 +128,7 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   approvals: { needs: 'approval.list' },
   delegate: { needs: 'approval.delegate' },
   back: { needs: 'approval.delegate' },
+  digest: { needs: 'digest.read' },
   status: { needs: 'request.read', act: 'read' },
   cancel: { needs: 'request.cancel', act: 'cancel' },
   nudge: { needs: 'request.nudge', act: 'nudge' },
@@ -269,6 +275,41 @@ describe('every verb of a card and every command, for everybody', () => {
       if (!isMember(who)) readsAsNobody(who, answer)
       else expect(answer.text.includes(referenceOf(request)), answer.text).toBe(isListed)
     }
+  })
+  const digests = verbs.filter(({ row }) => 'about' in row && row.about === 'digest')
+  it.each(digests)('$verb, $who: what is open for oneself', async ({ verb, who }) => {
+    await world.request('pendingApproval')
+    await world.request('failed')
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { personId: idOf('approver'), approverId: idOf('approver') })
+    await unchanged(before, answer.text)
+    if (!isMember(who)) return readsAsNobody(who, answer)
+    // The approvers what waits for them, the admins what has failed.
+    const seers: readonly Chatter[] = ['approver', 'removed', 'admin']
+    expect(answer.text.includes(secret), answer.text).toBe(seers.includes(who))
+  })
+  const choices = verbs.filter(({ row }) => 'about' in row && row.about === 'choice')
+  it.each(choices)('$verb, $who: a member’s own choice, whatever the click says', async ({ verb, who }) => {
+    const before = await world.rows()
+    const { digest } = world.doors.provisioning
+    const other = await world.doors.provisioning.actor({
+      tenantId,
+      id: idOf(who === 'later' ? 'approver' : 'later') ?? '',
+    })
+    const standing = await digest.standing(other)
+    const answer = await clicks(who, verb, {
+      personId: idOf('later'),
+      tenantId: nothing(),
+      isOn: verb === 'digest.off',
+    })
+    if (!isMember(who)) {
+      readsAsNobody(who, answer)
+      return unchanged(before, answer.text)
+    }
+    expect(answer.text).toContain(digestChoice.heading[verb === 'digest.on' ? 'on' : 'off'])
+    expect({ ...(await world.rows()), digest_choices: 0 }).toEqual({ ...before, digest_choices: 0 })
+    expect(await world.wantsNoDigest(who)).toBe(verb === 'digest.off')
+    expect(await digest.standing(other)).toEqual(standing)
   })
   const ofCatalogue = verbs.filter(({ row }) => 'about' in row && row.about === 'catalogue')
   it.each(ofCatalogue)('$verb, $who: for those who look after templates', async ({ verb, row, who }) => {

@@ -47,6 +47,8 @@ const expected: Record<Permission, readonly Who[]> = {
   'batch.read': ['requester', 'admin'],
   'batch.cancel': ['requester', 'admin'],
   'approval.list': ['requester', 'approver', 'admin', 'other'],
+  'digest.read': ['requester', 'approver', 'admin', 'other'],
+  'digest.choose': ['requester', 'approver', 'admin', 'other'],
   'approval.delegate': ['requester', 'approver', 'admin', 'other'],
   'delivery.read': ['admin'],
   'delivery.replay': ['admin'],
@@ -99,6 +101,7 @@ type Door = Exclude<
   | 'drafts'
   | 'deliveries'
   | 'delegations'
+  | 'digest'
   | 'batches'
   | 'admin'
 >
@@ -107,6 +110,7 @@ type Doors = Record<
   | Door
   | `templates.${keyof Provisioning['templates']}`
   | `admin.${keyof Provisioning['admin']}`
+  | `digest.${keyof Provisioning['digest']}`
   | `delegations.${keyof Provisioning['delegations']}`
   | `batches.${keyof Provisioning['batches']}`
   | `deliveries.${keyof Provisioning['deliveries']}`
@@ -147,6 +151,9 @@ const doors: Doors = {
   'delegations.begin': (to, who) => to.delegations.begin(who, { to: randomUUID(), until: '2020-01-01' }),
   'delegations.end': (to, who) => to.delegations.end(who),
   'delegations.find': (to, who) => to.delegations.find(who, 'Dana Fox'),
+  'digest.read': (to, who) => to.digest.read(who),
+  'digest.standing': (to, who) => to.digest.standing(who),
+  'digest.choose': (to, who) => to.digest.choose(who, false),
   'batches.check': (to, who, at) => to.batches.check(who, batchFrom(at.templateId)),
   'batches.begin': (to, who, at) => to.batches.begin(who, at.batchId, batchFrom(at.templateId)),
   'batches.read': (to, who, at) => to.batches.read(who, at.batchId),
@@ -217,6 +224,9 @@ const onlyAnswersLists = [
   'delegations.read',
   'delegations.end',
   'delegations.find',
+  'digest.read',
+  'digest.standing',
+  'digest.choose',
 ]
 
 describe('every way into the core', () => {

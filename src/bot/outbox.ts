@@ -46,7 +46,8 @@ export function createOutbox(
   const noticeFor = ({ personId: id, locale, timeZone }: Conversation, notice: NoticeContent): CardJson => {
     const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin: true }
     if (notice.kind === 'erased') return cards.adminErase({ ...notice, step: 'done' }, viewer)
-    return cards.healthTurned(notice, viewer)
+    if (notice.kind === 'health') return cards.healthTurned(notice, viewer)
+    return cards.digest(notice.digest, notice.standing, { ...viewer, isAdmin: notice.isAdmin })
   }
   return {
     tell: (conversation, notice, what) => sender.send(conversation, noticeFor(conversation, notice), what),

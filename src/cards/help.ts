@@ -20,7 +20,7 @@ export const helpCard = defineCard({
   name: 'help',
   data: z.strictObject({
     displayName: z.string(),
-    commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate']) })),
+    commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate', 'digest']) })),
     isAdmin: z.boolean(),
     adminCommands: z.array(z.strictObject({ name: z.enum(adminCommands.map(({ name }) => name)) })),
   }),
@@ -39,7 +39,9 @@ export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
   const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
   return {
     displayName: cut(me.displayName, longest.title),
-    commands: [...commands, ...(me.isApprover ? (['approvals', 'delegate'] as const) : [])].map((name) => ({ name })),
+    commands: [...commands, ...(me.isApprover ? (['approvals', 'delegate', 'digest'] as const) : [])].map((name) => ({
+      name,
+    })),
     isAdmin: me.isAdmin,
     adminCommands: me.isAdmin ? [...adminCommands] : [],
   }

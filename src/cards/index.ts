@@ -3,6 +3,8 @@ import {
   type CertificateReading,
   type Delegation,
   type Delegations,
+  type Digest,
+  type DigestStanding,
   type Explanation,
   type GivenUpJob,
   type GivenUpJobs,
@@ -44,6 +46,7 @@ import { approvalDecidedCard, approvalDecidedView, decidesNow } from './approval
 import { continueDraftCard, continueDraftView, type DraftOffer } from './continue-draft.ts'
 import { cardRegistry } from './define-card.ts'
 import { type DelegationNow, delegationCard, delegationView } from './delegation.ts'
+import { digestCard, digestChoiceCard, digestChoiceView, digestView } from './digest.ts'
 import { renderForm } from './form.ts'
 import { requestFormCard } from './form-view.ts'
 import { healthTurnedCard, healthTurnedView } from './health-turned.ts'
@@ -63,7 +66,6 @@ import { renderRequestStatus } from './render-request-status.ts'
 import { requestStatusCard } from './request-card.ts'
 import type { RequestForm } from './request-form.ts'
 import { type Review, reviewCard, reviewView } from './review.ts'
-import { strings } from './strings.ts'
 import type { Timeline } from './timeline.ts'
 import { definedWebhookCards, webhookCards } from './webhook-cards.ts'
 import { renderWhy, whyCard } from './why.ts'
@@ -88,6 +90,7 @@ export { rowsOfPage } from './lists.ts'
 export { type Notice, type NoticeCode, noticeCodes, type RetryVerb } from './notice.ts'
 export type { CardJson } from './render.ts'
 export type { RequestForm } from './request-form.ts'
+export { summaryOf, toasts } from './summary.ts'
 export { type Verb, verbs } from './verbs.ts'
 export type { Viewer } from './words.ts'
 
@@ -106,6 +109,8 @@ export const definedCards = [
   myRequestsCard,
   approvalsCard,
   delegationCard,
+  digestCard,
+  digestChoiceCard,
   noticeCard,
   adminQueueCard,
   adminStuckCard,
@@ -167,6 +172,12 @@ export const cards = {
   /** Who decides while the viewer is away, and for whom the viewer decides. */
   delegation: (now: DelegationNow, known: Delegations, viewer: Viewer): CardJson =>
     delegationCard.render(delegationView(now, known, viewer)),
+  /** What is open for the viewer. */
+  digest: (digest: Digest, standing: DigestStanding, viewer: Viewer): CardJson =>
+    digestCard.render(digestView(digest, standing, viewer)),
+  /** Whether the viewer gets that each day. */
+  digestChoice: (standing: DigestStanding, viewer: Viewer): CardJson =>
+    digestChoiceCard.render(digestChoiceView(standing, viewer)),
   notice: (notice: Notice, viewer: Viewer): CardJson => noticeCard.render(noticeView(notice, viewer)),
   /** `from`: the row with which its page begins. */
   adminQueue: (queue: Queue, viewer: Viewer, from?: number): CardJson =>
@@ -221,18 +232,6 @@ export const cards = {
   /** Asks an admin before a request is tried again, ended or decided over the heads of its approvers. */
   adminConfirm: (confirmation: Confirmation, viewer: Viewer): CardJson =>
     adminConfirmCard.render(adminConfirmView(confirmation, viewer)),
-}
-
-/** Sentences that are shown beside a card that stays as it is. */
-export const toasts = {
-  working: strings.toast.working,
-  unavailable: strings.toast.unavailable,
-  failed: (traceId: string): string => strings.toast.failed.replace('{traceId}', traceId),
-}
-
-/** One sentence for the activity's `summary`, which is the notification on a phone. It never holds text of people. */
-export function summaryOf(card: CardJson): string {
-  return typeof card['fallbackText'] === 'string' ? card['fallbackText'] : ''
 }
 
 /**

@@ -50,7 +50,7 @@ function lastReminder({ reminders = [], approvers, standIns = [], reassigned = [
   const askedAt = isApprover
     ? reassigned.findLast(({ to }) => to.id === viewer.id)?.at
     : standIns.find(({ person }) => person.id === viewer.id)?.since
-  return reminders.findLast(({ at }) => askedAt === undefined || at >= askedAt)
+  return reminders.findLast(({ at, inDigest }) => !inDigest && (askedAt === undefined || at >= askedAt))
 }
 
 /** Why the viewer is asked, who else may decide for them, and that they were reminded. */
@@ -145,6 +145,7 @@ export function linesForRequester(
   ].slice(0, most.lines - 1)
   const reminder = stage.reminders?.at(-1)
   if (!reminder) return lines
+  if (reminder.inDigest) return [...lines, said(words.inDigest, {})]
   const isViewer = reminder.by !== null && reminder.by.id === viewer.id && viewer.id === requester.id
   const reminded = reminder.by === null ? words.reminded : isViewer ? words.remindedByYou : words.remindedBy
   const name = reminder.by ? nameOf(reminder.by) : ''

@@ -73,7 +73,9 @@ function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Sai
     case 'cancelled':
       return data['replacedBy'] === undefined ? 'cancelled' : 'replaced'
     case 'reminded':
-      return isPerson ? 'remindedBy' : 'reminded'
+      if (isPerson) return 'remindedBy'
+      if (isGiven('inDigest')) return isGiven('people') ? 'remindedOrDigest' : 'inDigest'
+      return 'reminded'
     case 'escalated':
       return isGiven('to') ? 'escalated' : 'escalatedToNobody'
     case 'reassigned':
@@ -100,7 +102,7 @@ function valuesOf({ actor, data = {} }: AuditEntry, viewer: Viewer): Record<stri
   return {
     name: 'id' in actor && actor.displayName !== '' ? cut(actor.displayName, longest.name) : strings.timeline.somebody,
     people: named('to', 'people', 'person', 'insteadOf') || strings.timeline.somebody,
-    others: named('from') || strings.timeline.somebody,
+    others: named('from', 'inDigest') || strings.timeline.somebody,
     at: Number.isNaN(Date.parse(expiresAt)) ? '' : fullMoment(expiresAt, viewer),
   }
 }

@@ -98,6 +98,19 @@ export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): strin
     : format(date, viewer, parts(style, !sameYear(date, viewer)))
 }
 
+/** Since when something waits: of today the time, else "yesterday", or the day. */
+export function sinceDay(at: string, viewer: Viewer): string {
+  const day = (moment: Date): string => format(moment, { ...viewer, locale: 'sv' }, { dateStyle: 'short' })
+  const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
+  return isYesterday
+    ? new Intl.RelativeTimeFormat(strings.locale, { numeric: 'auto' }).format(-1, 'day')
+    : moment(at, viewer, 'day')
+}
+
+/** An hour of the day, 0 to 23, as the viewer's clock shows it. */
+export const hourOf = (hour: number, viewer: Viewer): string =>
+  format(new Date(Date.UTC(2026, 0, 1, hour)), { ...viewer, timeZone: 'UTC' }, parts('time', false))
+
 /** What the viewer's clock shows now. */
 export const time = (viewer: Viewer): string => format(viewer.now, viewer, parts('time', false))
 

@@ -45,6 +45,8 @@ export const access = {
   'batch.cancel': ['requester', 'admin'],
   'approval.list': ['member'],
   'approval.delegate': ['member'],
+  'digest.read': ['member'],
+  'digest.choose': ['member'],
   'delivery.read': ['admin'],
   'delivery.replay': ['admin'],
   'webhook.test': ['admin'],

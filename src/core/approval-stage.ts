@@ -71,8 +71,11 @@ export const approvalStage = z.object({
   /** When its turn came; absent until then. */
   openedAt: instant.optional(),
   times: stageTimes.optional(),
-  /** Reminders to those who had not decided; by nobody = their time had come. */
-  reminders: z.array(z.object({ at: instant, by: person.nullable() })).optional(),
+  /**
+   * Reminders to those who had not decided; by nobody = their time had come. `inDigest`: all of them find it in their summary of the
+   * day, and got no card of its own.
+   */
+  reminders: z.array(z.object({ at: instant, by: person.nullable(), inDigest: z.literal(true).optional() })).optional(),
   escalatedAt: instant.optional(),
   warnedAt: instant.optional(),
   standIns: z.array(standIn).optional(),

@@ -78,7 +78,10 @@ export function warned(stage: ApprovalStage, at: string): ApprovalStage {
 }
 
 /** Since when somebody is asked in a stage: since its turn came, or since they were asked in the place of another. */
-function askedSince({ approvers, openedAt = '', reassigned, standIns }: ApprovalStage, personId: string): string {
+export function askedSince(
+  { approvers, openedAt = '', reassigned, standIns }: ApprovalStage,
+  personId: string,
+): string {
   const given = reassigned?.findLast(({ to }) => to.id === personId)?.at
   const standing = standIns?.filter(({ person }) => person.id === personId).map((one) => one.since)
   const since = approvers.some(({ id }) => id === personId) ? given : standing?.sort()[0]

@@ -74,6 +74,8 @@ export const noticeKey = z.union([
   // To who had somebody erased: whom, and by which order.
   z.templateLiteral(['erased:', z.uuid(), ':', z.uuid()]),
   z.templateLiteral(['health:', z.enum(['red', 'well']), ':', z.string()]),
+  // What is open for somebody on a day of theirs, `2026-11-30`.
+  z.templateLiteral(['digest:', z.string()]),
 ])
 export type NoticeKey = z.output<typeof noticeKey>
 /** Whether a card can be decided on. */
@@ -106,6 +108,8 @@ export const jobPayloads = {
   }),
   /** Looks for requests past the deadline of their state; `turn` counts minutes. */
   watchdog: z.object({ v, turn: z.int() }),
+  /** Orders the summaries whose hour has come; `turn` counts quarters of an hour. */
+  digest: z.object({ v, turn: z.int() }),
   /** One look after a stage that waits for approvers; it orders the next. */
   'tend-approval': z.object({ v, requestId: z.uuid(), stage: z.int().min(1) }),
   /** Brings what waits for a person in line with who is away. */

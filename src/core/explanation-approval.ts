@@ -136,7 +136,9 @@ const placeOf = ({ policy }: Request, { stage, place }: ApprovalStage): number =
 
 /** What became of those who were asked: given to others, stood in for, not told, reminded. */
 function changedSince(of: ApprovalStage): Said[] {
-  const { stage, reassigned = [], standIns = [], unreachable = [], reminders = [] } = of
+  const { stage, reassigned = [], standIns = [], unreachable = [] } = of
+  // What stands in a summary of the day is no reminder of its own.
+  const reminders = of.reminders?.filter(({ inDigest }) => !inDigest) ?? []
   const last = reminders.at(-1)
   return [
     ...reassigned.map(({ from, to, by, at, comment = '' }): Said => {

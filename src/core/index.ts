@@ -52,6 +52,14 @@ export {
   showDeliveryDetails,
 } from './delivery-log.ts'
 export { mostFailedCounted, mostReplayed } from './delivery-replays.ts'
+export {
+  type AwaitedEntry,
+  type Digest,
+  type DigestNotice,
+  type DigestStanding,
+  type DigestStore,
+  isNothing,
+} from './digest.ts'
 export type * from './directory-ports.ts'
 export * from './draft.ts'
 export type { DraftView } from './draft-view.ts'

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { personOrMembers } from './approvers.ts'
 import { isAtWork, type Outbox } from './chat-ports.ts'
+import { type DigestNotice, readDigestNotice } from './digest.ts'
 import { type ErasureNotice, erasureNotice } from './erasure-notes.ts'
 import { type JobOrder, type JobPayload, jobId, type NoticeKey } from './events.ts'
 import { type HealthNotice, readHealthNotice } from './health-notice.ts'
 import type { Ports, Settings } from './ports.ts'
 
 /** What a card says that tells of no one request. */
-export type NoticeContent = HealthNotice | ErasureNotice
+export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice
 
 /** Which one, for whom. */
 export type NoticeOrder = Omit<JobPayload<'tell'>, 'v'>
@@ -32,8 +33,9 @@ const contents = {
     readHealthNotice(ports, order),
   erased: (ports: Ports, _: Settings, { tenantId, notice }: NoticeOrder): Promise<NoticeContent | undefined> =>
     erasureNotice(ports, tenantId, notice),
+  digest: readDigestNotice,
 }
-const kindOf = (notice: NoticeKey) => z.enum(['health', 'erased']).parse(notice.split(':')[0])
+const kindOf = (notice: NoticeKey) => z.enum(['health', 'erased', 'digest']).parse(notice.split(':')[0])
 
 /**
  * Sends one such card to one person, once; where the process died while it went out, or its answer was lost, once more at most.

@@ -12,7 +12,7 @@ const dayMilliseconds = 86_400_000
 
 /** When a request may be nudged: at once, or a day after those who have not decided were last reminded, by anybody. */
 export function nudgeFrom(request: Request): string | undefined {
-  const last = openStage(request.approvals)?.reminders?.at(-1)?.at
+  const last = openStage(request.approvals)?.reminders?.findLast(({ inDigest }) => !inDigest)?.at
   return last === undefined ? undefined : new Date(Date.parse(last) + dayMilliseconds).toISOString()
 }
 

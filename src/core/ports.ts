@@ -2,6 +2,7 @@ import type { ApprovalTimes } from './approval-time.ts'
 import type { BatchStore } from './batch.ts'
 import type { ConversationStore, SentCards } from './chat-ports.ts'
 import type { DelegationStore } from './delegation.ts'
+import type { DigestStore } from './digest.ts'
 import type { Directory } from './directory-ports.ts'
 import type { DraftStore } from './draft.ts'
 import type { JobName, JobOrder } from './events.ts'
@@ -119,6 +120,7 @@ export interface Ports {
   readonly exports: ExportSource
   readonly retention: RetentionStore
   readonly personData: PersonStore
+  readonly digests: DigestStore
   readonly conversations: ConversationStore
   readonly jobs: Jobs
   readonly deadLetters: DeadLetters
@@ -142,6 +144,8 @@ export interface Settings {
   /** Client ids of the applications that may act for themselves; undefined: whoever looked at their token has decided. */
   readonly mailApplications?: readonly string[]
   readonly approvals: ApprovalTimes
+  /** At which hour of their day, 0 to 23, people get a summary of what is open for them; null = nobody does. */
+  readonly digest: { readonly hour: number } | null
   readonly followUp: { readonly firstSeconds: number; readonly everySeconds: number; readonly stopSeconds: number }
   /** The bot's own subscription, or null when it is switched off and the poll alone reports. */
   readonly followUpWebhookUrl: string | null

@@ -3,6 +3,7 @@ import { type BatchAttempt, giveUpBatch, runBatch } from './batch-run.ts'
 import type { Conversation, Outbox } from './chat-ports.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
 import { realignAll } from './delegation.ts'
+import { orderDigests } from './digest-order.ts'
 import type { CardKey, JobPayload, NoticeKey } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
 import { openExport } from './exporting.ts'
@@ -52,6 +53,8 @@ export function createSystem(ports: Ports, settings: Settings) {
     /** Removes the details of what ended long ago; ends early when it is told to. */
     reduceOld: (stopping: AbortSignal) => reduceOld(ports, settings, stopping),
     erasePerson: (order: JobPayload<'erase-person'>) => erasePerson(ports, order),
+    /** Orders the summaries whose hour has come. */
+    orderDigests: () => orderDigests(ports, settings),
     meet: (conversation: Conversation, installed = false) => meet(ports, conversation, installed),
     isClosed: (tenantId: string, personId: string) => isClosed(ports, tenantId, personId),
     catchUp: (person: { tenantId: string; id: string }) => catchUp(ports, person),

@@ -9,6 +9,7 @@ import { listTemplates, putTemplate, readTemplate, usableTemplates } from './cat
 import { findColleagues } from './colleagues.ts'
 import { cancel, retry } from './decision.ts'
 import { delegate, endDelegation, readDelegations } from './delegation.ts'
+import { chooseDigest, readDigest, readStanding } from './digest.ts'
 import type { Draft } from './draft.ts'
 import { discardDraft, editDraft, openDraft, readDraft, reviewDraft, type StatusCard, submitDraft } from './drafting.ts'
 import { readExplanation } from './explanation.ts'
@@ -100,6 +101,11 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       begin: to('approval.delegate', (actor, asked: { to: string; until: string }) => delegate(ports, actor, asked)),
       end: to('approval.delegate', (actor) => endDelegation(ports, actor)),
       find: to('approval.delegate', (_, typed: string) => findColleagues(ports, typed)),
+    },
+    digest: {
+      read: to('digest.read', (actor) => readDigest(ports, settings, actor)),
+      standing: to('digest.read', (actor) => readStanding(ports, settings, actor)),
+      choose: to('digest.choose', (actor, isOn: boolean) => chooseDigest(ports, settings, actor, isOn)),
     },
     cancel: to('request.cancel', (actor, requestId: string, comment?: string, attempt?: string) =>
       cancel(ports, settings, actor, requestId, comment, attempt),

@@ -3,6 +3,7 @@ import { type Due, dueOf, nextLook, outOfReach, reachBy, waitingStage, warned, w
 import { asking } from './approvers.ts'
 import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequester } from './change.ts'
 import { type Delegation, delegationsOf, realignment } from './delegation.ts'
+import { havingDigest } from './digest.ts'
 import { ProvisioningError, PutOff } from './errors.ts'
 import { type AuditAction, type AuditEntry, type JobOrder, type JobPayload, jobId, system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -27,13 +28,13 @@ export async function tendStage(ports: Ports, settings: Settings, order: JobPayl
   const stage = waitingStage(request, number)
   if (!request || !stage) return
   const at = ports.clock.now().toISOString()
-  const { unheard, candidates, away, trouble } = await findOut(ports, settings, request, stage, at)
+  const { unheard, candidates, away, inDigest, trouble } = await findOut(ports, settings, request, stage, at)
   const hasMoved = await ports.work.transaction(async () => {
     const now = await ports.requests.lock(requestId)
     // What was found out is about a request that is not there any more.
     if (now?.version !== request.version) return true
     const due = dueOf(stage, at)
-    const facts = { due: trouble ? { ...due, escalate: false } : due, unheard, candidates, at }
+    const facts = { due: trouble ? { ...due, escalate: false } : due, unheard, candidates, inDigest, at }
     const tended = tend(request, stage, facts)
     if (tended) await changeRequest(ports, settings, requestId, () => tended)
     const aligned = realignment(tended?.request ?? request, away, at)
@@ -58,6 +59,8 @@ interface FoundOut {
   readonly unheard: readonly Person[]
   readonly candidates: readonly Candidate[]
   readonly away: readonly Delegation[]
+  /** Who finds it in their summary of the day, and needs no reminder of its own. */
+  readonly inDigest: ReadonlySet<string>
   /** Why it is not known who could be asked too. */
   readonly trouble?: PutOff
 }
@@ -75,14 +78,22 @@ async function findOut(
   const away = await delegationsOf(ports, request, at)
   const known = withUnreachable(stage, unheard, at)
   const silent = due.expire ? [] : due.escalate ? undecided(known) : outOfReach(known)
-  if (silent.length === 0) return { unheard, candidates: [], away }
+  const unreachable = new Set(known.unreachable?.map(({ person }) => person.id))
+  const reminded = waitingFor([stage]).filter(({ id }) => due.remind && !unreachable.has(id))
+  const inDigest = await havingDigest(
+    ports,
+    settings,
+    request.tenantId,
+    reminded.map(({ id }) => id),
+  )
+  if (silent.length === 0) return { unheard, candidates: [], away, inDigest }
   try {
     const candidates = await asking(() => candidatesFor(ports, settings, request, known, silent))
-    return { unheard, candidates, away }
+    return { unheard, candidates, away, inDigest }
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
     const trouble = new PutOff('the directory does not say who stands in', untilItAnswers, error)
-    return { unheard, candidates: [], away, trouble }
+    return { unheard, candidates: [], away, inDigest, trouble }
   }
 }
 
@@ -90,6 +101,7 @@ interface Facts {
   readonly due: Due
   readonly unheard: readonly Person[]
   readonly candidates: readonly Candidate[]
+  readonly inDigest: ReadonlySet<string>
   readonly at: string
 }
 
@@ -97,7 +109,7 @@ interface Facts {
 export function tend(
   request: Request,
   stage: ApprovalStage,
-  { due, unheard, candidates, at }: Facts,
+  { due, unheard, candidates, inDigest, at }: Facts,
 ): Change | undefined {
   if (due.expire) {
     const ended = transition(request, 'expired', at)
@@ -107,18 +119,25 @@ export function tend(
   const reached = withUnreachable(stage, unheard, at)
   const asked = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
   const timed = due.warn ? warned(asked, at) : asked
+  const waiting = waitingFor([stage])
+  const byCard = due.warn ? waiting : waiting.filter(({ id }) => !inDigest.has(id))
   const next: ApprovalStage = {
     ...timed,
     ...(due.escalate && { escalatedAt: at }),
-    ...(due.remind && { reminders: [...(asked.reminders ?? []), { at, by: null }] }),
+    ...(due.remind && {
+      reminders: [
+        ...(asked.reminders ?? []),
+        { at, by: null, ...(byCard.length === 0 && { inDigest: true as const }) },
+      ],
+    }),
   }
   const after = { ...withStage(request, next), updatedAt: at }
-  const told = toldOf(after, stage, next, candidates, due)
+  const told = toldOf(after, stage, next, candidates, due, byCard)
   if (told.length === 0) return undefined
   const isHelpless = due.escalate && candidates.length === 0
   const jobs = [
     ...askApprovers(after),
-    ...(due.remind || due.warn ? remindApprovers(after, next, waitingFor([stage])) : []),
+    ...(due.remind || due.warn ? remindApprovers(after, next, byCard) : []),
     ...(due.warn ? [warnRequester(after, next)] : []),
     ...(reached === stage ? [] : [tellAdminsOfStage(after, 'unreachable')]),
     ...(isHelpless ? [tellAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
@@ -133,10 +152,12 @@ function toldOf(
   { stage, unreachable = [], times }: ApprovalStage,
   candidates: readonly Candidate[],
   due: Due,
+  byCard: readonly Person[],
 ): AuditEntry[] {
   const said = (action: AuditAction, data: Record<string, unknown>): AuditEntry =>
     entry(request, system, action, { data: { stage, ...data } })
   const people = waitingFor([before])
+  const inDigest = people.filter((person) => !byCard.includes(person))
   const known = new Set(before.unreachable?.map(({ person }) => person.id))
   const lost = unreachable.filter(({ person }) => !known.has(person.id))
   const asked = [...new Map(candidates.map(({ person, as }) => [person.id, { ...person, as }])).values()]
@@ -145,7 +166,7 @@ function toldOf(
     ...(due.escalate || asked.length > 0
       ? [said('escalated', { why: due.escalate ? 'time' : 'unreachable', to: asked })]
       : []),
-    ...(due.remind ? [said('reminded', { people })] : []),
+    ...(due.remind ? [said('reminded', { people: byCard, ...(inDigest.length > 0 && { inDigest }) })] : []),
     ...(due.warn ? [said('warned', { people, expiresAt: times?.expiresAt })] : []),
   ]
 }

@@ -8,6 +8,7 @@ import { createConversationStore } from './conversations.ts'
 import type { Database } from './database.ts'
 import { createDelegationStore } from './delegations.ts'
 import { createDeliveryStore } from './deliveries.ts'
+import { createDigestStore } from './digests.ts'
 import { createDirectorySightings } from './directory-sightings.ts'
 import { createDraftStore } from './drafts.ts'
 import { createExportSource } from './exports.ts'
@@ -56,6 +57,7 @@ type StorePorts = Pick<
   | 'exports'
   | 'retention'
   | 'personData'
+  | 'digests'
   | 'conversations'
   | 'processes'
   | 'healthWatch'
@@ -95,6 +97,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     exports: createExportSource(database),
     retention: createRetentionStore(database),
     personData: createPersonStore(database),
+    digests: createDigestStore(database),
     conversations: createConversationStore(database),
     processes: createProcessStore(database),
     healthWatch: createHealthWatchStore(database),

@@ -96,7 +96,10 @@ export function withAccessWorld() {
           replay: async () => true,
         },
       },
-      { tenantId, admins: [groups.admins], exportLinks: { root: 'https://contoso.example', key: Buffer.alloc(32, 1) } },
+      {
+        ...{ tenantId, admins: [groups.admins], digest: { hour: 8 } },
+        exportLinks: { root: 'https://contoso.example', key: Buffer.alloc(32, 1) },
+      },
     )
     const atEnd = (close: () => unknown) => void closes.push(close)
     const connector = await startConnector()
@@ -152,6 +155,11 @@ export function withAccessWorld() {
       return batchId
     },
     rows: () => rowCounts(core.database),
+    /** Whether somebody has switched their summary off. */
+    async wantsNoDigest(who: Who): Promise<boolean> {
+      const id = idOf(who) ?? ''
+      return (await createStores(core.database).digests.without(tenantId, [id])).has(id)
+    },
     /** Kim's request in a state, as fresh as can be, so that nothing about it is overdue. */
     async request(status: RequestState): Promise<Request> {
       const at = new Date().toISOString()

@@ -175,6 +175,7 @@ export function withBotWorld(): BotWorld {
       openRequestsPerPerson: 0,
       approvals: { reachMinutes: 10, remindAfterHours: 24, escalateAfterHours: 72, expireAfterDays: 14 },
       followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 },
+      digest: null,
       followUpWebhookUrl: null,
       webhookAllowCidrs: [],
       exportLinks: { root: 'https://contoso.example', key: Buffer.alloc(32, 1) },

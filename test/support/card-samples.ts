@@ -29,6 +29,7 @@ import {
 import { type Sample, sample } from './card-sample.ts'
 import { adminSamples } from './card-samples-admin.ts'
 import { delegationSamples } from './card-samples-delegation.ts'
+import { digestSamples } from './card-samples-digest.ts'
 import { draftSamples } from './card-samples-drafts.ts'
 import { exportSamples } from './card-samples-export.ts'
 import { formSamples } from './card-samples-forms.ts'
@@ -217,6 +218,7 @@ export const samples: readonly Sample[] = [
   ...exportSamples,
   ...simulateSamples,
   ...statsSamples,
+  ...digestSamples,
   ...whySamples,
   ...watchSamples,
   ...timelineSamples,

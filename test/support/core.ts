@@ -116,6 +116,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     openRequestsPerPerson: 0,
     approvals: { reachMinutes: 10, remindAfterHours: 24, escalateAfterHours: 72, expireAfterDays: 14 },
     followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 },
+    digest: null,
     followUpWebhookUrl: null,
     webhookAllowCidrs: [],
   }

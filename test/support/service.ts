@@ -86,6 +86,8 @@ export function withService(
     RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0',
     RATE_LIMIT_REFUSALS_PER_MINUTE: '0',
     OPEN_REQUESTS_PER_PERSON: '0',
+    // Summaries go by the time of day; they have tests of their own.
+    DIGEST_HOUR: 'off',
   }
   const start = async (change: Record<string, string> = {}) => {
     app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), {

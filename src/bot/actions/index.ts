@@ -13,6 +13,7 @@ import { disableTemplate, enableTemplate, examineTemplate, pageTemplates } from 
 import { examineReceiver, pageReceivers, resendFailed, switchReceiverOn, testReceiver } from './admin-webhooks.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
+import { beginDigest, endDigest, refreshDigest } from './digest.ts'
 import { pageApprovals, pageRequests } from './lists.ts'
 import {
   askAgain,
@@ -53,6 +54,9 @@ export const cardActions = cardActionRegistry(
   endDelegation,
   pageQueue,
   pageStuck,
+  refreshDigest,
+  beginDigest,
+  endDigest,
   retryAsAdmin,
   cancelAsAdmin,
   approveAsAdmin,

@@ -18,6 +18,7 @@ import { adminStatsCommand } from './admin-stats.ts'
 import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
 import { adminWebhooksCommand, webhookFailuresCommand } from './admin-webhooks.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
+import { digestCommand } from './digest.ts'
 import { myDraftsCommand } from './drafts.ts'
 import { helpCommand } from './help.ts'
 import { newCommands } from './new.ts'
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = commandRegistry(
   approvalsCommand,
   delegateCommand,
   backCommand,
+  digestCommand,
   statusCommand,
   cancelCommand,
   nudgeCommand,

@@ -1,0 +1,14 @@
+import type { CardJson } from './render.ts'
+import { strings } from './strings.ts'
+
+/** Sentences that are shown beside a card that stays as it is. */
+export const toasts = {
+  working: strings.toast.working,
+  unavailable: strings.toast.unavailable,
+  failed: (traceId: string): string => strings.toast.failed.replace('{traceId}', traceId),
+}
+
+/** One sentence for the activity's `summary`, which is the notification on a phone. It never holds text of people. */
+export function summaryOf(card: CardJson): string {
+  return typeof card['fallbackText'] === 'string' ? card['fallbackText'] : ''
+}
