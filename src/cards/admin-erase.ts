@@ -102,7 +102,7 @@ function blocksOf({ blocks }: Erasure, viewer: Viewer): Row[] {
     command: `admin status ${referenceOf(request)}`,
   })
   const ofDelegation = ({ person, delegate, until }: Delegation): Row => ({
-    title: strings.delegation.heading.delegated,
+    title: words.delegationTitle,
     says: fill(words.delegation, {
       name: cut(delegate.displayName, longest.name),
       other: cut(person.displayName, longest.name),

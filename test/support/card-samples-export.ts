@@ -2,9 +2,8 @@ import { adminEraseCard, adminEraseView, type ErasureNow } from '../../src/cards
 import { adminExportCard, adminExportView, type ExportNow } from '../../src/cards/admin-export.ts'
 import { adminPersonCard, adminPersonView } from '../../src/cards/admin-person.ts'
 import { approvalDecidedCard, approvalDecidedView } from '../../src/cards/approval-decided.ts'
-import { mailboxReadyCard, mailboxReadyView } from '../../src/cards/ready.ts'
 import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
-import { type Erasure, type ErasureCounts, fault, isForMailbox, type Request, reduced } from '../../src/core/index.ts'
+import { type Erasure, type ErasureCounts, fault, reduced } from '../../src/core/index.ts'
 import { mailboxes } from './card-mailboxes.ts'
 import { dana, kim, omar, priya, projectSite, requestOf, requests, sam, siteRoot, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
@@ -47,11 +46,6 @@ const removed: ErasureCounts = {
   ...{ requests: 14, entries: 61, drafts: 2, delegations: 1, batches: 0, chats: 9, copies: 23 },
 }
 const at = '2026-11-19T03:00:00.000Z'
-const mailbox = (request: Request) => {
-  if (!isForMailbox(request)) throw new Error('this is for a mailbox')
-  return request
-}
-
 /** What is taken out of the store, what is removed from it, and what is left of requests then. */
 export const exportSamples: readonly Sample[] = [
   shown('', form()),
@@ -110,5 +104,4 @@ export const exportSamples: readonly Sample[] = [
   sample('reduced-rejected', requestStatusCard, requestStatusView(reduced(requests.rejected, at), viewerOf(kim))),
   sample('reduced-mailbox', requestStatusCard, requestStatusView(reduced(mailboxes.ready, at), viewerOf(kim))),
   sample('reduced', approvalDecidedCard, approvalDecidedView(reduced(requests.rejected, at), viewerOf(dana))),
-  sample('reduced', mailboxReadyCard, mailboxReadyView(mailbox(reduced(mailboxes.sharedReady, at)), viewerOf(kim))),
 ]
