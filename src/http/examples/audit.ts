@@ -60,7 +60,7 @@ export const readOrganisationAuditExamples = {
           at: '2026-11-20T20:52:03.912Z',
           action: 'template-written',
           from: 'rest',
-          traceId: 'af5e8ddf-a30e-4ac9-a5db-b13b6c902975',
+          traceId: 'af5e8ddfa30e4ac9a5dbb13b6c902975',
           version: 1,
           erased: false,
           actor: sam,
