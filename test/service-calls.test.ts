@@ -59,6 +59,55 @@ describe.each(engines)('calls to Microsoft 365, counted in %s stores', (engine) 
     expect(await replica().lately()).toMatchObject([{ name: 'exchange', calls: 2, failed: 1 }])
   })
 
+  it('are written by several processes at the same time, each in its own order, and none is broken off', async () => {
+    const before = (await replica().lately()).find(({ name }) => name === 'sharePoint')?.calls ?? 0
+    const names = ['graph', 'sharePoint', 'exchange'] as const
+    // Rows that wait for one another hold them long enough to meet.
+    await store.database.query(
+      `CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END'`,
+    )
+    await store.database.query(
+      'CREATE TRIGGER slowly BEFORE UPDATE ON service_calls FOR EACH ROW EXECUTE FUNCTION slowly()',
+    )
+    const all = [names, names.toReversed(), names, names.toReversed()].map((order) => {
+      const one = replica()
+      for (const service of order) one.count({ service, outcome: 'answered' })
+      return one
+    })
+    await all[0]?.write()
+    const others = all.slice(1).map((one) => one.write())
+    expect((await Promise.allSettled(others)).map(({ status }) => status)).toEqual(others.map(() => 'fulfilled'))
+    expect(await replica().lately()).toContainEqual(expect.objectContaining({ name: 'sharePoint', calls: before + 4 }))
+    await store.database.query('DROP FUNCTION slowly CASCADE')
+  })
+
+  it('are written one time after the other: what is counted meanwhile waits for the next', async () => {
+    const asked: string[] = []
+    let answer = (): void => undefined
+    const slow = {
+      ...store.database,
+      query: async (sql: string) => {
+        asked.push(sql)
+        await new Promise<void>((resolve) => {
+          answer = resolve
+        })
+        return { rows: [], rowCount: 0 }
+      },
+    } as typeof store.database
+    const one = createCallCounts(slow, () => now)
+    one.count({ service: 'graph', outcome: 'answered' })
+    const first = one.write()
+    one.count({ service: 'graph', outcome: 'answered' })
+    const second = one.write()
+    expect(asked).toHaveLength(1)
+    answer()
+    await Promise.all([first, second])
+    const third = one.write()
+    expect(asked).toHaveLength(2)
+    answer()
+    await third
+  })
+
   it('beside them is kept how long the directory took, once for each site, for two days', async () => {
     const sightings = createDirectorySightings(store.database)
     const ids = [10, 20, 30, 400].map(

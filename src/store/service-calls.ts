@@ -39,8 +39,9 @@ export interface CallCounts extends ServiceCalls {
 export function createCallCounts(database: Database, now: () => Date = () => new Date()): CallCounts {
   const own = new Map<string, Tally>()
   let unwritten = new Map<string, Tally>()
+  let writing: Promise<void> | undefined
 
-  async function write(): Promise<void> {
+  async function writeAll(): Promise<void> {
     const tallies = unwritten
     if (tallies.size === 0) return
     unwritten = new Map()
@@ -51,6 +52,14 @@ export function createCallCounts(database: Database, now: () => Date = () => new
       prune(unwritten, now())
       throw error
     }
+  }
+
+  /** One at a time: a store that takes long gets no second question on top, and none is asked while it has not answered. */
+  const write = (): Promise<void> => {
+    writing ??= writeAll().finally(() => {
+      writing = undefined
+    })
+    return writing
   }
 
   return {
@@ -72,6 +81,7 @@ export function createCallCounts(database: Database, now: () => Date = () => new
       timer.unref()
       return async () => {
         clearInterval(timer)
+        await writing?.catch(() => undefined)
         await quietly()
       }
     },
@@ -132,6 +142,7 @@ function addedUp(tallies: readonly Tally[], since: number): ServiceTraffic[] {
   }))
 }
 
+/** In one order, whoever writes: of two that lock the same rows in different ones, one would be broken off (deadlock). */
 async function add(database: Database, tallies: readonly Tally[]): Promise<void> {
   const moment = (at: number | null) => (at === null ? null : new Date(at).toISOString())
   const rows = tallies.map((one) => ({
@@ -144,6 +155,7 @@ async function add(database: Database, tallies: readonly Tally[]): Promise<void>
     `INSERT INTO service_calls
      SELECT * FROM jsonb_to_recordset($1::jsonb) AS tally (service text, minute timestamptz, calls integer, failed integer,
        throttled integer, "timedOut" integer, "lastSuccessAt" timestamptz, "lastFailureAt" timestamptz)
+     ORDER BY service, minute
      ON CONFLICT (service, minute) DO UPDATE SET
        calls = service_calls.calls + excluded.calls, failed = service_calls.failed + excluded.failed,
        throttled = service_calls.throttled + excluded.throttled, timed_out = service_calls.timed_out + excluded.timed_out,
