@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Directory } from '../src/core/index.ts'
+import { type Directory, TenantError } from '../src/core/index.ts'
 import { actorOf, dana, kim, withCore } from './support/core.ts'
 import { answersSignIn, connectTo, sendJson, startServer } from './support/microsoft365.ts'
 import { refusal } from './support/refusal.ts'
@@ -92,6 +92,29 @@ describe('an admin', () => {
     core.world.up = false
     expect((await refusal(() => isAdmin(provisioning))).code).toBe('unavailable')
     core.world.up = true
+  })
+
+  it('whose account was blocked or who left is known as none while the directory is away, also for the health', async () => {
+    let people: { id: string }[] = [kim, dana]
+    let away = false
+    const { directory } = await directoryOf(() => [group])
+    const failing: Directory = {
+      ...directory,
+      person: async (id) => {
+        if (away) throw new TenantError('unreachable', 'It is away.', { retryable: true })
+        return people.some((one) => one.id === id) ? directory.person(id) : undefined
+      },
+    }
+    const provisioning = provisioningWith(failing, [kim.id, group])
+    const asksForHealth = (id: string) => provisioning.actorForHealth({ tenantId, id })
+    for (const { id } of [kim, dana]) expect(await isAdmin(provisioning, id)).toBe(true)
+    away = true
+    for (const { id } of [kim, dana]) expect((await asksForHealth(id)).isAdmin).toBe(true)
+    people = []
+    away = false
+    for (const { id } of [kim, dana]) expect((await refusal(() => asksForHealth(id))).code).toBe('forbidden')
+    away = true
+    for (const { id } of [kim, dana]) expect((await refusal(() => asksForHealth(id))).code).toBe('unavailable')
   })
 
   it('is no application, whatever the setting names; and no token can say that somebody is one', async () => {

@@ -163,6 +163,20 @@ describe('signing in', () => {
     expect(await directory.person(kim.id)).toEqual(kim)
   })
 
+  test('that failed for a moment is told of until calls work again, not until the token ends', async () => {
+    const nobody: Handler = (_, response) => sendJson(response, 200, { value: [] })
+    const busy = failing(503, { 'retry-after': '9' })
+    const { directory, connection } = await service(
+      (request, response, count) => (count === 2 ? failing(401) : nobody)(request, response, count),
+      (request, response, count) => void (count === 2 ? busy(request, response, 2) : answersSignIn(request, response)),
+    )
+    await directory.membersOf(kim.id)
+    await expect(directory.membersOf(kim.id)).rejects.toMatchObject({ code: 'http-503' })
+    expect(connection.signIn().refusal).toMatchObject({ problem: 'Entra ID is busy (503).', isFinal: false })
+    await directory.membersOf(kim.id)
+    expect(connection.signIn()).toMatchObject({ tokens: [{}], refusal: undefined })
+  })
+
   test('lets a refusal of the given fetch through as the defect it is', async () => {
     const refusing = () => Promise.reject(new Error('No calls inside a transaction.'))
     const url = 'http://127.0.0.1:9'

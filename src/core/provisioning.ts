@@ -42,7 +42,7 @@ import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from
 export function createProvisioning(ports: Ports, settings: Settings) {
   const to = doorOf(settings)
   const admins = createKnownAdmins(settings, ports.clock)
-  const actor = (identity: CallerIdentity): Promise<Actor> => admins.seen(actorFor(ports, settings, identity))
+  const actor = (identity: CallerIdentity): Promise<Actor> => admins.seen(identity, actorFor(ports, settings, identity))
   return {
     settings,
     siteRoot: ports.tenant.siteRoot,

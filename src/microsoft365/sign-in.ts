@@ -45,19 +45,21 @@ const renewedBeforeMilliseconds = 300_000
  */
 export function createSignIn(options: SignInOptions): SignIn {
   let application = clientApplication(options)
-  let refusal: SignInFacts['refusal']
+  const refusals = new Map<string, NonNullable<SignInFacts['refusal']>>()
   const underway = new Map<string, Promise<string>>()
   const kept = new Map<string, { readonly token: string; readonly endsAt: number }>()
   const acquire = async (resource: string, skipCache: boolean, using = application): Promise<string> => {
     try {
       const { token, endsAt } = await acquired(using, resource, skipCache)
       kept.set(resource, { token, endsAt })
-      if (using === application) refusal = undefined
+      if (using === application) refusals.delete(resource)
       return token
     } catch (error) {
       const problem = asTenantError(error)
       if (using === application && problem instanceof TenantError)
-        refusal = { at: new Date(), problem: problem.message, isFinal: !problem.retryable }
+        refusals.set(resource, { at: new Date(), problem: problem.message, isFinal: !problem.retryable })
+      // The one that is kept was not taken. Were it used on, nobody would sign in, and the refusal be told of until it ends.
+      if (skipCache && using === application) kept.delete(resource)
       throw problem
     }
   }
@@ -75,10 +77,11 @@ export function createSignIn(options: SignInOptions): SignIn {
       const next = clientApplication({ ...options, certificate })
       await acquire(resource, true, next)
       application = next
-      refusal = undefined
+      refusals.clear()
     },
     facts() {
       const tokens = [...kept].map(([resource, { endsAt }]) => ({ resource, endsAt: new Date(endsAt) }))
+      const [refusal] = [...refusals.values()].sort((one, other) => other.at.getTime() - one.at.getTime())
       return { tokens: tokens.filter(({ endsAt }) => endsAt.getTime() > Date.now()), refusal }
     },
   }
