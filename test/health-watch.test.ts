@@ -29,6 +29,7 @@ it('the times are those of the page for people', () => {
   for (const said of [
     `looks every ${watchTimes.lookEvery} seconds`,
     `at least ${watchTimes.agreeAfter} seconds apart`,
+    `for ${watchTimes.wellAfter} seconds no look`,
     `a lease of ${watchTimes.heldFor} seconds`,
     `silent for more than ${silentAfterSeconds} seconds`,
   ])
@@ -36,7 +37,7 @@ it('the times are those of the page for people', () => {
 })
 
 describe('what looks at the health come to', () => {
-  it('one red look is none; two in a row are told once, and so is that all is well again, of the same trouble', () => {
+  it('one red look is none; two in a row are told once, and so is that all is well for a minute, of the same trouble', () => {
     expect(
       tells([
         [0, false],
@@ -55,8 +56,25 @@ describe('what looks at the health come to', () => {
       [100, true],
       [120, false],
       [140, false],
+      [160, false],
     ] as const
-    expect(tells(trouble)).toEqual([redNotice(at(20)), wellNotice(at(20))])
+    expect(tells(trouble)).toEqual([redNotice(at(20))])
+    expect(tells([...trouble, [180, false]])).toEqual([redNotice(at(20)), wellNotice(at(20))])
+  })
+
+  it('what comes and goes is one trouble: nobody is told again and again', () => {
+    const looks = Array.from({ length: 100 }, (_, place) => [place * 20, place % 4 < 2] as const)
+    expect(tells(looks)).toEqual([redNotice(at(0))])
+  })
+
+  it('a clock that was set back keeps nobody from being told', () => {
+    expect(
+      tells([
+        [3600, true],
+        [0, true],
+        [20, true],
+      ]),
+    ).toEqual([redNotice(at(0))])
   })
 
   it('two looks that are not far apart are as one: another process may have looked between', () => {
@@ -91,7 +109,7 @@ describe('what looks at the health come to', () => {
     const first = afterLook(undefined, { at: at(0), isRed: true, parts: [part] })
     const second = afterLook(first.watch, { at: at(20), isRed: true, parts: [part] })
     const third = afterLook(second.watch, { at: at(40), isRed: false, parts: [] })
-    const { watch } = afterLook(third.watch, { at: at(60), isRed: false, parts: [] })
+    const { watch } = afterLook(third.watch, { at: at(100), isRed: false, parts: [] })
     expect(watch).toEqual({ state: 'well', since: at(40), turning: null, red: { since: at(0), parts: [part] } })
   })
 

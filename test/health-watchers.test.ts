@@ -16,13 +16,14 @@ import {
 import { priya, tenantId } from './support/card-world.ts'
 import { loud } from './support/loud.ts'
 
-const times = { lookEvery: 20, agreeAfter: 20, heldFor: 90, againEvery: 5 }
+const times = { lookEvery: 20, agreeAfter: 20, wellAfter: 60, heldFor: 90, againEvery: 5 }
 const away = () => new ProvisioningError('unavailable', 'It is away.', { cause: new Error('away') })
 
 /** A store that several watchers share and that can be away, a tenant that can fail, and the cards that an admin gets. */
 function world() {
   let now = Date.parse('2026-11-20T10:00:00Z')
-  const state = { isAway: false, isBroken: false }
+  const state = { isAway: false, isBroken: false, isDirectoryAway: false }
+  const asked: string[] = []
   let watch: HealthWatch | undefined
   let lease = { holder: '', until: 0 }
   const notices = new Map<string, SentNotice['state']>()
@@ -59,7 +60,13 @@ function world() {
         }),
     },
     conversations: { ofPerson: () => here(() => chat) },
-    directory: { person: async () => priya },
+    directory: {
+      person: async (id: string) => {
+        asked.push(id)
+        if (state.isDirectoryAway) throw new Error('The directory is away.')
+        return priya
+      },
+    },
     notices: { put: ({ notice }: { notice: NoticeKey }, to: 'sent') => here(() => void notices.set(notice, to)) },
     jobs: {
       // What is ordered is done at once, and once.
@@ -106,7 +113,7 @@ function world() {
     return createHealthWatcher(loud('ports', parts) as Ports, settings, { holder, byHand, notes, times })
   }
   return {
-    ...{ state, cards, begin },
+    ...{ state, cards, asked, begin },
     pass: (seconds: number) => {
       now += seconds * 1000
     },
@@ -129,8 +136,30 @@ describe('those who look after the health', () => {
     for (let turn = 0; turn < 8; turn += 1) expect(await all()).toEqual(['away', 'away'])
     expect(kinds(cards)).toEqual(['red'])
     state.isAway = false
-    for (let turn = 0; turn < 4; turn += 1) await all()
+    for (let turn = 0; turn < 6; turn += 1) await all()
     expect(kinds(cards)).toEqual(['red', 'well'])
+  })
+
+  it('ask the directory who is an admin every five minutes, not at each look', async () => {
+    const { asked, begin, pass } = world()
+    const one = begin('one')
+    for (let turn = 0; turn < 45; turn += 1) {
+      await one.look()
+      pass(20)
+    }
+    expect(asked).toHaveLength(3)
+  })
+
+  it('that begin while the directory is away tell those whom the settings name', async () => {
+    const { state, cards, begin, pass } = world()
+    state.isDirectoryAway = true
+    const one = begin('one')
+    for (const isAway of [false, true, true, true]) {
+      state.isAway = isAway
+      await one.look()
+      pass(20)
+    }
+    expect(kinds(cards)).toEqual(['red'])
   })
 
   it('let another one look at once when they leave, and in the end when they die', async () => {

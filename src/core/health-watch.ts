@@ -6,8 +6,10 @@ import { type HealthPart, healthPart } from './health-report.ts'
 export const watchTimes = {
   /** From the end of one look to the next. */
   lookEvery: 20,
-  /** A turn counts once two looks in a row have seen it that are so far apart. */
+  /** That it is red counts once two looks in a row have seen it that are so far apart. */
   agreeAfter: 20,
+  /** That all is well counts once every look for so long has seen it: what comes and goes is one trouble, told of once. */
+  wellAfter: 60,
   /** How long whoever looked last is the one that looks; nobody else takes it over before. */
   heldFor: 90,
   /** While the store is away, it is asked so often whether it is back. */
@@ -44,12 +46,14 @@ export type HealthWatch = z.output<typeof healthWatch>
 export function afterLook(
   before: HealthWatch | undefined,
   { at, isRed, parts }: HealthLook,
-  agreeAfter: number = watchTimes.agreeAfter,
+  { agreeAfter, wellAfter }: Pick<WatchTimes, 'agreeAfter' | 'wellAfter'> = watchTimes,
 ): { readonly watch: HealthWatch; readonly tell: NoticeKey | undefined } {
   const known = before ?? { state: 'well', since: at, turning: null, red: null }
   if (isRed === (known.state === 'red')) return { watch: { ...known, turning: null }, tell: undefined }
-  const turning = known.turning ?? at
-  if (Date.parse(at) - Date.parse(turning) < agreeAfter * 1000) return { watch: { ...known, turning }, tell: undefined }
+  // One that lies ahead was written by the clock of another process, or before the clock was set back.
+  const turning = known.turning !== null && Date.parse(known.turning) <= Date.parse(at) ? known.turning : at
+  if (Date.parse(at) - Date.parse(turning) < (isRed ? agreeAfter : wellAfter) * 1000)
+    return { watch: { ...known, turning }, tell: undefined }
   if (isRed) {
     const red = { since: turning, parts: [...parts] }
     return { watch: { state: 'red', since: turning, turning: null, red }, tell: redNotice(turning) }

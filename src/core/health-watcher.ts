@@ -62,6 +62,7 @@ export function createHealthWatcher(
   let memory: Memory | undefined
   let byHandSoFar: ToldByHand | undefined
   let isNoteRead = false
+  const chats = chatsOfAdmins(ports, settings)
 
   async function look(): Promise<LookResult> {
     const at = ports.clock.now().toISOString()
@@ -74,7 +75,7 @@ export function createHealthWatcher(
       const report = await readHealth(ports, settings)
       // Whoever was asked for a report while the store went away has looked at nothing.
       const { watch, tell } = await turnOf(report, at)
-      memory = { watch, seenAt: at, chats: await chatsOfAdmins(ports, settings).catch(() => memory?.chats ?? []) }
+      memory = { watch, seenAt: at, chats: await chats().catch(() => memory?.chats ?? []) }
       if (tell && standsStill(report)) await tellNow(tell, memory.chats)
       return 'looked'
     } catch (error) {
@@ -106,7 +107,7 @@ export function createHealthWatcher(
   const turn = (seen: HealthLook, orders = true) =>
     ports.work.transaction(async () => {
       const before = await healthWatch.lock(tenantId)
-      const after = afterLook(before, seen, times.agreeAfter)
+      const after = afterLook(before, seen, times)
       await healthWatch.put(tenantId, after.watch)
       const { tell } = after
       if (tell === undefined || !orders) return after
@@ -124,7 +125,7 @@ export function createHealthWatcher(
 
   async function lookWithoutStore(known: Memory, at: string): Promise<void> {
     const parts = [{ name: 'database', state: 'red', says: 'silent', sinceAt: known.seenAt } as const]
-    const { watch, tell } = afterLook(known.watch, { at, isRed: true, parts }, times.agreeAfter)
+    const { watch, tell } = afterLook(known.watch, { at, isRed: true, parts }, times)
     memory = { ...known, watch }
     if (tell !== undefined) byHandSoFar = { watch, told: [], waiting: known.chats }
     if (byHandSoFar && byHandSoFar.waiting.length > 0) byHandSoFar = await tellWaiting(byHandSoFar)
@@ -173,10 +174,26 @@ const lookOf = ({ state, parts }: HealthReport, at: string): HealthLook => ({
 const standsStill = ({ parts }: HealthReport): boolean =>
   parts.some(({ name, state }) => state === 'red' && (name === 'processes' || name === 'queue' || name === 'watchdog'))
 
-/** The chats of all admins, as the directory names them now. */
-async function chatsOfAdmins(ports: Ports, { admins, tenantId }: Settings): Promise<Conversation[]> {
-  const people = (await Promise.all(admins.map((id) => personOrMembers(ports, id)))).flat()
-  const ids = [...new Set(people.map(({ id }) => id))]
-  const chats = await Promise.all(ids.map((id) => ports.conversations.ofPerson(tenantId, id)))
-  return chats.flatMap((chat) => (chat && chat.closed === undefined ? [chat] : []))
+/** For how long it is not asked again who the admins are, in milliseconds: a look asks no more of the directory than it must. */
+const adminsKeptFor = 300_000
+
+/**
+ * The chats of all admins, as they are now; who is an admin is what the directory said within five minutes, or last. If it has said
+ * nothing yet, it is whoever the settings name themselves.
+ */
+function chatsOfAdmins(ports: Ports, { admins, tenantId }: Settings): () => Promise<Conversation[]> {
+  let known: { readonly at: number; readonly ids: readonly string[] } | undefined
+  const idsOfAdmins = async (): Promise<readonly string[]> => {
+    const at = ports.clock.now().getTime()
+    if (known && at - known.at < adminsKeptFor) return known.ids
+    const people = (await Promise.all(admins.map((id) => personOrMembers(ports, id)))).flat()
+    const ids = [...new Set(people.map(({ id }) => id))]
+    known = { at, ids }
+    return ids
+  }
+  return async () => {
+    const ids = await idsOfAdmins().catch(() => known?.ids ?? admins)
+    const chats = await Promise.all(ids.map((id) => ports.conversations.ofPerson(tenantId, id)))
+    return chats.flatMap((chat) => (chat && chat.closed === undefined ? [chat] : []))
+  }
 }
