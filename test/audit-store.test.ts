@@ -137,7 +137,11 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     const { requestId } = await made(true)
     await service().approve(actorOf(dana), requestId, 'Secret words.')
     const audit = ports().audit
-    expect(await from({ from: 'command line' }, async () => audit?.erase(dana.id, new Date()))).toBeGreaterThan(0)
+    expect(
+      await from({ from: 'command line' }, async () =>
+        audit?.erase({ id: dana.id, displayName: '', userPrincipalName: '' }, new Date()),
+      ),
+    ).toBeGreaterThan(0)
     const { rows } = await core.database.query<{ body: unknown; salt: unknown; seq: number }>(
       'SELECT seq, body, salt FROM audit_log WHERE request_id = $1 AND body IS NULL',
       [requestId],
@@ -152,7 +156,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     })
     expect(report.entries.at(-1)).toMatchObject({ action: 'text-erased', from: 'command line', data: { entries: [2] } })
     expect(JSON.stringify(await service().timeline(admin, requestId))).not.toMatch(/Secret|Dana/)
-    expect(await audit?.erase(dana.id, new Date())).toBe(0)
+    expect(await audit?.erase({ id: dana.id, displayName: '', userPrincipalName: '' }, new Date())).toBe(0)
   })
 
   it('proves with the key that sealed it alone, and goes on unsealed with another', async () => {

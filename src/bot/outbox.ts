@@ -47,7 +47,10 @@ export function createOutbox(
     const viewer = { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin: true }
     if (notice.kind === 'erased') return cards.adminErase({ ...notice, step: 'done' }, viewer)
     if (notice.kind === 'health') return cards.healthTurned(notice, viewer)
-    return cards.digest(notice.digest, notice.standing, { ...viewer, isAdmin: notice.isAdmin })
+    if (notice.kind === 'digest')
+      return cards.digest(notice.digest, notice.standing, { ...viewer, isAdmin: notice.isAdmin })
+    const { erasure } = notice
+    return cards.adminErase({ step: erasure.isBlocked ? 'blocked' : 'confirm', erasure }, viewer)
   }
   return {
     tell: (conversation, notice, what) => sender.send(conversation, noticeFor(conversation, notice), what),

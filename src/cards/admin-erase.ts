@@ -115,6 +115,9 @@ function blocksOf({ blocks }: Erasure, viewer: Viewer): Row[] {
     ...blocks.open.map((request) =>
       ofRequest(request, fill(words.open, { state: strings.state[request.status].name })),
     ),
+    ...blocks.named.map((request) =>
+      ofRequest(request, fill(words.named, { state: strings.state[request.status].name })),
+    ),
     ...blocks.delegations.map(ofDelegation),
     ...(blocks.batches > 0
       ? [{ title: words.batches, says: words.batchesEnd, command: strings.types.adminQueue }]

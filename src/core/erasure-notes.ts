@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Erasure, readErasure } from './erasure-blocks.ts'
 import type { OrganisationAction } from './organisation-audit.ts'
 import { type ErasureCounts, erasureCounts } from './person-data.ts'
 import type { Ports } from './ports.ts'
@@ -19,20 +20,24 @@ export async function noted(
     .find((one) => one?.personId === personId && one.erasureId === erasureId)
 }
 
-/** What an admin is told when somebody was erased. */
-export interface ErasureNotice {
-  readonly kind: 'erased'
-  readonly personId: string
-  readonly removed: ErasureCounts
-}
+/** What an admin is told of an erasure that they ordered: what was removed, or what keeps it from being done after all. */
+export type ErasureNotice =
+  | { readonly kind: 'erased'; readonly personId: string; readonly removed: ErasureCounts }
+  | { readonly kind: 'not-erased'; readonly erasure: Erasure }
 
 /** Of the notice `erased:<person>:<erasure>`; undefined where the chain says nothing of it. */
 export async function erasureNotice(
   ports: Ports,
-  tenantId: string,
-  notice: string,
+  {
+    tenantId,
+    personId: adminId,
+    notice,
+  }: { readonly tenantId: string; readonly personId: string; readonly notice: string },
 ): Promise<ErasureNotice | undefined> {
   const [, personId = '', erasureId = ''] = notice.split(':')
   const said = await noted(ports, tenantId, 'person-erased', personId, erasureId)
-  return said?.removed && { kind: 'erased', personId, removed: said.removed }
+  if (said?.removed) return { kind: 'erased', personId, removed: said.removed }
+  if (!(await noted(ports, tenantId, 'erasure-stopped', personId, erasureId))) return undefined
+  const admin = { id: adminId, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
+  return { kind: 'not-erased', erasure: await readErasure(ports, admin, personId) }
 }

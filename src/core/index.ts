@@ -65,9 +65,9 @@ export * from './draft.ts'
 export type { DraftView } from './draft-view.ts'
 export type { StatusCard } from './drafting.ts'
 export type * from './edge-ports.ts'
+export type { Erasure, ErasureBlocks } from './erasure-blocks.ts'
 export type { ErasureNotice } from './erasure-notes.ts'
 export * from './errors.ts'
-
 export * from './events.ts'
 export {
   type Explanation,
@@ -130,8 +130,8 @@ export {
 export { type Override, refuseOverride } from './override.ts'
 export { type Period, type PeriodName, type Place, periodNames, periodOf, periodOfDays, type Span } from './period.ts'
 export * from './person-data.ts'
-export type { Erasure, ErasureBlocks, ErasureOrdered } from './person-erasure.ts'
-export { shortestName, withoutPerson } from './person-redaction.ts'
+export type { ErasureOrdered } from './person-erasure.ts'
+export { shortestName, tellsOf, withoutPerson } from './person-redaction.ts'
 export { type Evaluation, isForMailboxPlan, type MailboxPlan, type Plan, type SitePlan } from './plan.ts'
 export type * from './ports.ts'
 export { type Resource, resourceOf } from './preview.ts'

@@ -31,8 +31,8 @@ export interface NoticeStore {
 const contents = {
   health: (ports: Ports, _: Settings, order: NoticeOrder): Promise<NoticeContent | undefined> =>
     readHealthNotice(ports, order),
-  erased: (ports: Ports, _: Settings, { tenantId, notice }: NoticeOrder): Promise<NoticeContent | undefined> =>
-    erasureNotice(ports, tenantId, notice),
+  erased: (ports: Ports, _: Settings, order: NoticeOrder): Promise<NoticeContent | undefined> =>
+    erasureNotice(ports, order),
   digest: readDigestNotice,
 }
 const kindOf = (notice: NoticeKey) => z.enum(['health', 'erased', 'digest']).parse(notice.split(':')[0])

@@ -11,6 +11,7 @@ export const organisationActions = [
   'delegation-ended',
   'erasure-ordered',
   'erasure-begun',
+  'erasure-stopped',
   'person-erased',
   'webhook-tested',
   'webhook-switched-on',

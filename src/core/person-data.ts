@@ -39,6 +39,8 @@ export interface PersonStore {
   records(tenantId: string, personId: string): AsyncIterable<readonly PersonRecord[]>
   /** Ids of the requests in which they stand, those that they sent among them. */
   requestsWith(tenantId: string, person: Person): Promise<string[]>
+  /** Ids of requests of others that have not ended and would be made with their account, the first ones. */
+  openWith(tenantId: string, personId: string): Promise<string[]>
   /** Forgets what is theirs alone, and takes their name out of copies; of requests and the audit it touches nothing. */
   forget(tenantId: string, person: Person): Promise<Omit<ErasureCounts, 'requests' | 'entries'>>
 }

@@ -1,68 +1,16 @@
-import { randomUUID } from 'node:crypto'
 import type { Actor } from './access.ts'
 import { canonical } from './audit.ts'
-import type { Delegation } from './delegation.ts'
+import { type Erasure, isCountedOn, readErasure } from './erasure-blocks.ts'
 import { noted } from './erasure-notes.ts'
 import { ProvisioningError } from './errors.ts'
 import { type JobOrder, type JobPayload, jobId } from './events.ts'
 import { tellOrder } from './notices.ts'
 import { noteAct } from './organisation-audit.ts'
-import { type ErasureCounts, erasedName, personOf } from './person-data.ts'
-import { requestWithout, shortestName } from './person-redaction.ts'
+import { type ErasureCounts, erasedName } from './person-data.ts'
+import { requestWithout } from './person-redaction.ts'
 import type { Ports } from './ports.ts'
-import { openStates, type Request } from './request.ts'
 import type { Person } from './resource.ts'
 import { writeAside } from './retention.ts'
-
-/** What keeps somebody from being erased: others count on them, or something is under way for them. */
-export interface ErasureBlocks {
-  readonly open: readonly Request[]
-  readonly waiting: readonly Request[]
-  readonly delegations: readonly Delegation[]
-  readonly batches: number
-}
-/** Somebody, and whether they can be erased. */
-export interface Erasure {
-  readonly person: Person
-  /** Nobody erases themselves: somebody has to be told what came of it. */
-  readonly isYou: boolean
-  readonly isBlocked: boolean
-  readonly blocks: ErasureBlocks
-  /** What has to be typed: their address; of who has none any more, their id. */
-  readonly confirmWith: string
-  /** What the order will be known by: a second click on the same card is the same order. */
-  readonly erasureId: string
-  /** Names of the templates that name them: an admin takes them out there. */
-  readonly templates: readonly string[]
-}
-
-const mostListed = 50
-
-/** Who would be erased, and what keeps them from it. Throws `not-found`. */
-export async function readErasure(ports: Ports, actor: Actor, personId: string): Promise<Erasure> {
-  const person = await personOf(ports, actor, personId)
-  const { tenantId } = actor
-  const at = ports.clock.now().toISOString()
-  const { id } = person
-  const [open, waiting, own, toThem, batches, templates] = await Promise.all([
-    ports.requests.list({ tenantId, requesterId: id, status: openStates, limit: mostListed }),
-    ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: mostListed }),
-    ports.delegations.ofPerson(tenantId, id, at),
-    ports.delegations.toPerson(tenantId, id, at),
-    ports.batches.countRunning(tenantId, id),
-    ports.templates.list(tenantId),
-  ])
-  const blocks = { open, waiting, delegations: [...(own ? [own] : []), ...toThem], batches }
-  return {
-    person,
-    isYou: id === actor.id,
-    isBlocked: open.length + waiting.length + blocks.delegations.length + batches > 0,
-    blocks,
-    confirmWith: person.userPrincipalName || id,
-    erasureId: randomUUID(),
-    templates: templates.filter((one) => JSON.stringify(one).includes(id)).map(({ name }) => name),
-  }
-}
 
 /** What came of a click: it was ordered; or their address was not typed; or they cannot be erased now. */
 export type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked'; readonly erasure: Erasure }
@@ -98,23 +46,47 @@ const eraseJob = (of: Omit<JobPayload<'erase-person'>, 'v'>): JobOrder => ({
 /**
  * Removes a person from the store: what is theirs alone, their name in what is the organisation's, and all words of the audit that are
  * of them. Their id stays, since the chain is made of it. Each step can be taken twice; words of the audit come last, since they
- * still tell who it is.
+ * still tell who it is. Who has begun something since the order is not erased: the admin is asked again.
  */
-export async function erasePerson(
-  ports: Ports,
-  { tenantId, personId, by, erasureId }: JobPayload<'erase-person'>,
-): Promise<void> {
-  if (await noted(ports, tenantId, 'person-erased', personId, erasureId)) return
-  const person = await named(ports, tenantId, personId)
+export async function erasePerson(ports: Ports, order: ErasureOrder): Promise<void> {
+  const { tenantId, personId, by, erasureId } = order
+  if ((await said(ports, order, 'person-erased')) || (await said(ports, order, 'erasure-stopped'))) return
   const admin = { id: by, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
+  if (await isTooLate(ports, admin, order)) return end(ports, admin, order, 'erasure-stopped')
+  const person = await named(ports, tenantId, personId)
   const forgotten = await forget(ports, admin, person, erasureId)
-  const requestIds = await ports.personData.requestsWith(tenantId, person)
-  for (const requestId of requestIds) await takeOut(ports, requestId, person)
-  const names = [person.userPrincipalName, person.displayName].filter((name) => name.length >= shortestName)
-  const entries = await ports.audit.erase(personId, ports.clock.now(), names)
-  const removed: ErasureCounts = { ...forgotten, requests: requestIds.length, entries }
+  let requests = 0
+  for (const id of await ports.personData.requestsWith(tenantId, person)) requests += await takeOut(ports, id, person)
+  const entries = await ports.audit.erase(person, ports.clock.now())
+  await end(ports, admin, order, 'person-erased', { ...forgotten, requests, entries })
+}
+
+const said = (ports: Ports, { tenantId, personId, erasureId }: ErasureOrder, action: ErasureAction) =>
+  noted(ports, tenantId, action, personId, erasureId)
+type ErasureOrder = Omit<JobPayload<'erase-person'>, 'v'>
+type ErasureAction = 'erasure-begun' | 'erasure-stopped' | 'person-erased'
+
+/** What was begun is gone on with: half of it would help nobody. */
+async function isTooLate(ports: Ports, admin: Actor, order: ErasureOrder): Promise<boolean> {
+  if (await said(ports, order, 'erasure-begun')) return false
+  try {
+    return (await readErasure(ports, admin, order.personId)).isBlocked
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'not-found') return false
+    throw error
+  }
+}
+
+/** What came of it is told to whoever ordered it. */
+async function end(
+  ports: Ports,
+  admin: Actor,
+  { tenantId, personId, by, erasureId }: ErasureOrder,
+  action: 'erasure-stopped' | 'person-erased',
+  removed?: ErasureCounts,
+): Promise<void> {
   await ports.work.transaction(async () => {
-    await noteAct(ports, admin, 'person-erased', { personId, erasureId, removed })
+    await noteAct(ports, admin, action, { personId, erasureId, ...(removed && { removed }) })
     await ports.jobs.enqueue([tellOrder(tenantId, by, `erased:${personId}:${erasureId}`)])
   })
 }
@@ -137,15 +109,19 @@ async function forget(ports: Ports, admin: Actor, person: Person, erasureId: str
   })
 }
 
-/** Changed once: what is as it should be is left alone. */
-async function takeOut(ports: Ports, requestId: string, person: Person): Promise<void> {
-  await ports.work.transaction(async () => {
+/**
+ * 1 where they stood in it. Changed once: what is as it should be is left alone; and so is what they have begun since it was
+ * ordered, which needs who they are.
+ */
+async function takeOut(ports: Ports, requestId: string, person: Person): Promise<0 | 1> {
+  return ports.work.transaction(async () => {
     const before = await ports.requests.lock(requestId)
-    if (!before) return
+    if (!before || isCountedOn(before, person.id)) return 0
     const after = requestWithout(before, person, ports.clock.now().toISOString())
-    if (canonical(after) === canonical(before)) return
-    await writeAside(ports, before, after, 'person-erased')
+    const isChanged = canonical(after) !== canonical(before)
+    if (isChanged) await writeAside(ports, before, after, 'person-erased')
     if (after.reducedAt !== before.reducedAt) await ports.retention.forgetParts(requestId)
+    return isChanged || JSON.stringify(after).includes(person.id) ? 1 : 0
   })
 }
 

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { canonical } from './audit.ts'
 import { erasedName } from './person-data.ts'
 import { provisioningRequest, type Request } from './request.ts'
 import type { Person } from './resource.ts'
@@ -11,7 +13,10 @@ const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url'
 /** A shorter name could be a part of any word. */
 export const shortestName = 4
 
-/** A value without a person: their name and address in it, wherever they stand, and the comments that they wrote. */
+/**
+ * A value without a person: their name and address in it, wherever they stand, and the comments that they wrote. Who has the same
+ * name and another id keeps it.
+ */
 export function withoutPerson(value: unknown, person: Person, key = ''): unknown {
   if (typeof value === 'string') return structural.includes(key) ? value : withoutNames(value, person)
   if (Array.isArray(value)) return value.map((one) => withoutPerson(one, person, key))
@@ -24,16 +29,43 @@ export function withoutPerson(value: unknown, person: Person, key = ''): unknown
     }
   const isTheirs = isObject(value['by']) && value['by']['id'] === person.id
   const members = Object.entries(value).filter(([name]) => !(isTheirs && name === 'comment'))
-  return Object.fromEntries(members.map(([name, one]) => [name, withoutPerson(one, person, name)]))
+  const isAnother = z.uuid().safeParse(value['id']).success && typeof value['displayName'] === 'string'
+  const isOwnName = (name: string) => isAnother && (name === 'displayName' || name === 'userPrincipalName')
+  return Object.fromEntries(
+    members.map(([name, one]) => [name, isOwnName(name) ? one : withoutPerson(one, person, name)]),
+  )
 }
 
+/** Whether a value tells of a person, by id or by name. */
+export const tellsOf = (value: unknown, person: Person): boolean =>
+  JSON.stringify(value).includes(person.id) || canonical(withoutPerson(value, person)) !== canonical(value)
+
 /** The same of a text, also where it is JSON in a string. */
-function withoutNames(text: string, { displayName, userPrincipalName }: Person): string {
+function withoutNames(text: string, person: Person): string {
+  const inside = jsonIn(text)
+  if (inside !== undefined) {
+    const left = withoutPerson(inside, person)
+    return canonical(left) === canonical(inside) ? text : JSON.stringify(left)
+  }
+  const { displayName, userPrincipalName } = person
   const names = [userPrincipalName, displayName].filter((name) => name.length >= shortestName && name !== erasedName)
-  const written = names.flatMap((name) => [name, JSON.stringify(name).slice(1, -1)])
-  return [...new Set(written)].reduce((left, name) => left.replace(anyCase(name), erasedName), text)
+  return names.reduce((left, name) => left.replace(wordsOf(name), erasedName), text)
 }
-const anyCase = (name: string): RegExp => new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi')
+
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A name as whole words: `Ann Lee` is not in `Joann Leeds`. One of a single word may be a word as well, and is meant as it is written. */
+function wordsOf(name: string): RegExp {
+  const escaped = name.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+  return new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, /[\s@]/.test(name) ? 'giu' : 'gu')
+}
 
 /** A request without a person. One of their own that has ended keeps no words at all. */
 export function requestWithout(request: Request, person: Person, at: string): Request {

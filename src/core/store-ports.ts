@@ -2,7 +2,7 @@ import type { AuditedState } from './audit.ts'
 import type { Proof } from './audit-report.ts'
 import type { AuditEntry, Delivery } from './events.ts'
 import type { Request, RequestState } from './request.ts'
-import type { ResourceKind } from './resource.ts'
+import type { Person, ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
 import type { TemplateChange, TemplateVersion } from './template-version.ts'
 import type { DeliveryCounts, DeliveryQuery, WebhookEndpoint } from './webhook-endpoint.ts'
@@ -107,10 +107,10 @@ export interface AuditLog {
   /** The chain of a request and what is wrong with it; undefined where nothing at all is known of it. */
   prove(requestId: string): Promise<Proof | undefined>
   /**
-   * Erases the words of all entries that are of a person or name them, by id or by one of these names, and says so; returns how many.
+   * Erases the words of all entries that are of a person or tell of them, by id, name or address, and says so; returns how many.
    * The proof stays.
    */
-  erase(personId: string, at: Date, names?: readonly string[]): Promise<number>
+  erase(person: Person, at: Date): Promise<number>
 }
 
 /** The numbers in names that have a `{counter}`, counted apart by `scope`; 0 before the first. */

@@ -8,14 +8,16 @@ import {
   erasure,
   headOf,
   originNow,
+  type Person,
   type SealedHead,
   sealOf,
   system,
+  tellsOf,
   wordsOf,
 } from '../core/index.ts'
 import { proofsOf } from './audit-rows.ts'
 import type { Database } from './database.ts'
-import { patterns } from './person-names.ts'
+import { hasAny, patterns } from './person-names.ts'
 
 /** Who did what, when: appended in the transaction of the change itself, each entry tied to the one before. */
 export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
@@ -78,19 +80,20 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
       const [proof] = await proofsOf(database, key, [requestId])
       return proof
     },
-    async erase(personId, at, names = []) {
-      const written = patterns(names)
+    async erase(person, at) {
+      const written = patterns([person.userPrincipalName, person.displayName])
+      // Those that have the id come last: whoever goes on after a crash learns the name from them.
       const { rows } = await database.patiently(() =>
         database.query<{ requestId: string; tenantId: string }>(
-          `SELECT DISTINCT request_id AS "requestId", tenant_id AS "tenantId" FROM audit_log
-           WHERE ${mentions} AND seq IS NOT NULL ORDER BY 1`,
-          [personId, written],
+          `SELECT request_id AS "requestId", tenant_id AS "tenantId" FROM audit_log
+           WHERE ${mentions} AND seq IS NOT NULL GROUP BY 1, 2 ORDER BY bool_or(${isById}), 1`,
+          [person.id, written],
         ),
       )
       let erased = 0
       for (const { requestId, tenantId } of rows)
         erased += await database.transaction(async () => {
-          const entries = await eraseIn(database, requestId, personId, written)
+          const entries = await eraseIn(database, requestId, person, written)
           const said = { requestId, tenantId, at: at.toISOString(), actor: system, action: erasure, data: { entries } }
           if (entries.length > 0) await appendTo(requestId, [said])
           return entries.length
@@ -104,23 +107,29 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
 const isOfOrganisation = (chainId: string, entries: readonly AuditEntry[]): boolean =>
   entries.every(({ tenantId }) => tenantId === chainId)
 
-/** Entries by a person, and those whose words name them; but for those that say by id that they were erased. */
-const mentions = `body IS NOT NULL AND (actor_id = $1 OR position($1 IN body::text) > 0 OR lower(body::text) LIKE ANY($2::text[]))
-  AND NOT (request_id = tenant_id AND actor_id <> $1 AND action = ANY('{erasure-ordered,erasure-begun,person-erased}'))`
+const isById = '(actor_id = $1 OR position($1 IN body::text) > 0)'
+/** Entries by a person, and those that may name them; but for those that say by id that they were erased. */
+const mentions = `body IS NOT NULL AND (${isById} OR ${hasAny('body::text', '$2')})
+  AND NOT (request_id = tenant_id AND actor_id <> $1
+    AND action = ANY('{erasure-ordered,erasure-begun,erasure-stopped,person-erased}'))`
 
 async function eraseIn(
   database: Database,
   requestId: string,
-  personId: string,
+  person: Person,
   written: readonly string[],
 ): Promise<number[]> {
   await database.query('SELECT FROM audit_heads WHERE request_id = $1 FOR UPDATE', [requestId])
-  const { rows } = await database.query<{ seq: number }>(
-    `UPDATE audit_log SET body = NULL, salt = NULL WHERE ${mentions} AND request_id = $3 AND seq IS NOT NULL
-     RETURNING seq`,
-    [personId, written, requestId],
+  const { rows } = await database.query<{ seq: number; actor: string; body: unknown }>(
+    `SELECT seq, actor_id AS actor, body FROM audit_log WHERE ${mentions} AND request_id = $3 AND seq IS NOT NULL ORDER BY seq`,
+    [person.id, written, requestId],
   )
-  return rows.map(({ seq }) => seq).sort((one, other) => one - other)
+  const theirs = rows.filter(({ actor, body }) => actor === person.id || tellsOf(body, person)).map(({ seq }) => seq)
+  await database.query('UPDATE audit_log SET body = NULL, salt = NULL WHERE request_id = $1 AND seq = ANY($2::int[])', [
+    requestId,
+    theirs,
+  ])
+  return theirs
 }
 
 const beginning = `INSERT INTO audit_heads (request_id, seq, hash, seal) VALUES ($1, $2, $3, $4)

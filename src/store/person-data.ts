@@ -1,7 +1,7 @@
-import { type Person, type PersonRecord, type PersonStore, person } from '../core/index.ts'
+import { openStates, type Person, type PersonRecord, type PersonStore, person } from '../core/index.ts'
 import type { Database } from './database.ts'
 import { forgetPerson } from './person-forget.ts'
-import { patterns } from './person-names.ts'
+import { hasAny, patterns } from './person-names.ts'
 
 /** How many rows are read at a time. */
 const pageSize = 200
@@ -19,6 +19,8 @@ const ofRows = (table: string, key: string, record: string, where: string): Part
 })
 const row = (table: string, ...without: string[]): string =>
   `to_jsonb(${table}.*)${without.map((column) => ` - '${column}'`).join('')}`
+/** What stands in an address may be a secret as well. */
+const withoutAddress = `to_jsonb(deliveries.*) #- '{body,url}'`
 const withoutSecrets = `body #- '{webhook,secret}' #- '{webhook,formerSecrets}'`
 /** Chats have keys of the channel's own: the person's conversation, and their id there. */
 const theirChat = (column: string): string =>
@@ -51,6 +53,7 @@ const parts: readonly Part[] = [
     row('idempotency_keys', 'key', 'fingerprint', 'holder'),
     'tenant_id = $1::text AND person_id = $2',
   ),
+  ofRows('deliveries', 'delivery_id', withoutAddress, `tenant_id = $1 AND ${names}`),
   ofRows('templates', 'template_id', withoutSecrets, `tenant_id = $1 AND ${names}`),
   ofRows(
     'template_versions',
@@ -76,9 +79,17 @@ export function createPersonStore(database: Database): PersonStore {
       const { rows } = await database.patiently(() =>
         database.query<{ id: string }>(
           `SELECT request_id AS id FROM requests WHERE tenant_id = $1 AND
-             (requester_id = $2::uuid OR ${names} OR lower(body::text) LIKE ANY($3::text[])) ORDER BY number`,
+             (requester_id = $2::uuid OR ${names} OR ${hasAny('body::text', '$3')}) ORDER BY number`,
           [tenantId, id, patterns([displayName, userPrincipalName])],
         ),
+      )
+      return rows.map(({ id }) => id)
+    },
+    async openWith(tenantId, personId) {
+      const { rows } = await database.query<{ id: string }>(
+        `SELECT request_id AS id FROM requests WHERE tenant_id = $1 AND status = ANY($3) AND requester_id <> $2::uuid
+           AND position($2::text in concat(body -> 'owners', body -> 'people', body -> 'details')) > 0 ORDER BY number LIMIT 50`,
+        [tenantId, personId, openStates],
       )
       return rows.map(({ id }) => id)
     },

@@ -1,6 +1,6 @@
 import { type ErasureCounts, type Person, withoutPerson } from '../core/index.ts'
 import type { Database } from './database.ts'
-import { patterns } from './person-names.ts'
+import { hasAny, patterns } from './person-names.ts'
 
 type Forgotten = Omit<ErasureCounts, 'requests' | 'entries'>
 
@@ -67,14 +67,13 @@ async function redactCopies(database: Database, person: Person): Promise<number>
   for (const { table, column } of copied) {
     const { rows } = await database.query<{ place: string; value: unknown }>(
       `SELECT ctid::text AS place, ${column} AS value FROM ${table}
-       WHERE lower(${column}::text) LIKE ANY($1::text[]) FOR UPDATE`,
-      [written],
+       WHERE position($2 in ${column}::text) > 0 OR ${hasAny(`${column}::text`, '$1')} FOR UPDATE`,
+      [written, person.id],
     )
     for (const { place, value } of rows) {
-      await database.query(`UPDATE ${table} SET ${column} = $2 WHERE ctid = $1::tid`, [
-        place,
-        JSON.stringify(withoutPerson(value, person)),
-      ])
+      const left = JSON.stringify(withoutPerson(value, person))
+      if (left === JSON.stringify(value)) continue
+      await database.query(`UPDATE ${table} SET ${column} = $2 WHERE ctid = $1::tid`, [place, left])
       count += 1
     }
   }

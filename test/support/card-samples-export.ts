@@ -24,7 +24,7 @@ const links = (['requests', 'audit'] as const).flatMap((what) =>
 const offer = { from: '2026-11-01', to: '2026-11-20', requests: 312, entries: 12_048, until, links }
 
 const asked = (variant: string, now: ErasureNow) => sample(variant, adminEraseCard, adminEraseView(now, asSam))
-const nothing = { open: [], waiting: [], delegations: [], batches: 0 }
+const nothing = { open: [], waiting: [], named: [], delegations: [], batches: 0 }
 const erasure = (more: Partial<Erasure> = {}): Erasure => ({
   ...{
     person: kim,
@@ -83,6 +83,7 @@ export const exportSamples: readonly Sample[] = [
       blocks: {
         open: [requests.waiting, ...Array.from({ length: 6 }, () => requestOf({ number: 1051, status: 'failed' }))],
         waiting: [requestOf({ number: 1040, requester: dana })],
+        named: [requestOf({ number: 1041, requester: dana })],
         delegations: [delegationOf(kim, priya)],
         batches: 1,
       },
