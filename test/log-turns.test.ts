@@ -64,6 +64,21 @@ describe('the log of a service at work', () => {
     })
   })
 
+  it('has one line also for a turn whose answer the chat does not take, and it counts as failed', async () => {
+    const { kim, connector } = service
+    const failed = async () =>
+      (await (await fetch(`${service.app.url}/metrics`)).text()).match(
+        /turns_total\{[^}]*what="help",outcome="failed"\} 1/,
+      )
+    connector.fail({ method: 'POST', how: 400, count: 9 })
+    expect(await oneTurn(() => kim.post(kim.activity({ type: 'message', text: 'help' })))).toMatchObject({
+      ...{ kind: 'message', what: 'help', outcome: 'failed', personId: kim.id, level: 50 },
+      ...{ traceId: expect.stringMatching(/^[0-9a-f]{32}$/), err: { message: expect.any(String) } },
+    })
+    connector.healthy()
+    expect(await failed()).not.toBeNull()
+  })
+
   it('has one line for each request, by the pattern of its address and the ids in it', async () => {
     const id = randomUUID()
     const who = { personId: service.kim.id, traceId: expect.stringMatching(/^[0-9a-f]{32}$/), msg: 'answered' }

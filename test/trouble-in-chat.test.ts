@@ -80,7 +80,7 @@ describe('trouble while somebody clicks', () => {
     const answer = await kim.clicks(form, 'Review', { ...filled, displayName: `Without ${table}` })
     await sql(`ALTER TABLE ${table}_away RENAME TO ${table}`)
     expect(answer.card).toBeUndefined()
-    expect(answer.text).toMatch(/What you typed is still here: please try again\..* [0-9a-f]{8}$/)
+    expect(answer.text).toMatch(/What you typed is still here: please try again\..* [0-9a-f]{32}$/)
     expect(shownAt(form.id)).toEqual(before)
     const later = await kim.clicks(form, 'Review', { ...filled, displayName: `Without ${table}` })
     expect(readsAfter(later)).toContain(`Without ${table}`)

@@ -19,13 +19,17 @@ export const noteCommand = (context: TurnContext, words: string): void => note(c
 export const noteOutcome = (context: TurnContext, outcome: TurnOutcome, error?: unknown): void =>
   note(context, { outcome, ...(error !== undefined && { error }) })
 
+/** Errors that have ended a turn and stand in its line. */
+const toldErrors = new WeakSet<object>()
+export const isTold = (error: unknown): boolean => error instanceof Error && toldErrors.has(error)
+
 function note(context: TurnContext, more: Partial<Told>): void {
   const told = turns.get(context)
   if (told) Object.assign(told, more)
 }
 
 /**
- * Runs a turn, and tells the log and the figures of it: one line for each. Nothing that somebody typed stands in it, nor a
+ * Runs a turn, and tells the log and the figures of it: one line for each, also for one that throws. Nothing that somebody typed stands in it, nor a
  * name: the words are ours, and who it was is told by their object id.
  */
 export async function tellingOf(
@@ -37,7 +41,13 @@ export async function tellingOf(
   const told: Told = { what: whatOf(context), outcome: 'done' }
   turns.set(context, told)
   const began = performance.now()
-  await run()
+  let thrown: unknown
+  await run().catch((error: unknown) => {
+    // The answer itself could not be given: the chat does not take it.
+    thrown = error
+    note(context, { outcome: 'failed', error: told.error ?? error })
+    if (error instanceof Error) toldErrors.add(error)
+  })
   const { what, outcome, error } = told
   const seconds = (performance.now() - began) / 1000
   const kind = kindOf(context)
@@ -48,6 +58,7 @@ export async function tellingOf(
   if (outcome === 'failed') log.error({ ...facts, err: error }, 'a turn failed')
   else if (outcome === 'unavailable') log.warn({ ...facts, err: error }, 'a turn could not be done just now')
   else log.info(facts, 'a turn is done')
+  if (thrown !== undefined) throw thrown
 }
 
 function kindOf({ activity }: TurnContext): TurnKind {
