@@ -25,8 +25,8 @@ import {
   type WatchTimes,
 } from './core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from './http/index.ts'
-import { createWebhookPoster } from './jobs/post-webhook.ts'
 import { startDigest } from './jobs/digest.ts'
+import { createWebhookPoster } from './jobs/post-webhook.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
 import { createSendWebhook } from './jobs/send-webhook.ts'
