@@ -11,7 +11,7 @@ describe('what a client sends by itself when it shows a card, without anybody’
     value: { action: { type: 'Action.Execute', verb, data }, trigger },
   })
 
-  it('may read, and does nothing else: not even with a decision’s verb', async () => {
+  it('may read, and does nothing else: not even with a decision’s verb', { timeout: 90_000 }, async () => {
     const { kim, dana, sam } = service
     await dana.installs()
     const { requestId } = await asksFor(kim, { displayName: 'Decided by nobody' })
