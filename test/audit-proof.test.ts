@@ -22,6 +22,22 @@ describe(`a chain of entries (SEED=${seed})`, () => {
     }
   })
 
+  it('is followed without looking through all of it for each entry', () => {
+    const length = 400
+    let looks = 0
+    const written = chainOf(length, random)
+    const watched = written.entries.map((entry) => {
+      const { seq } = entry
+      const get = () => {
+        looks += 1
+        return seq
+      }
+      return Object.defineProperty({ ...entry }, 'seq', { enumerable: true, get })
+    })
+    expect(found({ ...written, entries: watched })).toEqual([])
+    expect(looks).toBeLessThan(50 * length)
+  })
+
   it('names the entry of which any one part was changed', () => {
     for (const written of chains)
       for (const [place, entry] of written.entries.entries())

@@ -69,8 +69,11 @@ interface Walk {
 
 /** Follows the hashes from the first entry on. An entry that stands elsewhere than its hash says is put there. */
 function followed({ requestId, entries, head }: StoredChain, end: number | undefined): Walk {
-  const pool = new Set(entries.filter(isChained))
-  const order = [...pool]
+  const order = entries.filter(isChained)
+  const pool = new Set(order)
+  // The organisation's chain grows for good: whoever is at a place is found without looking through all of it.
+  const bySeq = Map.groupBy(order, ({ seq }) => seq)
+  const leftAt = (seq: number) => (bySeq.get(seq) ?? []).filter((entry) => pool.has(entry))
   const findings = strangers(entries)
   const places = [...new Set(order.flatMap(({ seq }, index) => [Math.max(1, seq), index + 1]))]
   places.sort((one, other) => one - other)
@@ -78,11 +81,13 @@ function followed({ requestId, entries, head }: StoredChain, end: number | undef
   let links: readonly string[] = [genesis(requestId)]
   let last = 0
   for (const place of places) {
-    const here = [...pool].filter(({ seq }) => seq === place)
+    const here = leftAt(place)
     const fits = (entry: ChainedEntry) => links.some((link) => hashOf(link, { ...entry, seq: place }) === entry.hash)
     const fitting = here.filter((entry) => entry.requestId === requestId && fits(entry))
     // Of several that fit, the one that is followed is ours.
-    const own = fitting.find((entry) => isFollowed(entry, pool, end === place ? head?.hash : undefined)) ?? fitting[0]
+    const own =
+      fitting.find((entry) => isFollowed(entry, leftAt(place + 1), end === place ? head?.hash : undefined)) ??
+      fitting[0]
     const moved = own || links.length === 0 ? undefined : [...pool].find(fits)
     const isBeyond = end !== undefined && place > end
     const entry = own ?? moved ?? (isBeyond ? undefined : here[0])
@@ -106,9 +111,9 @@ function followed({ requestId, entries, head }: StoredChain, end: number | undef
   return { placed, findings, links, last }
 }
 
-function isFollowed({ seq, hash }: ChainedEntry, pool: ReadonlySet<ChainedEntry>, newest: string | undefined): boolean {
+function isFollowed({ hash }: ChainedEntry, next: readonly ChainedEntry[], newest: string | undefined): boolean {
   if (newest !== undefined) return hash === newest
-  return [...pool].some((next) => next.seq === seq + 1 && hashOf(hash, next) === next.hash)
+  return next.some((one) => hashOf(hash, one) === one.hash)
 }
 
 const isChained = (entry: StoredEntry): entry is ChainedEntry =>
