@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { endpointOf, type Template } from '../src/core/index.ts'
+import { troubledEndpoints } from '../src/core/webhook-receivers.ts'
 import { until } from './support/until.ts'
 import { admin, answers, hour, secretOf, start, timeout, withWebhooks } from './support/webhook-world.ts'
 
@@ -50,6 +51,29 @@ describe('one receiver', () => {
     expect(await world.find(last)).toMatchObject({ status: 'delivered', attempts: 1 })
     expect(urlsSeen().sort()).toEqual([alive, dead, dead])
     await end()
+  })
+
+  it('whose address was changed while an attempt was under way is no trouble any more', async () => {
+    const silence = held()
+    world.answer(dead, silence.receiver)
+    const { id, version, ...given } = await world.template({ url: dead })
+    await world.deliver({ id, version, ...given })
+    const end = await work(1, silence, 1)
+    const { put } = world.provisioning.templates
+    const webhook = { url: alive, secret: secretOf(1), events: ['site.provisioned'] }
+    await put(admin, id, { ...given, webhook }, version)
+    await end()
+    const { tenantId } = admin
+    const ours = { tenantId, followUpWebhookUrl: 'https://here.contoso.example/' }
+    const urls = (some: readonly { templateId: string | null; url: string }[]) =>
+      some.flatMap(({ templateId, url }) => (templateId === id || templateId === null ? [url] : []))
+    expect(urls(await world.ports.endpoints.troubled(tenantId))).toEqual([dead])
+    expect(urls(await troubledEndpoints(world.ports, ours))).toEqual([])
+    for (const url of ['https://moved.contoso.example/', ours.followUpWebhookUrl]) {
+      const own = endpointOf({ tenantId, subscriber: 'bot' }, url)
+      await world.ports.endpoints.lock({ ...own, failingSince: new Date(start).toISOString() })
+    }
+    expect(urls(await troubledEndpoints(world.ports, ours))).toEqual([ours.followUpWebhookUrl])
   })
 
   it('that is put off loses no attempt, and gets everything in the end', async () => {

@@ -8,6 +8,7 @@ import type { SeenProcess } from './processes.ts'
 import type { DirectorySightings } from './store-ports.ts'
 import type { OwnHealth } from './tenant-ports.ts'
 import type { WebhookEndpoint } from './webhook-endpoint.ts'
+import { troubledEndpoints } from './webhook-receivers.ts'
 
 /** All that a health report is made of. What could not be read, since the database does not answer, is null. */
 export interface HealthFacts extends Microsoft365Facts {
@@ -25,7 +26,11 @@ export interface HealthFacts extends Microsoft365Facts {
 const dayMilliseconds = 86_400_000
 
 /** How the service and everything it needs do just now. A part that does not answer is told as such, and throws nothing. */
-export async function readHealth(ports: Ports, { tenantId }: Pick<Settings, 'tenantId'>): Promise<HealthReport> {
+export async function readHealth(
+  ports: Ports,
+  settings: Pick<Settings, 'tenantId' | 'followUpWebhookUrl'>,
+): Promise<HealthReport> {
+  const { tenantId } = settings
   const { tenant, connection, vitals, clock } = ports
   const aDayAgo = new Date(clock.now().getTime() - dayMilliseconds)
   const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
@@ -34,7 +39,7 @@ export async function readHealth(ports: Ports, { tenantId }: Pick<Settings, 'ten
     tenant.health(),
     orNull(countDeadLetters(ports)),
     orNull(ports.processes.list()),
-    orNull(ports.endpoints.troubled(tenantId)),
+    orNull(troubledEndpoints(ports, settings)),
     orNull(ports.sightings.delay(tenantId, aDayAgo)),
   ])
   // After the questions to the services: they are calls too, and need tokens.

@@ -80,6 +80,22 @@ export async function readReceiver(
   return receiver
 }
 
+/**
+ * Those that fail or are switched off, of where somebody is told now. What is stored of an address from before, because an attempt was
+ * under way when it was changed, is nobody's trouble any more.
+ */
+export async function troubledEndpoints(
+  { endpoints, templates }: Pick<Ports, 'endpoints' | 'templates'>,
+  { tenantId, followUpWebhookUrl }: Pick<Settings, 'tenantId' | 'followUpWebhookUrl'>,
+): Promise<WebhookEndpoint[]> {
+  const troubled = await endpoints.troubled(tenantId)
+  if (troubled.length === 0) return []
+  const urls = new Map((await templates.list(tenantId)).map(({ id, webhook }) => [id, webhook?.url]))
+  return troubled.filter(
+    ({ templateId, url }) => url === (templateId === null ? followUpWebhookUrl : urls.get(templateId)),
+  )
+}
+
 /** Where one of them is now. Throws `not-found`. */
 export async function knownReceiver(ports: Ports, settings: Settings, subscriber: ReceiverId): Promise<Known> {
   const { tenantId, followUpWebhookUrl } = settings
