@@ -25,13 +25,16 @@ function receiver() {
   let server: Server | undefined
   let port = 0
   let status = 204
+  let held = Promise.resolve()
   const start = async () => {
     server = createServer((request, response) => {
       text(request).then(
         (body) => {
           received.push({ headers: request.headers, body })
-          response.writeHead(status)
-          response.end()
+          return held.then(() => {
+            response.writeHead(status)
+            response.end()
+          })
         },
         () => response.destroy(),
       )
@@ -42,6 +45,12 @@ function receiver() {
   return {
     received,
     start,
+    /** Takes what comes, and answers none of it until it is let go. */
+    holds() {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return resolve
+    },
     answers: (with_: number) => {
       status = with_
     },
@@ -63,9 +72,8 @@ describe('webhooks, for admins in chat', () => {
   const log = '/webhooks/v1/deliveries'
   const says = async (words: string) => textOf((await service.sam.says(words)).card)
 
-  async function writeWebhook() {
+  async function writeWebhook(webhook: object | null = { url: hook.url, secret, events: ['site.provisioned'] }) {
     const { body, headers } = await call('sam', 'GET', path)
-    const webhook = { url: hook.url, secret, events: ['site.provisioned'] }
     const written = { ...z.looseObject({}).parse(body), webhook }
     const answer = await call('sam', 'PUT', path, { body: written, headers: { 'if-match': headers.get('etag') ?? '' } })
     expect(answer.status, answer.text).toBe(200)
@@ -227,6 +235,37 @@ describe('webhooks, for admins in chat', () => {
     const audit = await says('admin audit')
     for (const words of ['Webhook switched on: Working group', 'Failed webhooks sent again: Working group', '2 sent'])
       expect(audit).toContain(words)
+  })
+
+  it('a receiver that is slow to answer a test keeps nobody waiting; what came of it is written down', async () => {
+    const letGo = hook.holds()
+    const before = (await acts()).filter((action) => action === 'webhook-tested').length
+    const list = await service.sam.says('admin webhooks')
+    const { card } = await service.sam.clicks(list, 'Test')
+    expect(textOf(card ?? {})).toMatch(/No answer yet.*admin audit/s)
+    letGo()
+    await until(
+      async () => (await acts()).filter((action) => action === 'webhook-tested').length > before || undefined,
+      'what came of it',
+    )
+    expect(await says('admin audit')).toMatch(/Webhook tested: Working group.*204/s)
+  })
+
+  it('what failed for a template without a webhook is not offered to be sent again, and says why', async () => {
+    hook.answers(500)
+    const requestId = await ask('Nowhere to go')
+    const { deliveryId } = await tried(requestId)
+    await failsForGood(deliveryId)
+    const list = await service.sam.says('admin webhooks failures')
+    const { id, card } = {
+      id: list.id,
+      card: cardOf(await service.sam.invokes(list.id, 'admin.delivery', { deliveryId })),
+    }
+    expect(JSON.stringify(card)).toContain('admin.redeliver')
+    await writeWebhook(null)
+    const clicked = await service.sam.clicks({ id, card }, 'Send again')
+    expect(textOf(clicked.card ?? {})).toContain('Its template has no webhook any more')
+    expect(JSON.stringify(clicked.card)).not.toContain('admin.redeliver')
   })
 
   it('are for admins', async () => {

@@ -142,7 +142,7 @@ export const adminDeliveryCard = defineCard({
     host: z.string(),
     /** Where what was made is. */
     link: z.string(),
-    lead: z.enum(['', 'ask', 'off', 'again', 'changed']),
+    lead: z.enum(['', 'ask', 'off', 'nowhere', 'again', 'changed']),
     facts: z.array(z.strictObject({ label: z.enum(labels), value: z.string() })),
     hasFacts: z.boolean(),
     hasAttempts: z.boolean(),
@@ -163,7 +163,7 @@ export type DeliveryNews = '' | 'ask' | 'again' | 'changed'
 
 /** One delivery: what it says, each attempt, and who had it sent again. */
 export function adminDeliveryView(
-  { delivery, receiver }: KnownDelivery,
+  { delivery, url, receiver }: KnownDelivery,
   names: ReceiverNames,
   news: DeliveryNews,
   viewer: Viewer,
@@ -172,7 +172,7 @@ export function adminDeliveryView(
   const outline = outlineOf(delivery)
   const standing = standingOf(delivery)
   const shown = history.toReversed().slice(0, most.attempts)
-  const isOff = receiver?.disabledAt !== null && receiver !== undefined
+  const isOff = url !== undefined && receiver !== undefined && receiver.disabledAt !== null
   const asks = news === 'ask'
   const facts = factsOf(delivery, viewer)
   return {
@@ -184,9 +184,10 @@ export function adminDeliveryView(
     templateId: delivery.subscriber === 'bot' ? 'own' : delivery.subscriber.templateId,
     event: words.event[delivery.type],
     reference: outlineOf(delivery)?.reference ?? '',
-    lead: news === '' && isOff && standing !== 'delivered' ? 'off' : news,
+    lead: news === '' && standing !== 'delivered' ? whyStuck(url, isOff) : news,
     to: fill(words.to, { name: subscriberName(delivery, names, longest.title) }),
-    host: hostOf(delivery.url),
+    // Before it is sent again: where to.
+    host: hostOf((asks && url) || delivery.url),
     link: cut((outline?.url ?? outline?.address ?? '').replace(/^https:\/\//, ''), longest.address),
     facts,
     hasFacts: facts.length > 0,
@@ -207,9 +208,11 @@ export function adminDeliveryView(
     asks,
     isOff,
     isPending: standing === 'pending',
-    canResend: standing !== 'pending' && !isOff,
+    canResend: standing !== 'pending' && !isOff && url !== undefined,
   }
 }
+
+const whyStuck = (url: string | undefined, isOff: boolean) => (url === undefined ? 'nowhere' : isOff ? 'off' : '')
 
 const headingLooks = {
   pending: looks.queued,

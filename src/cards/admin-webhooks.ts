@@ -100,7 +100,7 @@ export const adminWebhookCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     look,
-    heading: z.enum(['show', 'taken', 'notTaken', 'askOn', 'askResend', 'isOn', 'resent']),
+    heading: z.enum(['show', 'taken', 'notTaken', 'slow', 'askOn', 'askResend', 'isOn', 'resent']),
     templateId: receiverKey,
     /** A confirmation carries it, so that a click without one only asks. */
     version: z.int(),
@@ -121,7 +121,8 @@ export const adminWebhookCard = defineCard({
 
 /** What was just done with a receiver, or is asked before it is. `failed`: how much has failed for good. */
 export type WebhookNews =
-  | { readonly kind: 'show' | 'askOn' | 'isOn' }
+  /** `slow`: it was tried, and has not answered yet. */
+  | { readonly kind: 'show' | 'slow' | 'askOn' | 'isOn' }
   | { readonly kind: 'askResend' }
   | { readonly kind: 'tested'; readonly result: WebhookTestResult }
   | { readonly kind: 'resent'; readonly sent: number }
@@ -165,7 +166,7 @@ function nextOf({ kind }: WebhookNews, isMended: boolean) {
   return {
     hasTest: kind !== 'askResend' && kind !== 'resent' && !(kind === 'isOn' && !isMended),
     hasLog: kind === 'resent' || (kind === 'isOn' && !isMended) || (kind === 'show' && !isMended),
-    hasList: (isDone && !isMended) || (kind === 'tested' && !isMended),
+    hasList: !isMended && (isDone || kind === 'tested' || kind === 'slow'),
   }
 }
 
@@ -182,14 +183,14 @@ function heading(news: WebhookNews) {
 }
 
 function lead(news: WebhookNews, failed: number): string {
-  const { tested, unsent, askOn, isOn } = words.lead
+  const { tested, unsent, slow, askOn, isOn } = words.lead
   if (news.kind === 'tested') {
     const { status, milliseconds } = news.result
     const isSent = !status.startsWith('not sent')
     return fill(isSent ? tested : unsent, { answer: answerOf(status), took: quickness(milliseconds) })
   }
   if (news.kind === 'askResend' || news.kind === 'resent') return resendLead(news, failed)
-  return { askOn, isOn, show: '' }[news.kind]
+  return { slow, askOn, isOn, show: '' }[news.kind]
 }
 
 function resendLead(news: Extract<WebhookNews, { kind: 'askResend' | 'resent' }>, failed: number): string {

@@ -40,9 +40,13 @@ export function showDelivery(one: Delivery): z.output<typeof deliveryView> {
   }
 }
 
-/** `receiver`: how the endpoint does, if anything is known of it. */
+/**
+ * `url`: where it would go now; undefined: its template has no webhook any more, so it goes nowhere. `receiver`: how the endpoint there,
+ * or else where it went, does, if anything is known of it.
+ */
 export interface KnownDelivery {
   readonly delivery: Delivery
+  readonly url: string | undefined
   readonly receiver: WebhookEndpoint | undefined
 }
 export function showDeliveryDetails({ delivery: one, receiver }: KnownDelivery): z.output<typeof deliveryDetails> {
@@ -90,6 +94,7 @@ export async function replayDelivery(ports: Ports, actor: Actor, deliveryId: str
     if (found.status === 'pending' && found.nextAttemptAt !== null)
       throw new ProvisioningError('illegal-transition', 'This delivery is still on its way.')
     const url = await targetOf(ports, found)
+    if (url === undefined) throw new ProvisioningError('illegal-transition', 'The template has no webhook any more.')
     const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)
     if (receiver?.disabledAt)
       throw new ProvisioningError(
@@ -108,20 +113,19 @@ export async function replayDelivery(ports: Ports, actor: Actor, deliveryId: str
     const jobName = jobId('deliver', deliveryId, attempts, 'replay', replays.length)
     const payload = { v: 1, deliveryId, attempt: attempts } as const
     await ports.jobs.enqueue([{ name: 'deliver-webhook', payload, id: jobName }])
-    return { delivery: again, receiver }
+    return { delivery: again, url, receiver }
   })
 }
 
-/** Where it would go now: the bot's own goes where it went. */
-async function targetOf({ templates }: Ports, { subscriber, tenantId, url }: Delivery): Promise<string> {
+/** Where it would go now: the bot's own goes where it went. Undefined: nowhere. */
+async function targetOf({ templates }: Ports, { subscriber, tenantId, url }: Delivery): Promise<string | undefined> {
   if (subscriber === 'bot') return url
-  const webhook = (await templates.find(tenantId, subscriber.templateId))?.webhook
-  if (webhook) return webhook.url
-  throw new ProvisioningError('illegal-transition', 'The template has no webhook any more.')
+  return (await templates.find(tenantId, subscriber.templateId))?.webhook?.url
 }
 
-async function known({ endpoints }: Ports, one: Delivery): Promise<KnownDelivery> {
-  return { delivery: one, receiver: await endpoints.find(endpointOf(one, one.url).endpointId) }
+async function known(ports: Ports, one: Delivery): Promise<KnownDelivery> {
+  const url = await targetOf(ports, one)
+  return { delivery: one, url, receiver: await ports.endpoints.find(endpointOf(one, url ?? one.url).endpointId) }
 }
 
 function ours(actor: Actor, found: Delivery | undefined): Delivery {

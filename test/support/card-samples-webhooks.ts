@@ -5,6 +5,7 @@ import {
   adminDeliveryCard,
   adminDeliveryView,
   type DeliveriesPage,
+  type DeliveryNews,
 } from '../../src/cards/admin-deliveries.ts'
 import { adminJobsCard, adminReplayView } from '../../src/cards/admin-jobs.ts'
 import {
@@ -20,6 +21,7 @@ import {
   type Delivery,
   endpointOf,
   type GivenUpJob,
+  type KnownDelivery,
   meaningOf,
   type Template,
   type WebhookReceiver,
@@ -183,6 +185,10 @@ const overJob: GivenUpJob = {
 
 const one = (variant: string, of: WebhookReceiver, count: number, news: WebhookNews) =>
   sample(variant, adminWebhookCard, adminWebhookView(of, count, news, asSam))
+const sent = (variant: string, delivery: Delivery, news: DeliveryNews, more: Partial<KnownDelivery> = {}) => {
+  const known = { delivery, url: delivery.url, receiver: undefined, ...more }
+  return sample(variant, adminDeliveryCard, adminDeliveryView(known, names, news, asSam))
+}
 export const webhookSamples: readonly Sample[] = [
   sample('', adminWebhooksCard, adminWebhooksView(page([off, failing, waits, well], { total: 6 }), asSam)),
   sample('well', adminWebhooksCard, adminWebhooksView(page([well, own]), asSam)),
@@ -192,6 +198,7 @@ export const webhookSamples: readonly Sample[] = [
   one('taken', well, 0, { kind: 'tested', result: result('204', 31) }),
   one('refused', failing, 3, { kind: 'tested', result: result('not reachable (ECONNREFUSED)', 2) }),
   one('unsent', well, 0, { kind: 'tested', result: result('not sent: A webhook goes to https://.', 0) }),
+  one('slow', { ...well, template: longNamed }, 0, { kind: 'slow' }),
   one('ask-on', off, 212, { kind: 'askOn' }),
   one('on', { ...off, state: 'well', endpoint: well.endpoint }, 212, { kind: 'isOn' }),
   one('ask-resend', failing, 212, { kind: 'askResend' }),
@@ -220,20 +227,13 @@ export const webhookSamples: readonly Sample[] = [
       asSam,
     ),
   ),
-  sample('', adminDeliveryCard, adminDeliveryView({ delivery: failed, receiver: undefined }, names, '', asSam)),
-  sample(
-    'delivered',
-    adminDeliveryCard,
-    adminDeliveryView({ delivery: deliveryWith(), receiver: undefined }, names, '', asSam),
-  ),
-  sample('ask', adminDeliveryCard, adminDeliveryView({ delivery: failed, receiver: undefined }, names, 'ask', asSam)),
-  sample(
-    'again',
-    adminDeliveryCard,
-    adminDeliveryView({ delivery: retried, receiver: undefined }, names, 'again', asSam),
-  ),
-  sample('still', adminDeliveryCard, adminDeliveryView({ delivery: still, receiver: undefined }, names, '', asSam)),
-  sample('off', adminDeliveryCard, adminDeliveryView({ delivery: unsent, receiver: off.endpoint }, names, '', asSam)),
+  sent('', failed, ''),
+  sent('delivered', deliveryWith(), ''),
+  sent('ask', failed, 'ask'),
+  sent('again', retried, 'again'),
+  sent('still', still, ''),
+  sent('off', unsent, '', { receiver: off.endpoint }),
+  sent('nowhere', failed, '', { url: undefined }),
   sample('organisation', adminAuditCard, organisationAuditView(organisation(acts), 0, asSam)),
   sample('organisation-empty', adminAuditCard, organisationAuditView(organisation([]), 0, asSam)),
   sample(

@@ -37,9 +37,9 @@ export const redeliver = defineCardAction({
   data: z.object({ deliveryId, version: z.coerce.number().int().min(1).optional() }),
   handle: (turn, { deliveryId, version }) =>
     showDelivery(turn, deliveryId, async () => {
-      const { delivery, receiver } = await turn.provisioning.deliveries.read(turn.actor, deliveryId)
+      const { delivery, url, receiver } = await turn.provisioning.deliveries.read(turn.actor, deliveryId)
       const isOnItsWay = delivery.status === 'pending' && delivery.nextAttemptAt !== null
-      if (receiver?.disabledAt || (isOnItsWay && version === undefined)) return ''
+      if (url === undefined || receiver?.disabledAt || (isOnItsWay && version === undefined)) return ''
       if (version === undefined) return 'ask'
       if (version !== (delivery.replays?.length ?? 0) + 1) return 'changed'
       try {

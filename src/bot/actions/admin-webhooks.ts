@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
 import { cards, receiverKey, receiversOfPage, type WebhookNews } from '../../cards/index.ts'
 import { type ErrorCode, ProvisioningError, type ReceiverId } from '../../core/index.ts'
@@ -24,15 +25,24 @@ export const examineReceiver = defineCardAction({
   handle: (turn, { templateId }) => showReceiver(turn, receiverOf(templateId), () => ({ kind: 'show' })),
 })
 
-/** Tries one of them now, once. Nothing is stored of it but that somebody tried, so it is not asked first. */
+/** A click is answered within so many milliseconds; a receiver may take longer than that. */
+const patience = 4000
+
+/**
+ * Tries one of them now, once. Nothing is stored of it but that somebody tried, so it is not asked first. One that does not answer soon
+ * is waited for behind the card, which says where what came of it will stand.
+ */
 export const testReceiver = defineCardAction({
   verb: 'admin.webhook-test',
   forAdmins: true,
   data: z.object({ templateId }),
   handle: (turn, { templateId }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
-      const result = await turn.provisioning.deliveries.test(turn.actor, receiverOf(templateId))
-      return { kind: 'tested', result }
+      const late = new AbortController()
+      const test = turn.provisioning.deliveries.test(turn.actor, receiverOf(templateId))
+      const timeUp = setTimeout(patience, undefined, { ref: false, signal: late.signal }).catch(() => undefined)
+      const result = await Promise.race([test, timeUp]).finally(() => late.abort())
+      return result ? { kind: 'tested', result } : { kind: 'slow' }
     }),
 })
 
