@@ -22,7 +22,7 @@ const away = () => new ProvisioningError('unavailable', 'It is away.', { cause: 
 /** A store that several watchers share and that can be away, a tenant that can fail, and the cards that an admin gets. */
 function world() {
   let now = Date.parse('2026-11-20T10:00:00Z')
-  const state = { isAway: false, isBroken: false, isDirectoryAway: false }
+  const state = { isAway: false, isBroken: false, isDirectoryAway: false, standsStill: false, byHandFails: 0 }
   const asked: string[] = []
   let watch: HealthWatch | undefined
   let lease = { holder: '', until: 0 }
@@ -67,11 +67,18 @@ function world() {
         return priya
       },
     },
-    notices: { put: ({ notice }: { notice: NoticeKey }, to: 'sent') => here(() => void notices.set(notice, to)) },
+    notices: {
+      put: ({ notice }: { notice: NoticeKey }, to: 'sent') => here(() => void notices.set(notice, to)),
+      find: ({ notice }: { notice: NoticeKey }) =>
+        here(() => notices.has(notice) && { state: notices.get(notice), updatedAt: new Date(now) }),
+      claim: ({ notice }: { notice: NoticeKey }) => here(() => !notices.has(notice) && notices.set(notice, 'sending')),
+      remove: ({ notice }: { notice: NoticeKey }) => here(() => void notices.delete(notice)),
+    },
     jobs: {
       // What is ordered is done at once, and once.
       enqueue: (orders: readonly JobOrder[]) =>
         here(() => {
+          if (state.standsStill) return
           for (const { name, payload } of orders) if (name === 'tell' || name === 'tell-admins') send(payload.notice)
         }),
     },
@@ -82,7 +89,11 @@ function world() {
     },
     vitals: {
       own: async () => ({
-        ...{ databaseMilliseconds: state.isAway ? null : 1, queue: { waiting: 0, oldestSeconds: 0 }, version: '1' },
+        ...{
+          databaseMilliseconds: state.isAway ? null : 1,
+          queue: { waiting: 0, oldestSeconds: state.standsStill ? 900 : 0 },
+          version: '1',
+        },
         ...{ watchedAt: new Date(now), startedAt: new Date(now) },
       }),
     },
@@ -106,6 +117,7 @@ function world() {
     }
     const byHand = loud('byHand', {
       tell: async (_: Conversation, __: object, notice: NoticeKey) => {
+        if (state.byHandFails-- > 0) throw new Error('The connector fails.')
         cards.push(notice)
         return { state: 'sent', activityId: 'a' }
       },
@@ -158,6 +170,23 @@ describe('those who look after the health', () => {
       state.isAway = isAway
       await one.look()
       pass(20)
+    }
+    expect(kinds(cards)).toEqual(['red'])
+  })
+
+  it('tell by hand where nobody works on jobs, and again at the next look where the chat did not take it', async () => {
+    const { state, cards, begin, pass } = world()
+    const one = begin('one')
+    await one.look()
+    Object.assign(state, { standsStill: true, byHandFails: 2 })
+    for (let turn = 0; turn < 3; turn += 1) {
+      pass(20)
+      await one.look()
+    }
+    expect(cards).toEqual([])
+    for (let turn = 0; turn < 3; turn += 1) {
+      pass(20)
+      await one.look()
     }
     expect(kinds(cards)).toEqual(['red'])
   })

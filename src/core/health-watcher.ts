@@ -1,7 +1,6 @@
 import { personOrMembers } from './approvers.ts'
 import type { Conversation, Outbox } from './chat-ports.ts'
 import { isStoreAway } from './errors.ts'
-import type { NoticeKey } from './events.ts'
 import { readHealth } from './health.ts'
 import { healthNotice } from './health-notice.ts'
 import type { HealthReport } from './health-report.ts'
@@ -15,7 +14,7 @@ import {
   type WatchTimes,
   watchTimes,
 } from './health-watch.ts'
-import { deliverNotice, tellOrder } from './notices.ts'
+import { deliverNotice, type NoticeOrder, tellOrder } from './notices.ts'
 import type { Ports, Settings } from './ports.ts'
 
 /** What the process that looks knows by heart, for when the store is away. */
@@ -62,6 +61,7 @@ export function createHealthWatcher(
   let memory: Memory | undefined
   let byHandSoFar: ToldByHand | undefined
   let isNoteRead = false
+  let untold: readonly NoticeOrder[] = []
   const chats = chatsOfAdmins(ports, settings)
 
   async function look(): Promise<LookResult> {
@@ -76,7 +76,10 @@ export function createHealthWatcher(
       // Whoever was asked for a report while the store went away has looked at nothing.
       const { watch, tell } = await turnOf(report, at)
       memory = { watch, seenAt: at, chats: await chats().catch(() => memory?.chats ?? []) }
-      if (tell && standsStill(report)) await tellNow(tell, memory.chats)
+      // Where nobody works on jobs, nobody would send the card: so it is sent from here, and is no job's any more.
+      if (tell && standsStill(report))
+        untold = memory.chats.map(({ personId }) => ({ tenantId, personId, notice: tell }))
+      await tellUntold()
       return 'looked'
     } catch (error) {
       if (!isStoreAway(error)) throw error
@@ -117,10 +120,10 @@ export function createHealthWatcher(
       return after
     })
 
-  /** Where nobody works on jobs, nobody would send the card: so it is sent from here, and is no job's any more. */
-  async function tellNow(notice: NoticeKey, chats: readonly Conversation[]): Promise<void> {
-    const orders = chats.map(({ personId }) => ({ tenantId, personId, notice }))
-    await Promise.allSettled(orders.map((order) => deliverNotice(ports, settings, byHand, order, 1)))
+  /** Whom the chat did not take it for is told at the next look: a job that saw it on its way has left it to us. */
+  async function tellUntold(): Promise<void> {
+    const results = await Promise.allSettled(untold.map((order) => deliverNotice(ports, settings, byHand, order, 1)))
+    untold = untold.filter((_, place) => results[place]?.status === 'rejected')
   }
 
   async function lookWithoutStore(known: Memory, at: string): Promise<void> {
