@@ -9,6 +9,8 @@ const shapes: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]{8,}\.[\w-]+(\.[\w-]*)?/g, '[token]'],
   [/\bBearer\s+[\w.~+/=-]{8,}/gi, 'Bearer [token]'],
   [/\bwhsec_[\w+/=-]+/g, '[secret]'],
+  // Whoever has the link to an export has the export.
+  [/(\/exports\/v1\/)[\w-]{20,}/g, '$1[token]'],
   [/(\b[a-z][a-z0-9+.-]*:\/\/[^\s:/@"]*):[^\s@/"]+@/gi, '$1:[secret]@'],
   // In forms, quoted or not, and in JSON: the line is JSON itself, so the quotes of a text are escaped.
   [new RegExp(`\\b(${names})=(?:\\\\+"[^"\\\\]*|[^&\\s"]+)`, 'gi'), '$1=[secret]'],

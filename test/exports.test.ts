@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { writeResults } from '../src/client/command-line/csv-results.ts'
+import { csvLine } from '../src/core/csv.ts'
 import { genesis, hashOf, type Provisioning, textDigest } from '../src/core/index.ts'
 import { routes } from '../src/http/index.ts'
 import { actorOf, approversGroup, kim, omar, priya, tenantId, withCore } from './support/core.ts'
@@ -25,6 +26,9 @@ const hostile = [
   'a\n@SUM(1)',
   'say "hello", then',
   "'=already",
+  '＝1+1',
+  '"=1+1"',
+  'a;"=cmd|calc!A1',
   'plain, and – naïve 日本 😀',
 ]
 
@@ -107,10 +111,16 @@ describe('an export', () => {
       }
       // Also where a semicolon, a tab or a line break ends a cell.
       for (const cell of rows.flatMap((row) => Object.values(row)))
-        for (const part of cell.split(/[,;|\t\r\n]/)) expect(part).not.toMatch(/^[=+\-@\t\r]/)
+        for (const part of cell.split(/[,;|\t\r\n]/)) expect(part).not.toMatch(/^[ "]*[=+\-@＝＋－＠]|^[\t\r]/)
     }
   })
-  const withoutDefusing = (text: string) => text.replace(/(^|[,;|\t\r\n])'(?='*[=+\-@\t\r])/g, '$1')
+  const withoutDefusing = (text: string) => text.replace(/(^|[,;|\t\r\n])'(?=[ '"]*[=+\-@＝＋－＠]|'*[\t\r])/g, '$1')
+
+  it('defuses also behind spaces, which some spreadsheets cut off', () => {
+    expect(csvLine(['  =1+1', '\u00a0@x', 'a;"=1"', 'plain - and ='])).toBe(
+      `"'  =1+1","'\u00a0@x","a;'""=1""","plain - and ="\r\n`,
+    )
+  })
 
   it('defuses the beginning of a cell as the command line does', async () => {
     const path = join(mkdtempSync(join(inject('runFolder'), 'csv-')), 'results.csv')

@@ -9,8 +9,8 @@ import {
 import { iso } from './audit-rows.ts'
 import type { Database } from './database.ts'
 
-/** How many rows are read at a time: few enough to be held, many enough to be quick. */
-const pageSize = 500
+/** How many rows are read at a time: few enough that others get their turn on the event loop, many enough to be quick. */
+const pageSize = 100
 
 interface RequestRow {
   readonly id: string
@@ -80,7 +80,8 @@ async function* entriesOf(
          state_salt AS "stateSalt", before, after, body AS text, salt, hash,
          (SELECT 'REQ-' || number FROM requests WHERE request_id = audit_log.request_id) AS reference,
          (SELECT hash FROM audit_log AS earlier
-          WHERE earlier.request_id = audit_log.request_id AND earlier.seq = audit_log.seq - 1 LIMIT 1) AS previous
+          WHERE earlier.request_id = audit_log.request_id AND earlier.entry < audit_log.entry AND earlier.seq IS NOT NULL
+          ORDER BY earlier.entry DESC LIMIT 1) AS previous
        FROM audit_log
        WHERE tenant_id = $1 AND at < $2 AND (at, entry) > ($3::timestamptz, $4::bigint)
        ORDER BY at, audit_log.entry LIMIT ${pageSize}`,

@@ -24,9 +24,13 @@ export function startHousekeeping({ database, stores, now, warn, reduce }: House
     database
       .patiently(async () => {
         if (!(await isOurTurn(database))) return
-        // First, so that what hangs on a request and is old is forgotten by its own store just after.
-        await reduce?.(stopping.signal)
+        // First, so that what hangs on a request and is old is forgotten by its own store just after: also where one cannot be reduced.
+        const failed = await reduce?.(stopping.signal).then(
+          () => undefined,
+          (error: unknown) => ({ error }),
+        )
         await forgetOld(stores, now())
+        if (failed) throw failed.error
       })
       .catch((error: unknown) => warn({ err: error }, 'what is old could not be forgotten'))
   }

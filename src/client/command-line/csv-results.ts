@@ -54,6 +54,6 @@ export async function writeResults(path: string, lines: readonly ResultLine[]): 
 }
 
 /** A spreadsheet takes these for the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */
-const formula = /^'*[=+\-@\t\r]/
-const defused = /^'('*[=+\-@\t\r])/
+const formula = /^[ \u00a0'"]*[=+\-@＝＋－＠]|^'*[\t\r]/
+const defused = /^'([ \u00a0'"]*[=+\-@＝＋－＠]|'*[\t\r])/
 const cell = (text: string): string => `"${text.replace(formula, "'$&").replaceAll('"', '""')}"`
