@@ -51,7 +51,7 @@ type View = Parameters<typeof digestCard.render>[0]
 
 export const digestChoiceCard = defineCard({
   name: 'digest-choice',
-  data: z.strictObject({ look, heading: z.enum(['on', 'off', 'offForAll']), waited: z.string() }),
+  data: z.strictObject({ look, heading: z.enum(['on', 'off', 'offForAll']), hour: z.string() }),
 })
 
 /** So many rows have room; an admin's card has both kinds. */
@@ -127,12 +127,10 @@ function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
 
 /** Whether the viewer gets it, and when. */
 export function digestChoiceView(
-  { hour, isOn }: DigestStanding,
+  { hour: at, isOn }: DigestStanding,
   viewer: Viewer,
 ): Parameters<typeof digestChoiceCard.render>[0] {
-  if (hour === null) return { heading: 'offForAll', look: { ...plain, mark: '–' }, waited: '' }
-  const waited = hourOf(hour, viewer)
-  return isOn
-    ? { heading: 'on', look: looks.succeeded, waited }
-    : { heading: 'off', look: { ...plain, mark: '–' }, waited }
+  if (at === null) return { heading: 'offForAll', look: { ...plain, mark: '–' }, hour: '' }
+  const hour = hourOf(at, viewer)
+  return isOn ? { heading: 'on', look: looks.succeeded, hour } : { heading: 'off', look: { ...plain, mark: '–' }, hour }
 }
