@@ -120,6 +120,20 @@ describe('an admin asks somebody else, in chat', () => {
       ])
   })
 
+  it('in the place of who is gone, with the reason, where several have to decide', async () => {
+    const { types } = startBot(world)
+    const { requestId, reference } = await requested(world, 'One of two is gone')
+    const request = await world.stores.requests.find(requestId)
+    if (!request) throw new Error('the request is gone')
+    const approvals = request.approvals.map((stage) => ({ ...stage, rule: 'all' as const }))
+    await world.stores.requests.update({ ...request, approvals, version: request.version + 1 })
+    world.gone.add(people.omar.id)
+    const form = await types('sam', `admin reassign ${reference} me`)
+    world.gone.clear()
+    expect(textOf(form)).toContain('It waits in vain: Omar Haddad is no longer in the directory')
+    expect(valuesOf(form)).toMatchObject({ from: people.omar.id, to: people.sam.id })
+  })
+
   it('who is not clear is chosen; who asked for it, or is not found, is said', async () => {
     const { types } = startBot(world)
     const { reference } = await requested(world, 'To whom')

@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import {
+  type Attention,
   isForMailbox,
   nextStep,
   openStage,
+  type Person,
   type Queue,
   type QueueEntry,
   type Request,
   referenceOf,
+  type WhyLost,
   waitingFor,
 } from '../core/index.ts'
 import { paged, pageOf } from './admin-pages.ts'
@@ -107,7 +110,7 @@ type Reason = { readonly why: Why; readonly value: string }
 export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'nextTryAt'>, viewer: Viewer): Reason {
   const { request, attention } = entry
   const mailbox = isForMailbox(request)
-  if (attention?.people) return { why: lossOf(attention.why), value: peopleList(attention.people, 'and', 3) }
+  if (attention?.people) return lossOf(attention.why, attention.people)
   switch (request.status) {
     case 'failed':
       return { why: 'failed', value: request.problem?.detail || strings.problem.unexpected }
@@ -123,8 +126,18 @@ export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'next
   }
 }
 
-const losses = ['gone', 'blocked', 'left', 'unreached'] as const
-const lossOf = (why: string): Why => losses.find((one) => one === why) ?? 'waitsForNobody'
+/** In the words of one person, or of several. */
+const losses = {
+  gone: ['gone', 'goneMany'],
+  blocked: ['blocked', 'blockedMany'],
+  left: ['left', 'leftMany'],
+  unreached: ['unreached', 'unreached'],
+} as const satisfies Record<WhyLost, readonly [Why, Why]>
+
+function lossOf(why: Attention['why'], people: readonly Person[]): Reason {
+  const [one, many] = Object.entries(losses).find(([known]) => known === why)?.[1] ?? ['waitsFor', 'waitsFor']
+  return { why: people.length > 1 ? many : one, value: peopleList(people, 'and', 3) }
+}
 
 /** Where the work is; of work that fails again and again what happened last, and when it is tried next. */
 function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0], viewer: Viewer): Reason {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type Attention,
   type Fault,
   inLocale,
   openStage,
@@ -27,6 +28,8 @@ export interface ReassignRemark {
 /** The form by which an admin asks somebody else: what was typed with the command, or filled in before. */
 export interface ReassignForm {
   readonly request: Request
+  /** Why it needs somebody, where that is known. */
+  readonly attention?: Attention | undefined
   /** Those whom the picker names, or among whom to choose. */
   readonly people: readonly Person[]
   readonly isChoice: boolean
@@ -79,7 +82,7 @@ export function adminReassignView(form: ReassignForm, viewer: Viewer): Parameter
     resource: 'delegation',
   })
   const { heading, otherFaults } = faults.view
-  const { why, value } = reasonOf({ request, attention: undefined }, viewer)
+  const { why, value } = reasonOf({ request, attention: form.attention }, viewer)
   const [only, ...others] = approvers
   const isOnly = only !== undefined && others.length === 0
   const first = isOnly ? [{ words: 'inPlaceOf' as const, typed: only.displayName }] : []

@@ -69,10 +69,11 @@ export async function reassignForm(
   const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
   if (!stage) return { card: cards.notice(whyNot({ code: 'already-ended' }, request), viewer) }
   const { people = [], isChoice = false, values = { from: '', to: '' }, comment = '' } = given
-  const { remarks = [], faults = [] } = given
+  const { remarks = [], faults = [], attention } = given
   const isAsked = undecided(stage).some(({ id }) => id === values.from)
   const kept = { from: isAsked ? values.from : '', to: isId(values.to) ? values.to : '' }
-  return { card: cards.adminReassign({ request, people, isChoice, values: kept, comment, remarks, faults }, viewer) }
+  const form = { request, attention, people, isChoice, values: kept, comment, remarks, faults }
+  return { card: cards.adminReassign(form, viewer) }
 }
 
 const isId = (value: string): boolean => z.uuid().safeParse(value).success

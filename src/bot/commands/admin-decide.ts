@@ -39,9 +39,18 @@ export const adminReassignCommand = defineCommand({
 async function reassignTo(turn: Turn, request: Request, typed: string): Promise<Reply> {
   const { people, isSure } = await meant(turn, typed)
   const [only, ...others] = people
-  const values = { from: '', to: only && others.length === 0 ? only.id : '' }
+  const attention = await whatItNeeds(turn, request)
+  // Where somebody cannot decide, it is their place.
+  const values = { from: attention?.people?.[0]?.id ?? '', to: only && others.length === 0 ? only.id : '' }
   const remarks = typed === '' ? [] : [...remarksOf(turn, request, typed, people, isSure)]
-  return reassignForm(turn, request, { people, isChoice: others.length > 0, values, remarks })
+  return reassignForm(turn, request, { attention, people, isChoice: others.length > 0, values, remarks })
+}
+
+/** Why the request is stuck, if it is among the first that are. */
+async function whatItNeeds({ provisioning, actor }: Turn, { requestId, status }: Request) {
+  if (status !== 'pendingApproval') return undefined
+  const { entries } = await provisioning.admin.stuck(actor)
+  return entries.find(({ request }) => request.requestId === requestId)?.attention
 }
 
 /** "me" is the admin: they may take it over, if it is not their own. */
