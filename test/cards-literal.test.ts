@@ -11,7 +11,7 @@ import { type Filling, fillings, neverShown, shownFields, telling, withText } fr
 import { type HostileText, hostileTexts } from './support/hostile-texts.ts'
 
 const executablePath = '/usr/bin/chromium'
-const patience = 120_000
+const patience = 400_000
 
 /** What stands there when nobody means ill; with a comma and a blank, so that it is no address either. */
 const friendly = 'Plain, friendly words'
