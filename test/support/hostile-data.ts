@@ -8,7 +8,7 @@ import type { Sample } from './card-sample.ts'
  * judged, numbers and sentences about them. All other texts count as people's, so that a new field is tested before anybody thinks of it.
  */
 const ours = new Set([
-  ...['reference', 'at', 'reducedAt', 'age', 'gaveUpAt', 'waited', 'retry', 'words', 'group', 'command'],
+  ...['reference', 'at', 'age', 'gaveUpAt', 'waited', 'retry', 'words', 'group', 'command'],
   ...['quantity', 'delta', 'told', 'rest', 'compared'],
   ...['id', 'key', 'letterId', 'requestId', 'url', 'regex', 'minimum', 'maximum'],
 ])
