@@ -180,6 +180,7 @@ describe('webhooks, for admins in chat', () => {
     const { reference } = z
       .object({ reference: z.string() })
       .parse((await call('sam', 'GET', `/requests/v1/${requestId}`)).body)
+    expect(await says('admin webhooks Nothing like it')).toContain('No template is called anything like that.')
     const ofRequest = await service.sam.says(`admin webhooks ${reference}`)
     expect(textOf(ofRequest.card)).toContain(`Of ${reference}`)
     const one = await service.sam.invokes(ofRequest.id, 'admin.delivery', { deliveryId })

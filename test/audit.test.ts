@@ -41,10 +41,22 @@ describe('the audit of the whole service', () => {
     expect(new Set(steps.map(({ from }) => from))).toEqual(new Set(['job']))
     for (const { traceId } of before.entries) expect(traceId).toMatch(/^[0-9a-f]{32}$/)
 
-    const shown = textOf((await sam.says(`admin audit ${before.reference}`)).card)
+    const newest = await sam.says(`admin audit ${before.reference}`)
+    if (!newest.card) throw new Error('there is no card')
+    const list = { id: newest.id, card: newest.card }
+    const shown = textOf(list.card)
     expect(shown).toContain(`All ${before.entries.length} entries are as they were written`)
-    expect(shown).toMatch(/Requester told[\s\S]*Work began[\s\S]*3 older/)
+    expect(shown).toMatch(/1–8 of 11[\s\S]*Requester told[\s\S]*Step done: create-site[\s\S]*Work began/)
     expect(shown).toContain(before.entries.at(-1)?.hash.slice(0, 8))
+    expect(shown).toContain(`Trace ${before.entries.at(-1)?.traceId?.slice(0, 8)}`)
+    const paged = async (card: typeof list.card, title: string) => {
+      const { card: next } = await sam.clicks({ id: list.id, card }, title)
+      if (!next) throw new Error('there is no card')
+      return next
+    }
+    const older = await paged(list.card, 'Older')
+    expect(textOf(older)).toMatch(/9–11 of 11[\s\S]*Approved[\s\S]*Go ahead[\s\S]*Asked for/)
+    expect(textOf(await paged(older, 'Newer'))).toContain('1–8 of 11')
 
     await service.restart()
     expect(await auditOf(requestId)).toEqual(before)

@@ -179,7 +179,7 @@ describe('mutations of the data of each card verb', () => {
     'admin.delivery': { who: sam, data: async () => ({ deliveryId: randomUUID() }) },
     'admin.redeliver': { who: sam, data: async () => ({ deliveryId: randomUUID(), version: 1 }) },
     'admin.resend': { who: sam, data: async () => ({ templateId: 'own', version: 1 }) },
-    'admin.audit': { who: sam, data: async () => ({ from: 8 }) },
+    'admin.audit': { who: sam, data: async () => ({ requestId: '', from: 8 }) },
     'admin.export': { who: sam, data: async () => ({ from: '2026-11-01', to: '2026-11-20' }) },
     'admin.erase': {
       who: sam,

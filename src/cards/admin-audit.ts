@@ -38,11 +38,14 @@ export const adminAuditCard = defineCard({
         comment: z.string(),
         /** The first letters of it: what `GET /audit/v1/requests/{id}` has whole. */
         hash: z.string(),
+        /** The first digits of the trace, enough to find its lines in the log; `''`: it has none. */
+        trace: z.string(),
         isNamed: z.boolean(),
       }),
     ),
-    older: z.int(),
-    /** Where the pages beside this one begin, counted from the newest entry; only the organisation's has pages. */
+    /** Whose pages they are; `''`: the organisation's. */
+    requestId: z.string(),
+    /** Where the pages beside this one begin, counted from the newest entry. */
     newerFrom: z.int(),
     hasNewer: z.boolean(),
     olderFrom: z.int(),
@@ -50,44 +53,52 @@ export const adminAuditCard = defineCard({
   }),
 })
 
-/** The newest entries, and the findings, of which a card has room for so many. */
+/** The entries of a page, and the findings, of which a card has room for so many. */
 const most = { entries: 8, findings: 4 } as const
 
 type View = Parameters<typeof adminAuditCard.render>[0]
 
-/** Who did what, when and from where, the newest first; and whether all of it is as it was written. */
-export function adminAuditView(report: AuditReport, request: Request, viewer: Viewer): View {
+/** Who did what, when and from where, a page of it, the newest first; and whether all of it is as it was written. */
+export function adminAuditView(report: AuditReport, request: Request, from: number, viewer: Viewer): View {
   const reference = referenceOf(request)
-  const name = cut(request.details.displayName, longest.name)
-  const shown = report.entries.toReversed().slice(0, most.entries)
+  const about = fill(strings.audit.about, { reference, name: cut(request.details.displayName, longest.name) })
+  const { shown, range, ...pages } = pageOf(report.entries, from)
   return {
     ...proofOf(report, viewer),
     reference,
-    about: fill(strings.audit.about, { reference, name }),
+    requestId: request.requestId,
+    about: about + range,
     entries: shown.map((entry) => lineOf(report, entry, whatOf(entry), entry.comment ?? '', viewer)),
-    older: report.entries.length - shown.length,
-    ...{ newerFrom: 0, hasNewer: false, olderFrom: 0, hasOlder: false },
+    ...pages,
   }
 }
 
-/** The same of what was done that is about no one request, in pages. `from`: how many newer entries stand before the page. */
+/** The same of what was done that is about no one request. */
 export function organisationAuditView(report: AuditReport, from: number, viewer: Viewer): View {
-  const newest = report.entries.toReversed()
+  const isEmpty = report.entries.length === 0 && report.findings.length === 0
+  const { organisation, nothingYet } = strings.audit
+  const { shown, range, ...pages } = pageOf(report.entries, from)
+  return {
+    ...proofOf(report, viewer),
+    ...(isEmpty && { look: plain, heading: 'empty' as const }),
+    reference: '',
+    requestId: '',
+    about: isEmpty ? nothingYet : organisation + range,
+    entries: shown.map((entry) => lineOf(report, entry, actOf(entry), detailOf(entry), viewer)),
+    ...pages,
+  }
+}
+
+/** The page before which so many newer entries stand, and where those beside it begin. */
+function pageOf(entries: AuditReport['entries'], from: number) {
+  const newest = entries.toReversed()
   // A page that there is not is the newest one.
   const first = from < newest.length ? from : 0
   const shown = newest.slice(first, first + most.entries)
-  const isEmpty = newest.length === 0 && report.findings.length === 0
-  const { page, organisation, nothingYet } = strings.audit
   const numbers = { from: quantity(first + 1), to: quantity(first + shown.length), total: quantity(newest.length) }
-  const isPage = shown.length < newest.length
-  const proof = proofOf(report, viewer)
   return {
-    ...proof,
-    ...(isEmpty && { look: plain, heading: 'empty' as const }),
-    reference: '',
-    about: isEmpty ? nothingYet : isPage ? `${organisation} (${fill(page, numbers)})` : organisation,
-    entries: shown.map((entry) => lineOf(report, entry, actOf(entry), detailOf(entry), viewer)),
-    older: 0,
+    shown,
+    range: shown.length < newest.length ? ` (${fill(strings.audit.page, numbers)})` : '',
     newerFrom: Math.max(0, first - most.entries),
     hasNewer: first > 0,
     olderFrom: first + shown.length,
@@ -121,6 +132,7 @@ const lineOf = ({ findings }: AuditReport, entry: Entry, what: string, comment: 
   at: moment(entry.at, viewer, 'full'),
   comment: cut(comment, longest.address),
   hash: entry.hash.slice(0, 8),
+  trace: (entry.traceId ?? '').slice(0, 8),
   isNamed: findings.some((finding) => finding.entry === entry.entry),
 })
 

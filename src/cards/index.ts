@@ -209,8 +209,8 @@ export const cards = {
   /** Asks an admin before a given-up job is run again, or dismissed. */
   adminReplay: (given: GivenUpJob, viewer: Viewer): CardJson => adminJobsCard.render(adminReplayView(given, viewer)),
   /** Who did what with a request, and the proof of it. */
-  adminAudit: (report: AuditReport, request: Request, viewer: Viewer): CardJson =>
-    adminAuditCard.render(adminAuditView(report, request, viewer)),
+  adminAudit: (report: AuditReport, request: Request, from: number, viewer: Viewer): CardJson =>
+    adminAuditCard.render(adminAuditView(report, request, from, viewer)),
   /** Why a request is as it is. */
   why: (request: Request, explained: readonly Explanation[], viewer: Viewer): CardJson =>
     renderWhy(request, explained, viewer),

@@ -27,6 +27,8 @@ import { cut, fullMoment, longest, moment, type Viewer } from './words.ts'
 const sentences = [
   'waiting',
   'waitingQuorum',
+  'waitingOther',
+  'waitingQuorumOther',
   'queued',
   'creating',
   'late',
@@ -39,6 +41,7 @@ const sentences = [
   'nameTakenOnly',
   'rejected',
   'expired',
+  'expiredOther',
   'nothing',
   'leftSite',
   'leftMailbox',
@@ -177,22 +180,25 @@ function namesOf(request: Request): { taken: string; free: string } {
   return { taken: request.address, free: free === '' || free.includes('@') ? free : `${free}${domain}` }
 }
 
-function sentenceOf(request: Request, state: RequestState, { isAdmin }: Viewer): (typeof sentences)[number] {
+function sentenceOf(request: Request, state: RequestState, viewer: Viewer): (typeof sentences)[number] {
+  const { isAdmin } = viewer
+  const own = isOwn(request, viewer)
   const mailbox = isForMailbox(request)
   const late = mailbox ? ('lateMailbox' as const) : ('late' as const)
   const creating = mailbox ? ('creatingMailbox' as const) : ('creating' as const)
   const unfinished = request.followUp.state === 'late' ? late : creating
   const { taken, free } = namesOf(request)
-  // What it asked for is gone, so that nobody can change it and send it again.
-  const isGone = request.reducedAt !== undefined
+  const waiting = openStage(request.approvals)?.rule === 'quorum' ? ('waitingQuorum' as const) : ('waiting' as const)
+  // Who asked can change it and send it again, until what they asked for is gone.
+  const isAgain = own && request.reducedAt === undefined
   const table = {
-    pendingApproval: openStage(request.approvals)?.rule === 'quorum' ? 'waitingQuorum' : 'waiting',
+    pendingApproval: own ? waiting : `${waiting}Other`,
     queued: request.followUp.state === 'late' ? late : 'queued',
     provisioning: unfinished,
     succeeded: 'ready',
     failed: taken === '' ? (isAdmin ? 'failedForAdmin' : 'failed') : free === '' ? 'nameTakenOnly' : 'nameTaken',
-    rejected: isGone ? 'nothing' : 'rejected',
-    expired: isGone ? 'nothing' : 'expired',
+    rejected: isAgain ? 'rejected' : 'nothing',
+    expired: isAgain ? 'expired' : request.reducedAt ? 'nothing' : 'expiredOther',
     cancelled: leftOf(request, isAdmin),
   } as const satisfies Record<RequestState, (typeof sentences)[number]>
   return table[state]

@@ -34,6 +34,7 @@ function brokenIn(node: Node): string[] {
       !type.startsWith('Input.') || filled(node[type === 'Input.Toggle' ? 'title' : 'label']),
       `${at} has no label`,
     ),
+    ...unless(!type.startsWith('Action.') || !('title' in node) || filled(node['title']), `${at} has no title`),
     ...unless(node['isRequired'] !== true || filled(node['errorMessage']), `${at} has no error message`),
     ...unless(!Object.values(node).includes(null), `${at} holds null`),
     ...lists

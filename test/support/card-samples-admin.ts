@@ -6,6 +6,7 @@ import { adminStuckCard, adminStuckView } from '../../src/cards/admin-stuck.ts'
 import { adminTemplateCard, adminTemplateView } from '../../src/cards/admin-template.ts'
 import { adminTemplatesCard, adminTemplatesView, type TemplateList } from '../../src/cards/admin-templates.ts'
 import { noticeCard, noticeView } from '../../src/cards/notice.ts'
+import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
 import {
   type AuditReport,
   attentionOf,
@@ -88,7 +89,9 @@ export const audited = (findings: AuditReport['findings'] = [], count = lines.le
   entries: lines.slice(0, count).map((line, index) => ({
     ...line,
     entry: index + 1,
-    ...{ traceId: null, version: index + 1, erased: false },
+    // Entries of the version before had none.
+    traceId: index < 2 ? null : `4bf92f3577b34da6a3ce929d0e0e47${index.toString().padStart(2, '3')}`,
+    ...{ version: index + 1, erased: false },
     ...hashes(index + 1),
   })),
 })
@@ -148,9 +151,10 @@ export const adminSamples: readonly Sample[] = [
   ...healthSamples,
   sample('', adminJobsCard, adminJobsView({ total: 3, jobs: givenUpJobs }, asSam)),
   sample('confirm', adminJobsCard, adminReplayView(givenUp({}), asSam)),
-  sample('', adminAuditCard, adminAuditView(audited(), requests.ready, asSam)),
-  sample('one', adminAuditCard, adminAuditView(audited([], 1), requests.waiting, asSam)),
-  sample('findings', adminAuditCard, adminAuditView(audited(damage, 5), requests.ready, asSam)),
+  sample('', adminAuditCard, adminAuditView(audited(), requests.ready, 0, asSam)),
+  sample('older', adminAuditCard, adminAuditView(audited(), requests.ready, 8, asSam)),
+  sample('one', adminAuditCard, adminAuditView(audited([], 1), requests.waiting, 0, asSam)),
+  sample('findings', adminAuditCard, adminAuditView(audited(damage, 5), requests.ready, 0, asSam)),
   sample('retry', adminConfirmCard, adminConfirmView({ verb: 'admin.retry', request: mailboxes.refused }, asSam)),
   sample('cancel', adminConfirmCard, adminConfirmView({ verb: 'admin.cancel', request: requests.waiting }, asSam)),
   sample(
@@ -158,12 +162,14 @@ export const adminSamples: readonly Sample[] = [
     adminConfirmCard,
     adminConfirmView({ verb: 'admin.cancel', request: mailboxes.checkFailed, commentMissing: true }, asSam),
   ),
+  sample('rejected-to-admin', requestStatusCard, requestStatusView(requests.rejected, asSam)),
   sample('not-admin', noticeCard, noticeView({ code: 'notAdmin' }, asSam)),
   ...(['webhookUndelivered', 'webhookOwn', 'webhookGone', 'webhookFailing'] as const).map((code) => {
     const variant = code.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)
     return sample(variant, noticeCard, noticeView({ code, reference: 'REQ-1042', by: 'Project site' }, asSam))
   }),
   sample('nothing-stuck', noticeCard, noticeView({ code: 'nothingStuck' }, asSam)),
+  sample('no-period', noticeCard, noticeView({ code: 'noPeriod' }, asSam)),
   sample('no-reference-to-retry', noticeCard, noticeView({ code: 'noReferenceToRetry' }, asSam)),
   sample(
     'cannot-retry',

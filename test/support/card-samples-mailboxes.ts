@@ -79,6 +79,7 @@ export const mailboxSamples: readonly Sample[] = [
   sample('mailbox-cancelled', requestStatusCard, requestStatusView(mailboxes.cancelled, asKim)),
   sample('mailbox-cancelled-admin', requestStatusCard, requestStatusView(mailboxes.cancelled, asSam)),
   sample('mailbox-waiting', requestStatusCard, requestStatusView(mailboxes.waiting, asKim)),
+  sample('mailbox-waiting-admin', requestStatusCard, requestStatusView(mailboxes.waiting, asSam)),
   sample('mailbox-creating', requestStatusCard, requestStatusView(mailboxes.creating, asKim)),
   sample('mailbox-ready', requestStatusCard, requestStatusView(mailboxes.ready, asKim)),
   sample('mailbox-check-failed', requestStatusCard, requestStatusView(mailboxes.checkFailed, asKim)),

@@ -1,6 +1,6 @@
 import { cardActionRegistry } from '../define-card-action.ts'
 import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
-import { pageOrganisationAudit } from './admin-audit.ts'
+import { pageAudit } from './admin-audit.ts'
 import { examineDelivery, pageDeliveries, redeliver } from './admin-deliveries.ts'
 import { endDelegationsAsAdmin, eraseAsAdmin } from './admin-erase.ts'
 import { exportAsAdmin } from './admin-export.ts'
@@ -80,7 +80,7 @@ export const cardActions = cardActionRegistry(
   examineDelivery,
   redeliver,
   resendFailed,
-  pageOrganisationAudit,
+  pageAudit,
   exportAsAdmin,
   eraseAsAdmin,
   endDelegationsAsAdmin,

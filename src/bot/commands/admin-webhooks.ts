@@ -40,9 +40,10 @@ async function ofRequest(turn: Turn, reference: string): Promise<Reply> {
   }
 }
 
-/** Where no template, or several, may be meant, the list shows them all. */
+/** Where several templates may be meant, or one without a webhook, the list shows who is told. */
 async function ofTemplate(turn: Turn, typed: string): Promise<Reply> {
   const { found } = meantTemplates(await turn.provisioning.templates.list(turn.actor), typed)
+  if (found.length === 0) return { card: cards.notice({ code: 'noTemplateLikeIt' }, turn.viewer) }
   const withWebhook = found.filter(({ webhook }) => webhook !== null)
   const [only] = withWebhook
   if (only && withWebhook.length === 1) return showDeliveries(turn, { of: 'all', templateId: only.id })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { cards, type Notice } from '../../cards/index.ts'
 import { isRetryable, isTerminal, type Request, referenceOf, referencePattern } from '../../core/index.ts'
 import { isCancellable, jobsLeft } from '../actions/admin.ts'
-import { showOrganisationAudit } from '../actions/admin-audit.ts'
+import { showAudit, showOrganisationAudit } from '../actions/admin-audit.ts'
 import { showQueue, showStuck } from '../actions/admin-lists.ts'
 import { showHealth } from '../actions/admin-takeover.ts'
 import { statusOf } from '../actions/request.ts'
@@ -101,11 +101,6 @@ async function confirmRetry(turn: Turn, request: Request): Promise<Reply> {
     return statusOf(turn, request.requestId)
   }
   return { card: cards.adminConfirm({ verb: 'admin.retry', request }, turn.viewer) }
-}
-
-async function showAudit({ provisioning, actor, viewer }: Turn, request: Request): Promise<Reply> {
-  const report = await provisioning.admin.audit(actor, request.requestId)
-  return { card: cards.adminAudit(report, request, viewer) }
 }
 
 const notice = ({ viewer }: Turn, what: Notice): Reply => ({ card: cards.notice(what, viewer) })
