@@ -350,12 +350,19 @@ describe('every verb of a card and every command, for everybody', () => {
   })
   const ofOrganisation = verbs.filter(({ row }) => 'about' in row && row.about === 'organisation')
   it.each(ofOrganisation)('$verb, $who: for those who read the audit', async ({ verb, row, who }) => {
+    const { requestId } = await world.request('failed')
     const before = await world.rows()
-    const answer = await clicks(who, verb, { from: 0, requestId: nothing() })
+    const answer = await clicks(who, verb, { from: 0, requestId: '' })
+    const ofRequest = await clicks(who, verb, { from: 0, requestId })
     await unchanged(before, answer.text)
-    if (!isMember(who)) return readsAsNobody(who, answer)
+    if (!isMember(who)) {
+      readsAsNobody(who, ofRequest)
+      return readsAsNobody(who, answer)
+    }
     const isShown = answer.text.includes(strings.audit.organisation) || answer.text.includes(strings.audit.nothingYet)
     expect(isShown, answer.text).toBe(mayBy(who, row.needs))
+    // The world writes its requests past the service, which the audit of each says.
+    expect(ofRequest.text.includes('is not as it was written'), ofRequest.text).toBe(mayBy(who, row.needs))
   })
   const ofEverything = verbs.flatMap(({ verb, row, who }) =>
     'about' in row && (row.about === 'person' || row.about === 'days') ? [{ verb, row, who }] : [],

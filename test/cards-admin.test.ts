@@ -94,7 +94,7 @@ describe('what an admin is asked to confirm', () => {
     const { requestId } = mailboxes.refused
     expect(actionsOf(card)).toMatchObject([
       { title: 'Try again', verb: 'admin.retry', data: { requestId } },
-      { title: 'Keep', data: { msteams: { value: 'admin queue' } } },
+      { title: 'Later', data: { msteams: { value: 'admin queue' } } },
     ])
   })
 
