@@ -40,6 +40,10 @@ const others = [
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO notices SELECT '${tenantId}', gen_random_uuid(), 'health:red:' || n, 'sent', now() - n * interval '1 second'
    FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO service_calls SELECT 'graph', now() - n * interval '1 second', 1, 0, 0, 0, now(), NULL
+   FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO directory_sightings SELECT gen_random_uuid(), '${tenantId}', now() - n * interval '1 second', 10
+   FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO reservations SELECT '${tenantId}', 'name ' || n, gen_random_uuid()
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO token_buckets SELECT 'key ' || n, 1, now(), now() + n * interval '1 minute'
