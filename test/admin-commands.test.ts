@@ -198,7 +198,7 @@ describe('an admin', () => {
   )
 
   it.each(['admin cancel', 'admin cancel everything'])('%s: shows how admins type it', async (text) => {
-    expect(await startBot(world).says('sam', text)).toContain('Type it like this: admin cancel REQ-1042.')
+    expect(await startBot(world).says('sam', text)).toContain('Type its number and a reason: admin cancel REQ-1042 Asked for twice.')
   })
 
   it('may say why with the command: the words stand as the comment when it is asked to confirm', async () => {
@@ -220,8 +220,13 @@ describe('an admin', () => {
   })
 
   it.each(['admin retry', 'admin cancel', 'admin retry everything', 'admin cancel REQ-1 REQ-2'])(
-    '%s: asks which request',
-    async (text) => expect(await startBot(world).says('sam', text)).toContain('I need the number of the request.'),
+    '%s: asks which request, and offers those that it can be about',
+    async (text) => {
+      await failedRequest(world, 'To be chosen')
+      const shown = await startBot(world).says('sam', text)
+      for (const words of ['Which request?', 'Type its number', 'Or choose one.']) expect(shown).toContain(words)
+      expect(shown).toMatch(/REQ-10\d\d\b(?! )/)
+    },
   )
 
   it.each([

@@ -5,13 +5,14 @@ import { defineCard } from './define-card.ts'
 import { strings } from './strings.ts'
 import { fill, type Viewer } from './words.ts'
 
-/** What an admin wants to do with a request that waits, before they have said with which. */
-export type WhichFor = 'approve' | 'reject' | 'reassign'
+const does = z.enum(['approve', 'reject', 'reassign', 'retry', 'cancel'])
+/** What an admin wants to do with a request, before they have said with which. */
+export type WhichFor = z.output<typeof does>
 
 export const adminWhichCard = defineCard({
   name: 'admin-which',
   data: z.strictObject({
-    does: z.enum(['approve', 'reject', 'reassign']),
+    does,
     isEmpty: z.boolean(),
     /** Each with the command that its row types. */
     requests: z.array(waitingRow.extend({ types: z.string() })),

@@ -170,7 +170,6 @@ export const adminSamples: readonly Sample[] = [
   }),
   sample('nothing-stuck', noticeCard, noticeView({ code: 'nothingStuck' }, asSam)),
   sample('no-period', noticeCard, noticeView({ code: 'noPeriod' }, asSam)),
-  sample('no-reference-to-retry', noticeCard, noticeView({ code: 'noReferenceToRetry' }, asSam)),
   sample(
     'cannot-retry',
     noticeCard,

@@ -136,4 +136,5 @@ export const mendingSamples: readonly Sample[] = [
     adminQueueView({ ...queue, entries: [...inVain, ...queue.entries], isDirectorySilent: true }, asSam, 6),
   ),
   sample('nothing', adminWhichCard, adminWhichView('reassign', { entries: [], total: 0 }, asSam)),
+  sample('retry', adminWhichCard, adminWhichView('retry', { entries: queue.entries.slice(0, 2), total: 2 }, asSam)),
 ]

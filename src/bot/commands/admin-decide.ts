@@ -1,4 +1,4 @@
-import { cards, type ReassignRemark, type WhichFor } from '../../cards/index.ts'
+import type { ReassignRemark } from '../../cards/index.ts'
 import type { Person, Request } from '../../core/index.ts'
 import { confirmOverride } from '../actions/admin-override.ts'
 import { reassignForm } from '../actions/admin-reassign.ts'
@@ -6,6 +6,7 @@ import { defineCommand } from '../define-command.ts'
 import { type FoundPeople, peopleMeant } from '../find-person.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { ifFound, referenceAndWords } from './admin-reference.ts'
+import { which } from './admin-which.ts'
 
 /** `admin approve REQ-1042 Dana has left`: asks first; the click decides, over the heads of the approvers. */
 export const adminApproveCommand = defineCommand({
@@ -73,14 +74,4 @@ function remarksOf(
   if (only.id === requester.id) return [{ words: 'requester', typed }]
   if (only.id === actor.id) return [{ words: 'yourself', typed }]
   return isSure ? [] : [{ words: 'check', typed: `${only.displayName} (${only.userPrincipalName})` }]
-}
-
-/** How to type it, and what waits; one's own is for others to decide. */
-async function which({ provisioning, actor, viewer }: Turn, does: WhichFor): Promise<Reply> {
-  const { entries, counts } = await provisioning.admin.queue(actor)
-  const waiting = entries.filter(
-    ({ request }) => request.status === 'pendingApproval' && request.requester.id !== actor.id,
-  )
-  const oldestFirst = waiting.toSorted((one, other) => one.since.localeCompare(other.since))
-  return { card: cards.adminWhich(does, { entries: oldestFirst, total: counts.waiting }, viewer) }
 }

@@ -9,6 +9,7 @@ import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { ifFound, referenceAndWords } from './admin-reference.ts'
+import { which } from './admin-which.ts'
 
 const anything = z.string()
 const reference = z.string().regex(referencePattern)
@@ -55,7 +56,7 @@ export const adminRetryCommand = defineCommand({
   forAdmins: true,
   argument: referenceAndWords,
   handle: (turn, { reference }) => ifFound(turn, reference, (request) => confirmRetry(turn, request)),
-  otherwise: async (turn) => notice(turn, { code: 'noReferenceToRetry' }),
+  otherwise: (turn) => which(turn, 'retry'),
 })
 
 /** `admin cancel REQ-1042`: asks first, and why, unless words that follow say it; the click does it. */
@@ -64,7 +65,7 @@ export const adminCancelCommand = defineCommand({
   forAdmins: true,
   argument: referenceAndWords,
   handle: (turn, { reference, words }) => ifFound(turn, reference, (request) => confirmCancel(turn, request, words)),
-  otherwise: async (turn) => notice(turn, { code: 'noReferenceToAdminCancel' }),
+  otherwise: (turn) => which(turn, 'cancel'),
 })
 
 /** `admin status REQ-1042`: the same as `status REQ-1042`. */
