@@ -198,7 +198,9 @@ describe('an admin', () => {
   )
 
   it.each(['admin cancel', 'admin cancel everything'])('%s: shows how admins type it', async (text) => {
-    expect(await startBot(world).says('sam', text)).toContain('Type its number and a reason: admin cancel REQ-1042 Asked for twice.')
+    expect(await startBot(world).says('sam', text)).toContain(
+      'Type its number and a reason: admin cancel REQ-1042 Asked for twice.',
+    )
   })
 
   it('may say why with the command: the words stand as the comment when it is asked to confirm', async () => {
