@@ -96,7 +96,7 @@ describe('the routes', () => {
       const address = path.replace(':requestId', requestId).replace(':templateId', templateId)
       const answer = await rest.call(method, address, { headers: { authorization: '' } })
       expect([address, answer.status]).toEqual([address, 401])
-      expect(rest.lines.at(-1)).toMatchObject({ method, path: address, route: path, status: 401, level: 'info' })
+      expect(rest.lines.at(-1)).toMatchObject({ method, route: path, status: 401, level: 'info' })
     }
   })
 })
