@@ -149,6 +149,9 @@ describe('an admin asks somebody else, in chat', () => {
       'I found nobody for “Nobody Here”.',
     )
     expect(textOf(await types('sam', `admin reassign ${reference} kim`))).toContain('Kim Lee asked for it')
+    expect(textOf(await types('sam', `admin reassign ${reference} omar@contoso.example`))).toContain(
+      'Omar Haddad is asked already.',
+    )
     expect(textOf(await types('sam', `admin reassign ${reference} to sam@contoso.example`))).toContain(
       'you decide it then',
     )

@@ -40,8 +40,19 @@ describe('a card of an approval that waits, by its key and the present state', (
   })
 
   it('tells an admin who could not be reached, and lets them nudge; who stands in is no admin by that', async () => {
-    expect(await card(inTime.partlyUnreachable, sam, 'status')).toContain('I could not reach Dana Fox.')
+    const today = { ...inTime.partlyUnreachable, submittedAt: '2026-11-20T09:00:00Z' }
+    expect(await card(today, sam, 'status')).toContain('I could not reach Dana Fox.')
     expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual(['Nudge', 'Timeline ▾', 'Refresh'])
+    expect(await card(inTime.nobodyReached, sam, 'status')).toContain('I could not reach Dana Fox.')
+    // The buttons that mend it are the ones of "admin stuck".
+    expect(JSON.stringify(shown.at(-1))).toContain('"admin reassign REQ-')
+    expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual([
+      'Nudge',
+      'Timeline ▾',
+      'Ask somebody else',
+      'Decide it',
+    ])
+    expect(await card(inTime.nobodyReached, kim, 'status')).not.toContain('Ask somebody else')
     const failed = requestOf({ ...requests.failed, approvals: inTime.escalated.approvals })
     expect(await card(failed, sam, 'status')).toContain('An admin has been told')
     expect(await card(failed, priya, 'status')).toContain('An admin has been told')

@@ -128,13 +128,17 @@ const lineOf = ({ findings }: AuditReport, entry: Entry, what: string, comment: 
   number: entry.entry,
   what,
   who: cut(whoOf(entry), longest.name),
-  from: froms.find((from) => from === entry.from) ?? 'unknown',
+  from: fromOf(entry),
   at: moment(entry.at, viewer, 'full'),
   comment: cut(comment, longest.address),
   hash: entry.hash.slice(0, 8),
   trace: (entry.traceId ?? '').slice(0, 8),
   isNamed: findings.some((finding) => finding.entry === entry.entry),
 })
+
+/** What the service says by REST is what its own webhook brought it. */
+const fromOf = ({ from, actor }: Entry): From =>
+  from === 'rest' && !('id' in actor) ? 'webhook' : (froms.find((one) => one === from) ?? 'unknown')
 
 function whoOf({ actor, erased }: AuditReport['entries'][number]): string {
   if (!('id' in actor)) return strings.audit.system

@@ -17,7 +17,7 @@ import { askedAddress } from './links.ts'
 import { strings } from './strings.ts'
 import { cut, duration, longest, moment, type Viewer } from './words.ts'
 
-const remarks = ['inPlaceOf', 'check', 'several', 'nobody', 'yourself', 'requester'] as const
+const remarks = ['inPlaceOf', 'check', 'several', 'nobody', 'yourself', 'requester', 'asked'] as const
 
 /** What is said above the inputs: whose place it is, who was found, or what was not understood. */
 export interface ReassignRemark {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  attentionOf,
   inLocale,
   isForMailbox,
   isTakenName,
@@ -91,6 +92,7 @@ export const requestStatusCard = defineCard({
       rename: z.boolean(),
       retry: z.boolean(),
       decide: z.boolean(),
+      mend: z.boolean(),
       refresh: z.boolean(),
       nudge: z.boolean(),
       again: z.boolean(),
@@ -223,15 +225,21 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const decide = decidesNow(request, viewer)
   const cancel = !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
   const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
+  const mend = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
   return {
     edit: own && !isGone && (state === 'rejected' || state === 'expired' || state === 'cancelled'),
     rename,
     retry,
     decide,
     // One long button, or two others, leave no room on a phone; what they hide can be typed.
-    refresh: !rename && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
+    mend,
+    refresh: !rename && !retry && !mend && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
     again: own && !isGone && state === 'succeeded',
     cancel,
   }
 }
+
+/** It waits for people who cannot decide, or too long: an admin asks somebody else, or decides it. */
+const isForAdmin = (request: Request, { now }: Viewer): boolean =>
+  attentionOf(request, now)?.mends.includes('reassign') ?? false

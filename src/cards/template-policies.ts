@@ -40,12 +40,23 @@ export function useFacts({ template, names }: TemplateReport): Fact[] {
   return [
     ...fact(words.label.who, who.length === 0 ? [words.nobody] : short(who)),
     ...fact(words.label.default, template.default ? [words.isDefault] : []),
-    ...fact(words.label.languages, Object.keys(template.localised)),
+    ...fact(words.label.languages, Object.keys(template.localised).map(languageOf)),
     ...fact(words.label.quota, [
       openPerPerson === undefined ? '' : fill(words.openPerPerson, { count: quantity(openPerPerson) }),
       resources === undefined ? '' : fill(words.resources, { count: quantity(resources) }),
     ]),
   ]
+}
+
+const languages = new Intl.DisplayNames(strings.locale, { type: 'language' })
+
+/** "German" of `de`. What looks like a tag of a language and is none (`de-ab-cd`) stays as it is. */
+function languageOf(tag: string): string {
+  try {
+    return languages.of(tag) ?? tag
+  } catch {
+    return tag
+  }
 }
 
 /** The questions of its own, each with what it takes. */

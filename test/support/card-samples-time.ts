@@ -11,8 +11,8 @@ const asks = (variant: string, situation: Situation, who: Person) =>
   sample(variant, approvalCard, approvalView(inTime[situation], viewerOf(who)))
 const decided = (variant: string, situation: Situation, who: Person) =>
   sample(variant, approvalDecidedCard, approvalDecidedView(inTime[situation], viewerOf(who)))
-const status = (variant: string, situation: Situation) =>
-  sample(variant, requestStatusCard, requestStatusView(inTime[situation], viewerOf(kim)))
+const status = (variant: string, situation: Situation, viewer = viewerOf(kim)) =>
+  sample(variant, requestStatusCard, requestStatusView(inTime[situation], viewer))
 
 /** The cards of approvals that have waited for a while. */
 export const timeSamples: readonly Sample[] = [
@@ -48,6 +48,7 @@ export const timeSamples: readonly Sample[] = [
   status('escalated', 'escalated'),
   status('unreachable', 'unreachable'),
   status('partly-unreachable', 'partlyUnreachable'),
+  status('nobody-reached-for-admin', 'nobodyReached', viewerOf(sam, { isAdmin: true })),
   status('handed', 'handed'),
   status('expiring', 'expiring'),
   status('approved-for', 'approvedFor'),

@@ -58,6 +58,7 @@ export const inTime = {
   ),
   /** Whoever can be reached is enough, so nobody else was asked. */
   partlyUnreachable: waits({ unreachable: [{ person: dana, why: 'NoChat', at: '2026-11-15T09:32:00Z' }] }),
+  nobodyReached: waits({ unreachable: [{ person: dana, why: 'NoChat', at: '2026-11-15T09:32:00Z' }] }, [dana]),
   handed: waits(
     {
       reassigned: [

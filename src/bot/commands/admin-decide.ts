@@ -1,5 +1,5 @@
 import type { ReassignRemark } from '../../cards/index.ts'
-import type { Person, Request } from '../../core/index.ts'
+import { openStage, type Person, type Request } from '../../core/index.ts'
 import { confirmOverride } from '../actions/admin-override.ts'
 import { reassignForm } from '../actions/admin-reassign.ts'
 import { defineCommand } from '../define-command.ts'
@@ -63,7 +63,7 @@ async function meant(turn: Turn, typed: string): Promise<FoundPeople> {
 
 function remarksOf(
   { actor }: Turn,
-  { requester }: Request,
+  { requester, approvals }: Request,
   typed: string,
   people: readonly Person[],
   isSure: boolean,
@@ -72,6 +72,8 @@ function remarksOf(
   if (!only) return [{ words: 'nobody', typed }]
   if (others.length > 0) return [{ words: 'several', typed }]
   if (only.id === requester.id) return [{ words: 'requester', typed }]
+  const isAsked = openStage(approvals)?.approvers.some(({ id }) => id === only.id) ?? false
+  if (isAsked) return [{ words: 'asked', typed: only.displayName }]
   if (only.id === actor.id) return [{ words: 'yourself', typed }]
   return isSure ? [] : [{ words: 'check', typed: `${only.displayName} (${only.userPrincipalName})` }]
 }
