@@ -133,6 +133,8 @@ describe('the status card of a request that waits says', () => {
     expect(buttons(inTime.expiring, dana)).toEqual(['Timeline ▾', 'Decide', 'Refresh'])
     expect(buttons(inTime.delegated, omar)).toEqual(['Timeline ▾', 'Decide', 'Refresh'])
     expect(buttonsOf(cards.requestStatus(inTime.expiring, viewerOf(sam, { isAdmin: true })))).toEqual([
+      'Ask somebody else',
+      'Decide it',
       'Nudge',
       'Timeline ▾',
       'Refresh',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../src/client/index.ts'
 import { clientOf, hostileServer, type Reply, reply } from './support/hostile-server.ts'
+import { send } from './support/microsoft365.ts'
 
 const requestId = '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
 const site = { displayName: 'Apollo', templateId: 'any' }
@@ -11,7 +12,7 @@ const problem = (status: number, code: string, headers: Record<string, string> =
 const page =
   (status: number, headers: Record<string, string> = {}): Reply =>
   (response) =>
-    void response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>Bad gateway</h1>')
+    send(response, status, '<h1>Bad gateway</h1>', { 'content-type': 'text/html', ...headers })
 const cut: Reply = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
   response.write('{"requestId":"')
@@ -140,7 +141,7 @@ describe('what is no answer of this API', () => {
     ['a page', page(200)],
     [
       'a page that says it is JSON',
-      ((response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('<h1>')) as Reply,
+      ((response) => send(response, 200, '<h1>', { 'content-type': 'application/json' })) as Reply,
     ],
     ['a list', reply(200, [1])],
     ['another object', reply(200, { hello: 'world' })],
@@ -168,7 +169,10 @@ describe('what is no answer of this API', () => {
 
 describe('a call ends', () => {
   test('when it takes too long, also in the middle of its answer', async () => {
-    const stalled: Reply = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).write('{')
+    const stalled: Reply = (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{')
+    }
     for (const answer of [silent, stalled]) {
       const { url, heard } = await hostileServer(answer)
       const { client } = clientOf(url, { timeoutSeconds: 0.2, retries: 1 })

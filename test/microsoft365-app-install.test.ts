@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
-import { answersSignIn, connectTo, dana, kim, omar, sendJson, startServer } from './support/microsoft365.ts'
+import { answersSignIn, connectTo, dana, kim, omar, send, sendJson, startServer } from './support/microsoft365.ts'
 import { startTenant } from './support/simulated-tenant.ts'
 
 const teamsAppId = '66666666-ffff-4fff-8fff-000000000001'
@@ -33,7 +33,7 @@ const refusing = (status: number, code: string, message = 'No.') =>
 
 describe('the installation of the app for a person', () => {
   it('asks for what Graph documents', async () => {
-    const { tenant, asked, warned, url } = await graphThat((response) => response.writeHead(201).end())
+    const { tenant, asked, warned, url } = await graphThat((response) => send(response, 201))
     await tenant.installApp(dana.id)
     const body = { 'teamsApp@odata.bind': `${url}/v1.0/appCatalogs/teamsApps/${teamsAppId}` }
     expect(asked).toEqual([{ call: `POST /v1.0/users/${dana.id}/teamwork/installedApps`, body }])
@@ -41,7 +41,7 @@ describe('the installation of the app for a person', () => {
   })
 
   it('asks nothing where no app is named', async () => {
-    const server = await startServer((_, response) => response.writeHead(500).end())
+    const server = await startServer((_, response) => send(response, 500))
     open.push(server)
     await connectTo(server.url).tenant.installApp(dana.id)
   })

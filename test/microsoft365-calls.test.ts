@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type CallLog, connectMicrosoft365 } from '../src/microsoft365/index.ts'
 import { mailboxInput } from './support/mailbox-steps.ts'
-import { answersSignIn, certificate, connectTo, kim, sendJson, startServer } from './support/microsoft365.ts'
+import { answersSignIn, certificate, connectTo, kim, send, sendJson, startServer } from './support/microsoft365.ts'
 import { siteInput } from './support/simulated-tenant.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -155,7 +155,7 @@ describe('signing in', () => {
   test('works again as soon as Entra ID does', async () => {
     const { directory } = await service(person, (request, response, count) => {
       if (count > 3) answersSignIn(request, response)
-      else response.writeHead(503, { 'retry-after': '9', 'content-type': 'text/html' }).end('<html>')
+      else send(response, 503, '<html>', { 'retry-after': '9', 'content-type': 'text/html' })
     })
     await expect(directory.person(kim.id)).rejects.toMatchObject({ code: 'http-503', retryAfterSeconds: 9 })
     await expect(directory.person(kim.id)).rejects.toMatchObject({ retryable: true })

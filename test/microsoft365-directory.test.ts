@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { TenantError } from '../src/core/index.ts'
-import { answersSignIn, connectTo, sendJson, startServer } from './support/microsoft365.ts'
+import { answersSignIn, connectTo, send, sendJson, startServer } from './support/microsoft365.ts'
 
 const requestId = '66666666-ffff-4fff-8fff-000000000001'
 const groupId = '77777777-aaaa-4aaa-8aaa-000000000001'
@@ -93,16 +93,13 @@ describe('the look-up of the provisioned group', () => {
   })
 
   test.each<[string, (response: ServerResponse) => void]>([
-    [
-      'an HTML page',
-      (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>'),
-    ],
+    ['an HTML page', (response) => send(response, 200, '<html>Sign in</html>', { 'content-type': 'text/html' })],
     ['10 MB', (response) => sendJson(response, 200, { value: [], padding: 'x'.repeat(10_000_000) })],
     ['a list instead of an object', (response) => sendJson(response, 200, [])],
     ['a group whose id is a number', (response) => sendJson(response, 200, { value: [{ id: 7, displayName: 'x' }] })],
     ['a value that is no list', (response) => sendJson(response, 200, { value: 'none' })],
     ['null', (response) => sendJson(response, 200, null)],
-    ['nothing', (response) => response.writeHead(200).end()],
+    ['nothing', (response) => send(response, 200)],
   ])('survives an answer that is %s', async (_, answer) => {
     const { directory } = await directoryThat((_request, response) => answer(response))
     const failure = await directory.findProvisionedGroup(requestId).catch((error: unknown) => error)
@@ -165,7 +162,7 @@ describe('people and groups', () => {
 
   test('do not follow a redirect', async () => {
     const { directory, asked } = await directoryThat((_, response, url) =>
-      response.writeHead(302, { location: `${url}/elsewhere` }).end(),
+      send(response, 302, undefined, { location: `${url}/elsewhere` }),
     )
     await expect(directory.person(groupId)).rejects.toMatchObject({ code: 'http-302', retryable: false })
     expect(asked).toHaveLength(1)

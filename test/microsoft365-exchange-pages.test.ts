@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { followsTo } from '../src/microsoft365/exchange.ts'
 import { type Asked, exchangeThat, nothing } from './support/exchange-that.ts'
-import { sendJson } from './support/microsoft365.ts'
+import { send, sendJson } from './support/microsoft365.ts'
 
 describe('a list in pages', () => {
   const page = (call: Asked) => Number(new URL(call.url, 'http://x').searchParams.get('page') ?? 0)
@@ -46,7 +46,7 @@ describe('a redirect', () => {
     const { directory, asked } = await exchangeThat((call, response, url) =>
       call.url.includes('region')
         ? nothing(call, response, url)
-        : response.writeHead(302, { location: `${url}/region` }).end(),
+        : send(response, 302, undefined, { location: `${url}/region` }),
     )
     expect(await directory.isMailAddressFree('a@contoso.example')).toBe(true)
     expect(asked.map(({ url, headers }) => [url.split('/').at(-1), headers.authorization])).toEqual([
@@ -57,11 +57,11 @@ describe('a redirect', () => {
   })
 
   test('that leads round is not followed for ever, nor one elsewhere at all', async () => {
-    const round = await exchangeThat((_, response, url) => response.writeHead(302, { location: `${url}/again` }).end())
+    const round = await exchangeThat((_, response, url) => send(response, 302, undefined, { location: `${url}/again` }))
     await expect(round.directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ code: 'http-302' })
     expect(round.asked).toHaveLength(2)
     const thief = await exchangeThat(nothing)
-    const away = await exchangeThat((_, response) => response.writeHead(302, { location: thief.url }).end())
+    const away = await exchangeThat((_, response) => send(response, 302, undefined, { location: thief.url }))
     await expect(away.directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ code: 'http-302' })
     expect(thief.asked).toEqual([])
   })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type MailboxProgress, TenantError } from '../src/core/index.ts'
 import { type ExchangeAnswer as Answer, exchangeThat, nothing } from './support/exchange-that.ts'
 import { mailboxInput, ongoing } from './support/mailbox-steps.ts'
-import { dana, sendJson } from './support/microsoft365.ts'
+import { dana, send, sendJson } from './support/microsoft365.ts'
 
 const ids = { mailboxId: dana.id, userId: dana.id, userPrincipalName: 'room@contoso.example' }
 const thrown = (error: unknown): unknown => error
@@ -165,11 +165,11 @@ describe('an answer', () => {
   })
 
   test.each<[string, (response: ServerResponse) => void]>([
-    ['an HTML page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+    ['an HTML page', (response) => send(response, 200, '<html>', { 'content-type': 'text/html' })],
     ['a list', (response) => sendJson(response, 200, [])],
     ['a value that is no list', (response) => sendJson(response, 200, { value: 'none' })],
     ['null', (response) => sendJson(response, 200, null)],
-    ['nothing', (response) => response.writeHead(200).end()],
+    ['nothing', (response) => send(response, 200)],
     ['mailboxes that are numbers', (response) => sendJson(response, 200, { value: [7] })],
     ['mailboxes without ids', (response) => sendJson(response, 200, { value: [{ Guid: 'x' }] })],
     ['an error that is a text', (response) => sendJson(response, 400, { error: 'no' })],

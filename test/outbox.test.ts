@@ -47,10 +47,11 @@ describe('a card of an approval that waits, by its key and the present state', (
     // The buttons that mend it are the ones of "admin stuck".
     expect(JSON.stringify(shown.at(-1))).toContain('"admin reassign REQ-')
     expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual([
-      'Nudge',
-      'Timeline ▾',
       'Ask somebody else',
       'Decide it',
+      'Nudge',
+      'Timeline ▾',
+      'Refresh',
     ])
     expect(await card(inTime.nobodyReached, kim, 'status')).not.toContain('Ask somebody else')
     const failed = requestOf({ ...requests.failed, approvals: inTime.escalated.approvals })

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isNode } from './support/card-rules.ts'
 import { allowedScripts, licenceOf, lockedPackages } from './support/lock-file.ts'
+import { sendJson } from './support/microsoft365.ts'
 
 describe('scripts of packages', () => {
   it('run at installation only where package.json names the package, and npm is told to stop at any other', () => {
@@ -71,7 +72,7 @@ describe('the check for known vulnerabilities', () => {
       request.resume()
       // Of a package that something is known of, npm asks which versions there are.
       const answer = request.method === 'POST' ? body : versionsOf(request.url?.slice(1) ?? '')
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+      sendJson(response, status, answer)
     }).listen(0, '127.0.0.1')
     await once(registry, 'listening')
     onTestFinished(() => {

@@ -233,7 +233,7 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
     decide,
     // One long button, or two others, leave no room on a phone; what they hide can be typed.
     mend,
-    refresh: !rename && !retry && !mend && !(decide && cancel) && (moves.length > 0 || state !== request.status),
+    refresh: !rename && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
     again: own && !isGone && state === 'succeeded',
     cancel,

@@ -27,8 +27,10 @@ export function createDispatcher(parts: Parts): (request: IncomingMessage, respo
       if (parts.closing.aborted || response.destroyed) return
       const message = error instanceof Error ? error.message : String(error)
       // A defect of the simulator itself: said aloud, so that no test mistakes it for Microsoft's behaviour.
-      if (response.headersSent) response.destroy()
-      else response.writeHead(500, { 'content-type': 'text/plain' }).end(`The simulator failed: ${message}`)
+      if (response.headersSent) return void response.destroy()
+      // Two statements: where restify is in the process, writeHead gives nothing to go on with.
+      response.writeHead(500, { 'content-type': 'text/plain' })
+      response.end(`The simulator failed: ${message}`)
     })
   }
 }

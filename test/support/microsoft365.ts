@@ -60,12 +60,22 @@ export function answersSignIn(request: IncomingMessage, response: ServerResponse
   return true
 }
 
+/** Of two statements: with restify in the process, `writeHead` gives nothing to go on with. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  body?: string | undefined,
+  headers: Record<string, string> = {},
+) {
+  response.writeHead(status, headers)
+  response.end(body)
+}
+
 export function sendJson(
   response: ServerResponse,
   status: number,
   body: unknown,
   headers: Record<string, string> = {},
 ) {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers })
-  response.end(JSON.stringify(body))
+  send(response, status, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
 }
