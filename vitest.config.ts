@@ -13,6 +13,9 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // A worker for itself would compile the embedded PostgreSQL and the bot anew for each file: half of the run.
+    isolate: false,
+    // One more than the cores of the smallest machine: many tests wait for timers and for other processes.
+    maxWorkers: 3,
   },
 })

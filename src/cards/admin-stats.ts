@@ -161,7 +161,8 @@ function timesOf(now: Figures, before: Figures): Section {
   return sectionOf('times', rows)
 }
 
-const time = (seconds: number): string => duration(seconds * 1000)
+/** Nothing takes no time at all. */
+const time = (seconds: number): string => duration(Math.max(1, seconds) * 1000)
 function spreadInWords(now: Spread & object, before: Spread): string {
   const told = fill(words.spread, { median: time(now.median), p95: time(now.p95) })
   if (before === null) return told

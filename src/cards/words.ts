@@ -171,7 +171,10 @@ function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFo
     [locale, 'UTC'],
   ]) {
     try {
-      return new Intl.DateTimeFormat(language, { ...options, timeZone: zone })
+      const made = new Intl.DateTimeFormat(language, { ...options, timeZone: zone })
+      // "9:05 AM", but "09:05" where hours are counted to 24.
+      const isHalfDay = made.resolvedOptions().hour12 === true
+      return isHalfDay ? new Intl.DateTimeFormat(language, { ...options, hour: 'numeric', timeZone: zone }) : made
     } catch (error) {
       if (!(error instanceof RangeError)) throw error
     }
