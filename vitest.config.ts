@@ -1,10 +1,11 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { quickFolder } from './test/support/quick-folder.ts'
 
 const folder = quickFolder()
 if (folder !== undefined) process.env['TMPDIR'] = folder
 
-/** Tests are named by behaviour and run against real parts; heavy files run one after another on two cores. */
+/** Tests are named by behaviour and run against real parts. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
@@ -15,7 +16,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // A worker for itself would compile the embedded PostgreSQL and the bot anew for each file: half of the run.
     isolate: false,
-    // One more than the cores of the smallest machine: many tests wait for timers and for other processes.
-    maxWorkers: 3,
+    // Twice the cores of the smallest machine: many tests wait for timers and for other processes.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
   },
 })

@@ -16,9 +16,7 @@ describe('words', () => {
     expect(moment('2026-11-18T09:02:00Z', viewer({}), 'day')).toBe('18 Nov')
     expect(moment('2026-11-18T09:02:00Z', viewer({}), 'full')).toBe('18 Nov, 10:02')
     expect(moment('2025-11-18T09:02:00Z', viewer({}), 'day')).toBe('18 Nov 2025')
-    expect(moment(at('09:02'), viewer({ locale: 'en-US', timeZone: 'America/New_York' }), 'full')).toMatch(
-      /^04:02\sAM$/,
-    )
+    expect(moment(at('09:02'), viewer({ locale: 'en-US', timeZone: 'America/New_York' }), 'full')).toMatch(/^4:02\sAM$/)
   })
 
   it('do without a locale or a time zone that nobody knows', () => {
