@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Request, system } from '../src/core/index.ts'
 import { createStores, type Database, keyFile, migrate, openDatabase } from '../src/store/index.ts'
 import { auditKey } from './support/audit-chains.ts'
+import { bareEnvironment } from './support/bare-environment.ts'
 import { engines, newDatabaseUrl, newStoreOptions } from './support/database.ts'
 import { requestOf } from './support/rest.ts'
 
@@ -18,7 +19,7 @@ interface Ended {
 }
 /** The command in a process of its own, in a folder without a `.env`. */
 function verifies(variables: Record<string, string>): Promise<Ended> {
-  const env = { PATH: process.env['PATH'], ...variables }
+  const env = { ...bareEnvironment, ...variables }
   return new Promise((resolve) => {
     execFile(process.execPath, [entry], { env, cwd: inject('runFolder') }, (error, out, complaints) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, said: out + complaints }),

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bareEnvironment } from './support/bare-environment.ts'
 import {
   newHome,
   type Outcome,
@@ -95,7 +96,7 @@ describe('the process of the command line', () => {
   /** In a real terminal, by util-linux’s `script`. */
   function terminal(args: readonly string[]): { child: ChildProcess; ended: Promise<Outcome>; printed(): string } {
     const quoted = [process.execPath, cli, ...args].map((word) => `'${word}'`).join(' ')
-    const env = { PATH: process.env['PATH'], QUARTERMASTER_HOME: home.path, TERM: 'xterm', SHELL: '/bin/sh' }
+    const env = { ...bareEnvironment, QUARTERMASTER_HOME: home.path, TERM: 'xterm', SHELL: '/bin/sh' }
     return watchProcess(spawn('script', ['-qec', quoted, '/dev/null'], { env, stdio: 'pipe' }))
   }
 })

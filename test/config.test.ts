@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, expect, inject, it } from 'vitest'
 import { ConfigurationError, readConfig, settingNames } from '../src/config.ts'
+import { bareEnvironment } from './support/bare-environment.ts'
 import { emptyStore } from './support/database.ts'
 
 const production = {
@@ -36,7 +37,7 @@ async function start(
   variables: Record<string, string>,
 ): Promise<{ code: number | null; said: string; dataDir: string }> {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'config-'))
-  const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, PLAYGROUND: 'off', ...variables }
+  const env = { ...bareEnvironment, DATA_DIR: dataDir, PLAYGROUND: 'off', ...variables }
   const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
   const said = await text(child.stderr)
@@ -161,7 +162,7 @@ it('a checkout may lie in a folder with a space in its name', async () => {
   for (const part of ['src', 'cards', 'package.json']) cpSync(part, join(checkout, part), { recursive: true })
   symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
   cpSync(await emptyStore(), join(checkout, 'data/postgres'), { recursive: true })
-  const env = { PATH: process.env['PATH'] ?? '', PLAYGROUND: 'off', PORT: '0', SIMULATOR_PORT: '0' }
+  const env = { ...bareEnvironment, PLAYGROUND: 'off', PORT: '0', SIMULATOR_PORT: '0' }
   const child = spawn(process.execPath, ['src/main.ts'], { cwd: checkout, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const complaints = text(child.stderr)

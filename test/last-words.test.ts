@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, inject, it } from 'vitest'
+import { bareEnvironment } from './support/bare-environment.ts'
 
 /** Rejects what nobody catches, with what libraries hang on their errors, once the process can tell of it. */
 const trouble = `
@@ -16,7 +17,7 @@ const look = setInterval(() => {
 it('an error that nobody has caught ends the process with one line, and with nothing that hangs on it', async () => {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'last-words-'))
   const words = ['--import', `data:text/javascript,${encodeURIComponent(trouble)}`, 'src/main.ts']
-  const env = { PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off' }
+  const env = { ...bareEnvironment, DATA_DIR: dataDir, PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off' }
   const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'ignore', 'pipe'] })
   const ended = new Promise((resolve) => child.on('exit', resolve))
   const said = await text(child.stderr)

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { bareEnvironment } from './support/bare-environment.ts'
 import { startConnector } from './support/connector.ts'
 import { botAppId, connectorUrl, withConnectorKeys } from './support/connector-keys.ts'
 import { emptyStore } from './support/database.ts'
@@ -23,7 +24,7 @@ async function start(variables: Record<string, string>, connectorKeysUrl = '') {
   cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
   const script = fileURLToPath(new URL('./support/service-process.ts', import.meta.url))
   const env = {
-    ...{ PATH: process.env['PATH'], DATA_DIR: dataDir, PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off' },
+    ...{ ...bareEnvironment, DATA_DIR: dataDir, PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off' },
     ...{ SIMULATOR_DIRECTORY_SECONDS: '0', ...variables },
   }
   const child = spawn(process.execPath, [script, connectorKeysUrl], { env, cwd: dataDir })

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type Database, openDatabase } from '../src/store/index.ts'
+import { bareEnvironment } from './support/bare-environment.ts'
 import { textOf } from './support/cards.ts'
 import { type Connector, startConnector } from './support/connector.ts'
 import { newDatabaseUrl } from './support/database.ts'
@@ -79,7 +80,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     folder = mkdtempSync(join(inject('runFolder'), 'replicas-'))
     connector = await startConnector()
     const databaseUrl = await newDatabaseUrl()
-    const common = { PATH: process.env['PATH'], DATA_DIR: folder, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal' }
+    const common = { ...bareEnvironment, DATA_DIR: folder, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal' }
     tenant = await startTenant(folder, {
       ...common,
       ...{ SIMULATOR_PORT: String(await freePort()), SIMULATOR_DIRECTORY_SECONDS: '2' },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type App, createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { healthWatch } from '../src/core/index.ts'
+import { bareEnvironment } from './support/bare-environment.ts'
 import { textOf } from './support/cards.ts'
 import { type Connector, startConnector } from './support/connector.ts'
 import { newDatabaseUrl } from './support/database.ts'
@@ -42,7 +43,7 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
   beforeAll(async () => {
     const folder = mkdtempSync(join(inject('runFolder'), 'troubles-'))
     connector = await startConnector()
-    const common = { PATH: process.env['PATH'], DATA_DIR: folder, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal' }
+    const common = { ...bareEnvironment, DATA_DIR: folder, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal' }
     tenant = await startTenant(folder, {
       ...{ ...common, SIMULATOR_PORT: String(await freePort()), SIMULATOR_DIRECTORY_SECONDS: '0' },
     })

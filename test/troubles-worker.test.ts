@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { type App, createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
+import { bareEnvironment } from './support/bare-environment.ts'
 import { actionsOf, textOf } from './support/cards.ts'
 import { type Connector, startConnector } from './support/connector.ts'
 import { newDatabaseUrl } from './support/database.ts'
@@ -34,7 +35,7 @@ describe('two processes over one server, of which one is killed while it is at a
   beforeAll(async () => {
     const folder = mkdtempSync(join(inject('runFolder'), 'worker-'))
     connector = await startConnector()
-    const env = { PATH: process.env['PATH'], DATA_DIR: folder, LOG_LEVEL: 'fatal', SIMULATOR_DIRECTORY_SECONDS: '0' }
+    const env = { ...bareEnvironment, DATA_DIR: folder, LOG_LEVEL: 'fatal', SIMULATOR_DIRECTORY_SECONDS: '0' }
     tenant = await startTenant(folder, { ...env, SIMULATOR_PORT: String(await freePort()) })
     const databaseUrl = await newDatabaseUrl()
     const variables = variablesOf(folder, databaseUrl)

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { bareEnvironment } from '../support/bare-environment.ts'
 import { freePort } from '../support/free-port.ts'
 import { startBalancer as start, type startBalancer } from './balancer.ts'
 import type { History } from './history.ts'
@@ -38,9 +39,7 @@ export async function prepareCluster(
     async start(replica) {
       const dataDir = join(folder, `service-${replica}`)
       mkdirSync(dataDir, { recursive: true })
-      // Nothing of how it works, but a third of what a start costs, once a process that ended in order has filled it.
-      const cache = { NODE_COMPILE_CACHE: join(folder, 'compile-cache') }
-      const own = { PORT: String(ports[replica]), DATA_DIR: dataDir, PATH: process.env['PATH'], ...cache }
+      const own = { ...bareEnvironment, PORT: String(ports[replica]), DATA_DIR: dataDir }
       const env = { ...own, ...variables(balancer.url) }
       const child = spawn(process.execPath, [entry], { cwd: dataDir, env, stdio: ['ignore', 'pipe', 'pipe'] })
       children.set(replica, child)

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, inject, it } from 'vitest'
 import { z } from 'zod'
+import { bareEnvironment } from './bare-environment.ts'
 import { emptyStore } from './database.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -37,7 +38,7 @@ async function startLocalMode(variables: Record<string, string>): Promise<LocalM
   cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
   // Not our own environment: vitest sets MODE and BASE_URL for its own ends.
   const env = {
-    PATH: process.env['PATH'] ?? '',
+    ...bareEnvironment,
     PORT: '0',
     SIMULATOR_PORT: '0',
     DATA_DIR: dataDir,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { runCommandLine } from '../../src/client/command-line/run.ts'
+import { bareEnvironment } from './bare-environment.ts'
 import { people } from './teams-user.ts'
 import { until } from './until.ts'
 
@@ -114,7 +115,7 @@ export async function signIn(home: string, baseUrl: string, who: keyof typeof pe
 /** `quartermaster …` as a process. */
 export function startQuartermaster(args: readonly string[], home: string, variables: Record<string, string> = {}) {
   const path = fileURLToPath(new URL('../../src/client/cli.ts', import.meta.url))
-  const env = { PATH: process.env['PATH'], QUARTERMASTER_HOME: home, ...variables }
+  const env = { ...bareEnvironment, QUARTERMASTER_HOME: home, ...variables }
   return watchProcess(spawn(process.execPath, [path, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] }))
 }
 

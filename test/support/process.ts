@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { bareEnvironment } from './bare-environment.ts'
 
 /** An entry point of the product in a process of its own. */
 export interface ProductProcess {
@@ -23,7 +24,7 @@ export async function startProduct(
   options: { cwd: string; variables: Record<string, string>; up: RegExp },
 ): Promise<ProductProcess> {
   const path = fileURLToPath(new URL(`../../src/${entry}`, import.meta.url))
-  const env = { PATH: process.env['PATH'], ...options.variables }
+  const env = { ...bareEnvironment, ...options.variables }
   const child = spawn(process.execPath, [path], { cwd: options.cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const endWithUs = () => child.kill('SIGKILL')
   process.once('exit', endWithUs)
