@@ -21,6 +21,8 @@ export async function startService(dataDir: string, more: Record<string, string>
     ...{ DATA_DIR: dataDir, PORT: String(port), SIMULATOR_PORT: String(simulatorPort), PLAYGROUND: 'off' },
     ...{ RATE_LIMIT_WRITES_PER_MINUTE: '0', RATE_LIMIT_READS_PER_MINUTE: '0', OPEN_REQUESTS_PER_PERSON: '0' },
     ...{ RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0', LOG_LEVEL: 'error' },
+    // As after an installation: nothing is compiled yet.
+    NODE_DISABLE_COMPILE_CACHE: '1',
     ...more,
   }
   const url = `http://127.0.0.1:${port}`
