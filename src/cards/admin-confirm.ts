@@ -1,21 +1,11 @@
 import { z } from 'zod'
-import {
-  checkSteps,
-  inLocale,
-  isApproved,
-  nextStep,
-  openStage,
-  type Request,
-  referenceOf,
-  requestState,
-  resourceKind,
-} from '../core/index.ts'
+import { checkSteps, isApproved, nextStep, openStage, type Request, requestState } from '../core/index.ts'
+import { aboutRequest, aboutRequestView } from './about-request.ts'
 import { lookOf, reasonOf, whys } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
-import { askedAddress } from './links.ts'
 import { rowLook } from './look.ts'
 import { stepWords } from './steps.ts'
-import { cut, duration, longest, moment, type Viewer } from './words.ts'
+import { cut, duration, longest, type Viewer } from './words.ts'
 
 /** What an admin is asked to confirm. `commentMissing`: what needs a comment lacked it, so the card comes back. */
 export interface Confirmation {
@@ -31,14 +21,7 @@ export const adminConfirmCard = defineCard({
     asked: z.enum(['retry', 'cancel', 'approve', 'reject']),
     /** What the input asks for: a comment, or the reason of an override. */
     says: z.enum(['comment', 'reason']),
-    requestId: z.uuid(),
-    reference: z.string(),
-    kind: resourceKind,
-    templateName: z.string(),
-    displayName: z.string(),
-    address: z.string(),
-    requester: z.string(),
-    sentAt: z.string(),
+    ...aboutRequest,
     state: requestState,
     look: rowLook,
     age: z.string(),
@@ -76,14 +59,7 @@ export function adminConfirmView(
   return {
     asked,
     says: isOverride ? 'reason' : 'comment',
-    requestId: request.requestId,
-    reference: referenceOf(request),
-    kind: request.kind,
-    templateName: inLocale(request.template, viewer.locale).name,
-    displayName: cut(request.details.displayName, longest.title),
-    address: askedAddress(request, viewer),
-    requester: cut(request.requester.displayName, longest.name),
-    sentAt: moment(request.submittedAt, viewer, 'full'),
+    ...aboutRequestView(request, viewer),
     state: request.status,
     look: lookOf({ request, attention: undefined }),
     age: duration(viewer.now.getTime() - Date.parse(since)),

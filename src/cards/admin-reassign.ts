@@ -1,21 +1,11 @@
 import { z } from 'zod'
-import {
-  type Attention,
-  type Fault,
-  inLocale,
-  openStage,
-  type Person,
-  type Request,
-  referenceOf,
-  resourceKind,
-  undecided,
-} from '../core/index.ts'
+import { type Attention, type Fault, openStage, type Person, type Request, undecided } from '../core/index.ts'
+import { aboutRequest, aboutRequestView } from './about-request.ts'
 import { reasonOf, whys } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
 import { choice, faultLine, faultsOfForm, partsOf } from './form-faults.ts'
-import { askedAddress } from './links.ts'
 import { strings } from './strings.ts'
-import { cut, duration, longest, moment, type Viewer } from './words.ts'
+import { cut, duration, longest, type Viewer } from './words.ts'
 
 const remarks = ['inPlaceOf', 'check', 'several', 'nobody', 'yourself', 'requester', 'asked'] as const
 
@@ -45,14 +35,7 @@ const idOrNone = z.union([z.literal(''), z.uuid()])
 export const adminReassignCard = defineCard({
   name: 'admin-reassign',
   data: z.strictObject({
-    requestId: z.uuid(),
-    reference: z.string(),
-    kind: resourceKind,
-    templateName: z.string(),
-    displayName: z.string(),
-    address: z.string(),
-    requester: z.string(),
-    sentAt: z.string(),
+    ...aboutRequest,
     heading: z.enum(['ask', 'mistake', 'mistakes']),
     why: z.enum(whys),
     value: z.string(),
@@ -87,14 +70,7 @@ export function adminReassignView(form: ReassignForm, viewer: Viewer): Parameter
   const isOnly = only !== undefined && others.length === 0
   const first = isOnly ? [{ words: 'inPlaceOf' as const, typed: only.displayName }] : []
   return {
-    requestId: request.requestId,
-    reference: referenceOf(request),
-    kind: request.kind,
-    templateName: inLocale(request.template, viewer.locale).name,
-    displayName: cut(request.details.displayName, longest.title),
-    address: askedAddress(request, viewer),
-    requester: cut(request.requester.displayName, longest.name),
-    sentAt: moment(request.submittedAt, viewer, 'full'),
+    ...aboutRequestView(request, viewer),
     heading: heading === 'mistake' || heading === 'mistakes' ? heading : 'ask',
     why,
     value: cut(value, longest.text),

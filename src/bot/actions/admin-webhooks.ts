@@ -46,6 +46,12 @@ export const testReceiver = defineCardAction({
     }),
 })
 
+/** Whether one of them was switched off: it is sent nothing then. */
+async function isOff({ provisioning, actor }: Turn, id: z.output<typeof templateId>): Promise<boolean> {
+  const { state } = await provisioning.deliveries.receiver(actor, receiverOf(id))
+  return state === 'off'
+}
+
 /** Switches one of them on again, once an admin has confirmed it. One that is on already is shown so. */
 export const switchReceiverOn = defineCardAction({
   verb: 'admin.webhook-on',
@@ -53,10 +59,9 @@ export const switchReceiverOn = defineCardAction({
   data: confirmed,
   handle: (turn, { templateId, version }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
-      const { deliveries } = turn.provisioning
-      const { state } = await deliveries.receiver(turn.actor, receiverOf(templateId))
-      if (state === 'off' && version === undefined) return { kind: 'askOn' }
-      if (state === 'off') await deliveries.switchOn(turn.actor, receiverOf(templateId))
+      const off = await isOff(turn, templateId)
+      if (off && version === undefined) return { kind: 'askOn' }
+      if (off) await turn.provisioning.deliveries.switchOn(turn.actor, receiverOf(templateId))
       return { kind: 'isOn' }
     }),
 })
@@ -69,8 +74,7 @@ export const resendFailed = defineCardAction({
   handle: (turn, { templateId, version }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
       const { deliveries } = turn.provisioning
-      const { state } = await deliveries.receiver(turn.actor, receiverOf(templateId))
-      if (state === 'off') return { kind: 'askOn' }
+      if (await isOff(turn, templateId)) return { kind: 'askOn' }
       const failed = await deliveries.countFailed(turn.actor, receiverOf(templateId))
       if (version === undefined && failed > 0) return { kind: 'askResend' }
       const { sent } = await deliveries.replayFailed(turn.actor, receiverOf(templateId))
