@@ -211,6 +211,8 @@ describe('webhooks, for admins in chat', () => {
     hook.received.splice(0)
     const list = await service.sam.says('admin webhooks')
     expect(textOf(list.card)).toContain('it said 410 Gone')
+    // What was not sent since then is no answer.
+    expect(textOf(list.card)).toMatch(/Last answer, .*: 410/)
     expect(await says('admin health')).toContain('Switched off: 1')
     const asked = await service.sam.clicks(list, 'Switch on')
     expect(textOf(asked.card ?? {})).toContain('Switch it on again?')

@@ -233,6 +233,9 @@ describe.each(engines)('a person’s data, %s', (engine) => {
     const said = entries.filter(({ action }) => action === 'person-erased')
     expect(said).toHaveLength(1)
     expect(said[0]?.data).toMatchObject({ personId: zora.id, removed: { drafts: 1 } })
+    // Who had it done keeps their name, also where the words of an entry are gone; who was erased has none.
+    for (const { actor } of entries)
+      if ('id' in actor) expect(actor.displayName).toBe(actor.id === priya.id ? priya.displayName : '')
   })
 
   it('leaves requests that can be read, with their resource and without their words', async () => {

@@ -84,7 +84,7 @@ describe.each(engines)('what ended long ago, %s', (engine) => {
       const view = requestView.parse(viewOf(request))
       expect(view.reducedAt).toBe(request.reducedAt)
       const text = textOf(cards.requestStatus(request, { ...viewer, now }))
-      expect(text).toMatch(/Details were removed on .*, as your organisation decided\./)
+      expect(text).toMatch(/Details were removed: .*\. Your organisation keeps them only for a time\./)
       expect(text).not.toMatch(/Edit and send again|Another one/)
     }
     expect(JSON.stringify(cards.ready(await find('made'), viewer))).not.toContain('Another one')

@@ -140,9 +140,9 @@ const lineOf = ({ findings }: AuditReport, entry: Entry, what: string, comment: 
 const fromOf = ({ from, actor }: Entry): From =>
   from === 'rest' && !('id' in actor) ? 'webhook' : (froms.find((one) => one === from) ?? 'unknown')
 
-function whoOf({ actor, erased }: AuditReport['entries'][number]): string {
+function whoOf({ actor }: Entry): string {
   if (!('id' in actor)) return strings.audit.system
-  return erased ? strings.audit.erased : actor.displayName
+  return actor.displayName || strings.audit.erased
 }
 
 /** An action in our words; one that has none as it is. */

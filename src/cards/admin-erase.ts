@@ -94,8 +94,11 @@ function doneView(personId: string, removed: ErasureCounts): View {
 const lines = (texts: readonly string[]): z.output<typeof line>[] => texts.map((text) => ({ text }))
 const stays = (id: string) => lines(Object.values(strings.erase.keeps).map((words) => fill(words, { id })))
 
-function blocksOf({ blocks }: Erasure, viewer: Viewer): Row[] {
+function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
   const words = strings.erase.blocks
+  const isListed = new Set([...blocks.waiting, ...blocks.open].map(({ requestId }) => requestId))
+  // What ends by itself, or by the button below, is looked at once more.
+  const lookAgain = `${strings.types.adminErase} ${person.id}`
   const ofRequest = (request: Request, says: string): Row => ({
     title: `${referenceOf(request)} · ${cut(request.details.displayName, longest.name)}`,
     says,
@@ -108,19 +111,20 @@ function blocksOf({ blocks }: Erasure, viewer: Viewer): Row[] {
       other: cut(person.displayName, longest.name),
       date: lastDay(until, viewer),
     }),
-    command: strings.types.adminQueue,
+    command: lookAgain,
   })
   return [
-    ...blocks.waiting.map((request) => ofRequest(request, words.waiting)),
+    ...blocks.waiting.map((request) => ({
+      ...ofRequest(request, words.waiting),
+      command: fill(strings.queue.types.reassign, { reference: referenceOf(request) }),
+    })),
     ...blocks.open.map((request) =>
       ofRequest(request, fill(words.open, { state: strings.state[request.status].name })),
     ),
-    ...blocks.named.map((request) =>
-      ofRequest(request, fill(words.named, { state: strings.state[request.status].name })),
-    ),
+    ...blocks.named
+      .filter(({ requestId }) => !isListed.has(requestId))
+      .map((request) => ofRequest(request, fill(words.named, { state: strings.state[request.status].name }))),
     ...blocks.delegations.map(ofDelegation),
-    ...(blocks.batches > 0
-      ? [{ title: words.batches, says: words.batchesEnd, command: strings.types.adminQueue }]
-      : []),
+    ...(blocks.batches > 0 ? [{ title: words.batches, says: words.batchesEnd, command: lookAgain }] : []),
   ]
 }

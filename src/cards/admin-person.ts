@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Person } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
+import { strings } from './strings.ts'
 import { cut, longest } from './words.ts'
 
 /** Whom an admin may have meant: nobody was named, nobody was found, or several were. */
@@ -20,7 +21,7 @@ export const adminPersonCard = defineCard({
   }),
 })
 
-const words = { export: 'admin export person', erase: 'admin erase' } as const
+const words = { export: 'admin export person', erase: strings.types.adminErase } as const
 
 /** Asks which person is meant. */
 export function adminPersonView({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Mend, Stuck } from '../core/index.ts'
+import { type Mend, referenceOf, type Stuck } from '../core/index.ts'
 import { paged, pageOf } from './admin-pages.ts'
 import { rowOf, waitingRow } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
@@ -20,6 +20,8 @@ export const adminStuckCard = defineCard({
         buttons: z.array(z.strictObject({ title: z.string(), types: z.string() })).min(1),
       }),
     ),
+    /** The reference of the first of them; `''`: there is none. */
+    first: z.string(),
     isDirectorySilent: z.boolean(),
     /** Jobs that were given up: none, one, or several. */
     jobs: z.enum(['none', 'one', 'many']),
@@ -51,6 +53,7 @@ export function adminStuckView(
         buttons: mends.map((mend) => buttonOf(mend, reference)),
       }
     }),
+    first: shown[0] ? referenceOf(shown[0].request) : '',
     isDirectorySilent,
     jobs: deadLetters === 0 ? 'none' : deadLetters === 1 ? 'one' : 'many',
     jobCount: deadLetters,

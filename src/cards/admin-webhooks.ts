@@ -170,8 +170,10 @@ function nextOf({ kind }: WebhookNews, isMended: boolean) {
   }
 }
 
-const hint = (receiver: WebhookReceiver, { kind }: WebhookNews): string =>
-  kind === 'show' || kind === 'tested' ? hintOf(receiver) : ''
+function hint(receiver: WebhookReceiver, news: WebhookNews): string {
+  if (news.kind === 'tested' && news.result.meaning === 'gone' && receiver.state !== 'off') return words.hint.gone
+  return news.kind === 'show' || news.kind === 'tested' ? hintOf(receiver) : ''
+}
 
 function heading(news: WebhookNews) {
   if (news.kind === 'tested')

@@ -34,7 +34,7 @@ export function nextOf(request: Request, viewer: Viewer): Next {
     case 'rejected':
     case 'expired':
     case 'cancelled':
-      return edit
+      return request.reducedAt === undefined ? edit : show
     case 'failed': {
       // What is half made would be left behind by another one: its status says who goes on with it.
       const isHalfMade = request.steps.some(({ status }) => status === 'done')

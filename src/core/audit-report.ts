@@ -59,8 +59,14 @@ export async function readOrganisationAudit(ports: Ports, { tenantId }: Actor): 
   return showAudit(proof ?? { requestId: tenantId, tenantId, reference: undefined, entries: [], findings: [] })
 }
 
-/** A proof as it is shown. */
+/** A proof as it is shown. Whoever has a name in one entry of a chain has it in those, too, whose words were erased. */
 export function showAudit({ requestId, reference, entries, findings }: Proof): AuditReport {
+  const named = new Map(
+    entries.flatMap(({ said }) => {
+      const actor = said?.actor
+      return actor && isNamed(actor) ? [[actor.id, actor] as const] : []
+    }),
+  )
   return {
     ...{ requestId, reference: reference ?? null },
     proved: findings.length === 0,
@@ -68,9 +74,10 @@ export function showAudit({ requestId, reference, entries, findings }: Proof): A
     entries: entries.map(({ seq, actorId, trace, said, ...facts }) => {
       const { at, action, from, version, digest, before, after, hash } = facts
       const nameless = { id: actorId, displayName: '', userPrincipalName: '' }
+      const whoever = actorId === 'system' ? { kind: 'system' as const } : (named.get(actorId) ?? nameless)
       return {
         ...{ entry: seq, at, action, from, traceId: trace, version, erased: said === undefined },
-        actor: said?.actor ?? (actorId === 'system' ? { kind: 'system' as const } : nameless),
+        actor: said && (isNamed(said.actor) || !('id' in said.actor)) ? said.actor : whoever,
         ...(said?.comment !== undefined && { comment: said.comment }),
         ...(said?.data !== undefined && { data: said.data }),
         ...{ digest, before, after, hash },
@@ -78,3 +85,6 @@ export function showAudit({ requestId, reference, entries, findings }: Proof): A
     }),
   }
 }
+
+const isNamed = (actor: AuditEntry['actor']): actor is Extract<AuditEntry['actor'], { id: string }> =>
+  'id' in actor && actor.displayName !== ''

@@ -54,9 +54,12 @@ function waits(request: Request, stage: ApprovalStage): Said {
   return { code: 'waits', stage: stage.stage, people: waitingFor(request.approvals), facts: { since } }
 }
 
+/** Of a comment whose words went with the details of the request. */
+const notKept = 'not kept any more'
+
 function decided({ stage }: ApprovalStage, given: Decision): Said {
   const { by, decision, at, comment, insteadOf = [], override } = given
-  if (override) return { code: `${decision}-override`, stage, people: [by], at, facts: { comment: comment ?? '' } }
+  if (override) return { code: `${decision}-override`, stage, people: [by], at, facts: { comment: comment || notKept } }
   const facts = {
     ...(comment !== undefined && { comment }),
     ...(insteadOf.length > 0 && { insteadOf: namesOf(insteadOf) }),

@@ -4,13 +4,21 @@ import { isForMailbox, isTakenName, type Request, type RequestForMailbox, type R
 
 /** Why it has its name: what was typed, what the template makes of it, and what was taken. */
 export function whyThisName(request: Request): Said[] {
+  // What was typed went with its details.
+  if (request.reducedAt !== undefined) return [nameIs(request)]
   const own = isForMailbox(request) ? nameOfMailbox(request) : nameOfSite(request)
   return [...own, ...takenMeanwhile(request)]
 }
 
-function nameOfSite({ template, alias, details, passedOver = [] }: RequestForSite): Said[] {
+const nameIs = (request: Request): Said => ({
+  code: 'name-is',
+  facts: { address: isForMailbox(request) ? request.address : request.alias },
+})
+
+function nameOfSite(request: RequestForSite): Said[] {
+  const { template, details, passedOver = [] } = request
   return [
-    { code: 'name-is', facts: { address: alias } },
+    nameIs(request),
     details.alias !== ''
       ? { code: 'name-typed', facts: { typed: details.alias } }
       : slug(details.displayName) === ''
@@ -21,10 +29,11 @@ function nameOfSite({ template, alias, details, passedOver = [] }: RequestForSit
   ]
 }
 
-function nameOfMailbox({ template, address, aliasAddress, details }: RequestForMailbox): Said[] {
+function nameOfMailbox(request: RequestForMailbox): Said[] {
+  const { template, address, aliasAddress, details } = request
   const domain = address.slice(address.indexOf('@') + 1)
   return [
-    { code: 'name-is', facts: { address } },
+    nameIs(request),
     { code: 'name-typed', facts: { typed: details.name } },
     ...affixes(template),
     { code: details.domain === undefined ? 'domain-usual' : 'domain-typed', facts: { domain } },

@@ -4,6 +4,7 @@ import type { Delivery } from './events.ts'
 import { noteAct } from './organisation-audit.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Template } from './template.ts'
+import { meaningOf } from './webhook-answer.ts'
 import { type DeliveryCounts, endpointOf, type WebhookEndpoint } from './webhook-endpoint.ts'
 
 /** Whose receiver: that of a template's webhook, or the bot's own subscription. */
@@ -152,12 +153,13 @@ async function withUse(ports: Ports, tenantId: string, some: readonly Known[]): 
 export const templateIdOf = (subscriber: ReceiverId): string | null =>
   subscriber === 'bot' ? null : subscriber.templateId
 
-/** The latest attempt at any of these; one that was not sent at all says why. */
+/** The latest attempt at any of these. What was not sent since it was switched off is no answer: then it is the one before. */
 function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
   const attempts = latest.flatMap(({ history = [], lastStatus, updatedAt }) => {
     const last = history.at(-1)
-    if (last && last.status === lastStatus) return [{ said: last.status, at: last.at }]
-    return lastStatus === null ? [] : [{ said: lastStatus, at: updatedAt }]
+    const isUnsent = meaningOf(lastStatus) === 'switchedOff'
+    if (last && (isUnsent || last.status === lastStatus)) return [{ said: last.status, at: last.at }]
+    return lastStatus === null || isUnsent ? [] : [{ said: lastStatus, at: updatedAt }]
   })
   return attempts.sort((one, other) => other.at.localeCompare(one.at))[0]
 }

@@ -158,7 +158,7 @@ function told(scope: WebhookDeliveryScope, { delivery, endpoint, tell }: Afterma
   if (status === 'pending') log.warn(facts, 'a webhook is tried again')
   if (status === 'failed') log.warn(facts, 'a webhook could not be delivered')
   if (tell && endpoint.disabledAt !== null)
-    log.error({ templateId: endpoint.templateId, reason: endpoint.reason }, 'the receiver of a webhook is switched off')
+    log.warn({ templateId: endpoint.templateId, reason: endpoint.reason }, 'the receiver of a webhook is switched off')
 }
 
 /** Once it is stored what became of an attempt. */

@@ -48,11 +48,11 @@ const said: Readonly<Record<ProblemCode, Said>> = {
   'link-refused': ['/exports/v1/…', 'Whoever asked for this link is no admin any more.'],
   'link-changed': [
     '/exports/v1/…',
-    'This is not a whole link of ours. Ask the bot for a new one in Teams: type admin export.',
+    'This link is not as I gave it: a part of it is missing or changed. Ask the bot for a new one in Teams: type admin export, or admin export person.',
   ],
   'link-expired': [
     '/exports/v1/…',
-    'This link has expired: it worked for 15 minutes. Ask the bot for a new one in Teams: type admin export.',
+    'This link has expired: it worked for 15 minutes. Ask the bot for a new one in Teams: type admin export, or admin export person.',
   ],
   'malformed-request': [sites, 'The body ended before it was whole.'],
   'malformed-json': [sites, 'The body is not JSON.'],

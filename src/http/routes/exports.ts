@@ -48,10 +48,14 @@ export const downloadExport = definePublicRoute({
   },
 })
 
-const again = 'Ask the bot for a new one in Teams: type admin export.'
+const again = 'Ask the bot for a new one in Teams: type admin export, or admin export person.'
 const refusals = {
   expired: { status: 410, code: 'link-expired', says: `This link has expired: it worked for 15 minutes. ${again}` },
-  changed: { status: 404, code: 'link-changed', says: `This is not a whole link of ours. ${again}` },
+  changed: {
+    status: 404,
+    code: 'link-changed',
+    says: `This link is not as I gave it: a part of it is missing or changed. ${again}`,
+  },
   refused: { status: 403, code: 'link-refused', says: 'Whoever asked for this link is no admin any more.' },
 } as const satisfies Record<ClosedLink['state'], { status: number; code: HttpErrorCode; says: string }>
 
