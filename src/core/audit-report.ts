@@ -29,7 +29,7 @@ const auditLine = z.object({
   /** The `X-Request-Id` of the call, or the id of the job. */
   traceId: z.string().nullable(),
   version: z.int().nullable(),
-  /** Somebody had the words erased: who is an id alone. */
+  /** Somebody had the words erased: who is an id alone, unless another entry of the chain names them. */
   erased: z.boolean(),
   digest: z.string(),
   before: z.string().nullable(),
