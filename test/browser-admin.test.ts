@@ -47,7 +47,7 @@ inChatWindows('what an admin sees and mends, in a real browser', { PLAYGROUND: '
         ['admin queue', 'Nothing is open just now.'],
         ['admin templates', /Partner site[\s\S]*2 approvals/],
         ['admin webhooks', 'My own webhooks'],
-        ['admin jobs', 'No job was given up'],
+        ['admin jobs', 'Everything that failed has been tried again'],
         ['admin audit REQ-1001', /All \d+ entries are as they were written/],
         ['admin audit', 'No entries yet'],
         ['admin help', /admin reassign/],
