@@ -16,8 +16,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // A worker for itself would compile the embedded PostgreSQL and the bot anew for each file: half of the run.
     isolate: false,
-    // Twice the cores of the smallest machine: many tests wait for timers and for other processes.
-    maxWorkers: 4,
+    // One more than the cores of the smallest machine: many tests wait for timers and for other processes.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
   },
 })
