@@ -14,8 +14,9 @@ async function main(): Promise<void> {
     config.PLAYGROUND !== 'off' && app.surroundings.local
       ? await startPlaygrounds(app, { admin: config.PLAYGROUND === 'admin' })
       : undefined
-  announce(app, playgrounds)
+  // Whoever reads that it answers may end it at once, and in order.
   stopOnSignal(app, playgrounds)
+  announce(app, playgrounds)
 }
 
 /** What nobody has caught ends the process. Node would print the error with all that libraries hang on it: headers, values. */

@@ -110,7 +110,7 @@ describe('two processes over one server, of which one is killed while it is at a
     const before = await names()
     doomed = await start()
     await until(async () => (await names()).length === before.length + 1 || undefined, 'it to say that it is there')
-    await doomed.stop()
+    expect(await doomed.stop()).toBe(0)
     expect(await names()).toEqual(before)
   })
 
