@@ -29,7 +29,7 @@ describe('the house keeps its rooms', () => {
     ['the simulator knowing the core', 'simulator/a.ts', "import type { x } from '../core/index.ts'", 'no other room'],
     ['a vendor in the wrong room', 'core/a.ts', "import { TurnContext } from 'botbuilder'", 'belongs to bot'],
     ['a vendor that nobody decided on', 'core/a.ts', "import _ from 'lodash'", 'has no room yet'],
-    ['a file that is too long', 'core/a.ts', '\n'.repeat(251), '250 at most'],
+    ['a file that is too long', 'core/a.ts', '\n'.repeat(351), '350 at most'],
     ['the environment read in a room', 'core/a.ts', 'const a = process.env.A', 'only entries do'],
     ['a folder called utils', 'core/utils/a.ts', '', 'nothing is called utils'],
   ])('notices %s', (_, path, text, fault) => {

@@ -79,7 +79,7 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^fastest-levenshtein/, rooms: ['bot', 'core'] },
   { vendor: /^zod/, rooms: ['*'] },
 ]
-const largestFile = 250
+const largestFile = 350
 
 /** Everything in which sources leave DESIGN §3, one sentence each. */
 export function faultsOf(sources: readonly Source[]): string[] {
