@@ -82,9 +82,13 @@ export class Window {
   }
 
   async type(text: string): Promise<void> {
-    await this.page.locator('[contenteditable]').first().click()
+    const box = this.page.locator('[contenteditable]').first()
+    await box.click()
     await this.page.keyboard.type(text)
+    // Without these two waits, a command that the window lost looks like a bot that does not answer.
+    await box.filter({ hasText: text }).waitFor({ timeout: 5000 })
     await this.page.getByRole('button', { name: 'Send Message' }).click()
+    await box.filter({ hasNotText: text }).waitFor({ timeout: 5000 })
   }
 
   /** Opens a list of the form (the `place`th of that name), searches if a search is given, and takes one entry. */
@@ -104,11 +108,20 @@ export class Window {
   /** Waits for a card, keeps a picture of the window, and gives the card. */
   async sees(text: string | RegExp, picture: string): Promise<Locator> {
     const card = this.card(text)
-    await card.waitFor({ timeout: patience })
+    await card.waitFor({ timeout: patience }).catch((error: unknown) => this.#missing(picture, error))
     await card.scrollIntoViewIfNeeded()
     this.#shots += 1
     await this.page.screenshot({ path: join(screenshots, `${this.#name}-${this.#shots}-${picture}.png`) })
     return card
+  }
+
+  /** Keeps a picture and the text of the window beside the error, so that a failure in CI can be understood. */
+  async #missing(picture: string, cause: unknown): Promise<never> {
+    await this.page.screenshot({ path: join(screenshots, `${this.#name}-missing-${picture}.png`) })
+    const text = await this.page.locator('body').innerText()
+    throw new Error(`${this.#name}'s window does not show the card "${picture}". It shows:\n${text.slice(-2000)}`, {
+      cause,
+    })
   }
 }
 
@@ -150,7 +163,10 @@ export function inChatWindows(
     conversation({
       async open(name) {
         const page = await browser.newPage({ viewport: { width: 900, height: 1000 } })
+        // The window shows only what arrives after it has opened its stream.
+        const stream = page.waitForEvent('websocket', (socket) => socket.url().includes('/conversations/stream'))
         await page.goto(local.windows.get(name) ?? '')
+        await stream
         // The log panel of the Playground takes a third of the window.
         await page.getByText('Log Panel').locator('..').getByRole('button').last().click()
         return new Window(page, name)
