@@ -5,12 +5,10 @@ import { quickFolder } from './test/support/quick-folder.ts'
 const folder = quickFolder()
 if (folder !== undefined) process.env['TMPDIR'] = folder
 
-/** Tests are named by behaviour and run against real parts. */
+/** Tests are named by behaviour and run against real parts. `npm test` leaves out `test/system/`, which `npm run test:system` runs. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // A laboratory with a command of its own (npm run test:replicas); what it shows of one process is tested elsewhere too.
-    exclude: process.env['REPLICAS'] ? [] : ['test/replicas.test.ts'],
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,0 +1,113 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { backUpStore, restoreStore } from '../../src/store/backup.ts'
+import { openDatabase } from '../../src/store/database.ts'
+import { createStores, migrate } from '../../src/store/index.ts'
+import { at, projectSite } from '../support/card-world.ts'
+import { newStoreOptions } from '../support/database.ts'
+import { requestOf } from '../support/rest.ts'
+
+const newFolder = () => mkdtempSync(join(inject('runFolder'), 'backup-'))
+const holding = { requests: 2, templates: 1, newestChange: '2026-11-20T09:30:00.000Z' }
+
+describe('a backup of the embedded store', { timeout: 60_000 }, () => {
+  let dataDir: string
+  let file: string
+  const reasons = async (from: string) => {
+    const database = await openDatabase({ dataDir: from })
+    const { rows } = await database.query<{ reason: string }>(
+      `select body ->> 'reason' as reason from requests order by number`,
+    )
+    await database.close()
+    return rows.map(({ reason }) => reason)
+  }
+
+  beforeAll(async () => {
+    dataDir = (await newStoreOptions('embedded')).dataDir
+    const database = await openDatabase({ dataDir })
+    await migrate(database)
+    const stores = createStores(database)
+    await stores.templates.put(requestOf().tenantId, { ...projectSite, version: 1 }, 0)
+    for (const [index, reason] of ['“Süd” 漢字 🚀', 'and another'].entries()) {
+      const requestId = `aaaaaaaa-0000-4000-8000-00000000000${index}`
+      await stores.requests.insert(requestOf({ requestId, number: 1000 + index, reason, updatedAt: at('09:30') }))
+    }
+    await database.close()
+    file = join(newFolder(), 'backup.tar.gz')
+    expect(await backUpStore(dataDir, file)).toEqual(holding)
+  })
+
+  it('is one file that only its owner reads, and nothing else is left', () => {
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(join(file, '..'))).toEqual(['backup.tar.gz'])
+  })
+
+  it('brings everything back, into an empty folder', async () => {
+    const target = join(newFolder(), 'data')
+    expect(await restoreStore(target, file, { replace: false })).toEqual({ ...holding, kept: undefined })
+    expect(await reasons(target)).toEqual(['“Süd” 漢字 🚀', 'and another'])
+    expect(readdirSync(target).sort()).toEqual(['postgres', 'postgres.lock'])
+    // As a process leaves it that dies between the two renames.
+    renameSync(join(target, 'postgres'), join(target, 'postgres.restored'))
+    expect(await reasons(target)).toHaveLength(2)
+  })
+
+  it('takes the place of another store only when told to, and that one is kept', async () => {
+    const target = (await newStoreOptions('embedded')).dataDir
+    const database = await openDatabase({ dataDir: target })
+    await database.query('create table old (note text)')
+    await database.close()
+    await expect(restoreStore(target, file, { replace: false })).rejects.toThrow(/already\. Add --replace/)
+    const { kept } = await restoreStore(target, file, { replace: true })
+    expect(await reasons(target)).toHaveLength(2)
+    const before = newFolder()
+    renameSync(kept ?? '', join(before, 'postgres'))
+    const old = await openDatabase({ dataDir: before })
+    expect((await old.query('select * from old')).rows).toEqual([])
+    await old.close()
+  })
+
+  it('is neither made nor brought back while the service runs', async () => {
+    const database = await openDatabase({ dataDir })
+    const other = join(newFolder(), 'other.tar.gz')
+    await expect(backUpStore(dataDir, other)).rejects.toThrow(/The service runs over .* Stop it first/)
+    await expect(restoreStore(dataDir, file, { replace: true })).rejects.toThrow(/The service runs over/)
+    await database.close()
+    expect(existsSync(other)).toBe(false)
+  })
+
+  it('never replaces a file, and needs a store', async () => {
+    const before = readFileSync(file)
+    await expect(backUpStore(dataDir, file)).rejects.toThrow('is there already')
+    expect(readFileSync(file).equals(before)).toBe(true)
+    await expect(backUpStore(newFolder(), join(newFolder(), 'a'))).rejects.toThrow('There is no store in')
+  })
+
+  it.each([
+    ['cut in the middle', (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
+    ['with a bit altered', (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at === 5000 ? byte ^ 1 : byte)))],
+    ['of something else', () => Buffer.from('a shopping list')],
+    ['of something else, packed', () => gzipSync('a shopping list')],
+    ['without its end', (bytes: Buffer) => gzipSync(gunzipSync(bytes).subarray(0, -2000))],
+  ])('%s is refused, and the store stays', async (_, damage) => {
+    const target = newFolder()
+    mkdirSync(join(target, 'postgres'))
+    writeFileSync(join(target, 'postgres', 'PG_VERSION'), 'mine')
+    const damaged = join(newFolder(), 'damaged.tar.gz')
+    writeFileSync(damaged, damage(readFileSync(file)))
+    await expect(restoreStore(target, damaged, { replace: true })).rejects.toThrow(/is no backup of the store/)
+    expect(readFileSync(join(target, 'postgres', 'PG_VERSION'), 'utf8')).toBe('mine')
+    expect(readdirSync(target)).toEqual(['postgres'])
+  })
+})

@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, it } from 'vitest'
+import { drawChart } from '../bench/chart.ts'
+import { acceptsPart, completionPart, readsPart } from '../bench/parts.ts'
+import type { Places } from '../bench/places.ts'
+import { readNames } from '../bench/reads.ts'
+import { writeReport } from '../bench/report.ts'
+import { startService } from '../bench/service.ts'
+import { measureTurns } from '../bench/turns.ts'
+import { newDatabaseUrl } from '../support/database.ts'
+
+const newFolder = () => mkdtempSync(join(inject('runFolder'), 'bench-'))
+const places: Places = {
+  place: async () => ({ dataDir: newFolder(), databaseUrl: await newDatabaseUrl() }),
+  close: async () => undefined,
+}
+/** Of `4.20 ms, 5.10 ms` and the like: each a number above 0. */
+const numbersIn = (cell: string): number[] => cell.split(',').map((each) => Number.parseFloat(each))
+
+describe('the bench, as short as it can be', () => {
+  it('measures every read of stores of two sizes', { timeout: 240_000 }, async () => {
+    const { rows, charts } = await readsPart(places, [{ engine: 'server', sizes: [100, 1000], rounds: 2 }])
+    expect(rows).toHaveLength(readNames.length)
+    for (const [, ours, floor, ratios] of rows)
+      for (const number of [ours, floor, ratios].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
+    expect(charts['reads-server']?.chart.panels).toHaveLength(readNames.length)
+  })
+
+  it('measures accepted requests beside both floors', { timeout: 240_000 }, async () => {
+    const options = { rounds: 1, callers: [2], calls: () => 4, warmUp: 2 }
+    const { rows } = await acceptsPart(places, [{ engine: 'server', options }])
+    expect(rows).toHaveLength(2)
+    for (const [, ours, floor] of rows)
+      for (const number of [ours, floor].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
+  })
+
+  it('measures how a completion becomes a card, both ways', { timeout: 240_000 }, async () => {
+    const options = { count: 5, warmUp: 2, startMilliseconds: 3000 }
+    const { rows } = await completionPart(places, [{ engine: 'server', options }])
+    expect(rows).toHaveLength(4)
+    for (const [, ours] of rows) expect(Number.parseFloat(ours)).toBeGreaterThan(0)
+  })
+
+  it('measures turns beside a bare bot', { timeout: 240_000 }, async () => {
+    const { dataDir, databaseUrl = '' } = await places.place('server')
+    const service = await startService(dataDir, { DATABASE_URL: databaseUrl })
+    const { ours, echo } = await measureTurns(service, { warmUp: 2, measured: 3 }).finally(() => service.stop())
+    for (const { p50, p95 } of [ours, echo]) expect(p95).toBeGreaterThanOrEqual(p50)
+    expect(ours.p50).toBeGreaterThan(0)
+  })
+
+  it('writes its figures and charts into the page, and leaves all else as it is', () => {
+    const folder = newFolder()
+    mkdirSync(join(folder, 'performance'))
+    const page = join(folder, 'performance.md')
+    writeFileSync(page, 'Before.\n<!-- bench:turns -->\nold\n<!-- /bench:turns -->\nAfter.\n')
+    const series = [{ name: 'ours <b>', values: [1, 2] }]
+    const chart = {
+      title: 'A & B',
+      unit: 'ms',
+      kind: 'lines',
+      columns: 1,
+      panels: [{ title: 'x', x: ['1', '2'], series }],
+    } as const
+    const report = {
+      rows: [['a turn', '1 ms', '2 ms', '0.50×', 'a floor']] as const,
+      charts: { turns: { chart, alt: 'A chart' } },
+    }
+    writeReport('turns', report, folder)
+    writeReport('turns', report, folder)
+    const text = readFileSync(page, 'utf8')
+    expect(text).toMatch(/^Before\.\n<!-- bench:turns -->\n[\s\S]*\n<!-- \/bench:turns -->\nAfter\.\n$/)
+    expect(text).not.toContain('old')
+    expect(text.match(/\| a turn \| 1 ms \| 2 ms \| 0\.50× \| a floor \|/g)).toHaveLength(1)
+    expect(readdirSync(join(folder, 'performance')).sort()).toEqual(['turns-dark.svg', 'turns-light.svg'])
+    expect(drawChart(chart, 'dark')).toContain('ours &lt;b>')
+    expect(() => writeReport('nothing', report, folder)).toThrow(/no place for nothing/)
+  })
+})

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'csv-parse/sync'
+import { beforeAll, expect, it } from 'vitest'
+import { inChatWindows, patience, type Window } from '../support/chat-windows.ts'
+
+inChatWindows('what an admin sees and mends, in a real browser', { PLAYGROUND: 'admin' }, (windows) => {
+  let kim: Window
+  let sam: Window
+  beforeAll(async () => {
+    kim = await windows.open('kim')
+    sam = await windows.open('sam')
+  }, patience)
+
+  it(
+    'a mailbox that the tenant refuses: in "admin stuck" with its reason, and the button there makes it',
+    async () => {
+      const fault = { operation: 'exchange.set-place', kind: 'failBeforeCommit', status: 403, count: 1 }
+      await windows.control('POST', 'faults', fault)
+      await kim.type('new room')
+      const form = await kim.sees('Seats', 'room-form')
+      await form.getByLabel('Room name').fill('Eiger')
+      await form.getByLabel('Short name').fill('zrh-eiger')
+      await form.getByLabel('Seats').fill('4')
+      await form.getByRole('button', { name: 'Review' }).click()
+      const review = await kim.sees('room-zrh-eiger@contoso.example', 'room-review')
+      await review.getByRole('button', { name: 'Create' }).click()
+      await sam.sees(/Could not be finished[\s\S]*Eiger/, 'told')
+
+      await sam.type('admin stuck')
+      const stuck = await sam.sees('One thing is stuck', 'stuck')
+      await stuck.getByRole('button', { name: 'Retry REQ-1001' }).click()
+      const confirm = await sam.sees('Try it again?', 'confirm')
+      await confirm.getByRole('button', { name: 'Try again' }).click()
+      await kim.sees('Your room is ready', 'ready')
+      await sam.type('admin stuck')
+      await sam.sees('Nothing is stuck', 'stuck-nothing')
+    },
+    2 * patience,
+  )
+
+  it(
+    'how the service does, in figures and bars, and who did what',
+    async () => {
+      for (const [typed, seen] of [
+        ['admin health', /Microsoft Graph[\s\S]*Last 15 minutes/],
+        ['admin stats week', /Why work failed[\s\S]*Microsoft 365 refused it/],
+        ['admin queue', 'Nothing is open just now.'],
+        ['admin templates', /Partner site[\s\S]*2 approvals/],
+        ['admin webhooks', 'My own webhooks'],
+        ['admin jobs', 'Everything that failed has been tried again'],
+        ['admin audit REQ-1001', /All \d+ entries are as they were written/],
+        ['admin audit', 'No entries yet'],
+        ['admin help', /admin reassign/],
+      ] as const) {
+        await sam.type(typed)
+        await sam.sees(seen, typed.replaceAll(' ', '-'))
+      }
+    },
+    2 * patience,
+  )
+
+  it(
+    'the requests of a month as a table, by a link that works once it is opened in the browser',
+    async () => {
+      await sam.type('admin export this month')
+      const links = await sam.sees('Your links are ready', 'export-links')
+      const [download] = await Promise.all([
+        sam.page.waitForEvent('download'),
+        links.getByText('Requests, CSV').click(),
+      ])
+      const rows: Record<string, string>[] = parse(readFileSync(await download.path(), 'utf8'), {
+        columns: true,
+        bom: true,
+      })
+      expect(rows).toMatchObject([{ reference: 'REQ-1001', status: 'succeeded' }])
+    },
+    patience,
+  )
+})

@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { GuardedAdapter } from '../../src/bot/adapter.ts'
+import { createCardSender } from '../../src/bot/card-sender.ts'
+import { ownLimits, teamsLimits } from '../../src/bot/chat-pace.ts'
+import { createOutbox } from '../../src/bot/outbox.ts'
+import { createPacedChats } from '../../src/bot/paced-chats.ts'
+import type { Person, Request } from '../../src/core/index.ts'
+import { chatPaceInMemory } from '../../src/store/chat-pace.ts'
+import { workOff } from '../support/card-jobs.ts'
+import { requestOf, siteRoot, stepsUntil } from '../support/card-requests.ts'
+import { type Connector, type ConnectorCall, type Misbehaviour, startConnector } from '../support/connector.ts'
+import { tenantId, withCore } from '../support/core.ts'
+import { mulberry32 } from '../support/random.ts'
+import { mostIn } from '../support/traffic.ts'
+
+const seed = Number(process.env['STORM_SEED'] ?? Math.floor(Math.random() * 1_000_000))
+/** Follow-up cards of each storm. */
+const count = Number(process.env['STORM_CARDS'] ?? 60)
+const manners = { retries: 16, retryDelaySeconds: 2, workers: 4 }
+const retryAfterSeconds = 9
+
+describe(`follow-up cards to a connector that fails half of its calls (STORM_SEED=${seed})`, () => {
+  const core = withCore()
+  const clock = { now: Date.UTC(2026, 10, 20, 12) }
+  const random = mulberry32(seed)
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  let connector: Connector
+  let number = 5000
+
+  beforeAll(async () => {
+    // Each call takes a while, so that those under way at the same time overlap.
+    connector = await startConnector(0, () => {
+      clock.now += 7
+      return clock.now
+    })
+  })
+  afterAll(() => connector.close())
+
+  const outbox = () => {
+    const chats = createPacedChats(
+      chatPaceInMemory(() => clock.now),
+      silent,
+    )
+    const adapter = new GuardedAdapter(undefined)
+    const sender = createCardSender({
+      ...{ adapter, allowLoopback: true, assertOutside: core.database.assertOutside, chats, log: silent },
+    })
+    return createOutbox(sender, {
+      now: () => new Date(clock.now),
+      siteRoot,
+      outlookRoot: 'https://outlook.office.com/',
+    })
+  }
+  async function meet(place: number): Promise<Person> {
+    const id = randomUUID()
+    const reference = {
+      ...{ channelId: 'msteams', serviceUrl: connector.url, conversation: { id: `chat-${id}`, tenantId } },
+      ...{ bot: { id: '28:bot', name: 'Quartermaster' }, user: { id: `29:${id}`, name: `Person ${place}` } },
+    }
+    const chat = { conversationId: `chat-${id}`, reference, locale: 'en-GB', timeZone: 'UTC' }
+    await core.ports.conversations.put({ tenantId, personId: id, ...chat })
+    return { id, displayName: `Person ${place}`, userPrincipalName: `person${place}@contoso.example` }
+  }
+  /** A request that has just been announced, with its status card in the chat of whoever asked. */
+  async function announced(requester: Person): Promise<Request> {
+    number += 1
+    const request = requestOf({
+      ...{ requestId: randomUUID(), tenantId, alias: `s${number}`, requester, status: 'succeeded' },
+      ...{ steps: stepsUntil(99), finishedAt: new Date(clock.now).toISOString() },
+      followUp: {
+        state: 'announced',
+        by: 'webhook',
+        url: `${siteRoot}s${number}`,
+        at: new Date(clock.now).toISOString(),
+      },
+      resource: { url: `${siteRoot}s${number}`, siteId: 'site', groupId: 'group', securityGroupId: 'security' },
+    })
+    const stored = await core.ports.requests.insert(request)
+    if (!stored) throw new Error('a request of a new id was there already')
+    const { requestId } = stored
+    const chat = { personId: requester.id, conversationId: `chat-${requester.id}` }
+    const activityId = `status-${number}`
+    await core.ports.sentCards.put({ requestId, ...chat, key: 'status', activityId, state: 'sent' })
+    return stored
+  }
+  /** Half of all calls fail; a line that breaks may break before or after the card was taken. */
+  function misbehave(): Misbehaviour | undefined {
+    if (random() < 0.5) return undefined
+    const how = ([412, 429, 429, 502, 504, 'drop', 'reset'] as const)[Math.floor(random() * 7)]
+    if (how !== 429) return how === undefined ? undefined : { how }
+    return random() < 0.5 ? { how } : { how, headers: { 'retry-after': String(retryAfterSeconds) } }
+  }
+  const arrived = ({ misbehaviour }: ConnectorCall) => misbehaviour === undefined || misbehaviour.how === 'reset'
+
+  it.each([
+    ['one chat', 1],
+    ['many chats', 60],
+  ])(
+    `%s: each is told once, never above the limits, and not before Retry-After`,
+    { timeout: 120_000 },
+    async (_, chats) => {
+      const people = await Promise.all(Array.from({ length: chats }, (_, place) => meet(place)))
+      const asked: Request[] = []
+      for (let index = 0; index < count; index += 1) {
+        const person = people[index % chats]
+        if (person) asked.push(await announced(person))
+      }
+      connector.calls.splice(0)
+      connector.misbehave(misbehave)
+      const box = outbox()
+      const rounds: number[] = []
+      const deliver =
+        ({ requestId, requester }: Request) =>
+        (attempt: number) =>
+          core.provisioning.system.deliverCard(
+            box,
+            { requestId, personId: requester.id, card: 'outcome:succeeded' },
+            attempt,
+          )
+      const { givenUp, putOff } = await workOff(clock, asked.map(deliver), manners, random, () =>
+        rounds.push(connector.calls.length),
+      )
+      connector.healthy()
+
+      expect(givenUp).toEqual([])
+      for (const request of asked) {
+        const said = `REQ-${request.number}`
+        const about = connector.calls.filter((call) => arrived(call) && JSON.stringify(call.activity).includes(said))
+        const sent = about.filter(({ method }) => method === 'POST')
+        expect(about.length, `${said} was told`).toBeGreaterThan(0)
+        expect(sent.length, `${said} is one card`).toBeLessThanOrEqual(1)
+        const row = await core.ports.sentCards.find(request.requestId, request.requester.id, 'outcome:succeeded')
+        expect(row?.state, said).toMatch(/^(sent|unknown)$/)
+      }
+      for (const { id } of people) {
+        const calls = connector.calls.filter(({ conversationId }) => conversationId === `chat-${id}`)
+        for (const { milliseconds, count: most } of [...ownLimits, ...teamsLimits])
+          expect(
+            mostIn(
+              calls.map(({ at }) => at),
+              milliseconds,
+            ),
+          ).toBeLessThanOrEqual(most)
+      }
+      expect(tooEarly(connector.calls, rounds)).toEqual([])
+      expect(putOff).toBeLessThan(count * 40)
+      expect(connector.unexpected).toEqual([])
+    },
+  )
+})
+
+/** Calls to a chat that had asked to be left alone, but for those that were under way by then: of the same round. */
+function tooEarly(calls: readonly ConnectorCall[], rounds: readonly number[]): ConnectorCall[] {
+  const waits = calls.flatMap((call, index) => {
+    if (call.misbehaviour?.headers?.['retry-after'] === undefined) return []
+    const after = rounds.find((end) => end > index) ?? calls.length
+    return [{ chat: call.conversationId, after, until: call.at + retryAfterSeconds * 1000 }]
+  })
+  return calls.filter((call, index) =>
+    waits.some(({ chat, after, until }) => chat === call.conversationId && index >= after && call.at < until),
+  )
+}

@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { isDeepStrictEqual } from 'node:util'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CardJson, definedCards } from '../../src/cards/index.ts'
+import { cardPage, type Drawn, withNamesForPickers, written } from '../support/card-page.ts'
+import { isNode } from '../support/card-rules.ts'
+import { samples } from '../support/card-samples.ts'
+import { type Filling, fillings, neverShown, shownFields, telling, withText } from '../support/hostile-data.ts'
+import { type HostileText, hostileTexts } from '../support/hostile-texts.ts'
+
+const executablePath = '/usr/bin/chromium'
+const patience = 400_000
+
+/** What stands there when nobody means ill; with a comma and a blank, so that it is no address either. */
+const friendly = 'Plain, friendly words'
+/** Inputs of one line drop line breaks, and choices show any number of blanks as one. */
+const oneLine = (text: string): string => text.replaceAll('\n', '')
+const formsOf = (text: string): string[] => [text, oneLine(text), text.replace(/\s+/g, ' ').trim()]
+/** What is longer stands cut on most cards. */
+const longest = 60
+
+const listen = (server: Server): Promise<number> =>
+  new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      resolve(isNode(address) ? Number(address['port']) : 0)
+    }),
+  )
+
+/** Words of ours about a fault, which have a place for `{detail}` or `{suggestion}` or have none; the sites' own address. */
+const notShown = /faults?\.(\w+\.)?(detail|suggestion)$|-ready checks\[\]\.detail$/
+
+it('every field of people is shown on some sample of its card', () => {
+  expect(neverShown(fillings(samples)).filter((field) => !notShown.test(field))).toEqual([])
+})
+
+// Without Chromium one test says so and is left out, not each of them.
+const hasChromium = existsSync(executablePath)
+if (!hasChromium)
+  it('text of people in a browser: left out, since there is no Chromium here', ({ skip }) =>
+    skip('there is no Chromium here (apt-get install chromium)'))
+
+describe.runIf(hasChromium)('text of people, drawn by the Adaptive Cards renderer in a browser', () => {
+  let browser: Browser
+  let page: Page
+  let listener: Server
+  const visits: string[] = []
+  const requests: string[] = []
+  const errors: string[] = []
+
+  beforeAll(async () => {
+    listener = createServer((request, response) => {
+      if (request.url !== '/') visits.push(request.url ?? '')
+      response.setHeader('content-type', 'text/html').end(request.url === '/' ? cardPage : '')
+    })
+    listener.on('clientError', (_, socket) => {
+      visits.push('not http')
+      socket.destroy()
+    })
+    const port = await listen(listener)
+    browser = await chromium.launch({
+      executablePath,
+      timeout: patience,
+      args: [
+        ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
+        ...['--disable-component-update', '--disable-sync', `--host-resolver-rules=MAP evil.example 127.0.0.1:${port}`],
+      ],
+    })
+    page = await browser.newPage()
+    page.setDefaultTimeout(patience)
+    page.on('request', (request) => requests.push(request.url()))
+    page.on('pageerror', (error) => errors.push(error.message))
+    page.on('console', (message) => errors.push(message.text()))
+    await page.goto(`http://127.0.0.1:${port}/`, { timeout: patience })
+    requests.length = 0
+  }, patience)
+  afterAll(async () => {
+    await browser?.close()
+    listener?.closeAllConnections()
+    listener?.close()
+  })
+
+  /** Nothing was asked for, no script ran and nothing was complained of. */
+  const quiet = async () =>
+    expect({ requests, errors, visits, alerts: await page.evaluate('alerts') }).toEqual({
+      ...{ requests: [], errors: [], visits: [], alerts: [] },
+    })
+  const draw = (cards: readonly CardJson[]): Promise<Drawn[]> =>
+    page.evaluate(`JSON.parse(${JSON.stringify(JSON.stringify(cards))}).map(draw)`)
+
+  /** All that is wrong with a card once it is drawn, in sentences. */
+  const faultsOf = (card: CardJson, { tags, links, runs, read }: Drawn, plain: Drawn, shown: string): string[] => {
+    const must = written(card)
+    const found = new Set(read.flatMap(formsOf))
+    const missing = must.read.filter((one) => formsOf(one).every((form) => !found.has(form)))
+    const readable = [...runs, ...read].some((one) => one.includes(shown) || oneLine(one).includes(oneLine(shown)))
+    return [
+      ...(isDeepStrictEqual(tags, plain.tags) ? [] : [`elements ${JSON.stringify(tags)}`]),
+      ...links,
+      ...(isDeepStrictEqual(runs, must.runs) ? [] : [`not as written: ${JSON.stringify(runs)}`]),
+      ...missing.map((one) => `cannot be read: ${one}`),
+      ...(readable || shown.length > longest ? [] : ['stands nowhere']),
+    ]
+  }
+  const drawnWith = async (filling: Filling, texts: readonly HostileText[]): Promise<string[]> => {
+    const render = (text: string) => withNamesForPickers(filling.sample.render(withText(filling, () => text)))
+    const cards = texts.map(({ text }) => render(text))
+    const [plain, ...drawn] = await draw([render(friendly), ...cards])
+    if (!plain) throw new Error(`${filling.sample.name} was not drawn`)
+    return texts.flatMap(({ what, shown }, index) => {
+      const [card, one] = [cards[index], drawn[index]]
+      const faults = card && one ? faultsOf(card, one, plain, shown) : ['not drawn']
+      return faults.map((fault) => `${filling.sample.name}: ${what} ${JSON.stringify(shown)}: ${fault}`)
+    })
+  }
+
+  it(
+    'is read as it was written, in every field of every card, and nothing else comes of it',
+    async () => {
+      expect(hostileTexts.length).toBeGreaterThanOrEqual(60)
+      const all = fillings(samples)
+      const enough = telling(all)
+      const faults: string[] = []
+      for (const [place, filling] of all.entries()) {
+        // What shows no field that another one of the same card does not show gets every fortieth text.
+        const texts = hostileTexts.filter((_, index) => enough.includes(filling) || index % 40 === place % 40)
+        if (shownFields(filling).size > 0) faults.push(...(await drawnWith(filling, texts)))
+      }
+      expect(faults).toEqual([])
+      expect(new Set(enough.map(({ sample }) => sample.card))).toEqual(new Set(definedCards.map(({ name }) => name)))
+      await quiet()
+    },
+    patience,
+  )
+
+  it(
+    'is seen when it is taken for more than text',
+    async () => {
+      const blocks = hostileTexts.map(({ text }) => ({ type: 'TextBlock', text, wrap: true }))
+      const [drawn] = await draw([{ type: 'AdaptiveCard', version: '1.5', body: blocks }])
+      expect(drawn?.tags).toMatchObject({
+        A: expect.any(Number),
+        IMG: expect.any(Number),
+        STRONG: expect.any(Number),
+      })
+      expect(drawn?.links.length).toBeGreaterThan(10)
+      await expect.poll(() => [requests.length > 0, visits.length > 0], { timeout: patience }).toEqual([true, true])
+    },
+    patience,
+  )
+})

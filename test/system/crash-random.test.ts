@@ -1,0 +1,38 @@
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { violationsIn } from '../laboratory/checker.ts'
+import { figuresOf } from '../laboratory/figures.ts'
+import { type Laboratory, live, openLaboratory } from '../laboratory/laboratory.ts'
+import { runSettings } from '../laboratory/plan.ts'
+
+const settings = runSettings(process.env)
+const { requests, kills, seed, store, replicas, resets } = settings
+/** Milliseconds: on a busy machine each of them may take so long. */
+const longest = 300_000 + kills * 15_000 + requests * 5000
+const how = resets > 0 ? `, the tenant resets ${resets * 100} % of creations` : ''
+
+describe(`${requests} requests outlive ${kills} kills`, () => {
+  console.info(
+    `crash laboratory: seed ${seed}, ${requests} requests, ${kills} kills, ${store} store, ${replicas} replica(s)${how}`,
+  )
+  let lab: Laboratory
+  beforeAll(async () => {
+    lab = await openLaboratory(settings, mkdtempSync(join(inject('runFolder'), 'laboratory-')))
+  })
+  afterAll(() => lab?.close())
+
+  it('nothing that was accepted is lost, and nothing is done twice', {
+    timeout: longest,
+  }, async () => {
+    const began = Date.now()
+    await live(lab, settings)
+    const { events, file } = lab.history
+    // Lost answers are made good by waiting, so only kills alone have to be over within the minute.
+    const violations = violationsIn(events, resets > 0 ? { terminalSeconds: 900 } : {})
+    console.info(`crash laboratory: ${figuresOf(events, (Date.now() - began) / 1000)}; history in ${file}`)
+    expect(violations).toEqual([])
+    expect(lab.connector.unexpected).toEqual([])
+    expect(events.filter(({ event }) => event === 'killed').length).toBeGreaterThanOrEqual(kills)
+  })
+})

@@ -1,0 +1,251 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { z } from 'zod'
+import { createBoss } from '../../src/jobs/boss.ts'
+import { defineJob, type Job, type JobFailure, type JobScope, jobRegistry } from '../../src/jobs/define-job.ts'
+import { createQueue, type Queue } from '../../src/jobs/queue.ts'
+import { type Database, openDatabase } from '../../src/store/database.ts'
+import { startChild } from '../support/child.ts'
+import { discardStore, engines, newStoreOptions, withDatabase } from '../support/database.ts'
+import { sleeperJob } from '../support/sleeper-job.ts'
+import { endPatience } from '../support/unreadable.ts'
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} }
+const patience = { timeout: 15_000, interval: 20 }
+
+describe.each(engines)('durable jobs, %s', (engine) => {
+  const store = withDatabase(engine, { migrated: false })
+  let queue: Queue
+  let ran: { note: string; attempt: number; lastAttempt: boolean }[]
+  let givenUp: { note: string; failure: JobFailure }[]
+  let behave: (note: string, scope: JobScope) => void | Promise<void>
+
+  const errand = defineJob({
+    name: 'errand',
+    payload: z.object({ v: z.literal(1), note: z.string() }),
+    retries: 1,
+    retryDelaySeconds: 1,
+    expireInSeconds: 30,
+    concurrency: 3,
+    async handle({ note }, scope) {
+      ran.push({ note, attempt: scope.attempt, lastAttempt: scope.lastAttempt })
+      await behave(note, scope)
+    },
+    async onDeadLetter({ note }, failure) {
+      givenUp.push({ note, failure })
+    },
+  })
+
+  beforeEach(async () => {
+    ran = []
+    givenUp = []
+    behave = () => undefined
+    queue = await createQueue(store.database, silent)
+    await queue.start(jobRegistry(errand))
+  })
+  afterEach(async () => {
+    await queue.stop(5)
+    await store.database.query(`drop schema ${store.database.queueConnection.schema} cascade`)
+  })
+  const errandCounts = async () => (await queue.counts()).find(({ name }) => name === 'errand')
+
+  it('are kept in order: what pg-boss asks of the store for its own upkeep goes through', async () => {
+    const errors: object[] = []
+    const boss = createBoss(store.database, { ...silent, error: (facts) => void errors.push(facts) })
+    await store.database.outside(() => boss.start())
+    try {
+      await store.database.outside(() => boss.supervise('errand'))
+      expect(await boss.getQueueStats('errand')).toMatchObject([{ name: 'errand' }])
+      expect(errors).toEqual([])
+    } finally {
+      await boss.stop({ graceful: false })
+    }
+  })
+
+  it('come to be with the rows of their transaction, or not at all', async () => {
+    await store.database.query('create table if not exists facts (note text)')
+    const order = async (note: string) => {
+      await store.database.query('insert into facts values ($1)', [note])
+      await queue.enqueue('errand', { note })
+    }
+    const failure = store.database.transaction(async () => {
+      await order('lost')
+      throw new Error('changed my mind')
+    })
+    await expect(failure).rejects.toThrow('changed my mind')
+    await store.database.transaction(() => order('kept'))
+    await vi.waitFor(() => expect(ran).toEqual([{ note: 'kept', attempt: 1, lastAttempt: false }]), patience)
+    expect((await store.database.query('select note from facts')).rows).toEqual([{ note: 'kept' }])
+    await vi.waitFor(
+      async () => expect(await errandCounts()).toMatchObject({ waiting: 0, active: 0, failed: 0 }),
+      patience,
+    )
+  })
+
+  it('with the same id are one job, even when it is done', async () => {
+    const id = randomUUID()
+    await Promise.all([1, 2, 3].map(() => queue.enqueue('errand', { note: 'once' }, { id })))
+    await queue.enqueue('errand', { note: 'another' })
+    await vi.waitFor(() => expect(ran).toHaveLength(2), patience)
+    await queue.enqueue('errand', { note: 'once' }, { id })
+    await queue.enqueue('errand', { note: 'last' })
+    await vi.waitFor(() => expect(ran.map(({ note }) => note).sort()).toEqual(['another', 'last', 'once']), patience)
+  })
+
+  it('run outside the transaction that ordered them', async () => {
+    behave = () => store.database.assertOutside('Microsoft Graph')
+    await store.database.transaction(() => queue.enqueue('errand', { note: 'calls out' }))
+    await vi.waitFor(() => expect(ran).toHaveLength(1), patience)
+    await vi.waitFor(async () => expect(await errandCounts()).toMatchObject({ active: 0, waiting: 0 }), patience)
+    expect(givenUp).toEqual([])
+  })
+
+  it('are tried again, then given up and said so', async () => {
+    behave = () => {
+      throw new TypeError('no luck')
+    }
+    await queue.enqueue('errand', { note: 'hopeless' })
+    await vi.waitFor(() => expect(givenUp).toHaveLength(1), patience)
+    expect(ran.map(({ attempt, lastAttempt }) => [attempt, lastAttempt])).toEqual([
+      [1, false],
+      [2, true],
+    ])
+    expect(givenUp).toEqual([{ note: 'hopeless', failure: { name: 'TypeError', message: 'no luck' } }])
+    expect(await errandCounts()).toEqual({ name: 'errand', waiting: 0, active: 0, failed: 1 })
+  })
+
+  it('are counted as a whole: those that wait, and for how long the oldest is due', async () => {
+    expect(await queue.state()).toEqual({ waiting: 0, oldestSeconds: 0 })
+    behave = () => {
+      throw Object.assign(new Error('forbidden'), { retryable: false })
+    }
+    await queue.enqueue('errand', { note: 'not allowed' })
+    await vi.waitFor(() => expect(givenUp).toHaveLength(1), patience)
+    const inAnHour = new Date(Date.now() + 3_600_000)
+    await queue.enqueue('errand', { note: 'later' }, { startAfter: inAnHour })
+    await vi.waitFor(async () => expect(await queue.state()).toEqual({ waiting: 1, oldestSeconds: 0 }), patience)
+    const { schema } = store.database.queueConnection
+    // Nobody works on the queue any more, and its job has been due for two minutes.
+    await queue.stop(5)
+    await store.database.query(
+      `update ${schema}.job set start_after = now() - interval '2 minutes' where state < 'active'`,
+    )
+    expect((await queue.state()).oldestSeconds).toBeGreaterThanOrEqual(120)
+  })
+
+  it('are given up at once when trying again makes no sense', async () => {
+    behave = () => {
+      throw Object.assign(new Error('forbidden'), { retryable: false })
+    }
+    await queue.enqueue('errand', { note: 'not allowed' })
+    await vi.waitFor(() => expect(givenUp).toHaveLength(1), patience)
+    expect(ran).toHaveLength(1)
+  })
+
+  it('wait as long as the other side asked for', async () => {
+    const asked = Date.now()
+    let again = 0
+    behave = (_, { attempt }) => {
+      if (attempt === 1) throw Object.assign(new Error('busy'), { retryAfterSeconds: 2 })
+      again = Date.now()
+    }
+    await queue.enqueue('errand', { note: 'patient' })
+    await vi.waitFor(() => expect(ran).toHaveLength(2), patience)
+    // Not a measurement: the time that a job must not run before.
+    expect(again).toBeGreaterThanOrEqual(asked + 2000)
+  })
+
+  it('do not start before their time, and do start then', async () => {
+    const startAfter = new Date(Date.now() + 1500)
+    let began = 0
+    behave = (note) => {
+      if (note === 'later') began = Date.now()
+    }
+    await queue.enqueue('errand', { note: 'later' }, { startAfter })
+    await queue.enqueue('errand', { note: 'now' })
+    await vi.waitFor(() => expect(ran.map(({ note }) => note)).toEqual(['now', 'later']), patience)
+    expect(began).toBeGreaterThanOrEqual(startAfter.getTime())
+  })
+
+  it('that cannot be read wait for who can, then end in the dead letter queue with the reason, and harm nobody', async () => {
+    await queue.enqueue('errand', { note: 42 })
+    await queue.enqueue('errand', { note: 'future', v: 2 })
+    await queue.enqueue('errand', { note: 'good' })
+    await vi.waitFor(() => expect(ran.map(({ note }) => note)).toEqual(['good']), patience)
+    const unread = { waiting: 2, active: 0, failed: 0 }
+    await vi.waitFor(async () => expect(await errandCounts()).toMatchObject(unread), patience)
+    await endPatience(store.database, 'errand')
+    await vi.waitFor(async () => expect(await errandCounts()).toMatchObject({ waiting: 0, failed: 2 }), patience)
+    const { rows } = await store.database.query<{ reason: string }>(
+      `select source_output ->> 'message' as reason from ${store.database.queueConnection.schema}.job
+       where name = 'dead-letter' order by reason`,
+    )
+    expect(rows.map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('→ at v'),
+      expect.stringContaining('→ at note'),
+    ])
+  })
+
+  it('of a long kind do not hold the store, and a backlog is worked off without pauses', async () => {
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    behave = (note) => (note === 'long' ? held : undefined)
+    await queue.enqueue('errand', { note: 'long' })
+    await vi.waitFor(() => expect(ran).toHaveLength(1), patience)
+    await store.database.transaction(async () => {
+      for (let index = 0; index < 200; index += 1) await queue.enqueue('errand', { note: `short ${index}` })
+    })
+    await vi.waitFor(() => expect(ran).toHaveLength(201), patience)
+    expect(new Set(ran.map(({ note }) => note)).size).toBe(201)
+    release()
+  })
+
+  it('are refused when nobody knows their kind', async () => {
+    await expect(queue.enqueue('unheard-of', {})).rejects.toThrow(/unheard-of/)
+    expect(() => jobRegistry(errand, errand)).toThrow('Two jobs are named errand')
+  })
+})
+
+describe.each(engines)('jobs of a killed process, %s', (engine) => {
+  const open = async (job: Job): Promise<{ database: Database; queue: Queue }> => {
+    const database = await openDatabase(options)
+    return { database, queue: await startQueue(database, job) }
+  }
+  const startQueue = async (database: Database, job: Job): Promise<Queue> => {
+    const queue = await createQueue(database, silent)
+    await queue.start(jobRegistry(job))
+    return queue
+  }
+  let options: Awaited<ReturnType<typeof newStoreOptions>>
+
+  it('are taken up again, although they had no retries left', async () => {
+    options = await newStoreOptions(engine)
+    const first = await open(sleeperJob(async () => undefined))
+    await first.queue.enqueue('sleeper', { note: 'unfinished' }, { startAfter: new Date(Date.now() + 1000) })
+    await first.queue.stop(5)
+    await first.database.close()
+
+    const child = startChild('store-process.ts', 'work', JSON.stringify(options))
+    await child.lines(1)
+    await child.kill()
+
+    const database = await openDatabase(options)
+    if (engine === 'server') {
+      // As if the heartbeats had been missing for a while.
+      const { schema } = database.queueConnection
+      await database.query(`update ${schema}.job set heartbeat_on = now() - interval '1 minute' where state = 'active'`)
+    }
+    const notes: string[] = []
+    const queue = await startQueue(
+      database,
+      sleeperJob(async ({ note }) => {
+        notes.push(note)
+      }),
+    )
+    await vi.waitFor(() => expect(notes).toEqual(['unfinished']), patience)
+    await queue.stop(5)
+    await discardStore(database, options)
+  })
+})

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { engines, newDatabaseUrl } from '../support/database.ts'
+import { caller } from '../support/rest-caller.ts'
+import { rowsOf } from '../support/rows.ts'
+import { templates, withService } from '../support/service.ts'
+
+/** The long run has 200 rounds (`npm run test:mutations`). */
+const rounds = Number(process.env['MUTATIONS'] ?? 0) >= 1000 ? 200 : 5
+const atOnce = 50
+const tally = (words: readonly (string | number)[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
+  return counts
+}
+
+describe.each(engines)(`${atOnce} equal POSTs at once, ${rounds} rounds, %s`, (engine) => {
+  const variables: Record<string, string> = {}
+  if (engine === 'server')
+    beforeAll(async () => {
+      variables['DATABASE_URL'] = await newDatabaseUrl()
+    })
+  const service = withService(variables)
+  const { call, problem } = caller(service)
+  const { count } = rowsOf(service)
+  const body = (alias: string) => ({
+    ...{ displayName: `Equal ${alias}`, alias, templateId: templates.projectSite },
+    metadata: { costCentre: '4711', audience: 'internal' },
+  })
+  const post = (alias: string, headers: Record<string, string> = {}) =>
+    call('kim', 'POST', '/collab/v1/spo/', { body: body(alias), headers })
+  const together = (ask: () => ReturnType<typeof post>) => Promise.all(Array.from({ length: atOnce }, ask))
+  const rowsAbout = async (alias: string): Promise<number> =>
+    (
+      await service.app.database.query<{ n: number }>(
+        "select count(*)::int as n from requests where body ->> 'alias' = $1",
+        [alias],
+      )
+    ).rows[0]?.n ?? 0
+
+  it('with one key: one request, and whoever is accepted reads the same answer', async () => {
+    await post('warm-up')
+    for (let round = 0; round < rounds; round += 1) {
+      const [alias, key] = [`key-${engine}-${round}`, randomUUID()]
+      const before = await count('requests')
+      const answers = await together(() => post(alias, { 'idempotency-key': key }))
+      const accepted = answers.filter(({ status }) => status === 202)
+      expect(accepted.length).toBeGreaterThan(0)
+      expect(new Set(accepted.map(({ text }) => text)).size).toBe(1)
+      for (const answer of answers)
+        if (answer.status !== 202)
+          expect(problem(answer)).toMatchObject({ status: 409, code: 'idempotency-key-in-flight' })
+      expect([await rowsAbout(alias), (await count('requests')) - before]).toEqual([1, 1])
+      const late = await post(alias, { 'idempotency-key': key })
+      expect([late.status, late.text]).toEqual([202, accepted[0]?.text])
+    }
+  }, 1_200_000)
+
+  it('of one alias without a key: one is accepted, 49 are told that the name is taken', async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const alias = `same-${engine}-${round}`
+      const answers = await together(() => post(alias))
+      expect(tally(answers.map(({ status }) => status))).toEqual({ 202: 1, 409: atOnce - 1 })
+      for (const answer of answers)
+        if (answer.status === 409)
+          expect(problem(answer)).toMatchObject({ code: 'name-taken', errors: [{ pointer: '#/alias' }] })
+      expect(await rowsAbout(alias)).toBe(1)
+    }
+  }, 1_200_000)
+})

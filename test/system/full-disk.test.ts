@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { openDatabase } from '../../src/store/database.ts'
+import { openEmbedded } from '../../src/store/embedded.ts'
+import { emptyStore } from '../support/database.ts'
+
+/** A disk of its own; undefined where nobody may mount one. */
+function smallDisk(megabytes: number): string | undefined {
+  const folder = mkdtempSync(join(inject('runFolder'), 'disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    return undefined
+  }
+  onTestFinished(() => void execFileSync('umount', ['--lazy', folder]))
+  return folder
+}
+
+function fill(file: string): void {
+  for (const bytes of [1 << 20, 1 << 12]) {
+    try {
+      for (;;) appendFileSync(file, Buffer.alloc(bytes))
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'ENOSPC' })
+    }
+  }
+}
+
+describe('an embedded store whose disk is full', () => {
+  it('refuses what it cannot keep, reads on, goes on when there is room again, and has lost nothing', async ({
+    skip,
+  }) => {
+    const disk = smallDisk(100)
+    if (disk === undefined) return skip('nobody may mount a disk here')
+    cpSync(await emptyStore(), join(disk, 'postgres'), { recursive: true })
+    let database = await openDatabase({ dataDir: disk })
+    onTestFinished(() => database.close())
+    const kept: string[] = []
+    const keep = async (name: string) => {
+      // Random, since PostgreSQL compresses what repeats itself.
+      const value = randomBytes(100_000).toString('hex')
+      await database.query('insert into notes (name, value) values ($1, $2)', [name, value])
+      kept.push(name)
+    }
+    const names = async () => {
+      const sql = `select name from notes order by name`
+      return (await database.query<{ name: string }>(sql)).rows.map(({ name }) => name)
+    }
+    await database.query('create table notes (name text primary key, value text not null)')
+    await keep('kept 0')
+    const filler = join(disk, 'filler')
+    fill(filler)
+    const refused: unknown[] = []
+    for (let number = 1; refused.length < 20; number += 1)
+      await keep(`kept ${number}`).catch((error: unknown) => refused.push(error))
+    for (const error of refused) expect(error).toMatchObject({ code: 'unavailable' })
+    expect(await names()).toEqual([...kept].sort())
+    rmSync(filler)
+    await keep('kept after')
+    expect(await names()).toEqual([...kept].sort())
+    await database.close()
+    database = await openDatabase({ dataDir: disk })
+    expect(await names()).toEqual([...kept].sort())
+  })
+
+  it('that cannot even write its log says so to everybody from then on, and leaves nobody waiting', async ({
+    skip,
+  }) => {
+    const disk = smallDisk(100)
+    if (disk === undefined) return skip('nobody may mount a disk here')
+    cpSync(await emptyStore(), join(disk, 'postgres'), { recursive: true })
+    const said: string[] = []
+    const database = await openDatabase({ dataDir: disk, log: (line) => said.push(line) })
+    await database.query('create table notes (name text primary key)')
+    await database.query(`insert into notes values ('first')`)
+    fill(join(disk, 'filler'))
+    // Goes into PostgreSQL's log alone, a megabyte each.
+    const logged = () => database.query(`select pg_logical_emit_message(true, 'x', repeat('y', 1000000))`)
+    const failed = async () => {
+      for (;;) await logged()
+    }
+    // Those who wait for their turn when it ends: asked anew after each answer, so there are always some.
+    const waited: unknown[] = []
+    const wait = async () => {
+      for (;;) await database.query('select name from notes')
+    }
+    const waiting = [1, 2, 3].map(() => wait().catch((error: unknown) => waited.push(error)))
+    await expect(failed()).rejects.toMatchObject({ code: 'unavailable' })
+    await Promise.all(waiting)
+    expect(waited).toMatchObject([{ code: 'unavailable' }, { code: 'unavailable' }, { code: 'unavailable' }])
+    const asked = Array.from({ length: 20 }, () => database.query('select name from notes'))
+    for (const answer of await Promise.allSettled([...asked, database.ping()]))
+      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'unavailable' } })
+    expect(said.join()).toContain('The embedded store has ended')
+  })
+
+  it('is not ended by its own maintenance, which goes on when there is room again', async ({ skip }) => {
+    const disk = smallDisk(100)
+    if (disk === undefined) return skip('nobody may mount a disk here')
+    cpSync(await emptyStore(), join(disk, 'postgres'), { recursive: true })
+    const { pool, maintain, close } = await openEmbedded({ dataDir: disk })
+    onTestFinished(close)
+    await pool.query('create table notes (name text)')
+    const filler = join(disk, 'filler')
+    fill(filler)
+    await expect(maintain()).rejects.toThrow('no room')
+    expect((await pool.query('select name from notes')).rows).toEqual([])
+    rmSync(filler)
+    await maintain()
+    await pool.query(`insert into notes values ('after')`)
+  })
+})

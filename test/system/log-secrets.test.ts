@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { bareEnvironment } from '../support/bare-environment.ts'
+import { startConnector } from '../support/connector.ts'
+import { botAppId, connectorUrl, withConnectorKeys } from '../support/connector-keys.ts'
+import { emptyStore } from '../support/database.ts'
+import { templates, tokenFor } from '../support/service.ts'
+import { people, TeamsUser } from '../support/teams-user.ts'
+
+/** A word that stands nowhere else. */
+const canary = (what: string): string => `canary${what}${randomBytes(8).toString('hex')}`
+const whsec = () => `whsec_${randomBytes(32).toString('base64')}`
+
+/** The service in a process of its own, and all that it writes. */
+async function start(variables: Record<string, string>, connectorKeysUrl = '') {
+  const dataDir = mkdtempSync(join(inject('runFolder'), 'canary-'))
+  cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+  const script = fileURLToPath(new URL('../support/service-process.ts', import.meta.url))
+  const env = {
+    ...{ ...bareEnvironment, DATA_DIR: dataDir, PORT: '0', SIMULATOR_PORT: '0', PLAYGROUND: 'off' },
+    ...{ SIMULATOR_DIRECTORY_SECONDS: '0', ...variables },
+  }
+  const child = spawn(process.execPath, [script, connectorKeysUrl], { env, cwd: dataDir })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      said += String(chunk)
+    })
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  const [first] = (await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    once(child, 'close').then(() => [said]),
+  ])) as [string]
+  const [url = '', simulatorUrl = ''] = first.split(' ')
+  const fault = (one: object) =>
+    fetch(`${simulatorUrl}/control/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ count: 50, ...one }),
+    })
+  const call = async (token: string, method: string, path: string, body?: object, headers = {}) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+  return { url, simulatorUrl, fault, call, said: () => said }
+}
+
+/** Names those canaries that were found, with the line. */
+function found(said: string, canaries: Record<string, string>): string[] {
+  const lines = said.split('\n')
+  return Object.entries(canaries).flatMap(([name, value]) => {
+    const line = lines.find((one) => one.includes(value) || one.includes(JSON.stringify(value).slice(1, -1)))
+    return line === undefined ? [] : [`${name}: ${line.slice(0, 1500)}`]
+  })
+}
+const signatureOf = (token: string): string => token.split('.')[2] ?? ''
+
+describe('what the service writes', () => {
+  const keys = withConnectorKeys()
+
+  it('holds no secret and no text of a person, whatever fails, however much it is asked to tell', async () => {
+    const secrets = { password: canary('password'), own: whsec(), template: whsec(), replaced: whsec() }
+    const key = canary('key')
+    const service = await start(
+      {
+        MICROSOFT_APP_ID: botAppId,
+        MICROSOFT_APP_PASSWORD: secrets.password,
+        WEBHOOK_SECRET: secrets.own,
+        LOG_LEVEL: 'trace',
+      },
+      `${keys.url}/keys`,
+    )
+    const { call, fault } = service
+    const tokens: string[] = []
+    for (const [who, api] of [
+      ['kim', 'collab'],
+      ['kim', 'mail'],
+      ['sam', 'collab'],
+    ] as const)
+      tokens.push(await tokenFor(service.simulatorUrl, people[who].id, `${service.url}/${api}/App.ReadWrite.All`))
+    const [collab = '', mail = '', admin = ''] = tokens
+    const text = { name: canary('name'), description: canary('description'), reason: canary('reason') }
+    const personal = { ...text, comment: canary('comment'), reply: canary('reply'), query: canary('query') }
+    const channel = await keys.token()
+
+    // Templates with secrets, one of them replaced, and one that is refused.
+    const webhook = {
+      url: 'http://127.0.0.1:9/hook',
+      events: ['site.provisioned', 'request.cancelled', 'request.failed'],
+    }
+    const put = (secret: string, headers: object) =>
+      call(
+        admin,
+        'PUT',
+        '/templates/v1/5eed0000-0000-4000-8000-00000000000a',
+        { kind: 'teamSite', name: 'Hooked', webhook: { ...webhook, secret } },
+        headers,
+      )
+    expect((await put(secrets.replaced, { 'if-none-match': '*' })).status).toBe(201)
+    expect((await put(secrets.template, { 'if-match': '*' })).status).toBe(200)
+    expect((await put(`${secrets.template}x`, { 'if-match': '*' })).status).toBe(422)
+
+    // Requests that fail in the tenant, at once and later; bodies that are refused; tokens that are nobody's.
+    await fault({ operation: 'graph', status: 500 })
+    const site = {
+      displayName: text.name,
+      description: text.description,
+      templateId: '5eed0000-0000-4000-8000-00000000000a',
+    }
+    await call(collab, 'POST', `/collab/v1/spo?secret=${personal.query}`, site, { 'idempotency-key': key })
+    await fetch(`${service.simulatorUrl}/control/faults`, { method: 'DELETE' })
+    const asked = await call(collab, 'POST', '/collab/v1/spo', { ...site, displayName: `${text.name} again` })
+    expect(asked.status).toBe(202)
+    const mailbox = {
+      name: `m-${randomBytes(4).toString('hex')}`,
+      displayName: text.name,
+      templateId: templates.sharedMailbox,
+      reason: text.reason,
+      automaticReply: personal.reply,
+    }
+    await call(mail, 'POST', '/mail/v1/mailboxes', mailbox)
+    await call(mail, 'POST', '/mail/v1/mailboxes', { ...mailbox, country: personal.reply, unknown: personal.comment })
+    const { requestId } = JSON.parse(asked.text) as { requestId: string }
+    await call(collab, 'POST', `/requests/v1/${requestId}/cancel`, { comment: personal.comment })
+    const bad = collab.slice(0, -6)
+    expect((await call(bad, 'GET', '/requests/v1')).status).toBe(401)
+    expect((await call(collab, 'POST', '/mail/v1/mailboxes', mailbox)).status).toBe(401)
+
+    // Clicks and activities, good and bad.
+    const kim = new TeamsUser(() => service.url, { url: connectorUrl, chat: () => [] } as never, people.kim)
+    const say = (token: string, activity: object) =>
+      fetch(`${service.url}/api/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify(activity),
+      })
+    const click = (verb: string, data: object) => ({
+      ...kim.activity({ type: 'invoke', name: 'adaptiveCard/action' }),
+      value: { action: { type: 'Action.Execute', verb, data }, trigger: 'manual' },
+    })
+    expect(
+      (await say(channel, click('request.choose', { templateId: templates.projectSite, note: personal.comment })))
+        .status,
+    ).toBe(200)
+    await say(channel, click('request.submit', { requestId: personal.comment, version: 'x', reason: personal.reason }))
+    await say(channel.slice(0, -6), click('request.choose', {}))
+    await say(channel, {
+      ...kim.activity({ type: 'message', text: personal.comment }),
+      serviceUrl: 'https://evil.example/',
+    })
+
+    await setTimeout(1500)
+    const said = service.said()
+    expect(said.length).toBeGreaterThan(2000)
+    expect(said).toMatch(/"level":(40|50)/)
+    const inTokens = { collab, mail, admin, channel, bad }
+    const parts = Object.entries(inTokens).map(([name, token]) => [`signature of ${name}`, signatureOf(token)])
+    const canaries = { ...secrets, key, ...inTokens, ...Object.fromEntries(parts), ...personal }
+    expect(found(said, canaries)).toEqual([])
+  })
+
+  it('holds none of it when chats do not take the cards', async () => {
+    const connector = await startConnector()
+    onTestFinished(() => connector.close())
+    const service = await start({ LOG_LEVEL: 'trace' })
+    const kim = new TeamsUser(() => service.url, connector, people.kim)
+    const text = { name: canary('name'), reason: canary('reason'), typed: canary('typed') }
+    for (const how of [500, 403, 404, 429, 'drop', 'reset'] as const) {
+      connector.fail({ method: 'POST', how, count: 1, ...(how === 403 && { code: 'ConversationBlockedByUser' }) })
+      await kim.post(kim.activity({ type: 'message', text: `help ${text.typed}` }))
+    }
+    await service.fault({ operation: 'sharepoint', status: 500 })
+    const body = { displayName: text.name, description: text.reason, templateId: templates.workingGroup }
+    const token = await tokenFor(service.simulatorUrl, people.kim.id, `${service.url}/collab/App.ReadWrite.All`)
+    connector.misbehave(() => ({ how: 500 }))
+    await service.call(token, 'POST', '/collab/v1/spo', body)
+    await setTimeout(1500)
+    expect(service.said()).toMatch(/"level":(40|50)/)
+    expect(found(service.said(), { ...text, token, signature: signatureOf(token) })).toEqual([])
+  })
+})

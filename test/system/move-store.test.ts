@@ -1,0 +1,120 @@
+import { cpSync, mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { type App, createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { moveStore } from '../../src/move-store.ts'
+import { migrate, openDatabase } from '../../src/store/index.ts'
+import { type Connector, startConnector } from '../support/connector.ts'
+import { emptyStore, newDatabaseUrl } from '../support/database.ts'
+import { templates, tokenFor } from '../support/service.ts'
+import { people, TeamsUser } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+
+describe('from the embedded store into a server', { timeout: 60_000 }, () => {
+  let app: App
+  let connector: Connector
+  let dataDir: string
+  let databaseUrl: string
+  const start = async (more: Record<string, string> = {}) => {
+    const quick = { SIMULATOR_PORT: '0', SIMULATOR_DIRECTORY_SECONDS: '0', PLAYGROUND: 'off', LOG_LEVEL: 'fatal' }
+    app = await createApp(readConfig({ PORT: '0', ...quick, DATA_DIR: dataDir, ...more }))
+  }
+  const call = async (who: keyof typeof people, method: string, path: string, body?: object) => {
+    const simulatorUrl = app.surroundings.simulator?.url ?? ''
+    const token = await tokenFor(simulatorUrl, people[who].id, `${app.url}/collab/App.ReadWrite.All`)
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': 'k' }
+    const response = await fetch(`${app.url}${path}`, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return (await response.json()) as Record<string, unknown>
+  }
+  const body = (displayName: string) => ({
+    ...{ templateId: templates.projectSite, displayName, description: '“Süd” – 漢字 🚀' },
+    metadata: { costCentre: '4711', audience: 'internal' },
+  })
+
+  beforeAll(async () => {
+    dataDir = mkdtempSync(join(inject('runFolder'), 'move-'))
+    cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+    databaseUrl = await newDatabaseUrl()
+    connector = await startConnector()
+    await start()
+  })
+  afterAll(async () => {
+    await app.close()
+    await connector.close()
+  })
+
+  it('what waits for approval is approved and made there', async () => {
+    const dana = new TeamsUser(() => app.url, connector, people.dana)
+    await dana.installs()
+    const asked = await call('kim', 'POST', '/collab/v1/spo/', body('Aurora'))
+    const card = await dana.sees(/Your decision, please/)
+    const path = `/requests/v1/${asked['requestId']}`
+    const luna = { resource: 'site', rows: [{ key: '1', body: body('Luna') }] }
+    const many = await call('kim', 'POST', '/requests/v1/batch', luna)
+    const rowsPath = `/batches/v1/${many['batchId']}/rows`
+    await dana.sees(/Luna/)
+    const rowsBefore = await call('kim', 'GET', rowsPath)
+    const before = await call('kim', 'GET', path)
+    const timeline = await call('kim', 'GET', `${path}/timeline`)
+    await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow('The service runs over')
+    // A job whose time will come on the server, beside the look after who decides.
+    const job = { name: 'follow-up', payload: { v: 1, requestId: asked['requestId'], look: 0 } }
+    await app.queue.enqueue(job.name, job.payload, { startAfter: new Date(Date.now() + 3_600_000) })
+    await app.close()
+
+    const moved = await moveStore({ dataDir, databaseUrl })
+    expect(moved).toMatchObject({
+      ...{ requests: 2, templates: Object.keys(templates).length, waitingJobs: 3 },
+    })
+    await start({ DATABASE_URL: databaseUrl })
+    expect(app.database.engine).toBe('server')
+    expect(await call('kim', 'GET', path)).toEqual(before)
+    expect(await call('kim', 'GET', `${path}/timeline`)).toEqual(timeline)
+    expect(await call('kim', 'GET', rowsPath)).toEqual(rowsBefore)
+    expect(await call('kim', 'POST', '/collab/v1/spo/', body('Aurora'))).toEqual(asked)
+
+    await dana.clicks(card, 'Approve', { comment: '' })
+    const ready = await until(async () => {
+      const request = await call('kim', 'GET', path)
+      return request['status'] === 'succeeded' ? request : undefined
+    }, 'the site')
+    expect(ready).toMatchObject({
+      reference: before['reference'],
+      problem: null,
+      resource: { url: expect.any(String) },
+    })
+    const { rows } = await app.database.query(
+      `select state, heartbeat_seconds > 0 as beats from pgboss.job where start_after > now() + interval '50 minutes'`,
+    )
+    expect(rows).toEqual([{ state: 'created', beats: true }])
+    const next = await call('sam', 'POST', '/collab/v1/spo/', body('Borealis'))
+    expect((await call('sam', 'GET', `/requests/v1/${next['requestId']}`))['reference']).toBe('REQ-1003')
+  })
+
+  it('is refused where something is already, and changes nothing there', async () => {
+    const target = { dataDir, databaseUrl: await newDatabaseUrl() }
+    const server = await openDatabase(target)
+    await expect(moveStore({ dataDir, databaseUrl })).rejects.toThrow(/holds something already \(.*requests.*empty/)
+    await moveStore(target)
+    await expect(moveStore(target)).rejects.toThrow(/holds something already/)
+    expect((await server.query('select count(*) as count from requests')).rows).toEqual([{ count: 2 }])
+    await server.close()
+  })
+
+  it('is nothing at all when it fails in the middle', async () => {
+    const target = { dataDir, databaseUrl: await newDatabaseUrl() }
+    const server = await openDatabase(target)
+    await migrate(server)
+    // Requests come before templates, and these are not taken.
+    await server.query('alter table templates add check (version > 1000)')
+    await expect(moveStore(target)).rejects.toThrow()
+    for (const table of ['requests', 'audit_log', 'settings', 'pgboss.job'])
+      expect((await server.query(`select * from ${table}`)).rows).toEqual([])
+    await server.close()
+  })
+})

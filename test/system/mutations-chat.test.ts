@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cardActions } from '../../src/bot/actions/index.ts'
+import { withGuardedBot } from '../support/guarded-bot.ts'
+import {
+  type Endpoint,
+  type Figures,
+  isLongRun,
+  rounds,
+  run,
+  safelyParsed,
+  told,
+  type WireAnswer,
+  wire,
+  writeSeenAnswers,
+} from '../support/mutation-run.ts'
+import type { JsonObject, Mutation } from '../support/mutations.ts'
+import { rowsOf } from '../support/rows.ts'
+import { templates, withService } from '../support/service.ts'
+import { asksFor, cardOf, reviews, subject } from '../support/site-request.ts'
+import { people, type TeamsUser } from '../support/teams-user.ts'
+
+const unhandled: unknown[] = []
+const noteUnhandled = (error: unknown) => void unhandled.push(error)
+beforeAll(() => void process.on('unhandledRejection', noteUnhandled))
+afterAll(() => {
+  process.off('unhandledRejection', noteUnhandled)
+  console.info(`seen: ${writeSeenAnswers('chat')}`)
+})
+
+/** A problem of the HTTP layer, or the guard's answer in the form of the Bot Framework ("ErrorResponse object"). */
+function refusalFault({ type, text }: WireAnswer): string | undefined {
+  if (type.startsWith('application/problem+json') || text === '') return undefined
+  const body = safelyParsed(text) as { error?: { code?: unknown; message?: unknown } } | undefined
+  const isError = typeof body?.error?.code === 'string' && typeof body.error.message === 'string'
+  return isError && type.startsWith('application/json') ? undefined : 'neither a problem nor an error of the channel'
+}
+
+function cardFault(answer: WireAnswer): string | undefined {
+  if (answer.text.includes('tell an admin')) return 'a surprise to us'
+  if (answer.status >= 400) return refusalFault(answer)
+  const { statusCode, type, value } = (safelyParsed(answer.text) ?? {}) as Record<string, unknown>
+  const isCard = type === 'application/vnd.microsoft.card.adaptive' && typeof value === 'object'
+  const isText = type === 'application/vnd.microsoft.activity.message' && typeof value === 'string'
+  return statusCode === 200 && (isCard || isText) ? undefined : 'Teams cannot read it'
+}
+
+function judge(figures: Figures): void {
+  console.info(told(figures))
+  expect(figures.failures).toEqual([])
+  expect(unhandled).toEqual([])
+  if (isLongRun) expect(figures.slow).toEqual([])
+}
+
+const json = { 'content-type': 'application/json' }
+
+describe('mutations of an activity with a good token', () => {
+  const { keys, service, click } = withGuardedBot()
+
+  it('POST /api/messages: never a 5xx, and never a surprise to us', async () => {
+    const authorization = `Bearer ${await keys.token()}`
+    const endpoint: Endpoint = {
+      name: 'POST /api/messages',
+      otherRefusals: true,
+      good: () => ({ ...(click() as JsonObject), id: randomUUID() }),
+      judge: (answer) => (answer.text.includes('tell an admin') ? 'a surprise to us' : refusalOf(answer)),
+      send: ({ body, headers }, change) =>
+        wire(service.app.url, {
+          method: 'POST',
+          path: change.path ? change.path('/api/messages') : '/api/messages',
+          headers: { ...json, authorization, ...headers, ...change.headers },
+          body,
+        }),
+    }
+    judge(await run(endpoint))
+  }, 3_600_000)
+  const refusalOf = (answer: WireAnswer) => (answer.status < 400 ? undefined : refusalFault(answer))
+})
+
+describe('mutations of the data of each card verb', () => {
+  const service = withService()
+  const { stateOf, count, draftOf } = rowsOf(service)
+  const subjects = new Map<string, string>()
+  const subjectOf = (verb: string): string => subjects.get(verb) ?? ''
+  const inputs = { displayName: 'Mutation', 'metadata.costCentre': '4711', 'metadata.audience': 'internal' }
+
+  beforeAll(async () => {
+    const { kim, omar } = service
+    for (const verb of [
+      'request.continue',
+      'request.review',
+      'request.check',
+      'request.keep',
+      'request.submit',
+      'request.edit',
+      'request.cancel',
+    ])
+      subjects.set(verb, subject((await reviews(kim, { ...inputs, displayName: verb })).card, 'Send').requestId)
+    for (const verb of [
+      'approval.approve',
+      'approval.reject',
+      'approval.refresh',
+      'request.refresh',
+      'request.nudge',
+      'admin',
+      'admin.approve',
+      'admin.reject',
+      'admin.reassign',
+    ])
+      subjects.set(verb, (await asksFor(kim, { ...inputs, displayName: verb })).requestId)
+    subjects.set('bystander', (await asksFor(omar, { ...inputs, displayName: 'Bystander' })).requestId)
+  })
+  const versionOf = async (requestId: string): Promise<number> =>
+    Number(((await draftOf(requestId))?.body as { version?: number } | undefined)?.version ?? 1)
+  const ofDraft = (verb: string, more: JsonObject = {}) => ({
+    who: () => service.kim,
+    data: async () => {
+      const requestId = subjectOf(verb)
+      return { requestId, version: await versionOf(requestId), ...more }
+    },
+  })
+  const ofRequest = (verb: string, who: () => TeamsUser, more: JsonObject = {}) => ({
+    who,
+    data: async () => ({ requestId: subjectOf(verb), ...more }),
+  })
+  const [dana, sam] = [() => service.dana, () => service.sam]
+  // Of what these need nothing: what comes all the same is not looked at.
+  const dataOfNoUse = { requestId: randomUUID(), version: 1 }
+  const comment = 'Because it is so.'
+  const delegated = { to: people.omar.id, until: new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10) }
+  const verbs: Record<string, { who: () => TeamsUser; data: () => Promise<JsonObject> }> = {
+    'request.choose': { who: () => service.kim, data: async () => ({ templateId: templates.projectSite }) },
+    'request.review': ofDraft('request.review', { ...inputs, description: 'x', alias: '', reason: 'So.', labelId: '' }),
+    'request.continue': ofRequest('request.continue', () => service.kim),
+    'request.check': ofDraft('request.check', { ...inputs, description: 'x' }),
+    'request.keep': ofDraft('request.keep', { ...inputs, description: 'x' }),
+    'request.submit': ofDraft('request.submit'),
+    'request.edit': ofDraft('request.edit'),
+    'request.again': ofRequest('request.refresh', () => service.kim),
+    'request.cancel': ofRequest('request.cancel', () => service.kim),
+    'request.refresh': ofRequest('request.refresh', () => service.kim),
+    'request.nudge': ofRequest('request.nudge', () => service.kim),
+    'request.timeline': ofRequest('request.refresh', () => service.kim),
+    'requests.page': { who: () => service.kim, data: async () => ({ before: 1002, after: 1000 }) },
+    'approvals.page': { who: dana, data: async () => ({ before: 1002, after: 1000 }) },
+    'approval.approve': ofRequest('approval.approve', dana, { comment }),
+    'approval.reject': ofRequest('approval.reject', dana, { comment }),
+    'approval.refresh': ofRequest('approval.refresh', dana),
+    'delegation.open': { who: dana, data: async () => delegated },
+    'delegation.save': { who: dana, data: async () => delegated },
+    'delegation.end': { who: dana, data: async () => delegated },
+    'admin.queue': { who: sam, data: async () => ({ from: 6 }) },
+    'admin.stuck': { who: sam, data: async () => ({ from: 6 }) },
+    'digest.refresh': { who: dana, data: async () => dataOfNoUse },
+    'digest.on': { who: dana, data: async () => dataOfNoUse },
+    'digest.off': { who: dana, data: async () => dataOfNoUse },
+    'admin.retry': ofRequest('admin', sam),
+    'admin.cancel': ofRequest('admin', sam, { comment }),
+    'admin.approve': ofRequest('admin.approve', sam, { comment }),
+    'admin.reject': ofRequest('admin.reject', sam, { comment }),
+    'admin.reassign': ofRequest('admin.reassign', sam, { comment, from: people.dana.id, to: people.omar.id }),
+    'admin.examine': { who: sam, data: async () => ({ letterId: randomUUID() }) },
+    'admin.replay': { who: sam, data: async () => ({ letterId: randomUUID() }) },
+    'admin.certificate': { who: sam, data: async () => dataOfNoUse },
+    'admin.templates': { who: sam, data: async () => ({ from: 6 }) },
+    'admin.template': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
+    'admin.enable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
+    'admin.disable': { who: sam, data: async () => ({ templateId: templates.openCommunity, version: 1 }) },
+    'admin.processes': { who: sam, data: async () => dataOfNoUse },
+    'admin.takeover': { who: sam, data: async () => dataOfNoUse },
+    'admin.webhooks': { who: sam, data: async () => ({ from: 4 }) },
+    'admin.webhook': { who: sam, data: async () => ({ templateId: 'own' }) },
+    'admin.webhook-test': { who: sam, data: async () => ({ templateId: templates.newsSite }) },
+    'admin.webhook-on': { who: sam, data: async () => ({ templateId: templates.newsSite, version: 1 }) },
+    'admin.deliveries': {
+      who: sam,
+      data: async () => ({ of: 'failed', templateId: 'own', requestId: '', after: '' }),
+    },
+    'admin.delivery': { who: sam, data: async () => ({ deliveryId: randomUUID() }) },
+    'admin.redeliver': { who: sam, data: async () => ({ deliveryId: randomUUID(), version: 1 }) },
+    'admin.resend': { who: sam, data: async () => ({ templateId: 'own', version: 1 }) },
+    'admin.audit': { who: sam, data: async () => ({ requestId: '', from: 8 }) },
+    'admin.export': { who: sam, data: async () => ({ from: '2026-11-01', to: '2026-11-20' }) },
+    'admin.erase': {
+      who: sam,
+      data: async () => ({ personId: people.kim.id, address: 'nobody', erasureId: randomUUID() }),
+    },
+    'admin.undelegate': { who: sam, data: async () => ({ personId: randomUUID() }) },
+    'admin.dismiss': { who: sam, data: async () => ({ letterId: randomUUID() }) },
+  }
+
+  it('reach every verb', () => {
+    expect(Object.keys(verbs).toSorted()).toEqual([...cardActions.keys()].toSorted())
+  })
+
+  it.each(Object.entries(verbs))(
+    '%s: a card or words, never a surprise to us',
+    async (verb, { who, data }) => {
+      const bystander = await stateOf(subjectOf('bystander'))
+      const requests = await count('requests')
+      const endpoint: Endpoint = {
+        name: `POST /api/messages ${verb}`,
+        otherRefusals: true,
+        at: '/value/action/data',
+        ...(!isLongRun && { rounds: Math.ceil(rounds / 3) }),
+        good: data,
+        judge: cardFault,
+        send: (mutation) =>
+          wire(service.app.url, {
+            method: 'POST',
+            path: '/api/messages',
+            headers: { ...json, ...mutation.headers },
+            body: clickWith(who(), verb, mutation),
+          }),
+      }
+      judge(await run(endpoint))
+      expect(await stateOf(subjectOf('bystander'))).toEqual(bystander)
+      // Of a draft comes one request at most, whatever is clicked.
+      expect((await count('requests')) - requests).toBeLessThanOrEqual(verb === 'request.submit' ? 1 : 0)
+    },
+    3_600_000,
+  )
+
+  it('leave a service behind that works', async () => {
+    expect(
+      cardOf(await service.kim.invokes('no-activity', 'request.choose', { templateId: templates.newsSite })),
+    ).toBeDefined()
+    expect(service.connector.unexpected).toEqual([])
+  })
+})
+
+/** The invoke of a button whose data is what a mutation made of it. */
+function clickWith(who: TeamsUser, verb: string, { body }: Mutation): Buffer {
+  const value = { action: { type: 'Action.Execute', verb, data: '@@data@@' }, trigger: 'manual' }
+  const [before = '', after = ''] = JSON.stringify(
+    who.activity({ type: 'invoke', name: 'adaptiveCard/action', value }),
+  ).split('"@@data@@"')
+  return Buffer.concat([before, body, after].map((part) => Buffer.from(part)))
+}

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { textOf } from '../support/cards.ts'
+import { type Service, withService } from '../support/service.ts'
+import { decisionAbout, readsAfter } from '../support/site-request.ts'
+import { contosoTenant, people, TeamsUser } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+
+const teamsAppId = '66666666-ffff-4fff-8fff-000000000001'
+const rajesh = { id: '11111111-aaaa-4aaa-8aaa-000000000006', name: 'Rajesh Iyer' }
+const astrid = { id: '11111111-aaaa-4aaa-8aaa-000000000008', name: 'Astrid Lindqvist' }
+const line = z.object({ action: z.string(), data: z.record(z.string(), z.unknown()).optional() })
+const stage = z.object({
+  unreachable: z.array(z.object({ person: z.object({ id: z.string() }), why: z.string() })).default([]),
+  standIns: z
+    .array(z.object({ person: z.object({ id: z.string() }), insteadOf: z.array(z.string()), as: z.string() }))
+    .default([]),
+})
+const shown = z.object({ status: z.string(), approvals: z.array(stage) })
+
+/** What these tests do with a service, in words. */
+function tools(service: Service) {
+  const user = (person: { id: string; name: string }) => new TeamsUser(() => service.app.url, service.connector, person)
+  /** A template with this policy, and a request of Kim's for it. */
+  const ask = async (displayName: string, ...stages: object[]): Promise<string> => {
+    const { provisioning } = service.app
+    const admin = await provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
+    const templateId = randomUUID()
+    const body = { kind: 'teamSite', name: displayName, approval: { stages } }
+    await provisioning.templates.put(admin, templateId, body, 0)
+    const answer = await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId })
+    expect(answer.status).toBe(202)
+    return String(answer.body['requestId'])
+  }
+  const read = async (requestId: string) =>
+    shown.parse((await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body)
+  const stageOf = async (requestId: string) => stage.parse((await read(requestId)).approvals[0])
+  const told = async (requestId: string) => {
+    const { body } = await service.rest('kim', 'GET', `/requests/v1/${requestId}/timeline`)
+    return z.object({ value: z.array(line) }).parse(body).value
+  }
+  /** Until the stage says who cannot be told; gives the stage. */
+  const lost = (requestId: string, count = 1) =>
+    until(async () => {
+      const now = await stageOf(requestId)
+      return now.unreachable.length >= count ? now : undefined
+    }, 'that the stage says who cannot be told')
+  const found = (requestId: string) =>
+    until(async () => (await stageOf(requestId)).unreachable.length === 0 || undefined, 'that all can be told')
+  const settled = () =>
+    until(async () => {
+      const counts = await service.app.queue.counts()
+      const busy = counts.filter(({ name }) => ['notify', 'notify-admins', 'catch-up', 'refresh-cards'].includes(name))
+      return busy.every(({ waiting, active }) => waiting + active === 0) || undefined
+    }, 'the end of all sending')
+  const cardsAbout = (one: TeamsUser, name: string) =>
+    one.chat().filter(({ card }) => card && textOf(card).includes(name)).length
+  return { user, ask, read, stageOf, told, lost, found, settled, cardsAbout }
+}
+const of = (...ids: string[]) => ({ approvers: ids.map((user) => ({ user })) })
+
+describe('an approver who has no chat with the bot, where the app may be installed', () => {
+  const service = withService({ TEAMS_APP_ID: teamsAppId })
+  const { ask, read, stageOf, settled } = tools(service)
+  const installs = () => service.calls('graph.installedApps.add')
+
+  it('gets it once, then the card, and decides', async () => {
+    const { dana } = service
+    const requestId = await ask('Never heard of Dana', of(dana.id))
+    const [call] = await until(async () => {
+      const calls = await installs()
+      return calls.length > 0 ? calls : undefined
+    }, 'the installation')
+    expect(call).toMatchObject({ status: 201, path: `/v1.0/users/${dana.id}/teamwork/installedApps` })
+    // Teams tells the bot of the new chat, as of every other one.
+    await dana.installs()
+    const card = await decisionAbout(dana, 'Never heard of Dana')
+    expect(readsAfter(await dana.clicks(card, 'Approve', { comment: 'Fine.' }))).toContain('Approved by you')
+    expect((await read(requestId)).status).not.toBe('pendingApproval')
+    expect((await stageOf(requestId)).unreachable).toEqual([])
+    await settled()
+    expect(await installs()).toHaveLength(1)
+  })
+
+  it('is asked for no more when they have a chat, or when it is no matter of approving', async () => {
+    const { kim, dana } = service
+    const before = (await installs()).length
+    const requestId = await ask('Dana has one', of(dana.id))
+    const card = await decisionAbout(dana, 'Dana has one')
+    await dana.clicks(card, 'Reject', { comment: 'No.' })
+    await settled()
+    expect((await read(requestId)).status).toBe('rejected')
+    expect(kim.chat(), 'the requester has none, and none is made').toEqual([])
+    expect(await installs()).toHaveLength(before)
+  })
+
+  it('is installed when Graph answers again', { timeout: 30_000 }, async () => {
+    const { omar } = service
+    await service.fault({ operation: 'graph.installedApps.add', kind: 'failBeforeCommit', status: 503 })
+    await ask('Graph is busy', of(omar.id))
+    await until(
+      async () => (await installs()).find(({ status, path }) => status === 201 && path.includes(omar.id)),
+      'the second try',
+    )
+    await omar.installs()
+    await decisionAbout(omar, 'Graph is busy')
+  })
+})
+
+describe('an approver who cannot be told', () => {
+  const service = withService({
+    ...{ APPROVAL_REACH_MINUTES: '0.02', APPROVAL_REMINDER_HOURS: '0', APPROVAL_ESCALATION_HOURS: '0' },
+    ADMINS: people.sam.id,
+  })
+  const { user, ask, read, told, lost, found, settled, cardsAbout } = tools(service)
+  const [manager, backup] = [() => user(rajesh), () => user(astrid)]
+
+  it('in time: their manager is asked, the admins are told once, the request says so; a chat makes it good', async () => {
+    const { dana, sam } = service
+    for (const one of [manager(), sam]) await one.installs()
+    const requestId = await ask('Dana is nowhere', of(dana.id))
+    const asked = await decisionAbout(manager(), 'Dana is nowhere')
+    const stage = await lost(requestId)
+    expect(stage.unreachable).toEqual([{ person: expect.objectContaining({ id: dana.id }), why: 'NoChat' }])
+    expect(stage.standIns).toEqual([
+      { person: expect.objectContaining({ id: rajesh.id }), insteadOf: [dana.id], as: 'manager' },
+    ])
+    const lines = await told(requestId)
+    expect(lines.filter(({ action }) => action === 'not-told')).toHaveLength(1)
+    expect(lines.filter(({ action }) => action === 'escalated')).toMatchObject([{ data: { why: 'unreachable' } }])
+    await sam.sees(/Dana is nowhere/)
+    await settled()
+    expect(cardsAbout(sam, 'Dana is nowhere')).toBe(1)
+    await dana.installs()
+    await decisionAbout(dana, 'Dana is nowhere')
+    await found(requestId)
+    expect((await told(requestId)).map(({ action }) => action)).toContain('reached')
+    expect(readsAfter(await manager().clicks(asked, 'Approve', { comment: 'For Dana.' }))).toContain('Approved by you')
+    expect((await read(requestId)).status).not.toBe('pendingApproval')
+  })
+
+  it('in time: who can be told decides alone, and nobody else is asked', async () => {
+    const { dana, omar } = service
+    await dana.installs()
+    const requestId = await ask('Omar is nowhere', of(dana.id, omar.id))
+    const { unreachable, standIns } = await lost(requestId)
+    expect(unreachable.map(({ person }) => person.id)).toEqual([omar.id])
+    expect(standIns).toEqual([])
+    const card = await decisionAbout(dana, 'Omar is nowhere')
+    expect(readsAfter(await dana.clicks(card, 'Approve'))).toContain('Approved by you')
+  })
+
+  it('in time: the backup that the policy names is asked, in place of the manager', async () => {
+    const { omar } = service
+    await backup().installs()
+    const requestId = await ask('Backup of Omar', { ...of(omar.id), backup: [{ user: astrid.id }] })
+    const card = await decisionAbout(backup(), 'Backup of Omar')
+    expect((await lost(requestId)).standIns.map(({ person, as }) => [person.id, as])).toEqual([[astrid.id, 'backup']])
+    expect(readsAfter(await backup().clicks(card, 'Reject', { comment: 'Not now.' }))).toContain('Rejected by you')
+  })
+
+  it('in time: who is asked instead has no chat either, so the admins are asked', { timeout: 30_000 }, async () => {
+    const { sam } = service
+    const matteo = '11111111-aaaa-4aaa-8aaa-000000000021'
+    // Matteo's manager is Chiara; neither has ever met the bot.
+    const requestId = await ask('Nobody of theirs', of(matteo))
+    const card = await decisionAbout(sam, 'Nobody of theirs')
+    const { unreachable, standIns } = await lost(requestId, 2)
+    expect(unreachable).toHaveLength(2)
+    expect(standIns.map(({ as }) => as)).toEqual(['manager', 'admin'])
+    expect(readsAfter(await sam.clicks(card, 'Approve'))).toContain('Approved by you')
+  })
+})
+
+describe('an approver whose chat takes no cards', () => {
+  const service = withService({ ADMINS: people.sam.id })
+  const { user, ask, lost, found, told, settled, stageOf } = tools(service)
+  const manager = () => user(rajesh)
+  afterEach(() => service.connector.healthy())
+  const refuses = (one: TeamsUser, code: string) =>
+    service.connector.fail({
+      ...{ method: 'POST', how: 403, code, count: 1000 },
+      when: ({ conversation }) => JSON.stringify(conversation).includes(one.conversationId),
+    })
+
+  it.each(['ConversationBlockedByUser', 'MessageWritesBlocked', 'BotNotInConversationRoster'])(
+    '%s: somebody else is asked at once; they get the card when they are back',
+    async (code) => {
+      const { dana } = service
+      for (const one of [dana, manager()]) await one.installs()
+      await settled()
+      refuses(dana, code)
+      const name = `At once ${code}`
+      const requestId = await ask(name, of(dana.id))
+      await decisionAbout(manager(), name)
+      expect((await lost(requestId)).unreachable).toMatchObject([{ person: { id: dana.id }, why: code }])
+      service.connector.healthy()
+      await dana.installs()
+      await decisionAbout(dana, name)
+      await found(requestId)
+    },
+  )
+
+  it('blocked after the card came: seen at the reminder, and over when they write again', async () => {
+    const { dana } = service
+    const requestId = await ask('Blocked later', of(dana.id))
+    await decisionAbout(dana, 'Blocked later')
+    await settled()
+    refuses(dana, 'ConversationBlockedByUser')
+    const { provisioning } = service.app
+    const kim = await provisioning.actor({ tenantId: contosoTenant, id: people.kim.id })
+    await provisioning.nudge(kim, requestId)
+    await decisionAbout(manager(), 'Blocked later')
+    expect((await lost(requestId)).unreachable).toMatchObject([{ person: { id: dana.id } }])
+    service.connector.healthy()
+    await dana.says('help')
+    await found(requestId)
+    expect((await told(requestId)).filter(({ action }) => action === 'reached')).toHaveLength(1)
+    expect(
+      (await stageOf(requestId)).standIns.map(({ person }) => person.id),
+      'may decide on',
+    ).toEqual([rajesh.id])
+  })
+})

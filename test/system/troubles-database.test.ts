@@ -1,0 +1,139 @@
+import { mkdtempSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { type App, createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { healthWatch } from '../../src/core/index.ts'
+import { bareEnvironment } from '../support/bare-environment.ts'
+import { textOf } from '../support/cards.ts'
+import { type Connector, startConnector } from '../support/connector.ts'
+import { newDatabaseUrl } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { quickWatch } from '../support/quick-watch.ts'
+import { startTenant } from '../support/replica-set.ts'
+import { withService } from '../support/service.ts'
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { people, TeamsUser } from '../support/teams-user.ts'
+import { seconds, until } from '../support/until.ts'
+
+/** Nobody waits longer than 5 s for an answer; a machine that many tests share is slower. In milliseconds. */
+const answerWithin = 10_000
+
+/** Somebody's answer, which must be there in the time in which people must have one. */
+async function hears(user: TeamsUser, text: string): Promise<string> {
+  const began = performance.now()
+  const { card } = await user.says(text)
+  expect(performance.now() - began).toBeLessThan(answerWithin)
+  return textOf(card)
+}
+
+/** How many cards with these words, which no answer has, came. */
+const told = (connector: Connector, words: string): number =>
+  connector.sent.filter(({ card }) => card && textOf(card).includes(words)).length
+
+describe('two processes whose database is away', { timeout: 90_000 }, () => {
+  let apps: App[] = []
+  let connector: Connector
+  let proxy: TcpProxy
+  let tenant: Awaited<ReturnType<typeof startTenant>>
+  let sams: TeamsUser[] = []
+  const the = (who: keyof typeof people, app: App | undefined) =>
+    new TeamsUser(() => app?.url ?? '', connector, people[who])
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(inject('runFolder'), 'troubles-'))
+    connector = await startConnector()
+    const common = { ...bareEnvironment, DATA_DIR: folder, LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal' }
+    tenant = await startTenant(folder, {
+      ...{ ...common, SIMULATOR_PORT: String(await freePort()), SIMULATOR_DIRECTORY_SECONDS: '0' },
+    })
+    const databaseUrl = new URL(await newDatabaseUrl())
+    proxy = await startTcpProxy(Number(databaseUrl.port))
+    databaseUrl.port = String(proxy.port)
+    const variables = { ...common, ...tenant.variables, DATABASE_URL: databaseUrl.href, PLAYGROUND: 'off' }
+    for (let index = 0; index < 2; index += 1) {
+      const port = String(await freePort())
+      apps.push(await createApp(readConfig({ ...variables, PORT: port }), { watchTimes: quickWatch }))
+    }
+    sams = apps.map((app) => the('sam', app))
+    await sams[0]?.installs()
+    await hears(sams[0] as TeamsUser, 'hi')
+  }, 60_000)
+  afterAll(async () => {
+    await proxy.heal()
+    await Promise.all(apps.map((app) => app.close()))
+    apps = []
+    await tenant.stop()
+    await connector.close()
+    await proxy.close()
+  })
+
+  const watched = async () => {
+    const { rows = [] } = (await apps[0]?.database.query<{ body: unknown }>('SELECT body FROM health_watch')) ?? {}
+    return healthWatch.safeParse(rows[0]?.body).data
+  }
+
+  const ways: [string, () => unknown][] = [
+    ['refuses connections', () => proxy.refuse()],
+    ['holds every connection open and says nothing', () => proxy.hold()],
+  ]
+  it.each(ways)(
+    'that %s: an admin sees why in chat, and all are told once, and once when it is back',
+    async (_, breakIt) => {
+      await until(async () => (await watched().catch(() => undefined))?.state === 'well' || undefined, 'all to be well')
+      // So the one that looks knows who is an admin, and in which chat.
+      await seconds(2)
+      connector.sent.length = 0
+      await breakIt()
+      const [first, second] = await Promise.all(sams.map((sam) => hears(sam, 'admin health')))
+      for (const text of [first, second]) {
+        expect(text).toContain('Has not answered since')
+        expect(text).toContain('all goes on by itself when it is back')
+      }
+      // What needs the store, and whoever is no admin, is told to try again, as ever.
+      expect(await hears(sams[0] as TeamsUser, 'admin queue')).toContain('try again in a minute')
+      const kims = await hears(the('kim', apps[1]), 'admin health')
+      expect(kims).toContain('try again in a minute')
+      expect(kims).not.toContain('Has not answered')
+      await until(() => told(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
+      await seconds(3)
+      await proxy.heal()
+      await until(() => told(connector, 'All works again') > 0 || undefined, 'the admin to be told that it is back')
+      await seconds(3)
+      expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([1, 1])
+      const [red] = connector.sent.filter(({ card }) => card && textOf(card).includes('Something is broken'))
+      expect(textOf(red?.card ?? {})).toContain('Has not answered since')
+      expect(await hears(sams[1] as TeamsUser, 'admin health')).toContain('Answers in')
+      expect(await watched()).toMatchObject({ state: 'well', red: { parts: [{ name: 'database', says: 'silent' }] } })
+    },
+  )
+
+  it('for a moment only: nobody is told', async () => {
+    await until(async () => (await watched().catch(() => undefined))?.state === 'well' || undefined, 'all to be well')
+    connector.sent.length = 0
+    proxy.reset()
+    await seconds(4)
+    expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([0, 0])
+  })
+})
+
+describe('an embedded store that has ended', { timeout: 60_000 }, () => {
+  const service = withService({}, () => ({ watchTimes: quickWatch }))
+
+  it('an admin sees why in chat and is told once; a restart mends it, and is told of once', async () => {
+    const { sam, kim, connector } = service
+    await sam.installs()
+    await seconds(2)
+    await service.app.database.close()
+    expect(await hears(sam, 'admin health')).toContain('Has not answered since')
+    expect(await hears(kim, 'admin health')).not.toContain('Has not answered')
+    await until(() => told(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
+    await seconds(2)
+    expect(told(connector, 'Something is broken')).toBe(1)
+    await service.restart()
+    expect(await hears(sam, 'admin health')).toContain('Answers in')
+    await until(() => told(connector, 'All works again') > 0 || undefined, 'the admin to be told that it is back')
+    await seconds(2)
+    expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([1, 1])
+  })
+})

@@ -1,0 +1,140 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
+import { labels, withService } from '../support/service.ts'
+import { asksFor, cardOf, decisionAbout, filled, readsAfter } from '../support/site-request.ts'
+import type { TeamsUser } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+
+/** The tenant makes the site, and then refuses its security group once. */
+const refusesTheGroup = { operation: 'graph.groups.upsert', kind: 'failBeforeCommit', status: 400, skip: 1, count: 1 }
+
+describe('a request that does not go straight', () => {
+  const service = withService({ FOLLOW_UP_FIRST_SECONDS: '1', FOLLOW_UP_EVERY_SECONDS: '1' })
+  afterEach(() => service.heal())
+
+  const buttonsOf = (card: object) => actionsOf({ ...card }).map(({ title }) => title)
+  const becomes = (user: TeamsUser, id: string, pattern: RegExp) =>
+    until(() => {
+      const shown = user.chat().find((one) => one.id === id)?.card
+      return shown && pattern.test(textOf(shown)) ? shown : undefined
+    }, `${id} to read ${pattern}`)
+  const requestOf = async (requestId: string) => {
+    const { rows } = await service.app.database.query('SELECT body FROM requests WHERE request_id = $1', [requestId])
+    const shape = z.object({
+      status: z.string(),
+      steps: z.array(z.object({ name: z.string(), status: z.string(), attempts: z.int() })),
+    })
+    return shape.parse(rows[0]?.['body'])
+  }
+  const reaches = (requestId: string, status: string) =>
+    until(async () => ((await requestOf(requestId)).status === status ? true : undefined), `${requestId} ${status}`)
+  const followUps = (user: TeamsUser, name: string) =>
+    service.connector.sent.filter(
+      ({ conversationId, card }) =>
+        conversationId === user.conversationId &&
+        card &&
+        /Your site is ready/.test(textOf(card)) &&
+        textOf(card).includes(name),
+    )
+
+  it('is rejected, changed and sent again: a new request with a new number, from what was there', async () => {
+    const { kim, dana } = service
+    await dana.installs()
+    const first = await asksFor(kim, { displayName: 'First idea', labelId: labels.internal })
+    await dana.clicks(await decisionAbout(dana, 'First idea'), 'Reject', { comment: 'Name the companies, please.' })
+    const rejected = await becomes(kim, first.id, /Rejected/)
+    expect(textOf(rejected)).toContain('Name the companies, please.')
+    const told = await kim.sees(/Rejected by Dana Fox[\s\S]*/)
+    const form = cardOf(await kim.clicks(told, 'Edit and send again'))
+    expect(valuesOf(form)).toMatchObject({ ...filled, displayName: 'First idea', labelId: labels.internal })
+    const review = cardOf(await kim.clicks({ id: told.id, card: form }, 'Review', { displayName: 'Better idea' }))
+    const sent = cardOf(await kim.clicks({ id: told.id, card: review }, 'Send'))
+    const reference = /REQ-\d+/.exec(textOf(sent))?.[0]
+    expect(reference).not.toBe(first.reference)
+    expect(textOf(sent)).toContain('Waiting for approval')
+    expect(readsAfter(await dana.clicks(await decisionAbout(dana, 'Better idea'), 'Approve'))).toContain(
+      'Approved by you',
+    )
+    await kim.sees(/Your site is ready[\s\S]*Better idea|Better idea[\s\S]*Your site is ready/)
+    expect((await requestOf(first.requestId)).status).toBe('rejected')
+  })
+
+  it('is cancelled while it waits: nothing is left to do on the approvers’ cards', async () => {
+    const { kim, dana } = service
+    const asked = await asksFor(kim, { displayName: 'Not any more' })
+    const decision = await decisionAbout(dana, 'Not any more')
+    const cancelled = cardOf(await kim.clicks(asked, 'Cancel request'))
+    expect(textOf(cancelled)).toContain('Cancelled')
+    const left = await becomes(dana, decision.id, /Nothing left for you to do/)
+    expect(textOf(left)).toContain('Kim Lee cancelled it')
+    expect(buttonsOf(left)).not.toContain('Approve')
+    for (const title of ['Approve', 'Reject'])
+      expect(readsAfter(await dana.clicks(decision, title, { comment: 'late' }))).toContain('Kim Lee cancelled it')
+    expect(readsAfter(await kim.clicks(asked, 'Cancel request'))).toContain('Already over')
+    expect((await requestOf(asked.requestId)).status).toBe('cancelled')
+  })
+
+  it('is being made and cannot be cancelled: told so in words, and it ends well with one follow-up card', async () => {
+    const { kim } = service
+    await service.fault({ operation: 'sharepoint.*', kind: 'delay', seconds: 1, count: 3 })
+    await service.fault({ operation: 'graph.groups.create', kind: 'delay', seconds: 1 })
+    const asked = await asksFor(kim, { displayName: 'Too late to stop' }, 'working')
+    await reaches(asked.requestId, 'provisioning')
+    const refused = await kim.invokes(asked.id, 'request.cancel', { requestId: asked.requestId })
+    expect(readsAfter(refused)).toContain('This request cannot be cancelled any more.')
+    expect(buttonsOf(cardOf(refused))).toContain('Show status')
+    expect(textOf((await kim.says(`cancel ${asked.reference}`)).card)).toContain('Too late to cancel')
+    await kim.sees(/Your site is ready[\s\S]*Too late to stop|Too late to stop[\s\S]*Your site is ready/)
+    expect(followUps(kim, 'Too late to stop')).toHaveLength(1)
+    await becomes(kim, asked.id, /All checks passed/)
+  })
+
+  it('fails at a step: the requester and the admin are told, a retry continues there, one follow-up card ends it', async () => {
+    const { kim, sam } = service
+    await sam.installs()
+    await service.fault(refusesTheGroup)
+    const asked = await asksFor(kim, { displayName: 'Fails once', owners: service.omar.id }, 'working')
+    await reaches(asked.requestId, 'failed')
+    const failed = (await requestOf(asked.requestId)).steps.find(({ status }) => status === 'failed')
+    expect(failed?.name).toBe('link-group')
+    const samsCard = await sam.sees(/Could not be finished[\s\S]*Fails once|Fails once[\s\S]*Could not be finished/)
+    expect(textOf(samsCard.card)).toContain(asked.reference)
+    await kim.sees(/An admin has been told and can continue from this step/)
+    const upserts = async () => (await service.calls('graph.groups.upsert')).length
+    const [before, done] = [
+      await upserts(),
+      (await requestOf(asked.requestId)).steps.filter(({ status }) => status === 'done'),
+    ]
+    expect(done.length).toBeGreaterThan(0)
+
+    const byKim = await service.rest('kim', 'POST', `/requests/v1/${asked.requestId}/retry`, {})
+    expect(byKim.status).toBe(403)
+    const retried = await service.rest('sam', 'POST', `/requests/v1/${asked.requestId}/retry`, {})
+    expect(retried.status).toBe(200)
+    await kim.sees(/Your site is ready[\s\S]*Fails once|Fails once[\s\S]*Your site is ready/)
+    const { status, steps } = await requestOf(asked.requestId)
+    expect(status).toBe('succeeded')
+    for (const { name, attempts } of done) expect(steps).toContainEqual(expect.objectContaining({ name, attempts }))
+    // One more, for the group that was refused; the site's own group is not made again.
+    expect(await upserts()).toBe(before + 1)
+    await becomes(sam, samsCard.id, /All checks passed/)
+    expect(followUps(kim, 'Fails once')).toHaveLength(1)
+    expect(followUps(sam, 'Fails once')).toEqual([])
+  })
+
+  it('fails and is given up: cancelled by the admin, and the requester reads what is kept', async () => {
+    const { kim, sam } = service
+    await service.fault(refusesTheGroup)
+    const asked = await asksFor(kim, { displayName: 'Given up' }, 'working')
+    await reaches(asked.requestId, 'failed')
+    const confirm = await sam.says(`cancel ${asked.reference}`)
+    expect(readsAfter(await sam.clicks(confirm, 'Cancel request', { comment: 'Not worth it.' }))).toContain('Cancelled')
+    await becomes(kim, asked.id, /The site is still there; an admin has been told/)
+    expect((await service.rest('sam', 'POST', `/requests/v1/${asked.requestId}/retry`, {})).status).toBe(409)
+  })
+
+  it('has left nothing at the connector that nobody foresaw', () => {
+    expect(service.connector.unexpected).toEqual([])
+  })
+})
