@@ -93,7 +93,13 @@ export const answerHeaders = {
   Accept: text('What the body may be instead (RFC 9110 §12.5.1).', 'application/json'),
   'Accept-Encoding': text('Which content coding is taken: none (RFC 9110 §12.5.3).', 'identity'),
   'Content-Disposition': text('A file to be kept, and its name (RFC 6266).', 'attachment; filename="requests.csv"'),
-  'Referrer-Policy': text('Where a page leads is not told from where.', 'no-referrer', { const: 'no-referrer' }),
+  'Referrer-Policy': text(
+    '`no-referrer`: no other site learns this address. `same-origin`, of a page with a form.',
+    'no-referrer',
+    {
+      enum: ['no-referrer', 'same-origin'],
+    },
+  ),
   'Content-Security-Policy': text(
     'What the page may load: its own files only.',
     "default-src 'none'; script-src 'self'",
