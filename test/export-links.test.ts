@@ -3,6 +3,8 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { z } from 'zod'
+import { readConfig, secretsOf } from '../src/config.ts'
 import {
   type ExportTicket,
   exportKeyOf,
@@ -14,7 +16,8 @@ import {
   stateOfLink,
 } from '../src/core/index.ts'
 import { createStores, forgetOld, migrate, ownSetting } from '../src/store/index.ts'
-import { contractFault } from './support/contract.ts'
+import { findSurroundings, settingsOf } from '../src/surroundings.ts'
+import { contract, contractFault } from './support/contract.ts'
 import { actorOf, dana, kim, priya, tenantId, withCore } from './support/core.ts'
 import { engines, withDatabase } from './support/database.ts'
 import { startIssuer, startRest } from './support/rest.ts'
@@ -23,6 +26,9 @@ const key = exportKeyOf(Buffer.alloc(32, 3))
 const root = 'https://quartermaster.contoso.example'
 const noon = new Date('2026-11-20T12:00:00.000Z')
 const minutes = (count: number, from = noon) => new Date(from.getTime() + count * 60_000)
+const shown = z
+  .record(z.string(), z.object({ value: z.record(z.string(), z.unknown()) }))
+  .parse(contract.components['examples'])
 const html = { accept: 'text/html,application/xhtml+xml' }
 const ticketOf = (more: Partial<ExportTicket> = {}): ExportTicket => ({
   ...{ tenantId, what: 'requests', format: 'csv', from: '2026-11-20', to: '2026-11-20', by: priya.id },
@@ -66,6 +72,8 @@ describe.each(engines)('a link to an export, %s', (engine) => {
     const body = isProblem && text !== '' ? JSON.parse(text) : text
     const answer = { status: response.status, headers: response.headers, text, body, code: body.code ?? '' }
     if (method !== 'HEAD') expect(contractFault({ method, path }, answer)).toBeUndefined()
+    // What the API document shows of the code is what the service says.
+    if (isProblem && text !== '') expect(shown[answer.code]?.value).toMatchObject({ detail: body.detail })
     return answer
   }
   const isFile = ({ headers }: { headers: Headers }) => headers.get('content-disposition')?.startsWith('attachment')
@@ -293,6 +301,21 @@ describe('the state of a link', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('is sealed with a key from EXPORT_SECRET, else from the secret of the audit', async () => {
+    const auditKey = randomBytes(32)
+    const secret = randomBytes(32)
+    const keyOf = async (more: Record<string, string>) => {
+      const dataDir = mkdtempSync(join(inject('runFolder'), 'settings-'))
+      const config = readConfig({ DATA_DIR: dataDir, LOGIN_URL: 'http://127.0.0.1:9', ...more })
+      return settingsOf(config, await findSurroundings(config), auditKey).exportLinks?.key
+    }
+    expect(await keyOf({})).toEqual(exportKeyOf(auditKey))
+    expect(await keyOf({ EXPORT_SECRET: secret.toString('base64') })).toEqual(exportKeyOf(secret))
+    expect(secretsOf(readConfig({ EXPORT_SECRET: secret.toString('base64') }))).toEqual([secret.toString('base64')])
+    for (const short of ['c2hvcnQ=', 'not base64'])
+      expect(() => readConfig({ EXPORT_SECRET: short })).toThrow(/EXPORT_SECRET must be (at least 32 bytes in )?base64/)
   })
 
   it('has a key of its own from the secret of something else', () => {

@@ -23,7 +23,7 @@ const titles: Readonly<Record<ExportKind, string>> = {
  */
 export function pageOfLink({ name, content, until }: ExportPreview): ExportPage {
   const { what, format, from, to } = content
-  const days = what === 'person' ? '' : `<p>${from === to ? from : `${from} to ${to}`}, days by UTC.</p>\n`
+  const days = what === 'person' ? '' : `<p>${from === to ? from : `${from} to ${to}`}, UTC.</p>\n`
   const [day, time] = until.toISOString().split('T')
   return page(
     `<h1>${titles[what]}, ${format.toUpperCase()}</h1>
