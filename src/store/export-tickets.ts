@@ -43,10 +43,8 @@ export function createExportTickets(database: Database): ExportTickets {
       return rowCount === 1
     },
     async forgetOld(at) {
-      await database.query(
-        `DELETE FROM export_tickets WHERE until < $1::timestamptz - make_interval(hours => ${keptHours})`,
-        [at],
-      )
+      const before = new Date(at.getTime() - keptHours * 3_600_000)
+      await database.query('DELETE FROM export_tickets WHERE until < $1', [before])
     },
   }
 }
