@@ -95,6 +95,5 @@ export async function seed(ports: Ports, settings: Settings, { templatesFile, te
   await seedTemplates(ports, tenantId, parsed.data)
 }
 
-/** A key of 256 bits, in base64. */
-export const newKey = (): string => randomBytes(32).toString('base64')
+/** A secret that signs webhooks: 256 bits. */
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`

@@ -6,7 +6,6 @@ import {
   countedIn,
   credentialsOf,
   measuredBy,
-  newKey,
   newSecret,
   openAudit,
   seed,
@@ -111,8 +110,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   // Callers and batches draw from the same buckets: one process has its own, several have the store's.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
   const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
-  const exportKey = Buffer.from(await ownSetting(database, 'export-key', newKey), 'base64')
-  const settings = settingsOf(config, surroundings, exportKey)
+  const settings = settingsOf(config, surroundings, auditKey)
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const { assertOutside } = database
   const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs }

@@ -37,7 +37,8 @@ const retentionDays = z
   )
   .default(365)
   .transform((days) => (days === 'off' ? 0 : days))
-const auditSecret = z
+/** The source of a key. */
+const keySecret = z
   .base64('must be base64')
   .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
 const id = z.uuid().toLowerCase()
@@ -79,7 +80,8 @@ const environment = z.object({
     z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
   ),
   WEBHOOK_SECRET: webhookSecret.optional(),
-  AUDIT_SECRET: auditSecret.optional(),
+  AUDIT_SECRET: keySecret.optional(),
+  EXPORT_SECRET: keySecret.optional(),
   WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),
   FOLLOW_UP_FIRST_SECONDS: seconds.default(20),
   FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
@@ -119,11 +121,12 @@ export function secretsOf({
   MICROSOFT_APP_PASSWORD,
   WEBHOOK_SECRET,
   AUDIT_SECRET,
+  EXPORT_SECRET,
   METRICS_TOKEN,
   DATABASE_URL,
 }: Environment): string[] {
   // The password of an address is masked by its place there; drivers tell of it nowhere else.
-  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, AUDIT_SECRET, METRICS_TOKEN, DATABASE_URL].filter(
+  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, AUDIT_SECRET, EXPORT_SECRET, METRICS_TOKEN, DATABASE_URL].filter(
     (one) => one !== undefined,
   )
 }

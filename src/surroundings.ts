@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from './config.ts'
-import type { Settings } from './core/index.ts'
+import { exportKeyOf, type Settings } from './core/index.ts'
 import { type Simulator, startSimulator } from './simulator/server.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
@@ -116,8 +116,10 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** What the core is told of the organisation's decisions. */
-export function settingsOf(config: Environment, surroundings: Surroundings, exportKey: Uint8Array): Settings {
+/** What the core is told of the organisation's decisions. `auditKey` seals links to exports where no setting does. */
+export function settingsOf(config: Environment, surroundings: Surroundings, auditKey: Uint8Array): Settings {
+  const { EXPORT_SECRET } = config
+  const exportSecret = EXPORT_SECRET === undefined ? auditKey : Buffer.from(EXPORT_SECRET, 'base64')
   return {
     tenantId: surroundings.tenantId,
     admins: surroundings.admins,
@@ -136,7 +138,7 @@ export function settingsOf(config: Environment, surroundings: Surroundings, expo
       stopSeconds: config.FOLLOW_UP_STOP_SECONDS,
     },
     webhookAllowCidrs: surroundings.webhookAllowCidrs,
-    exportLinks: { root: surroundings.baseUrl, key: exportKey },
+    exportLinks: { root: surroundings.baseUrl, key: exportKeyOf(exportSecret) },
     ...(config.RETENTION_DAYS > 0 && { retentionDays: config.RETENTION_DAYS }),
     followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${surroundings.baseUrl}/webhooks/provisioning` : null,
   }

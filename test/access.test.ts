@@ -317,6 +317,7 @@ describe('the edges', () => {
     'GET /metrics',
     'GET /readyz',
     'POST /api/messages',
+    'POST /exports/v1/:token',
     'POST /webhooks/provisioning',
   ]
 

@@ -24,7 +24,7 @@ describe('exports and a person’s data, in chat', () => {
     expect(urls).toHaveLength(4)
     expect(urls.every((url) => url.startsWith(`${service.app.surroundings.baseUrl}/exports/v1/`))).toBe(true)
     const [csv = ''] = urls
-    const answer = await fetch(csv)
+    const answer = await fetch(csv, { method: 'POST' })
     expect([answer.status, answer.headers.get('content-disposition')]).toEqual([
       ...[200, expect.stringMatching(/^attachment; filename="requests-.*\.csv"$/)],
     ])
@@ -61,6 +61,6 @@ describe('exports and a person’s data, in chat', () => {
     ])
     expect(rows).toEqual([])
     const file = await says(sam, `admin export person ${people.omar.name}`, /A link to all that is stored/)
-    expect(await (await fetch(urlsOf(file.card)[0] ?? '')).text()).toContain(people.omar.id)
+    expect(await (await fetch(urlsOf(file.card)[0] ?? '', { method: 'POST' })).text()).toContain(people.omar.id)
   })
 })

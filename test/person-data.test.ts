@@ -149,7 +149,7 @@ describe.each(engines)('a person’s data, %s', (engine) => {
     expect(held['requests']).toHaveLength(rows[0]?.n ?? 0)
     expect(JSON.stringify(held)).not.toMatch(/whsec_|"fingerprint"|"holder"/)
     const offer = await provisioning.admin.exportPerson(asAdmin, zora.id)
-    const opened = await provisioning.system.openExport(offer.url.split('/').at(-1) ?? '', false)
+    const opened = await provisioning.system.openExport(offer.url.split('/').at(-1) ?? '')
     if (opened.state !== 'open') throw new Error(opened.state)
     let text = ''
     for await (const part of opened.content) text += part

@@ -26,7 +26,7 @@ async function started(submit: Submit = async (_, __, requestId) => requestOf({ 
     renewed.push(leaseUntil)
   }
   const options = {
-    provisioning: coreWith({ submitSite, approve: verb, cancel: verb }),
+    provisioning: coreWith({ submitSite, cancel: verb, read: verb }),
     idempotency: { ...keys, renew },
     clock: { now: () => new Date(Date.now() + ahead) },
   }
@@ -79,9 +79,9 @@ describe('a repeat with the same Idempotency-Key', () => {
     const other = await post(key, { ...body, displayName: 'Gemini' })
     expect([other.status, other.body.code, ids.length]).toEqual([422, 'idempotency-key-reused', 1])
     const headers = { 'idempotency-key': key }
-    const approve = (id: number) =>
-      rest.call('POST', `/requests/v1/aaaaaaaa-0000-4000-8000-00000000000${id}/approve`, { headers })
-    expect([(await approve(1)).status, (await approve(1)).status, (await approve(2)).status]).toEqual([200, 200, 422])
+    const cancel = (id: number) =>
+      rest.call('POST', `/requests/v1/aaaaaaaa-0000-4000-8000-00000000000${id}/cancel`, { headers })
+    expect([(await cancel(1)).status, (await cancel(1)).status, (await cancel(2)).status]).toEqual([200, 200, 422])
   })
 
   test('by somebody else is another key', async () => {
@@ -149,7 +149,22 @@ describe('a first attempt that does not end well', () => {
     expect((await post(key, { displayName: '' })).status).toBe(422)
     refuse = false
     const answer = await post(key, { ...body, displayName: 'Gemini' })
-    expect([answer.status, new Set(ids).size]).toEqual([202, 1])
+    expect([answer.status, answer.body.requestId]).toEqual([202, ids[1]])
+    expect((await post(key)).body.code).toBe('idempotency-key-reused')
+  })
+
+  test('a refusal after a failure of ours does not end the request that the failed attempt may have made', async () => {
+    const outcomes = [new Error('the connection broke after the commit'), new ProvisioningError('name-taken', 'Taken.')]
+    const { post, ids } = await started(async (_, __, requestId) => {
+      const outcome = outcomes.shift()
+      if (outcome) throw outcome
+      return requestOf({ requestId })
+    })
+    const key = keyOf()
+    expect([(await post(key)).status, (await post(key)).status]).toEqual([500, 409])
+    expect((await post(key, { ...body, displayName: 'Gemini' })).body.code).toBe('idempotency-key-reused')
+    const answer = await post(key)
+    expect([answer.status, answer.body.requestId, new Set(ids).size]).toEqual([202, ids[0], 1])
   })
 
   test('a failure of ours is not kept either, and the repeat continues the same request', async () => {

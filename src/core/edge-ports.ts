@@ -66,8 +66,9 @@ export type IdempotencyClaim =
   | { readonly state: 'answered'; readonly answer: StoredAnswer }
 
 /**
- * Keeps keys. The request's id is fixed by the first claim and stays with the key until it is forgotten, so however an
- * attempt dies, whoever repeats it continues the same request and can never make a second one.
+ * Keeps keys. The request's id is fixed by the first claim and stays with the key until the key is forgotten or its only
+ * attempt was refused. So however an attempt dies, whoever repeats it continues the same request and can never make a
+ * second one.
  */
 export interface IdempotencyStore {
   /**
@@ -82,8 +83,8 @@ export interface IdempotencyStore {
   /** Lets the lease run until then, if `holder` still has it and there is no answer. */
   renew(key: IdempotencyKey, holder: string, leaseUntil: Date): Promise<void>
   /**
-   * Ends the lease, if `holder` still has it and there is no answer. `refused`: nothing was done, so the fingerprint goes
-   * too and another body may come under this key; `unknown`: only the same body may.
+   * Gives the claim back, if `holder` still has it and there is no answer. `refused`: no attempt under this key did
+   * anything, so the row is deleted. `unknown`: the lease ends, and only the same body may come under this key.
    */
   release(key: IdempotencyKey, holder: string, outcome: 'refused' | 'unknown'): Promise<void>
   /** Removes keys past their `keepUntil`. */

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 
 /** What can be taken out of the store. */
 export const exportKinds = ['requests', 'audit', 'person'] as const
@@ -6,82 +6,107 @@ export type ExportKind = (typeof exportKinds)[number]
 export const exportFormats = ['csv', 'json'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** For how long a link works, in minutes. */
+/** For how long a link works at most, in minutes. */
 export const linkMinutes = 15
+const linkMilliseconds = linkMinutes * 60_000
 
-/** All that a link says. Days are UTC's, both of them included: `2026-11-01`. */
-export interface Ticket {
+/** What a link gives. Days are by UTC, both included: `2026-11-01`. */
+export interface ExportContent {
   readonly what: ExportKind
   readonly format: ExportFormat
   readonly from: string
   readonly to: string
-  /** Who had it made: their right is asked again whenever it is used. */
-  readonly by: string
-  /** Whom it is about, of a person's data. */
+  /** The person whose data is exported; only where `what` is `person`. */
   readonly personId?: string | undefined
+}
+/** All that is stored about an issued link. */
+export interface ExportTicket extends ExportContent {
+  readonly tenantId: string
+  /** The admin who requested the link. Their right is checked again at each use. */
+  readonly by: string
+  readonly issuedAt: Date
   readonly until: Date
 }
+/** A ticket under the SHA-256 hash of its link's random part, so that the stored ticket alone opens nothing. */
+export interface IssuedTicket extends ExportTicket {
+  readonly hash: string
+}
+export interface StoredTicket extends IssuedTicket {
+  readonly usedAt: Date | null
+}
 
-const version = 1
-const nobody = '00000000-0000-0000-0000-000000000000'
-const ticketBytes = 41
-const dayMilliseconds = 86_400_000
+/** Keeps the tickets of links that were issued. */
+export interface ExportTickets {
+  issue(tickets: readonly IssuedTicket[]): Promise<void>
+  find(hash: string): Promise<StoredTicket | undefined>
+  /** Marks a ticket as used, if it may be used at this time. True for one caller only, however many call at once. */
+  use(hash: string, at: Date): Promise<boolean>
+  /** Deletes, at this time, the tickets that ended long ago. */
+  forgetOld(at: Date): Promise<void>
+}
+
+/** The random part of a link, in bytes. The HMAC-SHA-256 after it has 32 bytes more. */
+const randomLength = 32
+const tokenPattern = /^[\w-]{86}$/
 
 /**
- * A ticket in an address: 41 bytes and their HMAC-SHA-256 (RFC 2104) as base64url (RFC 4648 §5). Packed, since the router takes no
- * more than 100 characters between two slashes.
+ * Derives the key that seals links, 32 bytes, from a secret that is not in the database (HKDF-SHA-256, RFC 5869). The secret
+ * can serve for something else too: neither key says anything about the other.
  */
-export function sealTicket(key: Uint8Array, tenantId: string, ticket: Ticket): string {
-  const packed = pack(ticket)
-  return Buffer.concat([packed, signatureOf(key, tenantId, packed)]).toString('base64url')
+export const exportKeyOf = (secret: Uint8Array): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', secret, '', 'quartermaster export links', 32))
+
+/** When a link that is issued now begins and ends. The end is a whole second, as people read it. */
+export const lifeOfLink = (now: Date): Pick<ExportTicket, 'issuedAt' | 'until'> => ({
+  issuedAt: now,
+  until: new Date(Math.floor(now.getTime() / 1000) * 1000 + linkMilliseconds),
+})
+
+/**
+ * Makes a link for a ticket: random bytes and their seal as base64url (RFC 4648 §5), 86 characters, since the router takes
+ * at most 100 between two slashes. Only the caller gets the random bytes; the ticket keeps their hash.
+ */
+export function sealTicket(key: Uint8Array, ticket: ExportTicket): { token: string; ticket: IssuedTicket } {
+  const random = randomBytes(randomLength)
+  const token = Buffer.concat([random, sealOf(key, random, ticket)]).toString('base64url')
+  return { token, ticket: { ...ticket, hash: hashOfRandom(random) } }
 }
 
-/** What a link says; `expired` of one that was ours, `changed` of any other. */
-export function openTicket(
-  key: Uint8Array,
-  tenantId: string,
-  token: string,
-  now: Date,
-): Ticket | 'changed' | 'expired' {
+/** The parts of a link that has the form of ours. */
+export interface LinkParts {
+  readonly hash: string
+  readonly random: Uint8Array
+  readonly seal: Uint8Array
+}
+
+/** Reads the parts of a link; undefined for a text that is none. */
+export function partsOfToken(token: string): LinkParts | undefined {
   const bytes = Buffer.from(token, 'base64url')
-  // Node reads other spellings of the same bytes too: a link is what was given out, to the letter.
-  if (bytes.length !== ticketBytes + 32 || bytes.toString('base64url') !== token) return 'changed'
-  const packed = bytes.subarray(0, ticketBytes)
-  if (!timingSafeEqual(signatureOf(key, tenantId, packed), bytes.subarray(ticketBytes))) return 'changed'
-  const ticket = unpack(packed)
-  if (!ticket) return 'changed'
-  return ticket.until > now ? ticket : 'expired'
+  // Node reads other spellings of the same bytes too: only the spelling that was issued counts.
+  if (!tokenPattern.test(token) || bytes.toString('base64url') !== token) return undefined
+  const random = bytes.subarray(0, randomLength)
+  return { hash: hashOfRandom(random), random, seal: bytes.subarray(randomLength) }
 }
 
-const signatureOf = (key: Uint8Array, tenantId: string, packed: Uint8Array): Buffer =>
-  createHmac('sha256', key).update(`export ${tenantId}\n`).update(packed).digest()
+export type LinkState = 'open' | 'changed' | 'used' | 'expired'
 
-function pack({ what, format, from, to, by, personId = nobody, until }: Ticket): Buffer {
-  const bytes = Buffer.alloc(ticketBytes)
-  bytes.writeUInt8((version << 4) | (exportKinds.indexOf(what) << 1) | exportFormats.indexOf(format))
-  bytes.writeUInt16BE(Date.parse(from) / dayMilliseconds, 1)
-  bytes.writeUInt16BE(Date.parse(to) / dayMilliseconds, 3)
-  bytes.writeUInt32BE(Math.floor(until.getTime() / 1000), 5)
-  bytes.write(by.replaceAll('-', ''), 9, 'hex')
-  bytes.write(personId.replaceAll('-', ''), 25, 'hex')
-  return bytes
+/**
+ * What a link and its stored ticket are worth at this time. `changed`: this key did not seal this ticket for this link, or
+ * the ticket claims a longer life than a link has.
+ */
+export function stateOfLink(key: Uint8Array, { random, seal }: LinkParts, ticket: StoredTicket, now: Date): LinkState {
+  if (!timingSafeEqual(sealOf(key, random, ticket), seal)) return 'changed'
+  const [issuedAt, until, at] = [ticket.issuedAt.getTime(), ticket.until.getTime(), now.getTime()]
+  if (until - issuedAt > linkMilliseconds || until - at > linkMilliseconds) return 'changed'
+  if (ticket.usedAt) return 'used'
+  return until > at ? 'open' : 'expired'
 }
 
-function unpack(bytes: Buffer): Ticket | undefined {
-  const first = bytes.readUInt8()
-  const what = exportKinds[(first >> 1) & 7]
-  const format = exportFormats[first & 1]
-  if (first >> 4 !== version || !what || !format) return undefined
-  const personId = uuidAt(bytes, 25)
-  return {
-    ...{ what, format, from: dayAt(bytes, 1), to: dayAt(bytes, 3), by: uuidAt(bytes, 9) },
-    ...(personId !== nobody && { personId }),
-    until: new Date(bytes.readUInt32BE(5) * 1000),
-  }
+/** The seal covers every field, so that somebody who can only write to the database cannot change what a link gives. */
+function sealOf(key: Uint8Array, random: Uint8Array, ticket: ExportTicket): Buffer {
+  const { tenantId, what, format, from, to, personId = null, by, issuedAt, until } = ticket
+  const fields = [tenantId, what, format, from, to, personId, by, issuedAt.toISOString(), until.toISOString()]
+  return createHmac('sha256', key).update(random).update(JSON.stringify(fields)).digest()
 }
 
-const dayAt = (bytes: Buffer, place: number): string =>
-  new Date(bytes.readUInt16BE(place) * dayMilliseconds).toISOString().slice(0, 10)
-
-const uuidAt = (bytes: Buffer, place: number): string =>
-  bytes.toString('hex', place, place + 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+const hashOfRandom = (random: Uint8Array): string => createHash('sha256').update(random).digest('hex')

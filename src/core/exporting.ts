@@ -3,7 +3,17 @@ import { type Actor, authorize } from './access.ts'
 import { actorFor } from './acting.ts'
 import { byteOrderMark, csvLine } from './csv.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
-import { type ExportFormat, type ExportKind, linkMinutes, openTicket, sealTicket, type Ticket } from './export-link.ts'
+import {
+  type ExportContent,
+  type ExportFormat,
+  type ExportKind,
+  type ExportTicket,
+  lifeOfLink,
+  partsOfToken,
+  type StoredTicket,
+  sealTicket,
+  stateOfLink,
+} from './export-link.ts'
 import {
   cellsOfEntry,
   cellsOfRequest,
@@ -48,47 +58,66 @@ export interface ExportOffer extends Days {
   readonly links: readonly ExportLink[]
 }
 
-/** What a link that was opened gives: a file in parts. */
+/** What a link will give, before it is used. */
+export interface ExportPreview {
+  readonly state: 'open'
+  readonly name: string
+  readonly content: ExportContent
+  readonly until: Date
+}
+/** The file that the use of a link gives, in parts. */
 export interface ExportFile {
   readonly state: 'open'
   readonly name: string
   readonly format: ExportFormat
   readonly content: AsyncIterable<string>
 }
-/** Why a link gives nothing: it is not as it was made, its time is over, or who had it made is no admin any more. */
+/**
+ * Why a link gives nothing. `changed`: it was not issued, or is sealed with another key. `used`: it gave its file before.
+ * `expired`: its time is over. `refused`: the person who requested it is not an admin now.
+ */
 export interface ClosedLink {
-  readonly state: 'changed' | 'expired' | 'refused'
+  readonly state: 'changed' | 'used' | 'expired' | 'refused'
 }
 
 /**
- * Links to the requests that were submitted and the audit that was written between two days, for a quarter of an hour. Refuses as
- * `validation-failed`, at `/from` or `/to`.
+ * Issues links to the requests that were submitted and the audit that was written between two days. Each works once, within a
+ * quarter of an hour. Refuses as `validation-failed`, at `/from` or `/to`.
  */
 export async function offerExport(ports: Ports, settings: Settings, actor: Actor, days: Days): Promise<ExportOffer> {
   const faults = faultsOfDays(days)
   if (faults.length > 0) refuseFields(faults)
   const counted = await ports.exports.count(queryOf(settings, days))
-  const until = endOfLinks(ports)
-  const ticket = { ...days, by: actor.id, until }
-  const link = linkTo(settings)
   const kinds = ['requests', 'audit'] as const
   const formats = ['csv', 'json'] as const
-  const links = kinds.flatMap((what) => formats.map((format) => link({ ...ticket, what, format })))
-  await noteAct(ports, actor, 'exported', { ...days, until: until.toISOString() })
-  return { ...days, ...counted, until: until.toISOString(), links }
+  const contents = kinds.flatMap((what) => formats.map((format) => ({ ...days, what, format })))
+  const { links, until } = await issueLinks(ports, settings, actor, contents, (until) =>
+    noteAct(ports, actor, 'exported', { ...days, until }),
+  )
+  return { ...days, ...counted, until, links }
 }
 
-export const endOfLinks = ({ clock }: Pick<Ports, 'clock'>): Date =>
-  new Date(Math.ceil(clock.now().getTime() / 1000) * 1000 + linkMinutes * 60_000)
-
-/** Makes addresses that a browser opens. */
-export function linkTo({ tenantId, exportLinks }: Settings): (ticket: Ticket) => ExportLink {
+/** Issues a link to each of these, in one transaction with the entry that `note` writes; `until` is in ISO 8601. */
+export async function issueLinks(
+  ports: Ports,
+  { tenantId, exportLinks }: Settings,
+  actor: Actor,
+  contents: readonly ExportContent[],
+  note: (until: string) => Promise<void>,
+): Promise<{ readonly links: readonly ExportLink[]; readonly until: string }> {
   if (!exportLinks) throw new ProvisioningError('unavailable', 'Exports are not set up here.')
   const { key, root } = exportLinks
-  return (ticket) => {
-    const { what, format } = ticket
-    return { what, format, url: `${root}/exports/v1/${sealTicket(key, tenantId, ticket)}` }
-  }
+  const life = lifeOfLink(ports.clock.now())
+  const until = life.until.toISOString()
+  const sealed = contents.map((content) => sealTicket(key, { ...content, ...life, tenantId, by: actor.id }))
+  await ports.work.transaction(async () => {
+    await ports.exportTickets.issue(sealed.map(({ ticket }) => ticket))
+    await note(until)
+  })
+  const links = sealed.map(({ token, ticket: { what, format } }) => ({
+    ...{ what, format, url: `${root}/exports/v1/${token}` },
+  }))
+  return { links, until }
 }
 
 function faultsOfDays({ from, to }: Days): Fault[] {
@@ -107,27 +136,57 @@ const queryOf = ({ tenantId }: Settings, { from, to }: Days): ExportQuery => ({
   before: new Date(Date.parse(`${to}T00:00:00Z`) + 86_400_000),
 })
 
-/**
- * Opens a link: for whom it was made, as long as they are an admin. That it was used is written down before anything is read; `isLook`:
- * nobody reads it, but only wants to know whether it works.
- */
-export async function openExport(
+/** What a link will give. It stays unused, so scanners and previews of links may call this as often as they like. */
+export async function previewExport(
   ports: Ports,
   settings: Settings,
   token: string,
-  isLook: boolean,
-): Promise<ExportFile | ClosedLink> {
-  const { exportLinks, tenantId } = settings
-  const ticket = exportLinks ? openTicket(exportLinks.key, tenantId, token, ports.clock.now()) : 'changed'
-  if (typeof ticket === 'string') return { state: ticket }
-  const actor = await stillAdmin(ports, settings, ticket.by)
-  if (!actor) return { state: 'refused' }
+): Promise<ExportPreview | ClosedLink> {
+  const found = await findTicket(ports, settings, token, ports.clock.now())
+  if (found.state !== 'open') return found
+  const { ticket } = found
+  return { state: 'open', name: nameOf(ticket), content: ticket, until: ticket.until }
+}
+
+/**
+ * Uses a link up and gives its file. The use and its audit entry are one transaction, before anything is read: a download that
+ * breaks off has used the link.
+ */
+export async function openExport(ports: Ports, settings: Settings, token: string): Promise<ExportFile | ClosedLink> {
+  const at = ports.clock.now()
+  const found = await findTicket(ports, settings, token, at)
+  if (found.state !== 'open') return found
+  const { ticket, actor } = found
   const { what, format, from, to, personId } = ticket
-  const about = what === 'person' ? { personId } : { from, to }
-  if (!isLook) await noteAct(ports, actor, 'export-read', { what, format, ...about })
-  const days = from === to ? from : `${from}-to-${to}`
-  const name = what === 'person' ? `person-${personId}.json` : `${what}-${days}.${format}`
-  return { state: 'open', name, format, content: contentOf(ports, settings, ticket) }
+  const isFirst = await ports.work.transaction(async () => {
+    if (!(await ports.exportTickets.use(ticket.hash, at))) return false
+    await noteAct(ports, actor, 'export-read', { what, format, ...(what === 'person' ? { personId } : { from, to }) })
+    return true
+  })
+  if (!isFirst) return { state: 'used' }
+  return { state: 'open', name: nameOf(ticket), format, content: contentOf(ports, settings, ticket) }
+}
+
+interface OpenTicket {
+  readonly state: 'open'
+  readonly ticket: StoredTicket
+  readonly actor: Actor
+}
+
+async function findTicket(ports: Ports, settings: Settings, token: string, at: Date): Promise<OpenTicket | ClosedLink> {
+  const { exportLinks, tenantId } = settings
+  const parts = partsOfToken(token)
+  const ticket = parts && (await ports.exportTickets.find(parts.hash))
+  if (!exportLinks || !parts || ticket?.tenantId !== tenantId) return { state: 'changed' }
+  const state = stateOfLink(exportLinks.key, parts, ticket, at)
+  if (state !== 'open') return { state }
+  const actor = await stillAdmin(ports, settings, ticket.by)
+  return actor ? { state, ticket, actor } : { state: 'refused' }
+}
+
+function nameOf({ what, format, from, to, personId }: ExportContent): string {
+  if (what === 'person') return `person-${personId}.json`
+  return `${what}-${from === to ? from : `${from}-to-${to}`}.${format}`
 }
 
 async function stillAdmin(ports: Ports, settings: Settings, id: string): Promise<Actor | undefined> {
@@ -141,7 +200,7 @@ async function stillAdmin(ports: Ports, settings: Settings, id: string): Promise
   }
 }
 
-function contentOf(ports: Ports, settings: Settings, ticket: Ticket): AsyncIterable<string> {
+function contentOf(ports: Ports, settings: Settings, ticket: ExportTicket): AsyncIterable<string> {
   const { what, format, personId } = ticket
   const query = queryOf(settings, ticket)
   const head = { tenantId: settings.tenantId, exportedAt: ports.clock.now().toISOString() }

@@ -93,6 +93,7 @@ export type {
   ExportFile,
   ExportLink,
   ExportOffer,
+  ExportPreview,
   ExportQuery,
   ExportSource,
 } from './exporting.ts'

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Actor } from './access.ts'
 import { asking } from './approvers.ts'
 import { ProvisioningError } from './errors.ts'
-import { endOfLinks, linkTo } from './exporting.ts'
+import { issueLinks } from './exporting.ts'
 import { noteAct } from './organisation-audit.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Person } from './resource.ts'
@@ -76,7 +76,7 @@ export interface PersonExportOffer {
   readonly until: string
 }
 
-/** A link to all that the store holds of a person, for a quarter of an hour. */
+/** Issues a link to all that the store holds about a person. It works once, within a quarter of an hour. */
 export async function offerPersonExport(
   ports: Ports,
   settings: Settings,
@@ -84,10 +84,10 @@ export async function offerPersonExport(
   personId: string,
 ): Promise<PersonExportOffer> {
   const person = await personOf(ports, actor, personId)
-  const until = endOfLinks(ports)
   const today = ports.clock.now().toISOString().slice(0, 10)
-  const ticket = { what: 'person', format: 'json', from: today, to: today, by: actor.id, personId: person.id } as const
-  const { url } = linkTo(settings)({ ...ticket, until })
-  await noteAct(ports, actor, 'person-exported', { personId: person.id, until: until.toISOString() })
-  return { person, url, until: until.toISOString() }
+  const content = { what: 'person', format: 'json', from: today, to: today, personId: person.id } as const
+  const { links, until } = await issueLinks(ports, settings, actor, [content], (until) =>
+    noteAct(ports, actor, 'person-exported', { personId: person.id, until }),
+  )
+  return { person, url: links[0]?.url ?? '', until }
 }

@@ -6,6 +6,7 @@ import type { DigestStore } from './digest.ts'
 import type { Directory } from './directory-ports.ts'
 import type { DraftStore } from './draft.ts'
 import type { JobName, JobOrder } from './events.ts'
+import type { ExportTickets } from './export-link.ts'
 import type { ExportSource } from './exporting.ts'
 import type { HealthWatchStore } from './health-watch.ts'
 import type { NoticeStore } from './notices.ts'
@@ -118,6 +119,7 @@ export interface Ports {
   readonly notices: NoticeStore
   readonly stats: StatsStore
   readonly exports: ExportSource
+  readonly exportTickets: ExportTickets
   readonly retention: RetentionStore
   readonly personData: PersonStore
   readonly digests: DigestStore
@@ -151,7 +153,7 @@ export interface Settings {
   readonly followUpWebhookUrl: string | null
   /** Networks (`10.1.0.0/16`) that webhooks of templates may go to although they are private, and by http. */
   readonly webhookAllowCidrs: readonly string[]
-  /** Where links to exports lead, and what signs them; without it there are none. */
+  /** Where links to exports lead, and the key that seals them; without it there are none. */
   readonly exportLinks?: { readonly root: string; readonly key: Uint8Array }
   /** After how many days a request that has ended is reduced to what the audit needs; absent: never. */
   readonly retentionDays?: number

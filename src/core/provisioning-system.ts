@@ -6,7 +6,7 @@ import { realignAll } from './delegation.ts'
 import { orderDigests } from './digest-order.ts'
 import type { CardKey, JobPayload, NoticeKey } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
-import { openExport } from './exporting.ts'
+import { openExport, previewExport } from './exporting.ts'
 import { deliverNotice, type NoticeOrder, tellAdminsAll } from './notices.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
 import { erasePerson } from './person-erasure.ts'
@@ -48,8 +48,10 @@ export function createSystem(ports: Ports, settings: Settings) {
     tell: (outbox: Outbox, order: NoticeOrder, attempt: number) =>
       deliverNotice(ports, settings, outbox, order, attempt),
     tellAdmins: (notice: NoticeKey) => tellAdminsAll(ports, settings, notice),
-    /** What a link to an export gives; whoever has it needs no more. */
-    openExport: (token: string, isLook: boolean) => openExport(ports, settings, token, isLook),
+    /** What a link to an export will give. People who have the link need nothing else. */
+    previewExport: (token: string) => previewExport(ports, settings, token),
+    /** Uses the link up and gives its file. */
+    openExport: (token: string) => openExport(ports, settings, token),
     /** Removes the details of what ended long ago; ends early when it is told to. */
     reduceOld: (stopping: AbortSignal) => reduceOld(ports, settings, stopping),
     erasePerson: (order: JobPayload<'erase-person'>) => erasePerson(ports, order),

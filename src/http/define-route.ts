@@ -1,7 +1,15 @@
 import { STATUS_CODES } from 'node:http'
 import type { Request, Response } from 'restify'
 import { z } from 'zod'
-import { type Actor, type Deciding, faultsOf, type Permission, type Provisioning, refuseFields } from '../core/index.ts'
+import {
+  type Actor,
+  access,
+  type Deciding,
+  faultsOf,
+  type Permission,
+  type Provisioning,
+  refuseFields,
+} from '../core/index.ts'
 import type { Audience } from './authenticate.ts'
 import type { RequestHeader } from './headers.ts'
 import { HttpError } from './problem.ts'
@@ -120,6 +128,11 @@ interface ActorSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
   readonly audienceOf?: (body: unknown) => Audience
   /** A decision about a request: that somebody tried who is let into nothing is written down. */
   readonly decides?: Deciding
+  /**
+   * Throws unless the caller may still make this call. It runs before a stored answer is given again. Every idempotent route
+   * needs it whose permission depends on the request or the batch; for the others the permission alone decides.
+   */
+  readonly mayStill?: (scope: ActorScope, params: Input<P, Q, B>['params']) => Promise<unknown>
   handle(scope: ActorScope, input: Input<P, Q, B>): Promise<AnswerOf<NoInfer<A>>>
 }
 interface PublicSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
@@ -141,6 +154,8 @@ export interface ActorRoute extends Described {
   readonly audience: Audience
   readonly audienceOf?: (body: unknown) => Audience
   readonly decides?: Deciding
+  /** Throws unless the caller may still have the answer that was stored for this call. */
+  recheck(raw: RawInput, scope: ActorScope): Promise<unknown>
   /** Checks the input and gives the call that it makes. Throws 404 for an address, 422 for a query or body. */
   prepare(raw: RawInput): (scope: ActorScope) => Promise<Answer>
 }
@@ -160,14 +175,24 @@ export function defineRoute<
   Q extends AnySchema = undefined,
   B extends BodySpec | undefined = undefined,
 >(spec: ActorSpec<P, Q, B, A>): ActorRoute {
+  const { mayStill } = spec
+  if (spec.idempotent && !mayStill && !isDecidedHere(spec.permission))
+    throw new Error(`${spec.id} stores answers and does not say who may still have them`)
   return {
     ...spec,
     examples: plain(spec.examples),
+    recheck: async (raw, scope) => mayStill?.(scope, paramsOf(spec, raw)),
     prepare(raw) {
       const input = parseInput(spec, raw)
       return (scope) => spec.handle(scope, input)
     },
   }
+}
+
+/** A permission that nobody has by what they are to one request. The others are decided by core, which reads it. */
+export function isDecidedHere(permission: Permission): boolean {
+  const roles: readonly string[] = access[permission]
+  return !roles.includes('requester') && !roles.includes('approver')
 }
 
 /** The same for callers that show no token: signed webhooks, the bot's channel, health. */
@@ -207,10 +232,14 @@ export function routeRegistry(...routes: readonly Route[]): readonly Route[] {
 }
 
 function parseInput<P, Q, B>(spec: Taken<P, Q, B>, raw: RawInput): Input<P, Q, B> {
-  const params = spec.params instanceof z.ZodType ? parseParams(spec.params, raw.params) : undefined
+  const params = paramsOf(spec, raw)
   const query = spec.query instanceof z.ZodType ? parseFields(spec.query, raw.query) : undefined
   const body = parseBody(spec.body, raw.body)
   return { params, query, body } as Input<P, Q, B>
+}
+
+function paramsOf<P, Q, B>({ params }: Taken<P, Q, B>, raw: RawInput): Input<P, Q, B>['params'] {
+  return (params instanceof z.ZodType ? parseParams(params, raw.params) : undefined) as Input<P, Q, B>['params']
 }
 
 function parseParams(schema: z.ZodType, params: unknown): unknown {

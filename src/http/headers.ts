@@ -18,7 +18,8 @@ const needed = (...header: Parameters<typeof text>): Header => ({ ...text(...hea
 export const requestHeaders = {
   'Idempotency-Key': text(
     'Makes a repeat harmless (draft-ietf-httpapi-idempotency-key-header): the same key with the same body gives the first ' +
-      'answer again, with another body it is refused. Kept seven days for each caller and address.',
+      'answer again, if the caller may still make the call; with another body it is refused. Kept seven days for each caller and ' +
+      'address. A call that was refused (4xx) keeps nothing.',
     '3b1f8a52-6a54-4f0e-8a34-0f5a0c1d9e77',
     { minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' },
   ),
@@ -93,7 +94,13 @@ export const answerHeaders = {
   Accept: text('What the body may be instead (RFC 9110 §12.5.1).', 'application/json'),
   'Accept-Encoding': text('Which content coding is taken: none (RFC 9110 §12.5.3).', 'identity'),
   'Content-Disposition': text('A file to be kept, and its name (RFC 6266).', 'attachment; filename="requests.csv"'),
-  'Referrer-Policy': text('Where a page leads is not told from where.', 'no-referrer', { const: 'no-referrer' }),
+  'Referrer-Policy': text(
+    '`no-referrer`: no other site learns this address. `same-origin`, of a page with a form.',
+    'no-referrer',
+    {
+      enum: ['no-referrer', 'same-origin'],
+    },
+  ),
   'Content-Security-Policy': text(
     'What the page may load: its own files only.',
     "default-src 'none'; script-src 'self'",

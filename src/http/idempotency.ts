@@ -9,6 +9,7 @@ export type Claimed =
   | {
       readonly requestId: string
       complete(answer: StoredAnswer): Promise<void>
+      /** `refused`: this attempt did nothing. */
       release(outcome: 'refused' | 'unknown'): Promise<void>
     }
   | { readonly answer: StoredAnswer }
@@ -47,11 +48,12 @@ export async function claimKey(
   const at = now()
   const leaseUntil = () => new Date(now() + leaseSeconds * 1000)
   const holder = randomUUID()
+  const requestId = randomUUID()
   const claim = await store.claim(key, {
     fingerprint: createHash('sha256')
       .update(canonical([about.path, about.body]))
       .digest('hex'),
-    requestId: randomUUID(),
+    requestId,
     holder,
     at: new Date(at),
     leaseUntil: leaseUntil(),
@@ -78,7 +80,9 @@ export async function claimKey(
     },
     release(outcome) {
       stopRenewing()
-      return store.release(key, holder, outcome)
+      // An earlier attempt under this key may have done its work: then the id of that work stays with the key.
+      const isFirst = claim.requestId === requestId
+      return store.release(key, holder, isFirst ? outcome : 'unknown')
     },
   }
 }

@@ -121,8 +121,19 @@ const ofHttp = {
     again,
     'Retry-After',
   ),
-  'link-refused': code(403, 'Whoever had the link made is no admin any more.', 'Have an admin ask for one.'),
-  'link-changed': code(404, 'The link is not as it was made.', 'Copy the whole of it, or ask the bot for a new one.'),
+  'link-refused': code(403, 'The person who requested the link is not an admin now.', 'Have an admin request a link.'),
+  'link-changed': code(
+    404,
+    'The link was not issued, or its key has changed, or it ended more than a day ago.',
+    'Copy the whole link, or ask the bot for a new one.',
+  ),
+  'link-needs-post': code(
+    405,
+    'The link gives its file to a POST. A GET gives browsers a page with a button.',
+    'Send POST to the same address: `curl -X POST -OJ <link>`.',
+    'Allow',
+  ),
+  'link-used': code(410, 'The link was used: it works once.', 'Ask the bot for a new one: `admin export`.'),
   'link-expired': code(410, 'The link worked for a quarter of an hour.', 'Ask the bot for a new one: `admin export`.'),
   'body-too-large': code(413, 'The body has more bytes than are taken.', 'Send less; the limit is in `detail`.'),
   'unsupported-media-type': {

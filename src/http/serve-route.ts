@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http'
-import {
-  type Actor,
-  access,
-  authorize,
-  type IdempotencyStore,
-  type Permission,
-  ProvisioningError,
-} from '../core/index.ts'
+import { type Actor, authorize, type IdempotencyStore, ProvisioningError } from '../core/index.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
-import type { ActorRoute, PublicRoute, RawInput, Route, Scope } from './define-route.ts'
+import {
+  type ActorRoute,
+  type ActorScope,
+  isDecidedHere,
+  type PublicRoute,
+  type RawInput,
+  type Route,
+  type Scope,
+} from './define-route.ts'
 import { claimKey, idempotencyKeyOf } from './idempotency.ts'
 import type { Limits } from './limits.ts'
 import { parseJson } from './parse-json.ts'
@@ -64,22 +65,33 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   else await count()
   const raw = await rawInput(route, exchange)
   if (route.audienceOf) await door.authenticate(request, route.audienceOf(raw.body))
-  if (!key) return send(exchange, await act(door, route, exchange, caller, raw, exchange.callId))
+  const enter = (requestId: string) => actorScope(door, route, exchange, caller, { raw, requestId })
+  if (!key) {
+    const scope = await enter(exchange.callId)
+    return send(exchange, outgoing(await route.prepare(raw)(scope)))
+  }
   // Both forms of an address are the same call.
   const path = pathOf(request).replace(/\/$/, '')
   const about = { route: `${route.method} ${route.path}`, key, path, body: raw.body }
   const claimed = await claimKey(door.idempotency, caller, about, door.now)
   if ('answer' in claimed) {
+    // The answer was for somebody who might have it then: what the caller may do now decides.
+    await route.recheck(raw, await enter(exchange.callId))
     const headers = { ...claimed.answer.headers, 'Idempotency-Replayed': 'true' }
     return send(exchange, { ...claimed.answer, headers })
   }
   let answer: Outgoing
+  let isBegun = false
   try {
     await count()
-    answer = await act(door, route, exchange, caller, raw, claimed.requestId)
+    const scope = await enter(claimed.requestId)
+    const call = route.prepare(raw)
+    isBegun = true
+    answer = outgoing(await call(scope))
   } catch (error) {
     const { status } = problemOf(error, { traceId: exchange.traceId, instance: '' })
-    await quietly(exchange, () => claimed.release(status < 500 ? 'refused' : 'unknown'))
+    // A refusal changes nothing. What else goes wrong after the beginning may have come after the commit.
+    await quietly(exchange, () => claimed.release(isBegun && status >= 500 ? 'unknown' : 'refused'))
     throw error
   }
   await quietly(exchange, () => claimed.complete(answer))
@@ -95,19 +107,18 @@ async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<
   }
 }
 
-async function act(
+/** The caller as the directory knows them now. Throws 403 unless they are let in and have the route's permission. */
+async function actorScope(
   door: Door,
   route: ActorRoute,
   exchange: Exchange,
   caller: Identity,
-  raw: RawInput,
-  requestId: string,
-): Promise<Outgoing> {
+  { raw, requestId }: { readonly raw: RawInput; readonly requestId: string },
+): Promise<ActorScope> {
   const { provisioning } = door.services
   const actor = await admitted(door, route, exchange, caller, raw)
   if (isDecidedHere(route.permission)) authorize(actor, route.permission)
-  const call = route.prepare(raw)
-  return outgoing(await call({ ...scopeOf(door, exchange, requestId), actor, provisioning }))
+  return { ...scopeOf(door, exchange, requestId), actor, provisioning }
 }
 
 /** Who calls; that somebody tried to decide who is let into nothing is written down with the request. */
@@ -127,12 +138,6 @@ async function admitted(
         .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
     throw error
   }
-}
-
-/** A permission that nobody has by what they are to one request. The others are decided by core, which reads it. */
-function isDecidedHere(permission: Permission): boolean {
-  const roles: readonly string[] = access[permission]
-  return !roles.includes('requester') && !roles.includes('approver')
 }
 
 function scopeOf(door: Door, { request, response }: Exchange, requestId: string): Scope {

@@ -53,7 +53,7 @@ export async function isOurTurn(database: Database): Promise<boolean> {
 /** What only grows otherwise; each store knows how long it keeps what. */
 export async function forgetOld(stores: Stores, at: Date): Promise<void> {
   const { idempotency, drafts, batches, deliveries, delegations, templates, botState, notices } = stores
-  const { serviceCalls, sightings } = stores
+  const { serviceCalls, sightings, exportTickets } = stores
   const all = [
     () => stores.inbox.forgetOld(),
     async () => stores.tokenBuckets?.forgetFull(),
@@ -68,6 +68,7 @@ export async function forgetOld(stores: Stores, at: Date): Promise<void> {
       templates,
       botState,
       notices,
+      exportTickets,
       serviceCalls,
       sightings,
     ].map((store) => () => store.forgetOld(at)),

@@ -50,6 +50,7 @@ export function createIdempotencyKeys(database: Database): IdempotencyStore {
         )
         const [row] = rows
         if (!row) return { state: 'in-flight' }
+        // Version 0.1 kept a row without a fingerprint after a refusal.
         const same = row.fingerprint === null || row.fingerprint === attempt.fingerprint
         if (!same) return { state: 'reused' }
         if (row.answer !== null) return { state: 'answered', answer: storedAnswer.parse(row.answer) }
@@ -74,11 +75,12 @@ export function createIdempotencyKeys(database: Database): IdempotencyStore {
       )
     },
     async release(key, holder, outcome) {
-      await database.query(
-        `UPDATE idempotency_keys SET lease_until = NULL, fingerprint = CASE WHEN $6 = 'refused' THEN NULL ELSE fingerprint END
-         WHERE ${mine} AND holder = $5 AND answer IS NULL`,
-        [...placesOf(key), holderOf(holder), outcome],
-      )
+      const change =
+        outcome === 'refused' ? 'DELETE FROM idempotency_keys' : 'UPDATE idempotency_keys SET lease_until = NULL'
+      await database.query(`${change} WHERE ${mine} AND holder = $5 AND answer IS NULL`, [
+        ...placesOf(key),
+        holderOf(holder),
+      ])
     },
     async forgetOld(at) {
       await database.query('DELETE FROM idempotency_keys WHERE keep_until <= $1', [at])

@@ -11,6 +11,7 @@ import { createDeliveryStore } from './deliveries.ts'
 import { createDigestStore } from './digests.ts'
 import { createDirectorySightings } from './directory-sightings.ts'
 import { createDraftStore } from './drafts.ts'
+import { createExportTickets } from './export-tickets.ts'
 import { createExportSource } from './exports.ts'
 import { createHealthWatchStore } from './health-watch.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
@@ -55,6 +56,7 @@ type StorePorts = Pick<
   | 'notices'
   | 'stats'
   | 'exports'
+  | 'exportTickets'
   | 'retention'
   | 'personData'
   | 'digests'
@@ -95,6 +97,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     notices: createNoticeStore(database),
     stats: createStatsStore(database),
     exports: createExportSource(database),
+    exportTickets: createExportTickets(database),
     retention: createRetentionStore(database),
     personData: createPersonStore(database),
     digests: createDigestStore(database),

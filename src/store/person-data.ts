@@ -53,6 +53,12 @@ const parts: readonly Part[] = [
     row('idempotency_keys', 'key', 'fingerprint', 'holder'),
     'tenant_id = $1::text AND person_id = $2',
   ),
+  ofRows(
+    'export_tickets',
+    'hash',
+    row('export_tickets', 'hash'),
+    'tenant_id = $1 AND (issued_by = $2::uuid OR person_id = $2::uuid)',
+  ),
   ofRows('deliveries', 'delivery_id', withoutAddress, `tenant_id = $1 AND ${names}`),
   ofRows('templates', 'template_id', withoutSecrets, `tenant_id = $1 AND ${names}`),
   ofRows(

@@ -22,6 +22,7 @@ export function forgetPerson(database: Database, tenantId: string, person: Perso
       (await remove(`DELETE FROM digest_choices WHERE ${own}`)) +
       (await remove('DELETE FROM sent_cards WHERE $1::uuid IS NOT NULL AND person_id = $2')) +
       (await remove('DELETE FROM idempotency_keys WHERE tenant_id = $1 AND person_id = $2')) +
+      (await remove('DELETE FROM export_tickets WHERE tenant_id = $1 AND (issued_by = $2 OR person_id = $2)')) +
       (await redactCopies(database, person))
     return { drafts, delegations, batches, chats, copies }
   })

@@ -17,7 +17,7 @@ const form = (more: Partial<Extract<ExportNow, { step: 'form' }>> = {}): ExportN
 })
 const until = '2026-11-20T10:59:00.000Z'
 /** The links of samples lead to a host that cards know; what they say is nothing. */
-const url = `${new URL(siteRoot).origin}/exports/v1/${'A'.repeat(98)}`
+const url = `${new URL(siteRoot).origin}/exports/v1/${'A'.repeat(86)}`
 const links = (['requests', 'audit'] as const).flatMap((what) =>
   (['csv', 'json'] as const).map((format) => ({ what, format, url })),
 )

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, expect, it } from 'vitest'
-import { inChatWindows, patience, type Window } from '../support/chat-windows.ts'
+import { inChatWindows, patience, screenshots, type Window } from '../support/chat-windows.ts'
 
 inChatWindows('what an admin sees and mends, in a real browser', { PLAYGROUND: 'admin' }, (windows) => {
   let kim: Window
@@ -60,19 +60,31 @@ inChatWindows('what an admin sees and mends, in a real browser', { PLAYGROUND: '
   )
 
   it(
-    'the requests of a month as a table, by a link that works once it is opened in the browser',
+    'the requests of a month as a table, by a link whose page gives them once, at a click',
     async () => {
       await sam.type('admin export this month')
       const links = await sam.sees('Your links are ready', 'export-links')
-      const [download] = await Promise.all([
-        sam.page.waitForEvent('download'),
-        links.getByText('Requests, CSV').click(),
-      ])
+      const [page] = await Promise.all([sam.page.waitForEvent('popup'), links.getByText('Requests, CSV').click()])
+      const button = page.getByRole('button', { name: 'Download' })
+      await button.waitFor()
+      for (const [name, width, colorScheme] of [
+        ['light', 900, 'light'],
+        ['narrow-dark', 320, 'dark'],
+      ] as const) {
+        await page.setViewportSize({ width, height: 640 })
+        await page.emulateMedia({ colorScheme })
+        await page.screenshot({ path: `${screenshots}/export-page-${name}.png` })
+        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+        expect(overflow).toBeLessThanOrEqual(0)
+      }
+      const [download] = await Promise.all([page.waitForEvent('download'), button.click()])
       const rows: Record<string, string>[] = parse(readFileSync(await download.path(), 'utf8'), {
         columns: true,
         bom: true,
       })
       expect(rows).toMatchObject([{ reference: 'REQ-1001', status: 'succeeded' }])
+      await button.click()
+      await page.getByText('This link was used: it works once.').waitFor()
     },
     patience,
   )

@@ -36,6 +36,9 @@ const others = [
   `INSERT INTO idempotency_keys (tenant_id, person_id, route, key, request_id, keep_until)
    SELECT '${tenantId}', 'somebody', 'POST', 'key ' || n, gen_random_uuid(), now() + n * interval '1 minute'
    FROM generate_series(1, ${stored}) AS n`,
+  `INSERT INTO export_tickets (hash, tenant_id, what, format, from_day, to_day, issued_by, issued_at, until)
+   SELECT 'hash ' || n, '${tenantId}', 'audit', 'csv', '2026-11-20', '2026-11-20', gen_random_uuid(),
+     now() + n * interval '1 minute', now() + n * interval '1 minute' FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO sent_cards SELECT gen_random_uuid(), gen_random_uuid(), 'status', 'chat', 'activity', 'sent'
    FROM generate_series(1, ${stored}) AS n`,
   `INSERT INTO notices SELECT '${tenantId}', gen_random_uuid(), 'health:red:' || n, 'sent', now() - n * interval '1 second'

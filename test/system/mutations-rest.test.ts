@@ -160,6 +160,12 @@ describe('mutations of what is written by REST', () => {
       () => `/templates/v1/${randomUUID()}/webhook/test`,
       () => undefined,
     ),
+    signedIn(
+      'POST /exports/v1/:token',
+      'sam collab',
+      () => `/exports/v1/${'A'.repeat(86)}`,
+      () => undefined,
+    ),
     {
       name: 'POST /webhooks/provisioning',
       good: () => webhook(requestId),

@@ -45,10 +45,15 @@ const said: Readonly<Record<ProblemCode, Said>> = {
     'You have 1 open requests, which is the most at a time. Wait for one to finish, or cancel one.',
   ],
   unavailable: [sites, 'The directory does not answer just now. Please try again in a minute.'],
-  'link-refused': ['/exports/v1/…', 'Whoever asked for this link is no admin any more.'],
+  'link-refused': ['/exports/v1/…', 'The person who requested this link is not an admin now.'],
   'link-changed': [
     '/exports/v1/…',
-    'This link is not as I gave it: a part of it is missing or changed. Ask the bot for a new one in Teams: type admin export, or admin export person.',
+    'This link is unknown: a part of it is missing, or it expired long ago. Ask the bot for a new one in Teams: type admin export, or admin export person.',
+  ],
+  'link-needs-post': ['/exports/v1/…', 'This link gives its file once, to a POST: curl -X POST -OJ and this address.'],
+  'link-used': [
+    '/exports/v1/…',
+    'This link was used: it works once. Ask the bot for a new one in Teams: type admin export, or admin export person.',
   ],
   'link-expired': [
     '/exports/v1/…',

@@ -138,6 +138,8 @@ export const cancelBatch = defineRoute({
   refusals: ['not-found', 'already-ended'],
   examples: cancelBatchExamples,
   idempotent: true,
+  // Whoever may read a batch may cancel it.
+  mayStill: ({ actor, provisioning }, { batchId }) => provisioning.batches.read(actor, batchId),
   async handle({ actor, provisioning }, { params: { batchId } }) {
     return { status: 200, body: viewOfBatch(await provisioning.batches.cancel(actor, batchId)) }
   },

@@ -11,7 +11,7 @@ import { type ActorRoute, defineRoute } from '../define-route.ts'
 import { approveRequestExamples, rejectRequestExamples } from '../examples/decisions.ts'
 import { cancelRequestExamples, retryRequestExamples } from '../examples/late-decisions.ts'
 import type { ProblemCode } from '../problem-codes.ts'
-import { ofOneRequest, showing, shown } from './shown-request.ts'
+import { mayStill, ofOneRequest, showing, shown } from './shown-request.ts'
 
 const comment = z.string().trim().max(longestComment).optional().describe('Why; the requester reads it')
 const endingBody = z.strictObject({ comment }).default({})
@@ -71,6 +71,7 @@ function decisionRoute({ verb, summary, permission, decides, refusals, examples,
     refusals: ['not-found', ...refusals],
     examples,
     idempotent: true,
+    mayStill: mayStill(permission),
     async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
       return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt, body.stage))
     },

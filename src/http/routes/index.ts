@@ -7,7 +7,7 @@ import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './de
 import { listDeliveries, readDelivery, replayDelivery } from './deliveries.ts'
 import { readDocs, readDocsFile, readOpenApi } from './docs.ts'
 import { explainRequest } from './explanation.ts'
-import { downloadExport } from './exports.ts'
+import { downloadExport, showExport } from './exports.ts'
 import { live, ready } from './health.ts'
 import { createMailbox } from './mailboxes.ts'
 import { receiveActivity } from './messages.ts'
@@ -54,6 +54,7 @@ export const routes = routeRegistry(
   readDelivery,
   replayDelivery,
   testWebhook,
+  showExport,
   downloadExport,
   receiveWebhook,
   receiveActivity,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { longestComment } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
 import { nudgeRequestExamples, reassignRequestExamples } from '../examples/waiting.ts'
-import { ofOneRequest, showing, shown } from './shown-request.ts'
+import { mayStill, ofOneRequest, showing, shown } from './shown-request.ts'
 
 const reassignBody = z.strictObject({
   to: z.uuid().toLowerCase().describe('User id of the person who is asked instead'),
@@ -29,6 +29,7 @@ export const reassignRequest = defineRoute({
   refusals: ['not-found', 'self-approval', 'not-an-approver', 'already-decided', 'already-ended'],
   examples: reassignRequestExamples,
   idempotent: true,
+  mayStill: mayStill('request.reassign'),
   async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
     return shown(await provisioning.reassign(actor, params.requestId, body, attempt))
   },
@@ -48,6 +49,7 @@ export const nudgeRequest = defineRoute({
   refusals: ['not-found', 'already-ended', 'nudged-already'],
   examples: nudgeRequestExamples,
   idempotent: true,
+  mayStill: mayStill('request.nudge'),
   async handle({ actor, provisioning, requestId: attempt }, { params }) {
     return shown(await provisioning.nudge(actor, params.requestId, attempt))
   },

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Request, requestView, viewOf } from '../../core/index.ts'
+import { authorize, type Permission, type Request, requestView, viewOf } from '../../core/index.ts'
+import type { ActorScope } from '../define-route.ts'
 
 /** The address of one request. */
 export const ofOneRequest = z.object({ requestId: z.uuid().toLowerCase() })
@@ -10,3 +11,9 @@ export const showing = { says: 'The request as it is now.', body: requestView, h
 /** The version counts every change of a request, and all that is shown comes from the request. */
 export const shown = (request: Request) =>
   ({ status: 200, headers: { ETag: `"${request.version}"` }, body: viewOf(request) }) as const
+
+/** For routes about one request: throws unless the caller may see the request and has this permission on it now. */
+export const mayStill =
+  (permission: Permission) =>
+  async ({ actor, provisioning }: ActorScope, { requestId }: z.output<typeof ofOneRequest>): Promise<void> =>
+    authorize(actor, permission, await provisioning.read(actor, requestId))
