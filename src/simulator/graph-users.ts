@@ -97,11 +97,10 @@ function person(tenant: Tenant, call: Call): Person {
   return personNow(tenant, id) ?? notFound(call, id)
 }
 
-/** The list is of people; a `$search` finds the accounts of mailboxes too, as in Graph. */
+/** People, and the accounts of mailboxes. */
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
   const filter = call.query.get('$filter')
-  const accounts = call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
-  const found = [...peopleNow(tenant).map(userDoc), ...accounts]
+  const found = [...peopleNow(tenant).map(userDoc), ...allMailboxes(tenant).map(accountDoc)]
     .filter(filter === null ? () => true : parseFilter(filter))
     .filter(searchTest(call, searchable))
     .map((doc) => select(doc, call.query, defaults))

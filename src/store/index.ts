@@ -12,6 +12,7 @@ import { createDigestStore } from './digests.ts'
 import { createDirectorySightings } from './directory-sightings.ts'
 import { createDraftStore } from './drafts.ts'
 import { createExportSource } from './exports.ts'
+import { createFormerAddresses } from './former-addresses.ts'
 import { createHealthWatchStore } from './health-watch.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
 import { createInbox } from './inbox.ts'
@@ -47,6 +48,7 @@ type StorePorts = Pick<
   | 'delegations'
   | 'nameCounters'
   | 'reservations'
+  | 'addresses'
   | 'drafts'
   | 'deliveries'
   | 'endpoints'
@@ -86,6 +88,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     delegations: createDelegationStore(database),
     nameCounters: createNameCounters(database),
     reservations: createReservations(database),
+    addresses: createFormerAddresses(database, auditKey),
     drafts: createDraftStore(database),
     deliveries: createDeliveryStore(database),
     endpoints: createWebhookEndpointStore(database),
