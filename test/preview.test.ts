@@ -88,7 +88,7 @@ describe('a preview by REST', () => {
       { displayName: 'Desk', name: 'desk', templateId: desk, city: 'Bern' },
       { displayName: 'Desk', name: 'desk', templateId: desk, domain: 'elsewhere.example' },
       { displayName: 'Desk', name: 'not a name', templateId: desk },
-      { displayName: 'Desk', name: 'dana', templateId: templates.sharedMailbox },
+      { displayName: 'Matterhorn', name: 'room-zrh-matterhorn', templateId: templates.meetingRoom },
     ]
     for (const body of bodies) {
       const seen = await preview('name' in body ? mail() : 'kim', body)

@@ -56,7 +56,12 @@ describe('a mailbox over REST', () => {
     expect(view).toMatchObject({
       kind: 'sharedMailbox',
       templateId,
-      details: { ...details, domain: 'contoso.example' },
+      details: {
+        ...details,
+        name: 'shared-aurora',
+        alias: 'shared-aurora-help@contoso.example',
+        domain: 'contoso.example',
+      },
     })
     expect(view.checks.length).toBeGreaterThan(3)
     expect(view.checks.every(({ ok }) => ok)).toBe(true)
