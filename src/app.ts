@@ -194,6 +194,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopHousekeeping = startHousekeeping({
     ...{ database, stores, now: clock.now, warn: log.warn.bind(log) },
     reduce: provisioning.system.reduceOld,
+    noteAddresses: provisioning.system.noteAddresses,
   })
   return {
     url: http.url,

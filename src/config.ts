@@ -37,6 +37,13 @@ const retentionDays = z
   )
   .default(365)
   .transform((days) => (days === 'off' ? 0 : days))
+/** 0: addresses are given to others at once. */
+const formerAddressDays = z.coerce
+  .number('must be a number')
+  .int('must be a whole number of days')
+  .min(0, 'must be at least 0')
+  .max(3650, 'must be at most 3650')
+  .default(365)
 /** The source of a key. */
 const keySecret = z
   .base64('must be base64')
@@ -100,6 +107,7 @@ const environment = z.object({
   RATE_LIMIT_REFUSALS_PER_MINUTE: count.default(60),
   OPEN_REQUESTS_PER_PERSON: count.default(10),
   RETENTION_DAYS: retentionDays,
+  FORMER_ADDRESS_DAYS: formerAddressDays,
   APPROVAL_REACH_MINUTES: duration(365 * 24 * 60)
     .positive('must be above 0')
     .default(10),

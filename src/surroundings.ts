@@ -139,6 +139,7 @@ export function settingsOf(config: Environment, surroundings: Surroundings, audi
     },
     webhookAllowCidrs: surroundings.webhookAllowCidrs,
     exportLinks: { root: surroundings.baseUrl, key: exportKeyOf(exportSecret) },
+    formerAddressDays: config.FORMER_ADDRESS_DAYS,
     ...(config.RETENTION_DAYS > 0 && { retentionDays: config.RETENTION_DAYS }),
     followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${surroundings.baseUrl}/webhooks/provisioning` : null,
   }

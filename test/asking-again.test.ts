@@ -84,7 +84,7 @@ describe('what is asked for again', () => {
       ...{ requestId, reference, how: 'repeat', ended: { status: 'succeeded' } },
       changed: expect.arrayContaining(['displayName', 'alias']),
     })
-    expect(await shown(other)).toMatchObject({ details: { displayName: 'Band', alias: 'band' } })
+    expect(await shown(other)).toMatchObject({ details: { displayName: 'Band', alias: 'wg-band' } })
   })
 
   it('is for who asked only: anybody else is shown how the request stands', async () => {

@@ -242,7 +242,7 @@ describe('a dry run', () => {
       body: { dryRun: true, resource: 'site', rows: rowsFrom(site, site) },
     })
     const { valid, rows } = tried.parse(answer.body)
-    expect([valid, rows.map(({ names }) => names?.alias)]).toEqual([true, ['jupiter', 'jupiter-2']])
+    expect([valid, rows.map(({ names }) => names?.alias)]).toEqual([true, ['wg-jupiter', 'wg-jupiter-2']])
   })
 
   it('counts the numbers of names and what a template gives at most', async () => {

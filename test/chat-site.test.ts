@@ -82,7 +82,7 @@ describe('a site that is asked for in chat', () => {
     expect(textOf(back.card ?? {})).toContain('One thing to fix')
     const again = { ...action(back.card ?? {}, 'Review').data, displayName: 'Emptied' }
     const review = await kim.invokes(choose.id, 'request.review', again)
-    expect(textOf(review.card ?? {})).toContain('/sites/emptied')
+    expect(textOf(review.card ?? {})).toContain('/sites/wg-emptied')
     expect(textOf(review.card ?? {})).not.toContain('Gone soon')
   })
 

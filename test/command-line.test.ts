@@ -56,7 +56,7 @@ describe('the command line and the whole service', () => {
     expect(exit).toBe(0)
     expect(printed).toMatch(/^REQ-\d+ Aurora {2}(being made|queued)$/m)
     expect(printed).toMatch(/✓ creating the site/)
-    expect(printed).toMatch(/^It is here: http:.*\/sites\/aurora$/m)
+    expect(printed).toMatch(/^It is here: http:.*\/sites\/wg-aurora$/m)
   })
 
   it('asks an approver, who approves by its reference', async () => {

@@ -194,7 +194,7 @@ describe('with a directory that is slow, and no webhook', () => {
     const { cardId, requestId } = await chat(kim, 'Elsewhere')
     await succeeded(service, requestId)
     await postWebhook(service, requestId, webhookSecret, 'https://evil.example/sites/elsewhere')
-    expect(linkOf(await firstFollowUp(service, 'Elsewhere'))).toMatch(/\/sites\/elsewhere$/)
+    expect(linkOf(await firstFollowUp(service, 'Elsewhere'))).toMatch(/\/sites\/wg-elsewhere$/)
     expect(linkOf(await firstFollowUp(service, 'Elsewhere'))).not.toContain('evil')
     await until(() => linkOf(connector.activity(cardId)), 'the link on the status card')
     expect(JSON.stringify(connector.activity(cardId))).not.toContain('evil')
@@ -215,7 +215,7 @@ describe('a person whose chat', () => {
     await ask(service, 'kim', 'By REST')
     const card = await firstFollowUp(service, 'By REST')
     expect(card.conversationId).toBe(service.kim.conversationId)
-    expect(linkOf(card)).toMatch(/\/sites\/by-rest$/)
+    expect(linkOf(card)).toMatch(/\/sites\/wg-by-rest$/)
   })
 
   it('becomes known later gets the card then, once', async () => {

@@ -51,7 +51,9 @@ describe('housekeeping', () => {
       reduced += 1
       if (reduced === 2) throw new Error('one cannot be reduced')
     }
-    const stop = startHousekeeping({ database, stores, now: () => new Date(), warn, reduce })
+    let noted = 0
+    const noteAddresses = async () => void (noted += 1)
+    const stop = startHousekeeping({ database, stores, now: () => new Date(), warn, reduce, noteAddresses })
     vi.advanceTimersByTime(59_000)
     expect(await left()).toBe(1)
     vi.advanceTimersByTime(1000)
@@ -62,6 +64,7 @@ describe('housekeeping', () => {
     vi.advanceTimersByTime(3_600_000)
     await expect.poll(() => turns).toBe(2)
     expect([await left(), reduced]).toEqual([0, 2])
+    await expect.poll(() => noted).toBe(2)
     // What keeps one request from being reduced keeps nothing else from being forgotten.
     await expect.poll(() => warned).toEqual([{ err: expect.objectContaining({ message: 'one cannot be reduced' }) }])
     stop()

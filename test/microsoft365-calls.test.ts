@@ -213,6 +213,7 @@ describe('signing in', () => {
     // Both are asked at the same time.
     expect(asked.sort()).toEqual([
       'https://contoso.sharepoint.com/_api/SP.Site.Exists',
+      'https://graph.microsoft.com/v1.0/directory/deletedItems/microsoft.graph.group',
       'https://graph.microsoft.com/v1.0/groups',
       `${token} https://contoso.sharepoint.com/.default`,
       `${token} https://graph.microsoft.com/.default`,

@@ -88,7 +88,7 @@ describe('a preview by REST', () => {
       { displayName: 'Desk', name: 'desk', templateId: desk, city: 'Bern' },
       { displayName: 'Desk', name: 'desk', templateId: desk, domain: 'elsewhere.example' },
       { displayName: 'Desk', name: 'not a name', templateId: desk },
-      { displayName: 'Desk', name: 'dana', templateId: templates.sharedMailbox },
+      { displayName: 'Matterhorn', name: 'room-zrh-matterhorn', templateId: templates.meetingRoom },
     ]
     for (const body of bodies) {
       const seen = await preview('name' in body ? mail() : 'kim', body)
@@ -144,12 +144,12 @@ describe('a preview by REST', () => {
   it('suggests a name when one is taken, and tells of what is similar', async () => {
     const made = await create({ displayName: 'Polaris', templateId: templates.openCommunity, alias: 'polaris' })
     const seen = await preview('kim', { displayName: 'Polaris', templateId: templates.openCommunity, alias: 'polaris' })
-    expect(seen.names).toMatchObject({ alias: 'polaris', free: false, suggestion: 'polaris-2' })
+    expect(seen.names).toMatchObject({ alias: 'club-polaris', free: false, suggestion: 'club-polaris-2' })
     expect(seen.errors).toEqual([
-      expect.objectContaining({ pointer: '#/alias', code: 'name-taken', suggestion: 'polaris-2' }),
+      expect.objectContaining({ pointer: '#/alias', code: 'name-taken', suggestion: 'club-polaris-2' }),
     ])
     const derived = await preview('kim', { displayName: 'Polaris', templateId: templates.openCommunity })
-    expect(derived.names).toMatchObject({ alias: 'polaris-2', free: true })
+    expect(derived.names).toMatchObject({ alias: 'club-polaris-2', free: true })
     expect(derived.warnings).toContainEqual(expect.objectContaining({ code: 'next-address', field: 'alias' }))
     await made.end?.()
   })
@@ -211,7 +211,7 @@ describe('a preview by REST', () => {
   it('is for applications where they may ask: of mailboxes', async () => {
     const application: Caller = { scope: `${service.app.url}/mail/App.ReadWrite.All`, appOnly: true, clientId }
     const seen = await preview(application, { displayName: 'Desk', name: 'desk', templateId: templates.sharedMailbox })
-    expect(seen.names?.address).toBe('desk@contoso.example')
+    expect(seen.names?.address).toBe('shared-desk@contoso.example')
     const refused = problem(await asked(application, { displayName: 'Aurora', templateId: templates.openCommunity }))
     expect([refused.status, refused.code]).toEqual([403, 'forbidden'])
   })

@@ -51,19 +51,29 @@ describe('a mailbox over REST', () => {
     expect(answer.headers.get('location')).toBe(`/requests/v1/${requestId}`)
     expect(answer.headers.get('retry-after')).toBe('1')
     const view = await ends(requestId, 'succeeded')
-    expect(view.resource?.address).toBe('aurora@contoso.example')
+    expect(view.resource?.address).toBe('shared-aurora@contoso.example')
     const { templateId, ...details } = body
     expect(view).toMatchObject({
       kind: 'sharedMailbox',
       templateId,
-      details: { ...details, domain: 'contoso.example' },
+      details: {
+        ...details,
+        name: 'shared-aurora',
+        alias: 'shared-aurora-help@contoso.example',
+        domain: 'contoso.example',
+      },
     })
     expect(view.checks.length).toBeGreaterThan(3)
     expect(view.checks.every(({ ok }) => ok)).toBe(true)
   })
 
   it.each([
-    ['sharedMailbox', 'a shared mailbox without permissions', { alias: 'further' }, 'doc-shared@contoso.example'],
+    [
+      'sharedMailbox',
+      'a shared mailbox without permissions',
+      { alias: 'further' },
+      'shared-doc-shared@contoso.example',
+    ],
     [
       'equipmentMailbox',
       'equipment without templateId',
@@ -146,13 +156,13 @@ describe('a mailbox over REST', () => {
   })
 
   it('with a name that the tenant has is 409, with a suggestion that is then accepted', async () => {
-    const body = { name: 'info', displayName: 'Information', templateId: templates.sharedMailbox }
+    const body = { name: 'room-zrh-matterhorn', displayName: 'Matterhorn', templateId: templates.meetingRoom }
     const refused = problem(await post('kim', body))
     expect([refused.status, refused.code]).toEqual([409, 'name-taken'])
     const [taken] = refused.errors ?? []
-    expect(taken).toMatchObject({ pointer: '#/name', suggestion: 'info-2' })
+    expect(taken).toMatchObject({ pointer: '#/name', suggestion: 'room-zrh-matterhorn-2' })
     const { requestId } = await ask('kim', { ...body, name: taken?.suggestion ?? '' })
-    expect((await ends(requestId, 'succeeded')).resource?.address).toBe('info-2@contoso.example')
+    expect((await ends(requestId, 'succeeded')).resource?.address).toBe('room-zrh-matterhorn-2@contoso.example')
   })
 
   it('asked for under an Idempotency-Key is one mailbox', async () => {

@@ -49,7 +49,7 @@ describe('a site over REST', () => {
     expect(answer.headers.get('location')).toBe(`/requests/v1/${requestId}`)
     expect(answer.headers.get('retry-after')).toBe('20')
     const view = await ends(requestId, 'succeeded')
-    expect(view.resource?.url).toMatch(/\/sites\/project-borealis$/)
+    expect(view.resource?.url).toMatch(/\/sites\/wg-project-borealis$/)
     expect(view.details.owners).toEqual([people.kim.id, people.dana.id])
     expect(view.steps.every((step) => step.status === 'done')).toBe(true)
     expect([view.kind, view.tenantId, view.templateId]).toEqual(['teamSite', contosoTenant, templates.workingGroup])

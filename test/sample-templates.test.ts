@@ -26,11 +26,25 @@ describe('the sample templates', () => {
     // A webhook needs a receiver and a secret, which no file should hold; the documents show one. Of the ways to name an
     // approver or to write a condition each stands for the others.
     const ways = /^approval\.stages\[\]\.(backup|when)\[\]\./
-    expect(unused.filter((path) => !path.startsWith('webhook') && !ways.test(path))).toEqual([])
+    // No sample lifts what protects addresses.
+    const lifting = ['naming.allowReservedNames', 'naming.allowFormerAddresses']
+    const left = unused.filter((path) => !path.startsWith('webhook') && !ways.test(path))
+    expect(left).toEqual(lifting)
     expect(new Set(all.flatMap(({ fields }) => fields.map(({ type }) => type))).size).toBe(6)
     expect(new Set(all.map(({ kind }) => kind)).size).toBe(5)
     const rules = new Set(all.flatMap(({ approval }) => approval?.stages.map(({ rule }) => rule) ?? []))
     expect([...rules].toSorted()).toEqual(['all', 'any', 'quorum'])
+  })
+
+  it('without approval give no address that begins as people like', () => {
+    const open = all.filter(({ approval }) => approval === null)
+    expect(open.map(({ name, naming }) => [name, naming.prefix])).toEqual([
+      ['Working group', 'wg-'],
+      ['Open community', 'club-'],
+      ['Shared mailbox', 'shared-'],
+      ['Meeting room', 'room-'],
+      ['Equipment', 'eq-'],
+    ])
   })
 
   it.each(all)('$name: its form is a message that Teams takes, with six actions at most', (one) => {

@@ -51,7 +51,7 @@ describe('people', () => {
     const call = await clientOf(simulator)
     const first = await call('GET', '/v1.0/users?$top=40')
     const next = await call('GET', first.body['@odata.nextLink'].slice(simulator.url.length))
-    expect(next.body.value).toHaveLength(7)
+    expect(next.body.value).toHaveLength(12)
     expect(next.body).not.toHaveProperty('@odata.nextLink')
   })
 })

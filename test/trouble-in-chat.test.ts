@@ -145,7 +145,7 @@ describe('trouble while somebody clicks', () => {
   it('the name is taken between review and send: the form comes back with a suggestion and all that was typed', async () => {
     const { kim } = service
     const review = await reviews(kim, { displayName: 'Wanted by two', alias: 'wanted-by-two' })
-    const other = { templateId: templates.openCommunity, displayName: 'Faster', alias: 'wanted-by-two' }
+    const other = { templateId: templates.newsSite, displayName: 'Faster', alias: 'wanted-by-two' }
     expect((await service.rest('dana', 'POST', '/collab/v1/spo/', other)).status).toBe(202)
     const back = cardOf(await kim.clicks(review, 'Send'))
     expect(textOf(back)).toContain('This address is taken. Try wanted-by-two-2.')

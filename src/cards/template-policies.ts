@@ -93,7 +93,7 @@ export const propertyFacts = ({ template }: TemplateReport): Fact[] =>
 
 /** How names come about, and what comes of one. */
 export function nameFacts({ template: { kind, naming }, example }: TemplateReport): Fact[] {
-  const { prefix, suffix, blockedWords = [] } = naming
+  const { prefix, suffix, blockedWords = [], allowReservedNames = [], allowFormerAddresses } = naming
   const around = prefix === '' && suffix === '' ? [] : [patternInWords(`${prefix}{input}${suffix}`)]
   const rules = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
     const rule = naming[field]
@@ -106,6 +106,8 @@ export function nameFacts({ template: { kind, naming }, example }: TemplateRepor
     ...rules,
     ...fact(words.label.name, around),
     ...fact(words.label.blocked, short(blockedWords)),
+    ...fact(words.label.reservedNames, short(allowReservedNames)),
+    ...fact(words.label.formerAddresses, allowFormerAddresses ? [words.givenAtOnce] : []),
     ...(example && example.displayName !== example.typed ? fact(words.label.exampleName, [example.displayName]) : []),
     ...(example ? fact(words.label.example, [addressInShort(example.address)]) : []),
   ]

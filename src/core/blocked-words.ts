@@ -1,5 +1,5 @@
 /** A text as it is compared: without case, accents and width, and without the signs that nobody sees. */
-const folded = (text: string): string =>
+export const folded = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}]/gu, '')

@@ -1,4 +1,5 @@
 import type { Account } from './approval.ts'
+import type { AddressesInUse } from './former-address.ts'
 import type { Person, ResourceKind } from './resource.ts'
 
 /** Which resources are looked for, and until when anybody waits for the answer. */
@@ -66,6 +67,12 @@ export interface Directory {
   isMailboxNameFree(address: string): Promise<boolean>
   /** Whether nobody has this mail address. */
   isMailAddressFree(address: string): Promise<boolean>
+  /** When what had this mail address was deleted, if it can still be restored and nothing else has the address. */
+  deletedMail(address: string): Promise<Date | undefined>
+  /** The same of a site's alias: when its group was deleted. */
+  deletedSite(alias: string): Promise<Date | undefined>
+  /** Every address that somebody or something has now. */
+  addressesInUse: AddressesInUse
   mailDomains(): Promise<MailDomains>
   /** The API document's look-up by request id: `GET {directory_url}/v1.0/groups?$filter=…`. */
   findProvisionedGroup(

@@ -2,6 +2,7 @@ import { type Change, changeRequest, entry, tellAdmins, tellRequester } from './
 import { ProvisioningError, TenantError } from './errors.ts'
 import { jobId, system } from './events.ts'
 import { anotherAlias, anotherName } from './free-name.ts'
+import { refuseName } from './name-at-creation.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTakenName, nextStep, type Problem, type Request, type RequestStep, transition, withStep } from './request.ts'
 import { checkFault, type Done, resourceOf, takeStep, type Waiting } from './step.ts'
@@ -69,6 +70,7 @@ async function runStep(
     return { request: { ...current, steps, updatedAt: at }, audit: [] }
   })
   if (!begun || isOver(begun, name)) return begun
+  await refuseName(ports, settings, begun, name)
   const result = await takeStep(ports, begun, name, signal)
   if (!result.done) return waits(ports, settings, begun, name, result)
   return changeRequest(ports, settings, requestId, (current, at) =>
@@ -152,7 +154,7 @@ async function stopped(
   error: unknown,
   run: Run,
 ): Promise<void> {
-  const problem = await withSuggestion(ports, requestId, problemOf(error, step))
+  const problem = await withSuggestion(ports, settings, requestId, problemOf(error, step))
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
   await changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'provisioning' || (step && isOver(request, step.name))) return undefined
@@ -163,13 +165,13 @@ async function stopped(
 }
 
 /** A name that turned out to be somebody else's comes with one that is free, if the tenant can be asked for one. */
-async function withSuggestion(ports: Ports, requestId: string, problem: Problem): Promise<Problem> {
+async function withSuggestion(ports: Ports, settings: Settings, requestId: string, problem: Problem): Promise<Problem> {
   const another = isTakenName(problem)
     ? { 'name-taken': anotherName, 'alias-taken': anotherAlias }[problem.code]
     : undefined
   const request = another && (await ports.requests.find(requestId))
   if (!request) return problem
-  const suggestion = await another(ports, request).catch((error: unknown) => {
+  const suggestion = await another(ports, settings, request).catch((error: unknown) => {
     if (error instanceof TenantError || error instanceof ProvisioningError) return ''
     throw error
   })

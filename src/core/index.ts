@@ -98,6 +98,7 @@ export type {
   ExportSource,
 } from './exporting.ts'
 export { asksForAddress } from './form-values.ts'
+export { type AddressesInUse, type AddressStore, type HeldAddress, mailKey, siteKey } from './former-address.ts'
 export { type HealthFacts, judgeHealth } from './health.ts'
 export type { HealthNotice } from './health-notice.ts'
 export { processesParts } from './health-processes.ts'

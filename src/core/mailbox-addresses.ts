@@ -1,12 +1,13 @@
 import type { MailDomains } from './directory-ports.ts'
 import type { Fault } from './errors.ts'
 import { asksForAddress } from './form-values.ts'
-import { freeName, mailAddressFree, mailboxNameFree, plain } from './free-name.ts'
+import { freeName, mailAddressFree, mailboxNameFree, plain, unreservedName } from './free-name.ts'
 import type { MailboxDetails } from './mailbox.ts'
-import type { TokenValues } from './name-pattern.ts'
-import { blockedFaults, faultsOfTyped, namesFor } from './names.ts'
+import { kindWords, type TokenValues } from './name-pattern.ts'
+import { blockedFaults, faultsOfTyped, heldFault, namesFor, reservedFault } from './names.ts'
 import { type Address, addressBy } from './naming.ts'
 import { type Inquiry, type Named, tooLong } from './plan.ts'
+import { reservedIn } from './reserved-names.ts'
 import type { Template } from './template.ts'
 import { fault } from './validation.ts'
 
@@ -29,10 +30,10 @@ export async function addressesOf(
   if (!domains.accepted.includes(domain)) return { domain, aliasAddress: '', faults: [notOurs('/domain', domains)] }
   const { name, displayName = '' } = details
   const typed = { displayName, address: name ?? '' }
-  const isFree = mailboxNameFree(inquiry, domain)
+  const standingOf = mailboxNameFree(inquiry, domain, template.naming)
   const isNamed = name !== undefined || (displayName !== '' && !asksForAddress(template))
   const names = isNamed
-    ? await namesFor(inquiry, template, typed, details, isFree, (one) => `${one}@${domain}`)
+    ? await namesFor(inquiry, template, typed, details, standingOf, (one) => `${one}@${domain}`)
     : undefined
   const alias = await aliasOf(inquiry, template, details, names, domains)
   return {
@@ -68,13 +69,19 @@ async function aliasOf(
     const said = `${wanted} is the mailbox's own address already. Leave alias out.`
     return { address: wanted, faults: [fault('/alias', 'same-as-address', said)] }
   }
-  const isFree = mailAddressFree(inquiry)
-  const found = await freeName(inquiry, made, async (one) => `${one}@${host}` !== own && isFree(`${one}@${host}`))
+  const standingOfAddress = mailAddressFree(inquiry, naming)
+  const standingOf = async (one: string) =>
+    `${one}@${host}` === own ? ('taken' as const) : standingOfAddress(`${one}@${host}`)
+  const reserved = reservedIn(naming, made.alias)
+  if (reserved) {
+    const another = await unreservedName(inquiry, made, kindWords[kind], standingOf)
+    return { address: wanted, faults: [reservedFault('/alias', made.alias, reserved, another)] }
+  }
+  const found = await freeName(inquiry, made, standingOf)
   // What was typed may be allowed, and yet become a blocked word beside a token.
   if (!found.taken) return { address: `${found.name}@${host}`, faults: blockedFaults(naming, '/alias', found.name) }
   const suggestion = found.taken.suggestion && `${found.taken.suggestion}@${host}`
-  const said = `${wanted} is taken. Try ${suggestion || 'another'}.`
-  return { address: wanted, faults: [fault('/alias', 'name-taken', said, suggestion)] }
+  return { address: wanted, faults: [heldFault('/alias', wanted, { ...found.taken, suggestion })] }
 }
 
 const notOurs = (pointer: string, { accepted, default: usual }: MailDomains): Fault =>

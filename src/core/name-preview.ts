@@ -2,7 +2,7 @@ import { asking } from './approvers.ts'
 import type { Draft } from './draft.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { asksForAddress, bodyOfForm } from './form-values.ts'
-import { type IsFree, mailboxNameFree, siteNameFree } from './free-name.ts'
+import { mailboxNameFree, type StandingOf, siteNameFree } from './free-name.ts'
 import { mailboxRequest } from './mailbox.ts'
 import { withName } from './mailbox-plan.ts'
 import { names, sketch, type TokenValues, tokensOf } from './name-pattern.ts'
@@ -124,9 +124,10 @@ async function previewed(
       preview: sketched(template, shown, await tokenValues(inquiry, template, telling)),
       faults,
     }
-  const anything: IsFree = async () => true
-  const isFree = isMailbox ? mailboxNameFree(inquiry, domain) : siteNameFree(inquiry)
-  const made = await namesFor(inquiry, template, typed, telling, look ? isFree : anything, shown)
+  const anything: StandingOf = async () => 'free'
+  const { naming } = template
+  const standingOf = isMailbox ? mailboxNameFree(inquiry, domain, naming) : siteNameFree(inquiry, naming)
+  const made = await namesFor(inquiry, template, typed, telling, look ? standingOf : anything, shown)
   return { preview: told(template, made, typed.displayName, shown(made.name), look), faults: made.faults }
 }
 

@@ -1,10 +1,12 @@
 import { blockedWordsIn } from './blocked-words.ts'
 import type { Fault } from './errors.ts'
-import { type Found, freeName, type IsFree } from './free-name.ts'
+import { asksForAddress } from './form-values.ts'
+import { type Found, freeName, type StandingOf, unreservedName } from './free-name.ts'
 import { kindWords, names, type TokenValues, tokensOf } from './name-pattern.ts'
 import { type Address, addressOf, displayNameOf } from './naming.ts'
 import { addressRule, addressRuleOf, allows, displayNameRule, type NameRule } from './naming-policy.ts'
 import { type Inquiry, type Named, tooLong } from './plan.ts'
+import { type ReservedFor, reservedIn } from './reserved-names.ts'
 import type { Metadata } from './resource.ts'
 import type { Template } from './template.ts'
 import { fault, pointerOf } from './validation.ts'
@@ -67,10 +69,10 @@ function emptyTokens({ kind, naming }: Pick<Template, 'kind' | 'naming'>, values
  */
 export async function namesFor(
   inquiry: Inquiry,
-  template: Pick<Template, 'id' | 'kind' | 'naming'>,
+  template: Pick<Template, 'id' | 'kind' | 'naming' | 'properties'>,
   typed: { readonly displayName: string; readonly address: string },
   telling: Telling,
-  isFree: IsFree,
+  standingOf: StandingOf,
   shown: (name: string) => string = (name) => name,
 ): Promise<Named> {
   const pointer = `/${addressRuleOf(template.kind)}`
@@ -78,14 +80,16 @@ export async function namesFor(
   const early = [...typedFaults(template, typed), ...toldFaults(template, telling)]
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && early.length === 0 }
   const wanted = { alias: typed.address, displayName: typed.displayName }
-  const { address, found, values: numbered } = await addressFor(asked, template, wanted, values, isFree)
+  const { address, found, values: numbered } = await addressFor(asked, template, wanted, values, standingOf)
   const { displayName, longest } = displayNameOf(template, typed.displayName, numbered)
   const faults = [...early, ...tooLong(pointer, address), ...tooLong('/displayName', { longest })]
-  if (found.taken) {
-    const { suggestion } = found.taken
-    const said = `${shown(address.alias)} is taken. Try ${suggestion || 'another'}.`
-    faults.push(fault(pointer, 'name-taken', said, suggestion))
-  }
+  // A name that came of what people see is theirs to change where they may type an address.
+  const field = typed.address === '' && !asksForAddress(template) ? '/displayName' : pointer
+  const reserved = reservedIn(template.naming, address.alias)
+  if (reserved) {
+    const suggestion = await unreservedName(inquiry, address, kindWords[template.kind], standingOf)
+    faults.push(reservedFault(field, address.alias, reserved, suggestion))
+  } else if (found.taken) faults.push(heldFault(pointer, shown(address.alias), found.taken))
   // What was typed may be allowed, and yet become a blocked word beside a token.
   if (faults.length === 0)
     for (const [at, name] of [
@@ -104,6 +108,23 @@ export async function namesFor(
     values: numbered,
     faults,
   }
+}
+
+/** A name that certificate authorities, registrars or mail systems trust. */
+export const reservedFault = (pointer: string, name: string, reserved: ReservedFor, suggestion: string): Fault =>
+  fault(
+    pointer,
+    'reserved-name',
+    `${name} is reserved for ${reserved}. Choose another name${suggestion && `, such as ${suggestion}`}. Or ask an admin for a template that allows it.`,
+    suggestion,
+  )
+
+/** A name that a request cannot have: somebody has it, or it belonged to somebody else. `shown`: as people read it. */
+export function heldFault(pointer: string, shown: string, { why, suggestion }: NonNullable<Found['taken']>): Fault {
+  const remedy = `Try ${suggestion || 'another'}.`
+  if (typeof why === 'string') return fault(pointer, 'name-taken', `${shown} is taken. ${remedy}`, suggestion)
+  const said = `${shown} belonged to another person or resource. It is free from ${why.freeFrom}. ${remedy}`
+  return fault(pointer, 'former-address', said, suggestion)
 }
 
 /** What the policy finds wrong with names as they were typed. */
@@ -165,13 +186,13 @@ async function addressFor(
   template: Pick<Template, 'id' | 'kind' | 'naming'>,
   asked: { readonly alias: string; readonly displayName: string },
   values: TokenValues,
-  isFree: IsFree,
+  standingOf: StandingOf,
 ): Promise<{ address: Address; found: Found; values: TokenValues }> {
   const made = (counter?: number) =>
     addressOf(template, asked, inquiry.requestId, counter === undefined ? values : { ...values, counter: `${counter}` })
   if (!names(addressRule(template.naming, template.kind).pattern, 'counter')) {
     const address = made()
-    return { address, found: await freeName(inquiry, address, isFree), values }
+    return { address, found: await freeName(inquiry, address, standingOf), values }
   }
   const { nameCounters } = inquiry.ports
   const { tenantId } = inquiry.actor
@@ -182,7 +203,8 @@ async function addressFor(
     const number = inquiry.isSubmission ? await nameCounters.next(tenantId, scope) : first + looked - 1
     const address = made(number)
     const found = { address, found: { name: address.alias }, values: { ...values, counter: `${number}` } }
-    if (await isFree(address.alias)) return found
-    if (looked === mostNumbers) return { ...found, found: { name: address.alias, taken: { suggestion: '' } } }
+    const why = await standingOf(address.alias)
+    if (why === 'free' || why === 'reserved') return found
+    if (looked === mostNumbers) return { ...found, found: { name: address.alias, taken: { suggestion: '', why } } }
   }
 }

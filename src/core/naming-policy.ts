@@ -10,6 +10,7 @@ import {
   tokensOf,
   widthBeside,
 } from './name-pattern.ts'
+import { reservedFor } from './reserved-names.ts'
 import { isMailboxKind, type ResourceKind } from './resource.ts'
 
 /** The longest address before its `@` (mailNickname, alias) and display name of Microsoft's, in characters. */
@@ -50,6 +51,15 @@ export const namingPolicy = z.strictObject({
     .max(200)
     .optional()
     .describe('Words that no name may have, whatever their case and accents'),
+  allowReservedNames: z
+    .array(z.string().trim().min(1).max(64))
+    .max(50)
+    .optional()
+    .describe('Reserved names that this template may give, such as postmaster'),
+  allowFormerAddresses: z
+    .boolean()
+    .optional()
+    .describe('Whether this template gives addresses that belonged to others before FORMER_ADDRESS_DAYS have passed'),
 })
 export type NamingPolicy = z.output<typeof namingPolicy>
 
@@ -88,6 +98,12 @@ export function namingFaults(
   for (const affix of ['prefix', 'suffix'] as const)
     for (const blocked of blockedWordsIn(naming[affix], naming.blockedWords ?? []))
       rules.push({ path: [affix], message: `${blocked} is one of the blocked words.` })
+  for (const [index, name] of (naming.allowReservedNames ?? []).entries())
+    if (reservedFor(name) === undefined)
+      rules.push({
+        path: ['allowReservedNames', `${index}`],
+        message: `${name} is not reserved: every template may give it. Leave it out.`,
+      })
   if (naming[address] && (naming.prefix !== '' || naming.suffix !== ''))
     rules.push({ path: [address, 'pattern'], message: 'Put prefix and suffix into the pattern, and leave them out.' })
   const counts = (field: 'displayName' | 'name' | 'alias') => names(naming[field]?.pattern ?? '', 'counter')

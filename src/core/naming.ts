@@ -113,6 +113,10 @@ export function* alternatives(around: Around, alias: string, requestId: string):
   yield ownAddress(around, alias, requestId)
 }
 
+/** The address with a word after the part of it that is the person's own. */
+export const withWord = (around: Around, alias: string, word: string): string =>
+  affixed(around, bare(around, alias), `${around.separator}${word}`)
+
 /** An address like this one that no other request can have. */
 export const ownAddress = (around: Around, alias: string, requestId: string): string =>
   affixed(around, bare(around, alias), `${around.separator}${shortId(requestId)}`)

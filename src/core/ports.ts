@@ -8,6 +8,7 @@ import type { DraftStore } from './draft.ts'
 import type { JobName, JobOrder } from './events.ts'
 import type { ExportTickets } from './export-link.ts'
 import type { ExportSource } from './exporting.ts'
+import type { AddressStore } from './former-address.ts'
 import type { HealthWatchStore } from './health-watch.ts'
 import type { NoticeStore } from './notices.ts'
 import type { PersonStore } from './person-data.ts'
@@ -109,6 +110,7 @@ export interface Ports {
   readonly delegations: DelegationStore
   readonly nameCounters: NameCounters
   readonly reservations: Reservations
+  readonly addresses: AddressStore
   readonly drafts: DraftStore
   readonly deliveries: DeliveryStore
   readonly endpoints: WebhookEndpointStore
@@ -155,6 +157,8 @@ export interface Settings {
   readonly webhookAllowCidrs: readonly string[]
   /** Where links to exports lead, and the key that seals them; without it there are none. */
   readonly exportLinks?: { readonly root: string; readonly key: Uint8Array }
+  /** For how many days the address of a person who has left, or of a former resource, is kept from others; absent or 0: not at all. */
+  readonly formerAddressDays?: number
   /** After how many days a request that has ended is reduced to what the audit needs; absent: never. */
   readonly retentionDays?: number
 }

@@ -7,6 +7,7 @@ import { orderDigests } from './digest-order.ts'
 import type { CardKey, JobPayload, NoticeKey } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
 import { openExport, previewExport } from './exporting.ts'
+import { noteAddresses } from './former-address.ts'
 import { deliverNotice, type NoticeOrder, tellAdminsAll } from './notices.ts'
 import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
 import { erasePerson } from './person-erasure.ts'
@@ -54,6 +55,8 @@ export function createSystem(ports: Ports, settings: Settings) {
     openExport: (token: string) => openExport(ports, settings, token),
     /** Removes the details of what ended long ago; ends early when it is told to. */
     reduceOld: (stopping: AbortSignal) => reduceOld(ports, settings, stopping),
+    /** Notes which addresses are in use, once a day; ends early when it is told to. */
+    noteAddresses: (stopping: AbortSignal) => noteAddresses(ports, settings, stopping),
     erasePerson: (order: JobPayload<'erase-person'>) => erasePerson(ports, order),
     /** Orders the summaries whose hour has come. */
     orderDigests: () => orderDigests(ports, settings),

@@ -123,7 +123,7 @@ async function looked(
     return { people, answered: answered.people, names: undefined, faults }
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
   const wanted = { displayName, address: alias }
-  const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry))
+  const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry, template.naming))
   return { people, answered: answered.people, names, faults: [...faults, ...names.faults] }
 }
 

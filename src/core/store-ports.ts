@@ -1,6 +1,7 @@
 import type { AuditedState } from './audit.ts'
 import type { Proof } from './audit-report.ts'
 import type { AuditEntry, Delivery } from './events.ts'
+import type { ResourceName } from './former-address.ts'
 import type { Request, RequestState } from './request.ts'
 import type { Person, ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
@@ -54,6 +55,8 @@ export interface RequestStore {
   /** Writes the next version; throws when somebody else wrote first. */
   update(request: Request): Promise<void>
   list(query: RequestQuery): Promise<Request[]>
+  /** The newest request, without this one, that has created something of this name. */
+  lastCreated(tenantId: string, name: ResourceName, but: string): Promise<Request | undefined>
   /** Where these stand, those of them that there are, without reading them whole. */
   standing(requestIds: readonly string[]): Promise<Pick<Request, 'requestId' | 'status' | 'submittedAt' | 'queuedAt'>[]>
   /** The present versions of these, those of them that there are. */

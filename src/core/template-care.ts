@@ -146,7 +146,7 @@ async function exampleOf(
     template,
     typed,
     { ...telling, metadata },
-    async () => true,
+    async () => 'free',
   )
   if (faults.length > 0) return undefined
   if (!isMailboxKind(template.kind))

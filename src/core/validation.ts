@@ -33,6 +33,8 @@ export const faultCodes = [
   'not-a-date',
   'fixed',
   'blocked-word',
+  'reserved-name',
+  'former-address',
   'characters',
   'too-many-people',
   'access-not-allowed',

@@ -32,6 +32,10 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'not-a-date': 'It is no date as YYYY-MM-DD.',
   fixed: 'The template sets this; `suggestion` is its value. Leave it out.',
   'blocked-word': 'The name has a word that the organisation does not allow in names.',
+  'reserved-name':
+    'Certificate authorities, registrars or mail systems trust this address. Only a template that allows the name gives it; `suggestion` is another one.',
+  'former-address':
+    'The address belonged to another person or resource; `detail` names the day from which it is free. `suggestion` is free now.',
   characters: 'The name has characters that the template does not allow; `suggestion` lists them.',
   'too-many-people': 'More people are given access than the template allows; `suggestion` is the most.',
   'access-not-allowed': 'The template does not give this level of access.',

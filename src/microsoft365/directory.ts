@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Account, type Directory, type MailDomains, type Profile, TenantError } from '../core/index.ts'
 import { accountsOf, findPeople, isExternal } from './accounts.ts'
+import { addressesInUse, deletedMail, deletedSite } from './addresses.ts'
 import type { CallService } from './call.ts'
 import { readAs } from './call.ts'
 import { type Exchange, heldBy, localPartOf, reachedBy } from './exchange.ts'
@@ -50,11 +51,12 @@ export function createDirectory(parts: DirectoryParts): Directory {
     isExternal: (personId) => isExternal(graph, theDomains, personId),
     async isSiteAddressFree(alias) {
       // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.
-      const [groups, isSite] = await Promise.all([
+      const [groups, isSite, deletedAt] = await Promise.all([
         graph.groupsByNickname(alias),
         sharePoint.siteExists(sharePoint.addressOf(alias)),
+        deletedSite(graph, alias),
       ])
-      return groups.length === 0 && !isSite
+      return groups.length === 0 && !isSite && !deletedAt
     },
     unknownToExchange: (people) => unknownToExchange(exchange, people),
     async isMailboxNameFree(address) {
@@ -65,6 +67,9 @@ export function createDirectory(parts: DirectoryParts): Directory {
       return free && !held
     },
     isMailAddressFree: async (address) => isFree(reachedBy(address)),
+    deletedMail: (address) => deletedMail(graph, address),
+    deletedSite: (alias) => deletedSite(graph, alias),
+    addressesInUse: () => addressesInUse(graph, sharePoint.siteRoot),
     mailDomains: theDomains,
     findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
     similar: (query) => similar(parts, query),

@@ -4,6 +4,8 @@ import { type Call, type CallService, readAs } from './call.ts'
 
 const onePage = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
 type How = Pick<Call, 'headers' | 'signal'>
+/** The pages of ten million entries. */
+const mostPages = 10_000
 interface Page<T> {
   readonly found: readonly T[]
   readonly next: string | undefined
@@ -29,6 +31,17 @@ export function createPages(call: CallService, root: string, service: string) {
   }
 
   return {
+    /** The pages of a list of any length, one after the other. Follows links of this directory only. */
+    async *pages<S extends z.ZodType>(url: string, item: S, purpose: string): AsyncGenerator<readonly z.output<S>[]> {
+      let next: string | undefined = url
+      for (let count = 0; next !== undefined; count += 1) {
+        if (!next.startsWith(`${root}/`) || count === mostPages) throw foreignPage(service)
+        const read: Page<z.output<S>> | undefined = await page(next, item, purpose)
+        if (!read) return
+        yield read.found
+        next = read.next
+      }
+    },
     /** All entries of a list, page by page. Follows links of this directory only. */
     async list<S extends z.ZodType>(url: string, item: S, purpose: string, signal?: AbortSignal) {
       const found: z.output<S>[] = []

@@ -59,7 +59,7 @@ export type Graph = ReturnType<typeof createGraph>
 export function createGraph(call: CallService, directoryUrl: string, extension: string) {
   const root = `${directoryUrl}/v1.0`
   const byName = (uniqueName: string) => `${root}/groups(uniqueName=${segment(quoted(uniqueName))})`
-  const { list, first } = createPages(call, root, graph)
+  const { list, first, pages } = createPages(call, root, graph)
   const bind = (ids: readonly string[]) => ids.map((id) => `${root}/users/${id}`)
 
   async function user(path: string, purpose: string): Promise<UserEntry | undefined> {
@@ -71,6 +71,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
   return {
     list,
     first,
+    pages,
     root,
     /** By object id. An answer about somebody else is none. */
     async user(id: string): Promise<UserEntry | undefined> {

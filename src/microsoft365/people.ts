@@ -76,7 +76,7 @@ export async function unknownToExchange(
 
 /**
  * Whether an account has this sign-in name or this address, also one without a mailbox, which Exchange does not show; or
- * a deleted one that can still be restored with the address (List deletedItems: for 30 days; `$filter` as on users).
+ * a deleted account or group can still be restored with the address (List deletedItems: for 30 days; `$filter` as on users).
  */
 export async function isHeldByAccount(
   graph: Graph,
@@ -86,6 +86,7 @@ export async function isHeldByAccount(
   const filters = {
     users: [`userPrincipalName eq ${quoted(userPrincipalName)}`, ...isAddress].join(' or '),
     'directory/deletedItems/microsoft.graph.user': `mail eq ${quoted(address)}`,
+    'directory/deletedItems/microsoft.graph.group': `mail eq ${quoted(address)}`,
   }
   const found = await Promise.all(
     Object.entries(filters).map(([path, $filter]) =>

@@ -7,6 +7,8 @@ import { now, type Tenant } from './tenant.ts'
 import {
   addObject,
   allGroups,
+  deletedGroups,
+  deleteGroup,
   findGroup,
   findUnifiedByNickname,
   type Group,
@@ -66,6 +68,21 @@ export function groupOperations(tenant: Tenant, settings: GraphSettings): readon
       path: byId,
       handle: (call) => changeGroup(tenant, settings, call, group(call)),
     },
+    {
+      name: 'graph.groups.delete',
+      method: 'DELETE',
+      path: byId,
+      handle: (call) => {
+        deleteGroup(tenant, group(call))
+        return { status: 204 }
+      },
+    },
+    {
+      name: 'graph.deletedItems.groups',
+      method: 'GET',
+      path: /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.group$/,
+      handle: (call) => listDeleted(tenant, settings, call),
+    },
   ]
 }
 
@@ -112,6 +129,15 @@ function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply 
   const fields = selected === null ? '' : `(${selected})`
   const context = { '@odata.context': `${url}/v1.0/$metadata#groups${fields}` }
   return { status: 200, body: { ...context, ...page(found, call.query, `${url}/v1.0/groups`) } }
+}
+
+function listDeleted(tenant: Tenant, { url }: GraphSettings, call: Call): Reply {
+  const filter = call.query.get('$filter')
+  const found = deletedGroups(tenant)
+    .filter(filter === null ? () => true : parseFilter(filter))
+    .map((doc) => select(doc, call.query, Object.keys(doc)))
+  const context = { '@odata.context': `${url}/v1.0/$metadata#groups` }
+  return { status: 200, body: { ...context, ...page(found, call.query, `${url}${call.path}`) } }
 }
 
 function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: string | undefined): Group {

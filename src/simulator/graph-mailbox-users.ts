@@ -1,5 +1,6 @@
 import { badRequest, type GraphSettings, notFound, refuse } from './graph-wire.ts'
 import { page, parseFilter, select } from './odata.ts'
+import { deletedPeople } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import { deletedAccounts, enableAccount, findMailbox, type Mailbox, upnOf } from './tenant-mailboxes.ts'
 import { asRecord, type Call, type Operation, type Reply } from './wire.ts'
@@ -22,6 +23,7 @@ export function accountDoc(mailbox: Mailbox): Record<string, unknown> {
     surname: held('LastName'),
     userPrincipalName: upnOf(mailbox),
     mail: mailbox.addresses[0],
+    proxyAddresses: mailbox.addresses.map((address, index) => `${index === 0 ? 'SMTP' : 'smtp'}:${address}`),
     mailNickname: mailbox.alias,
     accountEnabled: mailbox.accountEnabled,
     userType: 'Member',
@@ -56,14 +58,14 @@ export function changeAccount(tenant: Tenant, call: Call): Reply {
   return { status: 204 }
 }
 
-/** Deleted users: the accounts of removed mailboxes. */
+/** Deleted users: people, and the accounts of removed mailboxes. */
 export const listDeleted = (tenant: Tenant, { url }: GraphSettings): Operation => ({
   name: 'graph.deletedItems.users',
   method: 'GET',
   path: /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.user$/,
   handle: (call) => {
     const filter = call.query.get('$filter')
-    const found = deletedAccounts(tenant)
+    const found = [...deletedPeople(tenant), ...deletedAccounts(tenant)]
       .filter(filter === null ? () => true : parseFilter(filter))
       .map((doc) => select(doc, call.query, Object.keys(doc)))
     const context = { '@odata.context': `${url}/v1.0/$metadata#users` }

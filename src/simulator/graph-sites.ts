@@ -8,7 +8,7 @@ import { type Call, type Operation, type Reply, text } from './wire.ts'
 /** Sites as Graph shows them: of a group, by host and path, by id. */
 export function siteOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
   const shown = (call: Call, site: Site | undefined): Reply => {
-    if (!site || !isReady(site)) return refuse(call, 404, 'itemNotFound', 'Requested site could not be found')
+    if (!site || !isShown(tenant, site)) return refuse(call, 404, 'itemNotFound', 'Requested site could not be found')
     const doc = siteDoc(site, settings.url)
     const context = `${settings.url}/v1.0/$metadata#sites/$entity`
     return { status: 200, body: { '@odata.context': context, ...select(doc, call.query, Object.keys(doc)) } }
@@ -19,6 +19,19 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
       method: 'GET',
       path: /^\/v1\.0\/sites$/,
       handle: (call) => searchSites(tenant, settings, call),
+    },
+    {
+      name: 'graph.sites.getAllSites',
+      method: 'GET',
+      path: /^\/v1\.0\/sites\/getAllSites$/,
+      handle: (call) => {
+        const found = allSites(tenant)
+          .filter((site) => isShown(tenant, site))
+          .map((site) => siteDoc(site, settings.url))
+          .map((doc) => select(doc, call.query, Object.keys(doc)))
+        const context = { '@odata.context': `${settings.url}/v1.0/$metadata#sites` }
+        return { status: 200, body: { ...context, ...page(found, call.query, `${settings.url}${call.path}`) } }
+      },
     },
     {
       name: 'graph.groups.site',
@@ -56,6 +69,10 @@ export function siteOperations(tenant: Tenant, settings: GraphSettings): readonl
   ]
 }
 
+/** A site whose group was deleted is gone with it; its address stays held. */
+const isShown = (tenant: Tenant, site: Site): boolean =>
+  isReady(site) && (site.groupId === undefined || findGroup(tenant, 'id', site.groupId) !== undefined)
+
 /**
  * "Search for sites": free text over what a site says of itself, all words of it, with `*` any that begin so. An app finds
  * every site, whoever may open it.
@@ -65,7 +82,7 @@ function searchSites(tenant: Tenant, { url }: GraphSettings, call: Call): Reply 
   if (search.trim() === '') return refuse(call, 400, 'invalidRequest', 'A search needs words.')
   const wanted = search.toLowerCase().split(/\s+/)
   const found = allSites(tenant)
-    .filter(isReady)
+    .filter((site) => isShown(tenant, site))
     .filter(({ doc, path }) => {
       const words = `${doc.title} ${doc.description} ${path}`.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u)
       const has = (one: string) =>

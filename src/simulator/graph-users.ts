@@ -97,10 +97,10 @@ function person(tenant: Tenant, call: Call): Person {
   return personNow(tenant, id) ?? notFound(call, id)
 }
 
-/** The list is of people; a `$search` finds the accounts of mailboxes too, as in Graph. */
+/** The whole list, and a `$search`, have the accounts of mailboxes too. A `$filter` finds people alone, unlike in Graph. */
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
   const filter = call.query.get('$filter')
-  const accounts = call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
+  const accounts = filter === null || call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
   const found = [...peopleNow(tenant).map(userDoc), ...accounts]
     .filter(filter === null ? () => true : parseFilter(filter))
     .filter(searchTest(call, searchable))

@@ -1,5 +1,5 @@
-import { contoso, findPerson, type Person } from './contoso.ts'
-import type { Tenant } from './tenant.ts'
+import { addressesOf, contoso, findPerson, type Person } from './contoso.ts'
+import { stamp, type Tenant } from './tenant.ts'
 
 /** What can become of somebody's account: it is as Contoso began, may not sign in, or is gone from the directory. */
 export const accountStates = ['active', 'blocked', 'deleted'] as const
@@ -7,7 +7,7 @@ type AccountState = (typeof accountStates)[number]
 
 /** Blocks, deletes or restores the account of a person of Contoso. */
 export function setAccount(tenant: Tenant, { id }: Person, state: AccountState): void {
-  tenant.run('insert or replace into people_changed (id, state) values (?, ?)', id, state)
+  tenant.run('insert or replace into people_changed (id, state, changed_at) values (?, ?, ?)', id, state, stamp())
 }
 
 /** A person as the directory has them now, by object id or userPrincipalName; undefined of nobody, and of who was deleted. */
@@ -21,6 +21,17 @@ export function peopleNow(tenant: Tenant): Person[] {
   const changed = new Map(tenant.rows('select id, state from people_changed').map(({ id, state }) => [id, state]))
   return contoso.people.flatMap((person) => asNow(person, changed.get(person.id)) ?? [])
 }
+
+/** People who were deleted, as Graph lists deleted users: Entra ID frees the sign-in name, which has the id before it from then on. */
+export const deletedPeople = (tenant: Tenant): Record<string, unknown>[] =>
+  tenant.rows("select id, changed_at from people_changed where state = 'deleted'").flatMap(({ id, changed_at }) => {
+    const person = findPerson(String(id))
+    if (!person) return []
+    const userPrincipalName = `${person.id.replaceAll('-', '')}${person.userPrincipalName}`
+    const { displayName } = person
+    const mail = addressesOf(person)[0] ?? null
+    return [{ id: person.id, displayName, userPrincipalName, mail, deletedDateTime: changed_at }]
+  })
 
 const stateOf = (tenant: Tenant, id: string) =>
   tenant.row('select state from people_changed where id = ?', id)?.['state']

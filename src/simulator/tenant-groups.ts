@@ -86,6 +86,27 @@ export function updateGroup(
   )
 }
 
+/** Deletes a group with its memberships. One with mail is kept among the deleted ones, with its name; a security group is not. */
+export function deleteGroup(tenant: Tenant, { id, unified, mailNickname, doc }: Group): void {
+  if (unified)
+    tenant.run(
+      'insert into deleted_groups (id, mail_nickname, display_name, deleted_at) values (?, ?, ?, ?)',
+      ...[id, mailNickname, String(doc['displayName']), stamp()],
+    )
+  tenant.run('delete from memberships where group_id = ? or object_id = ?', id, id)
+  tenant.run('delete from groups where id = ?', id)
+}
+
+/** Deleted groups as Graph lists them. Entra ID forgets them after 30 days, this tenant never. */
+export const deletedGroups = (tenant: Tenant): Record<string, unknown>[] =>
+  tenant.rows('select * from deleted_groups order by rowid').map((row) => ({
+    id: row['id'],
+    displayName: row['display_name'],
+    mail: `${row['mail_nickname']}@${defaultDomain}`,
+    mailNickname: row['mail_nickname'],
+    deletedDateTime: row['deleted_at'],
+  }))
+
 export const objectsOf = (tenant: Tenant, groupId: string, role: Role): string[] =>
   tenant
     .rows('select object_id from memberships where group_id = ? and role = ? order by rowid', groupId, role)

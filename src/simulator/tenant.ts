@@ -41,7 +41,9 @@ const schema = `
   create table if not exists deleted_accounts (
     id text primary key, user_principal_name text not null, mail text not null, display_name text not null,
     deleted_at text not null);
-  create table if not exists people_changed (id text primary key, state text not null);
+  create table if not exists people_changed (id text primary key, state text not null, changed_at text);
+  create table if not exists deleted_groups (
+    id text primary key, mail_nickname text not null, display_name text not null, deleted_at text not null);
   create table if not exists installed_apps (
     id text primary key, user_id text not null, app_id text not null, unique (user_id, app_id));
   create table if not exists seeds (name text primary key);
@@ -95,11 +97,16 @@ export function openTenant(dataDir: string): Tenant {
 
 /** What tables of an older version lack. */
 function addLateColumns(db: DatabaseSync): void {
-  const known = db
-    .prepare('pragma table_info(calls)')
-    .all()
-    .map(({ name }) => name)
-  if (!known.includes('traceparent')) db.exec('alter table calls add column traceparent text')
+  for (const [table, column] of [
+    ['calls', 'traceparent'],
+    ['people_changed', 'changed_at'],
+  ] as const) {
+    const known = db
+      .prepare(`pragma table_info(${table})`)
+      .all()
+      .map(({ name }) => name)
+    if (!known.includes(column)) db.exec(`alter table ${table} add column ${column} text`)
+  }
 }
 
 function seedGroups(tenant: Tenant): void {

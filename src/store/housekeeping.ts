@@ -13,10 +13,12 @@ interface Housekeeping {
   readonly warn: (fields: object, message: string) => void
   /** Removes the details of what ended long ago, until it is told to stop. */
   readonly reduce?: (stopping: AbortSignal) => Promise<unknown>
+  /** Notes which addresses are in use, until it is told to stop. */
+  readonly noteAddresses?: (stopping: AbortSignal) => Promise<unknown>
 }
 
 /** Forgets what is old a minute after the start and then every hour, in one of all processes. Returns what ends it. */
-export function startHousekeeping({ database, stores, now, warn, reduce }: Housekeeping): () => void {
+export function startHousekeeping({ database, stores, now, warn, reduce, noteAddresses }: Housekeeping): () => void {
   let timer: NodeJS.Timeout | undefined
   const stopping = new AbortController()
   const turn = () => {
@@ -30,6 +32,8 @@ export function startHousekeeping({ database, stores, now, warn, reduce }: House
           (error: unknown) => ({ error }),
         )
         await forgetOld(stores, now())
+        // Last: Microsoft 365 may be slow to answer, or away.
+        await noteAddresses?.(stopping.signal)
         if (failed) throw failed.error
       })
       .catch((error: unknown) => warn({ err: error }, 'what is old could not be forgotten'))

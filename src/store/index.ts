@@ -13,6 +13,7 @@ import { createDirectorySightings } from './directory-sightings.ts'
 import { createDraftStore } from './drafts.ts'
 import { createExportTickets } from './export-tickets.ts'
 import { createExportSource } from './exports.ts'
+import { createFormerAddresses } from './former-addresses.ts'
 import { createHealthWatchStore } from './health-watch.ts'
 import { createIdempotencyKeys } from './idempotency-keys.ts'
 import { createInbox } from './inbox.ts'
@@ -48,6 +49,7 @@ type StorePorts = Pick<
   | 'delegations'
   | 'nameCounters'
   | 'reservations'
+  | 'addresses'
   | 'drafts'
   | 'deliveries'
   | 'endpoints'
@@ -88,6 +90,7 @@ export function createStores(database: Database, auditKey: Uint8Array = randomBy
     delegations: createDelegationStore(database),
     nameCounters: createNameCounters(database),
     reservations: createReservations(database),
+    addresses: createFormerAddresses(database, auditKey),
     drafts: createDraftStore(database),
     deliveries: createDeliveryStore(database),
     endpoints: createWebhookEndpointStore(database),

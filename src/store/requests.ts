@@ -47,6 +47,13 @@ export function createRequestStore(database: Database): RequestStore {
     find: (requestId) => one('SELECT body FROM requests WHERE request_id = $1', [requestId]),
     findByNumber: (tenantId, number) =>
       one('SELECT body FROM requests WHERE tenant_id = $1 AND number = $2', [tenantId, number]),
+    lastCreated: (tenantId, name, but) =>
+      one(
+        `SELECT body FROM requests WHERE tenant_id = $1 AND request_id <> $3
+           AND ${'alias' in name ? `body ->> 'alias' = $2` : `(body ->> 'address' = $2 OR body ->> 'aliasAddress' = $2)`}
+           AND body -> 'steps' @> '[{"status": "done"}]' ORDER BY number DESC LIMIT 1`,
+        [tenantId, 'alias' in name ? name.alias : name.address, but],
+      ),
     lock: (requestId) => one('SELECT body FROM requests WHERE request_id = $1 FOR UPDATE', [requestId]),
 
     async update(request) {

@@ -73,6 +73,7 @@ export function storeInMemory(): Pick<
         return request
       },
       find: async (id) => now(id),
+      lastCreated: async () => undefined,
       lock: async (id) => now(id),
       update: async (request) => {
         if (now(request.requestId)?.version !== request.version - 1) throw new Error('somebody else wrote first')

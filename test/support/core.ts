@@ -6,6 +6,7 @@ import {
   type Candidate,
   createProvisioning,
   type Directory,
+  type HeldAddress,
   isForMailbox,
   isForSite,
   mailboxSteps,
@@ -44,6 +45,10 @@ export interface World {
   readonly managers: Map<string, Account>
   /** What the tenant holds already: addresses of sites, names of mailboxes, mail addresses. */
   readonly taken: Set<string>
+  /** What was deleted and can be restored, by its address or alias. */
+  readonly deleted: Map<string, Date>
+  /** The addresses that are in use. */
+  inUse: readonly HeldAddress[]
   /** What the tenant has whose names begin like what is asked for, whatever that is. */
   similar: readonly Candidate[]
   /** Ids of people whom Exchange does not know. */
@@ -105,6 +110,8 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     profiles: new Map(),
     managers: new Map([[kim.id, dana]]),
     taken: new Set(),
+    deleted: new Map(),
+    inUse: [],
     similar: [],
     withoutMailbox: new Set(),
     guests: new Set(),
@@ -253,6 +260,11 @@ function directoryOf(world: World, database: Database): Directory {
     isMailboxNameFree: (address) =>
       ask('isMailboxNameFree', () => !world.taken.has(address) && !world.taken.has(address.split('@')[0] ?? '')),
     isMailAddressFree: (address) => ask('isMailAddressFree', () => !world.taken.has(address)),
+    deletedMail: (address) => ask('deletedMail', () => world.deleted.get(address)),
+    deletedSite: (alias) => ask('deletedSite', () => world.deleted.get(alias)),
+    async *addressesInUse() {
+      yield await ask('addressesInUse', () => world.inUse)
+    },
     mailDomains: () => ask('mailDomains', () => mailDomains),
     findProvisionedGroup: () => ask('findProvisionedGroup', () => undefined),
     similar: () => ask('similar', () => world.similar),

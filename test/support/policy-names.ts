@@ -32,6 +32,6 @@ export async function names(
     template,
     typed,
     { metadata: answers },
-    async () => true,
+    async () => 'free',
   )
 }

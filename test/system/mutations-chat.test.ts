@@ -107,7 +107,7 @@ describe('mutations of the data of each card verb', () => {
       'admin.reject',
       'admin.reassign',
     ])
-      subjects.set(verb, (await asksFor(kim, { ...inputs, displayName: verb })).requestId)
+      subjects.set(verb, (await asksFor(kim, { ...inputs, displayName: `${verb} mutated` })).requestId)
     subjects.set('bystander', (await asksFor(omar, { ...inputs, displayName: 'Bystander' })).requestId)
   })
   const versionOf = async (requestId: string): Promise<number> =>

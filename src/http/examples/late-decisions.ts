@@ -61,7 +61,7 @@ export const retryRequestExamples = {
       details: {
         displayName: 'Apollo',
         description: '',
-        alias: 'apollo',
+        alias: 'wg-apollo',
         owners: ['11111111-aaaa-4aaa-8aaa-000000000001'],
         metadata: {},
         labelId: '',

@@ -70,7 +70,7 @@ export const previewRequestExamples = {
       kind: 'sharedMailbox',
       templateId: '5a7c9e1b-3d5f-4a7c-9e1b-3d5f7a9c1e55',
       templateVersion: 1,
-      names: { displayName: 'Lost property', free: true, final: true, address: 'lost-property@contoso.example' },
+      names: { displayName: 'Lost property', free: true, final: true, address: 'shared-lost-property@contoso.example' },
       approvals: [],
       defaults: [],
       warnings: [
