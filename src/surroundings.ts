@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdir, readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import type { Environment } from './config.ts'
+import { type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
 import type { Settings } from './core/index.ts'
 import { type Simulator, startSimulator } from './simulator/server.ts'
 
@@ -49,8 +49,8 @@ export async function findSurroundings(config: Environment): Promise<Surrounding
   const local = config.MODE === 'local'
   const dataDir = config.DATA_DIR ?? 'data'
   await mkdir(dataDir, { recursive: true })
-  const elsewhere = config.LOGIN_URL ?? config.DIRECTORY_URL ?? config.SHAREPOINT_URL ?? config.EXCHANGE_URL
-  const simulator = local && elsewhere === undefined ? await simulate(config, dataDir) : undefined
+  const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
+  const simulator = local && !elsewhere ? await simulate(config, dataDir) : undefined
   const port = config.PORT === 0 ? await freePort() : config.PORT
   const host = config.HOST ?? (local ? '127.0.0.1' : '0.0.0.0')
   const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${port}`
@@ -63,11 +63,11 @@ export async function findSurroundings(config: Environment): Promise<Surrounding
     dataDir,
     tenantId: config.TENANT_ID ?? contoso.tenantId,
     clientId: config.CLIENT_ID ?? contoso.clientId,
-    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? 'https://login.microsoftonline.com',
-    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? 'https://graph.microsoft.com',
+    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? microsoftAddresses.LOGIN_URL,
+    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? microsoftAddresses.DIRECTORY_URL,
     sharePointUrl,
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
-    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? 'https://outlook.office365.com',
+    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? microsoftAddresses.EXCHANGE_URL,
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     teamsAppId: config.TEAMS_APP_ID,
     admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,

@@ -54,6 +54,8 @@ const composition = new Set([
   'playground-process',
   'playground-loopback',
   'config',
+  'addresses',
+  'database-address',
   'log',
   'metrics',
   'metrics-readings',
