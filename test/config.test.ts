@@ -262,7 +262,7 @@ describe('the address of PostgreSQL in production', () => {
   })
 
   it('reads the environment as the driver does', () => {
-    onTestFinished(() => vi.unstubAllEnvs())
+    onTestFinished(() => void vi.unstubAllEnvs())
     expect(server('postgres:///q')).toEqual([])
     vi.stubEnv('PGHOST', 'db.contoso.example')
     expect(server('postgres:///q').join()).toContain('verify the server db.contoso.example')

@@ -49,10 +49,12 @@ export function explainRefusal(error: unknown, databaseUrl: string): unknown {
     return explained(
       `The PostgreSQL server ${host} does not accept TLS, which its address (DATABASE_URL) requires: set ssl = on at the server.`,
     )
-  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    const names = Object(Reflect.get(error, 'cert')).subjectaltname ?? 'no name'
     return explained(
-      `The certificate of the PostgreSQL server is for another host than ${host} (${error.message}): write a name of the certificate into its address (DATABASE_URL).`,
+      `The certificate of the PostgreSQL server is for another host than ${host} (it names ${names}): write a name of the certificate into its address (DATABASE_URL).`,
     )
+  }
   if (code === 'CERT_HAS_EXPIRED')
     return explained(`The certificate of the PostgreSQL server ${host} has expired: renew it at the server.`)
   if (/CERT|^UNABLE_TO_|^INVALID_(CA|PURPOSE)$|^PATH_LENGTH_EXCEEDED$/.test(code))
