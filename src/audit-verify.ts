@@ -1,3 +1,4 @@
+import './private-umask.ts'
 import { existsSync } from 'node:fs'
 import { assertSafeServer } from './database-address.ts'
 import { readKey } from './store/audit-key.ts'

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
+import { ConfigurationError, type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
 import type { Settings } from './core/index.ts'
 import { type Simulator, startSimulator } from './simulator/server.ts'
+import { foreignWriters, makePrivate } from './store/index.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
 export interface Surroundings {
@@ -44,11 +45,17 @@ const contoso = {
 /** Subscribers of this machine, which is where people try webhooks out. */
 const loopback = ['127.0.0.0/8', '::1/128']
 
-/** Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. */
-export async function findSurroundings(config: Environment): Promise<Surroundings> {
+/**
+ * Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. Nobody else can
+ * read DATA_DIR from then on. Throws a {@link ConfigurationError} in production when other users can write to it.
+ */
+export async function findSurroundings(
+  config: Environment,
+  warn: (message: string) => void = () => undefined,
+): Promise<Surroundings> {
   const local = config.MODE === 'local'
   const dataDir = config.DATA_DIR ?? 'data'
-  await mkdir(dataDir, { recursive: true })
+  keepToOurselves(dataDir, { refuses: !local, warn })
   const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
   const simulator = local && !elsewhere ? await simulate(config, dataDir) : undefined
   const port = config.PORT === 0 ? await freePort() : config.PORT
@@ -78,6 +85,22 @@ export async function findSurroundings(config: Environment): Promise<Surrounding
     mailAppClients: config.MAIL_APP_CLIENTS,
     simulator,
   }
+}
+
+/** `refuses`: a folder that others could have changed, or whose permissions cannot be restricted, is a fault. */
+function keepToOurselves(dataDir: string, options: { refuses: boolean; warn: (message: string) => void }): void {
+  const faults = options.refuses ? foreignWriters(dataDir) : []
+  if (faults.length > 0) throw new ConfigurationError(faults)
+  const { changed, wereWritable, refused } = makePrivate(dataDir)
+  const [first] = refused
+  if (first !== undefined) {
+    const fault = `The permissions of ${refused.length} files in DATA_DIR cannot be restricted to this user, such as ${first}.`
+    if (options.refuses) throw new ConfigurationError([fault])
+    options.warn(fault)
+  }
+  if (changed === 0) return
+  const until = wereWritable > 0 ? `; other users of the machine could write to ${wereWritable} of them before` : ''
+  options.warn(`The permissions of ${changed} files in DATA_DIR were restricted to this user${until}.`)
 }
 
 function simulate(config: Environment, dataDir: string): Promise<Simulator> {

@@ -50,7 +50,7 @@ describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => 
     const connectionsNow = async () => {
       const { rows } = await app.database.query<{ name: string; ssl: boolean; query: string }>(
         `select application_name as name, ssl, query from pg_stat_activity join pg_stat_ssl using (pid)
-         where backend_type = 'client backend'`,
+         where backend_type = 'client backend' and usename is not null`,
       )
       return rows
     }

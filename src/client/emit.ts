@@ -1,3 +1,4 @@
+import './private-umask.ts'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, globSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
