@@ -52,6 +52,6 @@ describe('entry points', () => {
 
   it('share a file that does nothing else', () => {
     for (const path of ['src/private-umask.ts', 'src/client/private-umask.ts'])
-      expect(readFileSync(path, 'utf8')).toMatch(/^\/\*\*[^]*?\*\/\nprocess\.umask\(0o077\)\n$/)
+      expect(readFileSync(path, 'utf8')).toMatch(/^\/\*\*[\s\S]*?\*\/\nprocess\.umask\(0o077\)\n$/)
   })
 })
