@@ -74,12 +74,9 @@ export interface Substitutes {
 
 /** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
 export async function createApp(config: Environment, substitutes: Substitutes = {}): Promise<App> {
-  const surroundings = await findSurroundings(config)
-  const log = createLog(
-    config.LOG_LEVEL ?? (surroundings.local ? 'warn' : 'info'),
-    secretsOf(config),
-    substitutes.writeLog,
-  )
+  const level = config.LOG_LEVEL ?? (config.MODE === 'local' ? 'warn' : 'info')
+  const log = createLog(level, secretsOf(config), substitutes.writeLog)
+  const surroundings = await findSurroundings(config, (message) => log.warn({}, message))
   const database = await openDatabase({
     dataDir: surroundings.dataDir,
     ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),

@@ -1,5 +1,7 @@
+import './private-umask.ts'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { assertSafeServer } from './database-address.ts'
 import { moveStore } from './move-store.ts'
 import { keyFile } from './store/audit-key.ts'
 import { backUpStore } from './store/backup.ts'
@@ -26,7 +28,9 @@ async function main(): Promise<void> {
 }
 
 async function toServer(dataDir: string, databaseUrl: string): Promise<void> {
-  if (!/^postgres(ql)?:\/\//.test(databaseUrl)) throw new Error('--to must be a postgres:// address.')
+  if (!/^postgres(ql)?:\/\//.test(databaseUrl) || !URL.canParse(databaseUrl))
+    throw new Error('--to must be a postgres:// address.')
+  assertSafeServer(databaseUrl, process.env['MODE'], '--to')
   const moved = await moveStore({ dataDir, databaseUrl, auditSecret: process.env['AUDIT_SECRET'] || undefined })
   const jobs = moved.waitingJobs === 1 ? '1 job that waits' : `${moved.waitingJobs} jobs that wait`
   process.stdout.write(

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { isLoopbackHost, isLoopbackUrl } from './addresses.ts'
 import { network, webhookSecret } from './core/index.ts'
+import { unsafeServer } from './database-address.ts'
 
 const port = z.coerce
   .number('must be a number')
@@ -51,6 +53,7 @@ const keySecret = z
 const id = z.uuid().toLowerCase()
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .refine((text) => !URL.canParse(text) || !new URL(text).username, 'must have no user name: it is not used')
   .transform((text) => text.replace(/\/+$/, ''))
 
 /** The environment, as `.env.example` lists it. Empty values count as absent. */
@@ -183,11 +186,13 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
   const mode = given['MODE'] ?? 'local'
   faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)))
+  if (mode === 'production' && variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') faults.push(uncheckedCertificates)
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   return parsed.data
 }
 
-const tenantAddresses = [
+/** The settings that say where the tenant answers. */
+export const tenantAddresses = [
   'LOGIN_URL',
   'DIRECTORY_URL',
   'SHAREPOINT_URL',
@@ -210,8 +215,13 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
   // Our tokens go there, and links on cards lead there.
   const plain = tenantAddresses.filter((name) => given[name]?.startsWith('http:'))
   faults.push(...plain.map((name) => `${name} must be an https address when MODE=production.`))
+  const server = given['DATABASE_URL'] === undefined ? undefined : unsafeServer(given['DATABASE_URL'])
+  if (server !== undefined) faults.push(server)
   return faults
 }
+
+const uncheckedCertificates =
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of every certificate: remove it when MODE=production. NODE_EXTRA_CA_CERTS=<file> adds an authority.'
 
 /**
  * Registrations that would have to be apart (docs/app-registrations.md): a token that anybody gets for an API must be none
@@ -230,14 +240,40 @@ function sharedRegistrations(given: Record<string, string | undefined>): string[
   return faults
 }
 
-/** Without an app id the bot takes no tokens, so nobody but this machine may reach it. */
+/** Without an app id the bot accepts activities without a token, so nobody else may reach it, and it may reach no real tenant. */
 function localFaults(given: Record<string, string | undefined>): string[] {
+  if (given['MICROSOFT_APP_ID'] !== undefined) return []
   const host = given['HOST']
-  const loopback = host === undefined || host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
-  if (loopback || given['MICROSOFT_APP_ID'] !== undefined) return []
-  return [
-    'HOST must be a loopback address such as 127.0.0.1 unless MICROSOFT_APP_ID is set: without it the bot takes no tokens.',
-  ]
+  const open =
+    host === undefined || isLoopbackHost(host)
+      ? []
+      : [
+          'HOST must be a loopback address such as 127.0.0.1 unless MICROSOFT_APP_ID is set: without it the bot takes no tokens.',
+        ]
+  return [...open, ...realTenantFaults(given)]
+}
+
+/** Microsoft's addresses, where a tenant that is elsewhere answers unless told otherwise. The site's address has none. */
+export const microsoftAddresses = {
+  LOGIN_URL: 'https://login.microsoftonline.com',
+  DIRECTORY_URL: 'https://graph.microsoft.com',
+  EXCHANGE_URL: 'https://outlook.office365.com',
+} as const
+
+/** Anybody could speak in the chat of such a bot in another person's name, and be given sites and mailboxes of a real tenant. */
+function realTenantFaults(given: Record<string, string | undefined>): string[] {
+  const named = tenantAddresses.filter((name) => given[name] !== undefined)
+  const remedy = 'set MICROSOFT_APP_ID and its credentials, so that the bot takes tokens, or use a simulated tenant'
+  const real = named
+    .filter((name) => !isLoopbackUrl(given[name] ?? ''))
+    .map(
+      (name) => `${name} must be a loopback address such as http://127.0.0.1:3979 without MICROSOFT_APP_ID: ${remedy}.`,
+    )
+  // One address turns the simulator off, and those that are not given are Microsoft's then.
+  const missing = Object.entries(microsoftAddresses)
+    .filter(([name]) => named.length > 0 && given[name] === undefined)
+    .map(([name, address]) => `${name} must be set too, or it is ${address}: without MICROSOFT_APP_ID ${remedy}.`)
+  return [...real, ...missing]
 }
 
 const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`)

@@ -1,3 +1,4 @@
+import './private-umask.ts'
 import { existsSync } from 'node:fs'
 import { type App, createApp } from './app.ts'
 import { ConfigurationError, type Environment, readConfig, secretsOf } from './config.ts'

@@ -1,3 +1,4 @@
+import './private-umask.ts'
 import { ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import { Server } from 'node:net'

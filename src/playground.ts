@@ -64,8 +64,9 @@ async function startWindow(app: App, { userPrincipalName, part, port }: (typeof 
   if (!person) throw new Error(`contoso.json has no ${userPrincipalName}`)
   const name = person.displayName
   const folder = resolve(app.surroundings.dataDir, 'playground', person.givenName.toLowerCase())
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'playground.yml'), JSON.stringify(configFor(app, person), null, 2))
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const config = JSON.stringify(configFor(app, person), null, 2)
+  await writeFile(join(folder, 'playground.yml'), config, { mode: 0o600 })
   const child = run(app, folder, await freePort(port))
   const complaints = read(child.stderr)
   let expected = false

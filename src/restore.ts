@@ -1,3 +1,4 @@
+import './private-umask.ts'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { restoreStore } from './store/backup.ts'

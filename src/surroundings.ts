@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import type { Environment } from './config.ts'
+import { ConfigurationError, type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
 import { exportKeyOf, type Settings } from './core/index.ts'
 import { type Simulator, startSimulator } from './simulator/server.ts'
+import { foreignWriters, makePrivate } from './store/index.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
 export interface Surroundings {
@@ -44,13 +45,19 @@ const contoso = {
 /** Subscribers of this machine, which is where people try webhooks out. */
 const loopback = ['127.0.0.0/8', '::1/128']
 
-/** Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. */
-export async function findSurroundings(config: Environment): Promise<Surroundings> {
+/**
+ * Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. Nobody else can
+ * read DATA_DIR from then on. Throws a {@link ConfigurationError} in production when other users can write to it.
+ */
+export async function findSurroundings(
+  config: Environment,
+  warn: (message: string) => void = () => undefined,
+): Promise<Surroundings> {
   const local = config.MODE === 'local'
   const dataDir = config.DATA_DIR ?? 'data'
-  await mkdir(dataDir, { recursive: true })
-  const elsewhere = config.LOGIN_URL ?? config.DIRECTORY_URL ?? config.SHAREPOINT_URL ?? config.EXCHANGE_URL
-  const simulator = local && elsewhere === undefined ? await simulate(config, dataDir) : undefined
+  keepToOurselves(dataDir, { refuses: !local, warn })
+  const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
+  const simulator = local && !elsewhere ? await simulate(config, dataDir) : undefined
   const port = config.PORT === 0 ? await freePort() : config.PORT
   const host = config.HOST ?? (local ? '127.0.0.1' : '0.0.0.0')
   const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${port}`
@@ -63,11 +70,11 @@ export async function findSurroundings(config: Environment): Promise<Surrounding
     dataDir,
     tenantId: config.TENANT_ID ?? contoso.tenantId,
     clientId: config.CLIENT_ID ?? contoso.clientId,
-    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? 'https://login.microsoftonline.com',
-    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? 'https://graph.microsoft.com',
+    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? microsoftAddresses.LOGIN_URL,
+    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? microsoftAddresses.DIRECTORY_URL,
     sharePointUrl,
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
-    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? 'https://outlook.office365.com',
+    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? microsoftAddresses.EXCHANGE_URL,
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     teamsAppId: config.TEAMS_APP_ID,
     admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,
@@ -78,6 +85,22 @@ export async function findSurroundings(config: Environment): Promise<Surrounding
     mailAppClients: config.MAIL_APP_CLIENTS,
     simulator,
   }
+}
+
+/** `refuses`: a folder that others could have changed, or whose permissions cannot be restricted, is a fault. */
+function keepToOurselves(dataDir: string, options: { refuses: boolean; warn: (message: string) => void }): void {
+  const faults = options.refuses ? foreignWriters(dataDir) : []
+  if (faults.length > 0) throw new ConfigurationError(faults)
+  const { changed, wereWritable, refused } = makePrivate(dataDir)
+  const [first] = refused
+  if (first !== undefined) {
+    const fault = `The permissions of ${refused.length} files in DATA_DIR cannot be restricted to this user, such as ${first}.`
+    if (options.refuses) throw new ConfigurationError([fault])
+    options.warn(fault)
+  }
+  if (changed === 0) return
+  const until = wereWritable > 0 ? `; other users of the machine could write to ${wereWritable} of them before` : ''
+  options.warn(`The permissions of ${changed} files in DATA_DIR were restricted to this user${until}.`)
 }
 
 function simulate(config: Environment, dataDir: string): Promise<Simulator> {

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { ConfigurationError, readConfig, settingNames } from '../src/config.ts'
 import { bareEnvironment } from './support/bare-environment.ts'
 import { emptyStore } from './support/database.ts'
@@ -154,6 +154,140 @@ describe('the configuration', () => {
     expect(faultsOf({ HOST: '0.0.0.0' }).join()).toContain('loopback')
     expect(faultsOf({ HOST: '127.0.0.2' })).toEqual([])
     expect(faultsOf({ HOST: '0.0.0.0', MICROSOFT_APP_ID: production.MICROSOFT_APP_ID })).toEqual([])
+  })
+
+  const simulated = {
+    LOGIN_URL: 'http://127.0.0.1:3979',
+    DIRECTORY_URL: 'http://localhost:3979',
+    SHAREPOINT_URL: 'http://[::1]:3979',
+    SHAREPOINT_ADMIN_URL: 'http://127.0.0.2:3979',
+    EXCHANGE_URL: 'http://LOCALHOST:3979',
+  }
+
+  it('takes a tenant on this machine without an app id', () => {
+    expect(faultsOf(simulated)).toEqual([])
+    const { SHAREPOINT_ADMIN_URL: _, ...four } = simulated
+    expect(faultsOf(four)).toEqual([])
+  })
+
+  it.each(Object.keys(simulated))('refuses a real tenant in %s without an app id, and says what to set', (name) => {
+    const real = { ...simulated, [name]: 'https://graph.microsoft.com' }
+    expect(faultsOf(real)).toEqual([
+      expect.stringMatching(new RegExp(`^${name} must be a loopback address .*set MICROSOFT_APP_ID`)),
+    ])
+    expect(faultsOf({ ...real, MICROSOFT_APP_ID: production.MICROSOFT_APP_ID })).toEqual([])
+  })
+
+  it.each([
+    'http://127.0.0.1.evil.example',
+    'http://localhost.evil.example',
+    'http://localhost.',
+    'http://tenant.localhost',
+    'http://0.0.0.0',
+    'http://[::]',
+    'http://[::ffff:10.0.0.1]',
+    'https://10.0.0.1',
+  ])('does not take %s for this machine', (address) => {
+    expect(faultsOf({ ...simulated, DIRECTORY_URL: address }).join()).toContain(
+      'DIRECTORY_URL must be a loopback address',
+    )
+  })
+
+  it('takes an address with a user name for nothing at all', () => {
+    const faults = faultsOf({
+      ...simulated,
+      LOGIN_URL: 'http://127.0.0.1@evil.example',
+      EXCHANGE_URL: 'http://a@127.0.0.1',
+    })
+    expect(faults.join('\n')).toMatch(/LOGIN_URL must have no user name.*\nEXCHANGE_URL must have no user name/)
+    expect(faults.join('\n')).toContain('LOGIN_URL must be a loopback address')
+  })
+
+  it('knows that an address which is not given is Microsoft’s as soon as another one is given', () => {
+    const faults = faultsOf({ SHAREPOINT_URL: simulated.SHAREPOINT_URL })
+    expect(faults).toEqual(
+      ['LOGIN_URL', 'DIRECTORY_URL', 'EXCHANGE_URL'].map((name) => expect.stringMatching(`^${name} must be set too`)),
+    )
+    expect(faultsOf({ SHAREPOINT_ADMIN_URL: 'https://contoso-admin.sharepoint.com' })).toHaveLength(4)
+  })
+
+  it('ends with a sentence about the tenant before it calls anything there', async () => {
+    const { code, said, dataDir } = await start({ ...simulated, DIRECTORY_URL: 'https://graph.microsoft.com' })
+    expect(code).toBe(1)
+    expect(said).toContain('DIRECTORY_URL must be a loopback address')
+    expect(readdirSync(dataDir)).toEqual([])
+  })
+})
+
+describe('the address of PostgreSQL in production', () => {
+  const server = (address: string, more: Record<string, string> = {}) =>
+    faultsOf({ ...production, DATABASE_URL: address, ...more })
+
+  it.each([
+    'postgres://user:password@db.contoso.example/q?sslmode=verify-full',
+    'postgresql://db.contoso.example:6432/q?sslmode=verify-full&sslnegotiation=direct',
+    'postgres://db.contoso.example/q?sslmode=verify-full&uselibpqcompat=true',
+    'postgres://localhost/q',
+    'postgres://127.0.0.1:5433/q?sslmode=disable',
+    'postgres://[::1]/q',
+    'postgres:///q?host=/var/run/postgresql',
+    'postgres://%2Fvar%2Frun%2Fpostgresql/q',
+    'postgres://db.contoso.example/q?host=127.0.0.1',
+  ])('takes %s', (address) => {
+    expect(server(address)).toEqual([])
+  })
+
+  it.each([
+    'postgres://user:password@db.contoso.example/q',
+    ...['disable', 'allow', 'prefer', 'require', 'verify-ca', 'no-verify', 'nonsense', ''].map(
+      (mode) => `postgres://db.contoso.example/q?sslmode=${mode}`,
+    ),
+    'postgres://db.contoso.example/q?ssl=true',
+    'postgres://db.contoso.example/q?ssl=no-verify',
+    'postgres://db.contoso.example/q?ssl=false',
+    'postgres://db.contoso.example/q?sslmode=require&uselibpqcompat=true',
+    'postgres://db.contoso.example/q?sslmode=verify-full&sslmode=disable',
+    'postgres://db.contoso.example/q?sslmode=disable&sslmode=verify-full',
+    'postgres://127.0.0.1.contoso.example/q',
+    'postgres://localhost/q?host=db.contoso.example',
+    'postgres://127.0.0.1@db.contoso.example/q',
+    'postgres://2130706433/q',
+  ])('refuses %s, and says what to add', (address) => {
+    expect(server(address)).toEqual([
+      expect.stringMatching(
+        /^DATABASE_URL must use TLS and verify the server .*add sslmode=verify-full, and sslrootcert/,
+      ),
+    ])
+    expect(server(address).join()).not.toContain('password')
+  })
+
+  it('reads the environment as the driver does', () => {
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(server('postgres:///q')).toEqual([])
+    vi.stubEnv('PGHOST', 'db.contoso.example')
+    expect(server('postgres:///q').join()).toContain('verify the server db.contoso.example')
+    // Set apart from the address it would not be seen by other tools.
+    vi.stubEnv('PGSSLMODE', 'verify-full')
+    expect(server('postgres:///q').join()).toContain('add sslmode=verify-full')
+    expect(server('postgres:///q?sslmode=verify-full')).toEqual([])
+  })
+
+  it('names a file that cannot be read, and several hosts', () => {
+    const file = 'postgres://db.contoso.example/q?sslmode=verify-full&sslrootcert=/nowhere/ca.pem'
+    expect(server(file)).toEqual([expect.stringMatching(/DATABASE_URL names the file \/nowhere\/ca.pem.*ENOENT/)])
+    expect(server(file.replace('/nowhere/ca.pem', 'system')).join()).toContain('Without sslrootcert the public')
+    expect(server('postgres://one,two/q?sslmode=verify-full')).toEqual([expect.stringContaining('several hosts')])
+  })
+
+  it('is of no use when certificates are checked nowhere', () => {
+    expect(faultsOf({ ...production, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
+      expect.stringMatching(/NODE_TLS_REJECT_UNAUTHORIZED=0 .*remove it/),
+    ])
+    expect(faultsOf({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([])
+  })
+
+  it('may be anything in local mode', () => {
+    expect(faultsOf({ DATABASE_URL: 'postgres://db.contoso.example/q' })).toEqual([])
   })
 })
 

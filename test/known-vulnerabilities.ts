@@ -1,3 +1,4 @@
+import '../src/private-umask.ts'
 import { spawnSync } from 'node:child_process'
 import { z } from 'zod'
 

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { certificateFromPem, localCertificate } from '../src/microsoft365/index.ts'
-import { selfSigned } from './support/self-signed.ts'
+import { selfSigned } from './support/certificates.ts'
 
 describe('the certificate of production', () => {
   test('is read from one PEM file in either order, with the thumbprint that Entra ID shows', () => {

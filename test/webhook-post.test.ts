@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createWebhookPoster, type PosterOptions } from '../src/jobs/post-webhook.ts'
-import { selfSigned } from './support/self-signed.ts'
+import { selfSigned } from './support/certificates.ts'
 import { addressesToRefuse } from './support/webhook-addresses.ts'
 
 const loopback = ['127.0.0.0/8', '::1/128']

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './private-umask.ts'
 import { homedir } from 'node:os'
 import { runCommandLine } from './command-line/run.ts'
 

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, globSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
- * `npm pack`'s first step: JavaScript and declarations in `dist/`, since Node strips no types below node_modules. Of the core
+ * The first step of `npm run package:client`: JavaScript and declarations in `dist/`, since Node strips no types below node_modules. Of the core
  * the client takes types alone, so its JavaScript is left out: whatever imported it by mistake would fail the test of the package.
  */
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))

@@ -1,3 +1,4 @@
+import '../private-umask.ts'
 import { startSimulator } from './server.ts'
 
 const env = process.env

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { contoso } from './contoso.ts'
@@ -60,8 +60,7 @@ const schema = `
 
 /** Opens the state in `{dataDir}/simulator.sqlite`, making it with Contoso's groups when it is new. */
 export function openTenant(dataDir: string): Tenant {
-  mkdirSync(dataDir, { recursive: true })
-  const db = new DatabaseSync(join(dataDir, 'simulator.sqlite'))
+  const db = new DatabaseSync(privateFile(dataDir, 'simulator.sqlite'))
   // A killed process loses nothing this way; only a power cut may, and this tenant is simulated.
   db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
   db.exec(schema)
@@ -93,6 +92,17 @@ export function openTenant(dataDir: string): Tenant {
   }
   tenant.transaction(() => seedGroups(tenant))
   return tenant
+}
+
+/** A file that only its owner can read, in a folder that nobody else can enter: sign-ins of the simulated people are in it. */
+function privateFile(folder: string, name: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (process.platform !== 'win32') chmodSync(folder, 0o700)
+  const path = join(folder, name)
+  closeSync(openSync(path, 'a', 0o600))
+  // SQLite gives its log the mode of its file, but only when it creates the log.
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
+  return path
 }
 
 /** What tables of an older version lack. */

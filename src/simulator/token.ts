@@ -1,3 +1,4 @@
+import '../private-umask.ts'
 import { parseArgs } from 'node:util'
 
 const usage = 'npm run --silent token -- <upn> [--scope s] [--audience a] [--lifetime seconds] [--tenant id]'

@@ -14,7 +14,7 @@ export function auditKeyOf(dataDir: string, secret: string | undefined): { key: 
   if (secret !== undefined) return { key: Buffer.from(secret, 'base64'), isNew: false }
   const known = readKey(dataDir)
   if (known) return { key: known, isNew: false }
-  mkdirSync(dataDir, { recursive: true })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const making = `${keyFile(dataDir)}.${randomBytes(6).toString('hex')}`
   writeFileSync(making, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
   try {

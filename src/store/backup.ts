@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { link, open, readFile, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -8,6 +8,7 @@ import { type Contents, contentsOf } from './contents.ts'
 import { type Database, openDatabase } from './database.ts'
 import { syncFolder } from './durable-files.ts'
 import { openEmbedded } from './embedded.ts'
+import { makePrivate } from './private-folder.ts'
 import { replaceStore } from './restored.ts'
 import { lockStore, StoreInUse } from './store-lock.ts'
 
@@ -52,7 +53,7 @@ export async function restoreStore(dataDir: string, file: string, options: { rep
   const home = resolve(dataDir)
   const folder = join(home, 'postgres')
   const dump = await unpack(file)
-  mkdirSync(home, { recursive: true })
+  makePrivate(home)
   const lock = await locked(home)
   const making = join(home, 'restoring')
   try {

@@ -11,8 +11,15 @@ interface Stream {
 interface FileSystem {
   readonly ErrnoError: new (errno: number) => Error
 }
+interface Attributes {
+  mode?: number | null
+}
 interface NodeFiles {
-  readonly stream_ops: { fsync?: (stream: Stream) => number }
+  readonly stream_ops: { fsync?: (stream: Stream) => number; setattr: (stream: Stream, change: Attributes) => void }
+  readonly node_ops: {
+    mknod: (parent: unknown, name: string, mode: number, device: number) => unknown
+    setattr: (node: unknown, change: Attributes) => void
+  }
   realPath(node: unknown): string
 }
 type Start = Parameters<NodeFS['init']>[1]
@@ -21,17 +28,21 @@ type Module = Parameters<Exclude<NonNullable<Start['preRun']>, (...args: never) 
 /** EIO as emscripten numbers it (WASI): PostgreSQL panics on it, as it should when the disk refuses to keep a commit. */
 const INPUT_OUTPUT_ERROR = 29
 
-/** PGlite's NodeFS with a real fsync: as shipped it has none, and a commit is lost with the power. */
+/**
+ * PGlite's NodeFS with a real fsync: as shipped it has none, and a commit is lost with the power. Its files are for their
+ * owner alone: as shipped it sets modes such as 0666 explicitly, whatever the umask is.
+ */
 export class DurableFiles extends NodeFS {
   /** How often PostgreSQL has had something flushed to disk. */
   flushes = 0
 
   override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(pglite, options)
-    const addFsync = (module: Module) => {
+    const change = (module: Module) => {
       // PGlite's types leave these two out of the module that emscripten makes.
       const FS: FileSystem = Reflect.get(module, 'FS')
       const NODEFS: NodeFiles = Reflect.get(module, 'NODEFS')
+      keepPrivate(NODEFS)
       NODEFS.stream_ops.fsync = (stream) => {
         this.flushes += 1
         try {
@@ -44,9 +55,21 @@ export class DurableFiles extends NodeFS {
       }
     }
     const before = emscriptenOpts.preRun ?? []
-    const preRun = [...(Array.isArray(before) ? before : [before]), addFsync]
+    const preRun = [...(Array.isArray(before) ? before : [before]), change]
     return { emscriptenOpts: { ...emscriptenOpts, preRun } }
   }
+}
+
+/** Everything that PostgreSQL creates, or whose mode it sets, is for its owner alone. */
+function keepPrivate({ node_ops, stream_ops }: NodeFiles): void {
+  const own = (mode: number): number => mode & ~0o077
+  const { mknod, setattr } = node_ops
+  const { setattr: setStream } = stream_ops
+  const narrowed = (change: Attributes): Attributes =>
+    typeof change.mode === 'number' ? { ...change, mode: own(change.mode) } : change
+  node_ops.mknod = (parent, name, mode, device) => mknod(parent, name, own(mode), device)
+  node_ops.setattr = (node, change) => setattr(node, narrowed(change))
+  stream_ops.setattr = (stream, change) => setStream(stream, narrowed(change))
 }
 
 /** Flushes a folder's own entries (new, renamed and deleted names). */
@@ -70,7 +93,7 @@ export function syncTree(folder: string): void {
 /** Milliseconds that a flush of this folder's disk takes, tried once. Every commit costs one. */
 export function measureFlush(folder: string): number {
   const probe = join(folder, 'flush.probe')
-  const descriptor = openSync(probe, 'w')
+  const descriptor = openSync(probe, 'w', 0o600)
   try {
     writeSync(descriptor, 'probe')
     const start = performance.now()

@@ -6,6 +6,7 @@ import { createPgConfig } from '@electric-sql/pglite/node-postgres'
 import pg from 'pg'
 import { DurableFiles, measureFlush, syncFolder, syncTree } from './durable-files.ts'
 import { keepPlans } from './plans.ts'
+import { makePrivate } from './private-folder.ts'
 import { finishRestore } from './restored.ts'
 import { lockStore } from './store-lock.ts'
 import { type QueryResult, runStatement } from './transaction.ts'
@@ -31,7 +32,7 @@ const MAINTENANCE_MILLISECONDS = 60_000
 const CHECKPOINT_BYTES = 17 * 2 ** 20
 
 /**
- * Opens the embedded store in `{dataDir}/postgres`, making it when there is none.
+ * Opens the embedded store in `{dataDir}/postgres`, making it when there is none; nobody else can enter the folder then.
  * Throws when another process holds the folder, or when PostgreSQL would not flush its commits. `from`: a dump that a new
  * one begins with.
  */
@@ -44,7 +45,7 @@ export async function openEmbedded(options: {
 }): Promise<EmbeddedStore> {
   const dataDir = resolve(options.dataDir)
   const folder = join(dataDir, 'postgres')
-  mkdirSync(dataDir, { recursive: true })
+  makePrivate(dataDir)
   const lock = lockStore(folder, join(dataDir, 'postgres.lock'))
   try {
     const flushMilliseconds = measureFlush(dataDir)
@@ -105,9 +106,10 @@ async function prepareFiles(folder: string): Promise<DurableFiles> {
   const marker = `${folder}.initialising`
   if (existsSync(marker)) rmSync(folder, { recursive: true, force: true })
   if (!existsSync(join(folder, 'PG_VERSION'))) {
-    writeFileSync(marker, '')
+    writeFileSync(marker, '', { mode: 0o600 })
     syncFolder(join(folder, '..'))
   }
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   return new DurableFiles(folder)
 }
 

@@ -37,6 +37,7 @@ export { chatPaceInMemory } from './chat-pace.ts'
 export { type Database, openDatabase } from './database.ts'
 export { forgetOld, isOurTurn, startHousekeeping } from './housekeeping.ts'
 export { migrate } from './migrate.ts'
+export { foreignWriters, makePrivate } from './private-folder.ts'
 export { ownSetting } from './settings.ts'
 export { createByHandNotes } from './told-by-hand.ts'
 

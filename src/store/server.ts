@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type Availability, watchAvailability } from './availability.ts'
+import { explainRefusal, routeOf } from './server-tls.ts'
 
 /** A PostgreSQL server, as this process reaches it. */
 export interface ServerStore {
@@ -18,11 +19,13 @@ const LOCK_MILLISECONDS = 2800
 /** What a lost process had locked is free again after this. */
 const IDLE_IN_TRANSACTION_MILLISECONDS = 10_000
 
-/** Opens a pool of connections to a server. Throws when it cannot be reached. */
+/** Opens a pool of connections to a server. Throws when it cannot be reached, in words when its certificate is refused. */
 export async function openServer(
   databaseUrl: string,
   options: { schema?: string; log?: (message: string) => void; types: pg.CustomTypesConfig },
 ): Promise<ServerStore> {
+  // Says in words what is wrong with an address before a pool fails on it at some later time.
+  routeOf(databaseUrl)
   const server = {
     connectionString: databaseUrl,
     application_name: 'quartermaster',
@@ -54,7 +57,7 @@ export async function openServer(
     await pool.query('select 1')
   } catch (error) {
     await close()
-    throw error
+    throw explainRefusal(error, databaseUrl)
   }
   return { pool, availability, close }
 }

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** An exclusive claim on a data folder, released by `release` or by the end of the process, however it ends. */
@@ -16,6 +17,8 @@ export class StoreInUse extends Error {
  * Throws {@link StoreInUse}, naming the folder, when it is held.
  */
 export function lockStore(folder: string, lockFile: string): StoreLock {
+  // SQLite would create it for others to read; what it creates beside it gets the same mode.
+  closeSync(openSync(lockFile, 'a', 0o600))
   const database = new DatabaseSync(lockFile)
   try {
     database.exec('PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')

@@ -10,7 +10,7 @@ export function createByHandNotes(dataDir: string): ByHandNotes {
   const path = join(dataDir, 'told-by-hand.json')
   const write = async (text: string): Promise<void> => {
     // `r+` keeps the blocks that the file has; only the first time there is none.
-    const file = await open(path, 'r+').catch(() => open(path, 'w'))
+    const file = await open(path, 'r+').catch(() => open(path, 'w', 0o600))
     try {
       await file.write(Buffer.from(text.padEnd(size)), 0, undefined, 0)
       await file.sync()

@@ -5,6 +5,12 @@ const locked = z.object({
   version: z.string().optional(),
   license: z.string().optional(),
   hasInstallScript: z.boolean().optional(),
+  integrity: z.string().optional(),
+  resolved: z.string().optional(),
+  link: z.boolean().optional(),
+  os: z.union([z.string(), z.array(z.string())]).optional(),
+  cpu: z.union([z.string(), z.array(z.string())]).optional(),
+  bin: z.record(z.string(), z.string()).optional(),
   optional: z.boolean().optional(),
   dev: z.boolean().optional(),
 })
@@ -23,10 +29,6 @@ export function lockedPackages(): LockedPackage[] {
     folder === '' ? [] : [{ ...entry, folder, name: folder.slice(folder.lastIndexOf('node_modules/') + 13) }],
   )
 }
-
-/** Which install scripts may run (`true`) and which never do (`false`), by name. */
-export const allowedScripts = (): Record<string, boolean> =>
-  z.object({ allowScripts: z.record(z.string(), z.boolean()) }).parse(read('package.json')).allowScripts
 
 /** The licence that a package claims: in the lock file, else in its own package.json, in one of its older forms too. */
 export function licenceOf({ folder, license }: LockedPackage): string | undefined {

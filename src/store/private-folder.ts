@@ -1,0 +1,148 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
+
+const groupAndOthers = 0o077
+const writeOfOthers = 0o022
+const searchOfOthers = 0o011
+const sticky = 0o1000
+
+/** What {@link makePrivate} found and changed. */
+export interface Tightened {
+  /** Files and folders that had permission bits for group or others. */
+  readonly changed: number
+  /** Those of them that others could have written to. */
+  readonly wereWritable: number
+  /** Those whose bits cannot be taken away, each with the reason: of another user, or on a disk without permissions. */
+  readonly refused: readonly string[]
+}
+
+/**
+ * Creates a folder that only its owner can enter, or takes all bits for group and others from an existing one and from
+ * everything below it. Symbolic links are not followed. On Windows, where the folder inherits its permissions, it only
+ * creates the folder. Throws when the folder is shared by design, or holds this program.
+ */
+export function makePrivate(folder: string): Tightened {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (process.platform === 'win32') return { changed: 0, wereWritable: 0, refused: [] }
+  const home = realpathSync(folder)
+  assertOwnFolder(home)
+  const found = { changed: 0, wereWritable: 0, refused: [] as string[] }
+  const restrict = (path: string): void => {
+    const outcome = takeBits(path)
+    if (outcome === undefined) return
+    if (outcome.reason !== undefined) found.refused.push(`${path} (${outcome.reason})`)
+    else found.changed += 1
+    if (outcome.wasWritable) found.wereWritable += 1
+  }
+  // The folder first: nobody else reaches what is below it from then on.
+  restrict(home)
+  for (const entry of readdirSync(home, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile() || entry.isDirectory()) restrict(join(entry.parentPath, entry.name))
+  }
+  return found
+}
+
+function takeBits(path: string): { wasWritable: boolean; reason?: string } | undefined {
+  try {
+    if ((lstatSync(path).mode & groupAndOthers) === 0) return undefined
+    // By descriptor: the name could have become a link meanwhile.
+    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      const { mode } = fstatSync(descriptor)
+      const wasWritable = (mode & writeOfOthers) !== 0
+      fchmodSync(descriptor, mode & 0o7700)
+      const remains = (fstatSync(descriptor).mode & groupAndOthers) !== 0
+      return { wasWritable, ...(remains && { reason: 'the disk keeps no permissions' }) }
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch (error) {
+    const code: unknown = Object(error).code
+    // Another process of ours has removed it.
+    if (code === 'ENOENT') return undefined
+    return { wasWritable: false, reason: String(code) }
+  }
+}
+
+function assertOwnFolder(home: string): void {
+  const remedy = `name a folder of its own, such as ${join(home, 'quartermaster-data')}.`
+  if ((statSync(home).mode & sticky) !== 0) throw new Error(`DATA_DIR ${home} is shared by all users: ${remedy}`)
+  const program = `${realpathSync(import.meta.dirname)}${sep}`
+  if (program.startsWith(home.endsWith(sep) ? home : `${home}${sep}`))
+    throw new Error(`DATA_DIR ${home} holds the program itself: ${remedy}`)
+}
+
+/**
+ * How users other than this process's and root could change what a folder holds: one sentence each, with the command that
+ * helps. The folder is created when there is none. Readable files are no fault: {@link makePrivate} closes them.
+ *
+ * A folder above it counts, because its writers can put another folder there; with the sticky bit only owners can. Its group
+ * is left alone when this process is in it, as with private groups (umask 002) and volumes that are lent to a group.
+ */
+export function foreignWriters(folder: string): string[] {
+  const user = process.getuid?.()
+  if (user === undefined) return []
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const home = realpathSync(folder)
+  const isForeign = ({ uid }: { uid: number }): boolean => uid !== user && uid !== 0
+  const own = statSync(home)
+  const isReachable = (own.mode & searchOfOthers) !== 0
+  const paths = [home, ...(isReachable ? readdirSync(home).map((name) => join(home, name)) : [])]
+  const entries = paths.map((path) => ({ path, stat: lstatSync(path) })).filter(({ stat }) => !stat.isSymbolicLink())
+  const faults: string[] = []
+  const writable = entries.filter(({ stat }) => (stat.mode & writeOfOthers) !== 0)
+  if (writable.length > 0)
+    faults.push(
+      `DATA_DIR can be changed by other users: ${named(writable)}. Make sure that nobody has, then run: chmod -R go-rwx ${quoted(home)}`,
+    )
+  const foreign = entries.filter(({ stat }) => isForeign(stat))
+  if (foreign.length > 0)
+    faults.push(
+      `DATA_DIR belongs to another user in part: ${named(foreign)}. As root, run: chown -R ${user}:${process.getgid?.()} ${quoted(home)}`,
+    )
+  return [...faults, ...foldersAbove(home).flatMap((above) => faultsAbove(above, home, isForeign))]
+}
+
+function faultsAbove(above: string, home: string, isForeign: (stat: { uid: number }) => boolean): string[] {
+  const stat = statSync(above)
+  if (isForeign(stat))
+    return [
+      `DATA_DIR ${home} lies in ${above}, which belongs to another user (${stat.uid}), who can replace it. Move it, or as root run: chown ${process.getuid?.()} ${quoted(above)}`,
+    ]
+  if ((stat.mode & sticky) !== 0) return []
+  const isOwnGroup = stat.gid === 0 || stat.gid === process.getegid?.() || process.getgroups?.().includes(stat.gid)
+  if ((stat.mode & (isOwnGroup ? 0o002 : writeOfOthers)) === 0) return []
+  return [
+    `DATA_DIR ${home} lies in ${above}, where other users can replace it (mode ${modeOf(stat)}). Run: chmod ${isOwnGroup ? 'o-w' : 'go-w'} ${quoted(above)}`,
+  ]
+}
+
+function foldersAbove(path: string): string[] {
+  const above = dirname(resolve(path))
+  return above === path ? [] : [above, ...foldersAbove(above)]
+}
+
+type Found = { readonly path: string; readonly stat: { readonly mode: number; readonly uid: number } }
+
+/** The first three of them; the command is for all. */
+const named = (found: readonly Found[]): string =>
+  `${found
+    .slice(0, 3)
+    .map(({ path, stat }) => `${path} (mode ${modeOf(stat)}, user ${stat.uid})`)
+    .join(', ')}${found.length > 3 ? ` and ${found.length - 3} more` : ''}`
+
+const modeOf = ({ mode }: { mode: number }): string => (mode & 0o777).toString(8)
+
+/** A path as a shell takes it. */
+const quoted = (path: string): string => (/^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`)
