@@ -52,7 +52,9 @@ describe('housekeeping', () => {
       if (reduced === 2) throw new Error('one cannot be reduced')
     }
     let noted = 0
-    const noteAddresses = async () => void (noted += 1)
+    const noteAddresses = async () => {
+      noted += 1
+    }
     const stop = startHousekeeping({ database, stores, now: () => new Date(), warn, reduce, noteAddresses })
     vi.advanceTimersByTime(59_000)
     expect(await left()).toBe(1)

@@ -14,7 +14,8 @@ type Lifted = Pick<NamingPolicy, 'allowReservedNames' | 'allowFormerAddresses'>
  * {@link reservedIn}. `freeFrom`: it belonged to somebody else, and is free from that day (UTC, `2027-01-31`).
  */
 export type Standing = 'free' | 'taken' | 'reserved' | { readonly freeFrom: string }
-export type StandingOf = (name: string) => Promise<Standing>
+/** `isTyped`: somebody wants to know why they cannot have it, which takes a further question. */
+export type StandingOf = (name: string, isTyped?: boolean) => Promise<Standing>
 
 /** The names that a mailbox keeps others from: its address, and what it is called, which is one in all domains. */
 export const mailboxNames = (address: string): string[] => [address, address.slice(0, address.indexOf('@'))]
@@ -22,10 +23,11 @@ export const mailboxNames = (address: string): string[] => [address, address.sli
 /** Whether a site of this alias can be made. */
 export const siteNameFree = (asker: Asker, lifted: Lifted): StandingOf => {
   const { directory } = asker.ports
-  return async (alias) => {
+  return async (alias, isTyped) => {
     if (reservedIn(lifted, alias)) return 'reserved'
     if (!(await isUnheld(asker, [alias]))) return 'taken'
-    if (!(await directory.isSiteAddressFree(alias))) return sinceDeleted(asker, await directory.deletedSite(alias))
+    if (!(await directory.isSiteAddressFree(alias)))
+      return isTyped ? sinceDeleted(asker, lifted, await directory.deletedSite(alias)) : 'taken'
     // The site's group has a mail address too.
     const keys = async () => [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
     return unlessFormer(asker, lifted, keys, { alias })
@@ -35,11 +37,12 @@ export const siteNameFree = (asker: Asker, lifted: Lifted): StandingOf => {
 /** Whether a mailbox of this name can be made in the domain. */
 export const mailboxNameFree = (asker: Asker, domain: string, lifted: Lifted): StandingOf => {
   const { directory } = asker.ports
-  return async (name) => {
+  return async (name, isTyped) => {
     const address = `${name}@${domain}`
     if (reservedIn(lifted, name)) return 'reserved'
     if (!(await isUnheld(asker, mailboxNames(address)))) return 'taken'
-    if (!(await directory.isMailboxNameFree(address))) return sinceDeleted(asker, await directory.deletedMail(address))
+    if (!(await directory.isMailboxNameFree(address)))
+      return isTyped ? sinceDeleted(asker, lifted, await directory.deletedMail(address)) : 'taken'
     return unlessFormer(asker, lifted, async () => [mailKey(address)], { address })
   }
 }
@@ -55,7 +58,7 @@ export const mailAddressFree = (asker: Asker, lifted: Lifted): StandingOf => {
       directory.isMailAddressFree(address),
       directory.deletedMail(address),
     ])
-    if (!isFree || deletedAt) return sinceDeleted(asker, deletedAt)
+    if (!isFree || deletedAt) return sinceDeleted(asker, lifted, deletedAt)
     return unlessFormer(asker, lifted, async () => [mailKey(address)], { address })
   }
 }
@@ -63,9 +66,9 @@ export const mailAddressFree = (asker: Asker, lifted: Lifted): StandingOf => {
 /** For how many days Entra ID keeps what was deleted, and Microsoft 365 its names with it. */
 const restorableDays = 30
 
-function sinceDeleted({ settings }: Asker, deletedAt: Date | undefined): Standing {
+function sinceDeleted({ settings }: Asker, { allowFormerAddresses }: Lifted, deletedAt: Date | undefined): Standing {
   if (!deletedAt) return 'taken'
-  const days = Math.max(restorableDays, settings.formerAddressDays ?? 0)
+  const days = allowFormerAddresses ? restorableDays : Math.max(restorableDays, settings.formerAddressDays ?? 0)
   return { freeFrom: dayAfter(deletedAt.toISOString().slice(0, 10), days) }
 }
 
@@ -103,7 +106,7 @@ export async function freeName(
   const own = crowded && !asked ? [ownAddress(around, alias, requestId)] : []
   const [first, ...others] = own.length > 0 ? own : [...alternatives(around, alias, requestId)]
   // The first is nearly always free; when it is not, somebody waits for the next one.
-  const standing = await standingOf(first ?? alias)
+  const standing = await standingOf(first ?? alias, asked)
   const name = standing === 'free' ? (first ?? alias) : await firstFree(others, standingOf)
   if (name !== undefined && (name === alias || !asked)) {
     const tried = own.length > 0 ? own : [first ?? alias, ...others]
@@ -163,7 +166,7 @@ const atOnce = 3
 async function firstFree(names: readonly string[], standingOf: StandingOf): Promise<string | undefined> {
   for (let from = 0; from < names.length; from += atOnce) {
     const looked = names.slice(from, from + atOnce)
-    const standings = await Promise.all(looked.map(standingOf))
+    const standings = await Promise.all(looked.map((name) => standingOf(name)))
     const found = looked.find((_, index) => standings[index] === 'free')
     if (found !== undefined) return found
   }

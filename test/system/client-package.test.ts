@@ -94,7 +94,7 @@ describe('the package of the client', () => {
         env: { ...env, QUARTERMASTER_HOME: home.path },
       })
     const made = await quartermaster('site', 'create', '--template', 'Working group', '--display-name', 'Aurora', '-w')
-    expect(made.stdout).toMatch(/It is here: http:.*\/sites\/aurora/)
+    expect(made.stdout).toMatch(/It is here: http:.*\/sites\/wg-aurora/)
     expect((await quartermaster('--version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     const refused = await quartermaster('request', 'show', 'REQ-1').catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('There is no REQ-1') })
