@@ -34,6 +34,7 @@ export { type AuditReport, auditReport, type Proof, showAudit } from './audit-re
 export * from './batch.ts'
 export { type CheckedRow, checkedRow } from './batch-check.ts'
 export type { BatchAttempt } from './batch-run.ts'
+export type { LostRight } from './card-rights.ts'
 export { seedTemplates } from './catalogue.ts'
 export { lookTimes } from './change.ts'
 export type * from './chat-ports.ts'
