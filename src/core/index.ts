@@ -43,7 +43,14 @@ export { type Condition, type JudgedCondition, judge, titleOfFound } from './con
 export { countryCode } from './country.ts'
 export type { GivenUpJob, GivenUpJobs } from './dead-letters.ts'
 export { isRetryable, longestComment } from './decision.ts'
-export { type Delegation, type DelegationStore, type Delegations, delegation } from './delegation.ts'
+export {
+  type Delegation,
+  type DelegationPage,
+  type DelegationStore,
+  type Delegations,
+  delegation,
+} from './delegation.ts'
+export type { EndOfDelegation } from './delegation-ends.ts'
 export {
   type DeliveryFilter,
   deliveryDetails,
