@@ -110,6 +110,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.audit': { needs: 'audit.read', about: 'organisation' },
   'admin.export': { needs: 'export.create', about: 'days' },
   'admin.erase': { needs: 'person.erase', about: 'person' },
+  'admin.delegations': { needs: 'delegation.list', about: 'queue' },
   'admin.undelegate': { needs: 'person.erase', about: 'person' },
 }
 const verbs = Object.entries(verbTable).flatMap(([verb, row]) => chatters.map((who) => ({ verb, row, who })))
@@ -136,6 +137,7 @@ const commandTable: Readonly<Record<string, CommandRow>> = {
   'admin help': { needs: 'queue.read' },
   'admin queue': { needs: 'queue.read' },
   'admin stuck': { needs: 'queue.read' },
+  'admin delegations': { needs: 'delegation.list' },
   'admin health': { needs: 'health.read' },
   'admin stats': { needs: 'stats.read' },
   'admin simulate': { needs: 'request.simulate' },

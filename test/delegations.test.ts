@@ -51,6 +51,7 @@ describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engi
     await delegations().end(tenantId, kim.id, at(2))
     await put(given(priya, omar, 1, 60))
     const kept = async (day: number) => {
+      await delegations().takeEnded(tenantId, at(day), 100)
       await delegations().forgetOld(new Date(at(day)))
       const { rows } = await store.database.query<{ id: string }>('SELECT person_id AS id FROM delegations')
       return rows.length

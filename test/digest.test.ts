@@ -21,6 +21,7 @@ describe('the summary of a day', () => {
   const outbox: Outbox = {
     send: never,
     update: never,
+    withdraw: never,
     tell: async ({ personId }, notice: NoticeContent, what) => {
       if (notice.kind !== 'digest') throw new Error(`nobody expected ${what}`)
       told.push({ to: personId, what, notice })

@@ -256,7 +256,7 @@ describe('a click that is not what its card offered', () => {
       for (const verb of ['admin.cancel', 'admin.retry'])
         for (const data of [stolen, { requestId: randomUUID(), comment: 'x' }, {}, null]) {
           const text = readsAfter(await who.invokes('no-activity', verb, data))
-          expect(text).toContain('You may not do this.')
+          expect(text).toContain('You are no longer an admin.')
           expect(text).not.toContain(reference)
         }
     expect(await stateOf(requestId)).toEqual(before)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { NoticeContent, Outbox, SendResult } from '../src/core/index.ts'
+import type { NoticeContent, Outbox, Person, SendResult } from '../src/core/index.ts'
 import { kim, omar, priya, tenantId, withCore } from './support/core.ts'
 
 describe('a card that tells of no one request', () => {
@@ -9,6 +9,7 @@ describe('a card that tells of no one request', () => {
   const outbox = (tell: () => Promise<SendResult>): Outbox => ({
     send: never,
     update: never,
+    withdraw: never,
     tell: ({ personId }, notice: NoticeContent, what) => {
       told.push(`${personId} ${notice.kind} ${what}`)
       return tell()
@@ -17,6 +18,8 @@ describe('a card that tells of no one request', () => {
   const sent = async (): Promise<SendResult> => ({ state: 'sent', activityId: 'a' })
   const lost = async (): Promise<SendResult> => ({ state: 'unknown' })
   const system = () => core.provisioning.system
+  /** The same while these are admins too. */
+  const systemOf = (...more: Person[]) => core.with({}, { admins: [priya, ...more].map(({ id }) => id) }).system
   const days = { one: '01', two: '02', three: '03', four: '04', five: '05' } as const
   const since = (day: keyof typeof days) => `2026-11-${days[day]}T10:00:00.000Z`
   const red = (day: keyof typeof days) => `health:red:${since(day)}` as const
@@ -74,11 +77,11 @@ describe('a card that tells of no one request', () => {
 
   it('goes to nobody without a chat, and closes one that takes none', async () => {
     await stands('four')
-    await system().tell(outbox(sent), order(red('four'), kim.id), 1)
+    await systemOf(kim).tell(outbox(sent), order(red('four'), kim.id), 1)
     expect(told.splice(0)).toEqual([])
     await meets(omar.id)
     const closed = async (): Promise<SendResult> => ({ state: 'undeliverable', why: 'BotDisabled', closed: true })
-    await system().tell(outbox(closed), order(red('four'), omar.id), 1)
+    await systemOf(omar).tell(outbox(closed), order(red('four'), omar.id), 1)
     expect(await core.provisioning.system.isClosed(tenantId, omar.id)).toBe(true)
   })
 
@@ -98,7 +101,7 @@ describe('a card that tells of no one request', () => {
     await stands('five', 'well')
     await meets(kim.id)
     await system().tell(outbox(sent), order(well), 1)
-    await system().tell(outbox(sent), order(well, kim.id), 1)
+    await systemOf(kim).tell(outbox(sent), order(well, kim.id), 1)
     expect(told.splice(0)).toEqual([`${priya.id} health ${red('five')}`, `${priya.id} health ${well}`])
   })
 })

@@ -2,15 +2,22 @@ import { setTimeout } from 'node:timers/promises'
 import { type Activity, type Middleware, TurnContext } from 'botbuilder'
 import { DialogContextError } from 'botbuilder-dialogs'
 import { z } from 'zod'
-import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
-import { type ActivityKey, type Actor, originNow, ProvisioningError } from '../core/index.ts'
+import { cards, type Notice, toasts, type Viewer, withdrawnCode } from '../cards/index.ts'
+import {
+  type ActivityKey,
+  type Actor,
+  type ErrorCode,
+  type LostRight,
+  originNow,
+  ProvisioningError,
+} from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
 import { mentionsIn } from './mentions.ts'
 import { createPacedChats, type PacedChats } from './paced-chats.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
 import { noteOutcome } from './told-turns.ts'
-import { type BotServices, clickOf, isInvoke, rememberTurn } from './turn.ts'
+import { type BotServices, type Click, clickOf, isInvoke, rememberTurn } from './turn.ts'
 import { tellHealthWithoutStore } from './without-store.ts'
 
 /** How long a chat that is already known is believed to be the same, in milliseconds, before it is written again. */
@@ -181,6 +188,21 @@ export class Listener implements Middleware {
     this.#written.set(personId, { reference: text, at })
   }
 
+  /** What somebody is no longer whose card was clicked, if that is why they were refused. The card is not updated any more. */
+  async #lostRight(
+    { from, replyToId: activityId }: Activity,
+    { code }: ProvisioningError,
+    { data }: Click,
+  ): Promise<LostRight | undefined> {
+    const [requestId, personId] = [data['requestId'], from.aadObjectId]
+    if (!aboutRights.includes(code) || !isObjectId(requestId) || !isObjectId(personId) || !activityId) return undefined
+    const { provisioning, log } = this.#services
+    return provisioning.system.withdrawClicked({ requestId, personId, activityId }).catch((err: unknown) => {
+      log.warn({ err }, 'whether a card is to be withdrawn could not be found out')
+      return undefined
+    })
+  }
+
   /** A refusal becomes a notice. Anything unforeseen is logged under a trace id that the person can name. */
   async #explain(context: TurnContext, error: unknown): Promise<void> {
     const { activity } = context
@@ -192,13 +214,20 @@ export class Listener implements Middleware {
     else noteOutcome(context, 'refused')
     if (!isSpeaking(activity)) return
     const viewer = this.#viewerOf(context)
-    const notice: Notice = known ? refusalOf(error, click) : { code: 'unexpected', traceId }
+    const lost = known && click ? await this.#lostRight(activity, error, click) : undefined
+    const refusal: Notice = known
+      ? refusalOf(error, click, activity.replyToId !== undefined)
+      : { code: 'unexpected', traceId }
+    const notice = lost ? { code: withdrawnCode[lost] } : refusal
     if (!isPassing(error) || notice.retry) await respond(context, cards.notice(notice, viewer))
     // The card stays as it is, so that nothing typed into it is lost.
     else if (isInvoke(activity)) await respondMessage(context, known ? toasts.unavailable : toasts.failed(traceId))
     else await respondBelow(context, cards.notice(notice, viewer))
   }
 }
+
+/** Refusals that can mean that somebody is no longer what they were when they got the card. */
+const aboutRights: readonly ErrorCode[] = ['forbidden', 'not-found', 'not-an-approver']
 
 /** Something that a person said or clicked, and so wants an answer to. */
 const isSpeaking = (activity: Activity): boolean => activity.type === 'message' || clickOf(activity) !== undefined

@@ -1,10 +1,11 @@
-import { type CardJson, cards } from '../cards/index.ts'
+import { type CardJson, cards, withdrawnCode } from '../cards/index.ts'
 import {
   attentionOf,
   type CardKey,
   type Conversation,
   everAsked,
   isForApprover,
+  type LostRight,
   type NoticeContent,
   type Outbox,
   type Request,
@@ -52,10 +53,14 @@ export function createOutbox(
     const { erasure } = notice
     return cards.adminErase({ step: erasure.isBlocked ? 'blocked' : 'confirm', erasure }, viewer)
   }
+  const withdrawnFor = ({ personId: id, locale, timeZone }: Conversation, lost: LostRight): CardJson =>
+    cards.notice({ code: withdrawnCode[lost] }, { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot })
   return {
     tell: (conversation, notice, what) => sender.send(conversation, noticeFor(conversation, notice), what),
     send: (conversation, request, key) =>
       sender.send(conversation, cardFor(conversation, request, key), `${request.requestId} ${key}`),
+    withdraw: (conversation, activityId, lost, what) =>
+      sender.update(conversation, activityId, withdrawnFor(conversation, lost), what),
     update: (conversation, activityId, request, key) =>
       sender.update(conversation, activityId, cardFor(conversation, request, key), `${request.requestId} ${key}`),
   }

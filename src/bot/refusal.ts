@@ -6,11 +6,15 @@ import type { Click } from './turn.ts'
 /** What a click's card knew of its subject; not trusted, and only shown back to who clicked. */
 const subject = z.object({ requestId: z.uuid(), version: z.coerce.number().int().min(1) }).partial()
 
-/** A refusal in the words of its code, with the way on: to where the request stands, or to try once more. */
-export function refusalOf(error: ProvisioningError, click: Click | undefined): Notice {
+/**
+ * A refusal in the words of its code, with the way on: to where the request stands, or to try once more. `isOnCard`: what was
+ * clicked is a card in the chat. Only admins get admin cards, so people who may not use one have been admins.
+ */
+export function refusalOf(error: ProvisioningError, click: Click | undefined, isOnCard = false): Notice {
   const { code, context, faults, cause, message } = error
   if (faults.some((fault) => fault.code === 'unknown-template')) return { code: 'templateGone' }
   const { requestId, version } = subject.safeParse(click?.data ?? {}).data ?? {}
+  if (code === 'forbidden' && isOnCard && click?.verb.startsWith('admin.')) return { code: 'noLongerAdmin' }
   const again = click?.verb === 'request.submit' && mayBeSentAgain(error)
   return {
     code: (code === 'illegal-transition' && click ? illegalOf[click.verb] : undefined) ?? noticeOf[code],

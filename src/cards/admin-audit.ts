@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { type AuditReport, findingKinds, person, type Request, referenceOf, stepName } from '../core/index.ts'
+import {
+  type AuditReport,
+  type EndOfDelegation,
+  findingKinds,
+  person,
+  type Request,
+  referenceOf,
+  stepName,
+} from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, toFix } from './look.ts'
 import { strings } from './strings.ts'
@@ -84,7 +92,7 @@ export function organisationAuditView(report: AuditReport, from: number, viewer:
     reference: '',
     requestId: '',
     about: isEmpty ? nothingYet : organisation + range,
-    entries: shown.map((entry) => lineOf(report, entry, actOf(entry), detailOf(entry), viewer)),
+    entries: shown.map((entry) => lineOf(report, entry, actOf(entry), detailOf(entry, viewer), viewer)),
     ...pages,
   }
 }
@@ -168,7 +176,7 @@ function actOf(entry: Entry): string {
 }
 
 /** What else an entry's data says that people understand: what was changed, what came of it, how much it was. */
-function detailOf({ action, data = {}, comment = '' }: Entry): string {
+function detailOf({ action, data = {}, comment = '' }: Entry, viewer: Viewer): string {
   const { on, off, changed, made, sent } = strings.audit.of
   if (comment !== '') return comment
   if (typeof data['active'] === 'boolean') return data['active'] ? on : off
@@ -177,9 +185,30 @@ function detailOf({ action, data = {}, comment = '' }: Entry): string {
     const parts = data['changed'].map((part) => partOf(textOf(part)))
     return parts.length === 0 ? made : fill(changed, { parts: listOf(parts, 'unit') })
   }
+  if (action === 'delegation-started' || action === 'delegation-ended') return delegationOf(data, viewer)
   if (action === 'webhook-tested') return answerOf(textOf(data['status']))
   return textOf(data['problem'])
 }
+
+/** Who delegated to whom, and until when, or why it ended. Entries of earlier versions name nobody. */
+function delegationOf(data: Readonly<Record<string, unknown>>, viewer: Viewer): string {
+  const { delegated, delegationEnd } = strings.audit.of
+  const known = delegationFacts.safeParse(data).data
+  if (!known) return ''
+  const { person: away, delegate, until, endedAt, why } = known
+  return fill(why === undefined ? delegated : delegationEnd[why], {
+    name: cut(away.displayName || strings.audit.erased, longest.name),
+    people: cut(delegate.displayName || strings.audit.erased, longest.name),
+    date: moment(endedAt ?? until, viewer, 'full'),
+  })
+}
+const delegationFacts = z.object({
+  person,
+  delegate: person,
+  until: z.string(),
+  endedAt: z.string().optional(),
+  why: z.enum(keysOf<EndOfDelegation>(strings.audit.of.delegationEnd)).optional(),
+})
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const partOf = (name: string): string =>

@@ -52,6 +52,7 @@ export const verbs = [
   'admin.redeliver',
   'admin.resend',
   'admin.audit',
+  'admin.delegations',
   'admin.export',
   'admin.erase',
   'admin.undelegate',

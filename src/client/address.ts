@@ -1,6 +1,9 @@
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const onThisMachine = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
+/** Whether an address is this computer's: only there http is let through. */
+export const isLoopback = (address: string): boolean => onThisMachine.test(new URL(address).hostname)
+
 /**
  * An address that tokens are sent below, without a slash at the end. Throws TypeError for what is no address, and for http to
  * another machine: tokens are never sent in the clear (RFC 6750 §5.3).

@@ -20,6 +20,12 @@ export class LoginError extends AuthError {
   }
 }
 
+/** Whether an address is one of Microsoft's own logins, over https and on its usual port. */
+export const isMicrosoftLogin = (address: string): boolean =>
+  /^https:\/\/login\.(microsoftonline\.(com|us)|partner\.microsoftonline\.cn|chinacloudapi\.cn)$/.test(
+    new URL(address).origin,
+  )
+
 const timeoutMilliseconds = 30_000
 /** RFC 8628 §3.5: on `slow_down` the device waits five seconds more. */
 const slowDownMilliseconds = 5000

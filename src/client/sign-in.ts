@@ -1,5 +1,6 @@
 import { type AccountInfo, InteractionRequiredAuthError, PublicClientApplication } from '@azure/msal-node'
-import { LoginError, loginNetwork } from './sign-in-wire.ts'
+import { rootOf } from './address.ts'
+import { isMicrosoftLogin, LoginError, loginNetwork } from './sign-in-wire.ts'
 import { fileCache } from './token-cache.ts'
 
 export interface SignInOptions {
@@ -60,7 +61,10 @@ export interface SignIn {
   signOut(account: string): Promise<void>
 }
 
-/** `signIn` and `token` of one application in one tenant. Real MSAL does the work; nothing is asked of anybody here. */
+/**
+ * `signIn` and `token` of one application in one tenant. Real MSAL does the work; nothing is asked of anybody here.
+ * Throws TypeError for a login over http on another computer.
+ */
 export function createSignIn(options: SignInOptions): SignIn {
   const application = applicationOf(options)
   const cache = application.getTokenCache()
@@ -113,22 +117,19 @@ const isSameTenant = (one: string, other: string): boolean =>
   one.toLowerCase() === other.toLowerCase() || !/^[0-9a-f-]{36}$/i.test(other)
 
 function applicationOf({ loginUrl, tenantId, clientId, cacheFile, fetch: given, onCall }: SignInOptions) {
-  const { protocol, host } = new URL(loginUrl)
+  const { protocol, host } = new URL(rootOf('loginUrl', loginUrl))
   const authority = `https://${host}/${tenantId}`
   return new PublicClientApplication({
     auth: {
       clientId,
       authority,
       // Microsoft's own hosts are known to MSAL; for any other the metadata is given, so that no discovery is done.
-      ...(!isMicrosoft(host) && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
+      ...(!isMicrosoftLogin(loginUrl) && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
     },
     cache: { cachePlugin: fileCache(cacheFile) },
     system: { networkClient: loginNetwork({ fetch: given ?? fetch, protocol, onCall }) },
   })
 }
-
-const isMicrosoft = (host: string): boolean =>
-  /^login\.(microsoftonline\.(com|us)|partner\.microsoftonline\.cn|chinacloudapi\.cn)$/.test(host)
 
 const metadataOf = (authority: string): string =>
   JSON.stringify({

@@ -45,6 +45,7 @@ export const access = {
   'batch.cancel': ['requester', 'admin'],
   'approval.list': ['member'],
   'approval.delegate': ['member'],
+  'delegation.list': ['admin'],
   'digest.read': ['member'],
   'digest.choose': ['member'],
   'delivery.read': ['admin'],

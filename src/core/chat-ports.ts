@@ -1,17 +1,21 @@
+import type { LostRight } from './card-rights.ts'
 import type { CardKey } from './events.ts'
 import type { NoticeContent } from './notices.ts'
 import type { Request } from './request.ts'
 
 /** What the core needs of chats: where they are, which cards are in them, and a way to put cards there. */
 
-/** A card of ours in somebody's chat. `sending` without an end means that we do not know whether it arrived. */
+/**
+ * A card of ours in somebody's chat. `sending` without an end means that we do not know whether it arrived. `withdrawn`: its
+ * person has lost the right that it needed, so it shows nothing any more and is not updated.
+ */
 export interface SentCard {
   readonly requestId: string
   readonly personId: string
   readonly key: CardKey
   readonly conversationId: string
   readonly activityId: string | null
-  readonly state: 'sending' | 'sent' | 'unknown'
+  readonly state: 'sending' | 'sent' | 'unknown' | 'withdrawn'
   /** When it was last written; the store's to say. */
   readonly updatedAt?: Date
 }
@@ -73,6 +77,8 @@ export interface Outbox {
   send(conversation: Conversation, request: Request, key: CardKey): Promise<SendResult>
   /** Throws as `send` does. */
   update(conversation: Conversation, activityId: string, request: Request, key: CardKey): Promise<UpdateResult>
+  /** Replaces a card by a short one without data and buttons, which says what its person no longer is. Throws as `send` does. */
+  withdraw(conversation: Conversation, activityId: string, lost: LostRight, what: string): Promise<UpdateResult>
   /** Sends a card that tells of no one request; `what` tells it from others that wait for the same chat. Throws as `send` does. */
   tell(conversation: Conversation, notice: NoticeContent, what: string): Promise<SendResult>
 }

@@ -5,6 +5,7 @@ import { type ApprovalStage, openStage } from './approval-stage.ts'
 import { nextLook, withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
 import { askApprovers, type Change, changeRequest, entry, stageLook } from './change.ts'
+import { noteEnd, noteExpired, noteStart } from './delegation-ends.ts'
 import { type Fault, refuseFields } from './errors.ts'
 import { type AuditEntry, type JobOrder, jobId, system } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -26,16 +27,35 @@ export const delegation = z.object({
 })
 export type Delegation = z.output<typeof delegation>
 
+/** Some of the delegations that run: `from`: how many come before the first. */
+export interface DelegationPage {
+  readonly delegations: readonly Delegation[]
+  readonly from: number
+  readonly total: number
+}
 /** Who decides for whoever is away. A person has one delegation at a time. */
 export interface DelegationStore {
-  /** Stores one, and ends the one that its person had. */
-  put(delegation: Delegation): Promise<void>
-  /** Ends, at this time, what a person has delegated, and returns it; undefined when there is nothing. */
+  /**
+   * Stores one, and ends the one that its person had, which it returns unless that was over already. Its caller records the end
+   * in the same transaction.
+   */
+  put(delegation: Delegation): Promise<Delegation | undefined>
+  /**
+   * Ends, at this time, what a person has delegated, and returns it; undefined when there is nothing. Its caller records the end
+   * in the same transaction.
+   */
   end(tenantId: string, personId: string, at: string): Promise<Delegation | undefined>
   /** What a person has delegated at this time. */
   ofPerson(tenantId: string, personId: string, at: string): Promise<Delegation | undefined>
   /** What is delegated to a person at this time. */
   toPerson(tenantId: string, personId: string, at: string): Promise<Delegation[]>
+  /**
+   * Those that are over at this time and whose end nobody has recorded, so many of them. Each is given out once, if the
+   * transaction of its caller is committed.
+   */
+  takeEnded(tenantId: string, at: string, most: number): Promise<Delegation[]>
+  /** Those that run at this time, the first to end first; the page that has the row `from`, or the last one. */
+  running(tenantId: string, at: string, page: { readonly from: number; readonly most: number }): Promise<DelegationPage>
   /** Forgets, at this time, those that would have ended long ago by themselves. */
   forgetOld(at: Date): Promise<void>
   /** Those of these people at this time, and those of their delegates, and so on. */
@@ -87,8 +107,11 @@ export async function delegate(
     until: new Date(end).toISOString(),
     endedAt: null,
   }
+  await noteExpired(ports, tenantId)
   await ports.work.transaction(async () => {
-    await ports.delegations.put(given)
+    const former = await ports.delegations.put(given)
+    if (former) await noteEnd(ports, actor, former, 'replaced')
+    await noteStart(ports, actor, given)
     const over = new Date(end + clocksApart)
     await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: over }])
   })
@@ -98,9 +121,12 @@ export async function delegate(
 /** Ends what the actor has delegated, before its time; undefined when there was nothing to end. */
 export async function endDelegation(ports: Ports, actor: Actor): Promise<Delegation | undefined> {
   const at = ports.clock.now().toISOString()
+  await noteExpired(ports, actor.tenantId)
   return ports.work.transaction(async () => {
     const own = await ports.delegations.end(actor.tenantId, actor.id, at)
-    if (own) await ports.jobs.enqueue([realignJob(own, 'back')])
+    if (!own) return undefined
+    await noteEnd(ports, actor, own, 'back')
+    await ports.jobs.enqueue([realignJob(own, 'back')])
     return own
   })
 }
@@ -136,12 +162,20 @@ const clocksApart = 5000
 /** How many requests are read at a time. */
 const pageSize = 100
 
-/** Brings all requests that wait for a person in line with who is away just now. */
+/** The delegations that run in the organisation, for admins. */
+export const listDelegations = (
+  { delegations, clock }: Pick<Ports, 'delegations' | 'clock'>,
+  { tenantId }: Actor,
+  page: { readonly from: number; readonly most: number },
+): Promise<DelegationPage> => delegations.running(tenantId, clock.now().toISOString(), page)
+
+/** Brings all requests that wait for a person in line with who is away just now, and records the delegations that are over. */
 export async function realignAll(
   ports: Ports,
   settings: Settings,
   { tenantId, personId }: { tenantId: string; personId: string },
 ): Promise<void> {
+  await noteExpired(ports, tenantId)
   let before: number | undefined
   do {
     const page = await ports.requests.list({

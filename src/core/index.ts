@@ -34,6 +34,7 @@ export { type AuditReport, auditReport, type Proof, showAudit } from './audit-re
 export * from './batch.ts'
 export { type CheckedRow, checkedRow } from './batch-check.ts'
 export type { BatchAttempt } from './batch-run.ts'
+export type { LostRight } from './card-rights.ts'
 export { seedTemplates } from './catalogue.ts'
 export { lookTimes } from './change.ts'
 export type * from './chat-ports.ts'
@@ -42,7 +43,14 @@ export { type Condition, type JudgedCondition, judge, titleOfFound } from './con
 export { countryCode } from './country.ts'
 export type { GivenUpJob, GivenUpJobs } from './dead-letters.ts'
 export { isRetryable, longestComment } from './decision.ts'
-export { type Delegation, type DelegationStore, type Delegations, delegation } from './delegation.ts'
+export {
+  type Delegation,
+  type DelegationPage,
+  type DelegationStore,
+  type Delegations,
+  delegation,
+} from './delegation.ts'
+export type { EndOfDelegation } from './delegation-ends.ts'
 export {
   type DeliveryFilter,
   deliveryDetails,

@@ -91,16 +91,18 @@ function speaksFor(
   )
 }
 
-async function isStillAsked(
+/** Whether somebody is still in one of the groups that were asked, owns one, or is an admin. `anew`: not from the cache of a minute. */
+export async function isStillAsked(
   { directory }: Ports,
   settings: Settings,
   { groups, owned = [], admins = false }: NonNullable<ApprovalStage['membership']>,
   personId: string,
+  { anew }: { readonly anew: boolean } = { anew: true },
 ): Promise<boolean> {
   const asked = [...groups, ...(admins ? settings.admins : [])]
   if (admins && settings.admins.includes(personId)) return true
   if (asked.length > 0) {
-    const now = await directory.groupsOf(personId, { anew: true })
+    const now = await directory.groupsOf(personId, { anew })
     if (asked.some((id) => now.has(id))) return true
   }
   const owners = await Promise.all(owned.map((id) => directory.ownersOf(id)))

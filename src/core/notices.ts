@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { personOrMembers } from './approvers.ts'
+import { isAdminStill } from './card-rights.ts'
 import { isAtWork, type Outbox } from './chat-ports.ts'
 import { type DigestNotice, readDigestNotice } from './digest.ts'
 import { type ErasureNotice, erasureNotice } from './erasure-notes.ts'
+import { isDirectoryAway } from './errors.ts'
 import { type JobOrder, type JobPayload, jobId, type NoticeKey } from './events.ts'
 import { type HealthNotice, readHealthNotice } from './health-notice.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -53,6 +55,7 @@ export async function deliverNotice(
   if (!conversation || conversation.closed !== undefined) return
   const before = await ports.notices.find(order)
   if (before && (before.state !== 'sending' || (attempt === 1 && isAtWork(before, ports.clock.now())))) return
+  if (!(await mayBeTold(ports, settings, order))) return
   const content = await contents[kindOf(order.notice)](ports, settings, order)
   if (!content || (!before && !(await ports.notices.claim(order)))) return
   const result = await outbox.tell(conversation, content, order.notice).catch(async (error: unknown) => {
@@ -63,6 +66,19 @@ export async function deliverNotice(
   await ports.notices.put(order, result.state === 'sent' ? 'sent' : 'unknown')
   if (result.state === 'undeliverable' && result.closed)
     await ports.conversations.close(conversation, result.why, ports.clock.now())
+}
+
+/**
+ * Whether such a card is still for somebody: health and erasures are for admins, and a summary sees to that itself. While the
+ * directory does not answer, what may be its own trouble is told to the admins who were known.
+ */
+async function mayBeTold(ports: Ports, settings: Settings, { personId, notice }: NoticeOrder): Promise<boolean> {
+  const kind = kindOf(notice)
+  if (kind === 'digest') return true
+  return isAdminStill(ports, settings, personId).catch((error: unknown) => {
+    if (kind === 'health' && isDirectoryAway(error)) return true
+    throw error
+  })
 }
 
 /** One such card for each admin. Who is an admin is asked now, so a former one is told nothing. */

@@ -1,9 +1,10 @@
 import { waitingFor } from './approval-stage.ts'
 import { waitingStage } from './approval-time.ts'
 import { personOrMembers } from './approvers.ts'
+import { lostRight } from './card-rights.ts'
 import { askApprovers, outcomeCard, tellRequester } from './change.ts'
 import { type Conversation, isAtWork, type Outbox, type SentCard } from './chat-ports.ts'
-import { PutOff, TenantError } from './errors.ts'
+import { isDirectoryAway, PutOff, TenantError } from './errors.ts'
 import { type CardKey, isForApprover, type JobOrder, type JobPayload, jobId } from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
@@ -27,6 +28,7 @@ export async function deliverCard(
   const conversation = request && (await ports.conversations.ofPerson(request.tenantId, personId))
   if (!request || !stillToTell(request, key) || !stillAsked(request, key, personId)) return
   if (!conversation) return isForApprover(key) ? ports.tenant.installApp(personId) : undefined
+  if (await mayNotHave(ports, settings, request, { personId, key })) return
   if (conversation.closed !== undefined)
     return couldNotTell(ports, settings, request, conversation, key, { why: conversation.closed, closed: true })
   const { conversationId } = conversation
@@ -70,6 +72,25 @@ function stillToTell(request: Request, key: CardKey): boolean {
 const stillAsked = ({ approvals }: Request, key: CardKey, personId: string): boolean =>
   !isForApprover(key) || waitingFor(approvals).some(({ id }) => id === personId)
 
+/**
+ * Whether somebody has lost the right that a card needs before the card was sent. Approvers who are asked first were found a moment
+ * ago. Reminders go on while the directory does not answer.
+ */
+async function mayNotHave(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  of: Pick<SentCard, 'personId' | 'key'>,
+): Promise<boolean> {
+  if (of.key.startsWith('approval:')) return false
+  try {
+    return (await lostRight(ports, settings, request, of)) !== undefined
+  } catch (error) {
+    if (isForApprover(of.key) && isDirectoryAway(error)) return false
+    throw error
+  }
+}
+
 /** What admins are told of a receiver: it stays as it was said, and no card of the request tells it too. */
 const isOfWebhook = (key: CardKey): boolean => key.startsWith('webhook:')
 
@@ -97,7 +118,12 @@ type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
  * newest state wins whoever else is at it. A step's job has nothing to do when a later one is already on its way. One
  * chat that does not take its card keeps no other from its own, and one that was sent enough for now is come back to alone.
  */
-export async function refreshCards(ports: Ports, outbox: Outbox, order: RefreshOrder): Promise<void> {
+export async function refreshCards(
+  ports: Ports,
+  settings: Settings,
+  outbox: Outbox,
+  order: RefreshOrder,
+): Promise<void> {
   const { requestId, version, cards, personId } = order
   const request = await ports.requests.find(requestId)
   if (!request || (cards === 'status' && request.version > version)) return
@@ -107,10 +133,10 @@ export async function refreshCards(ports: Ports, outbox: Outbox, order: RefreshO
       card.key !== 'outcome:succeeded' &&
       (cards === 'all' || !isForApprover(card.key)),
   )
-  const updates = await Promise.allSettled(shown.map((card) => refreshCard(ports, outbox, request, card)))
+  const updates = await Promise.allSettled(shown.map((card) => refreshCard(ports, settings, outbox, request, card)))
   const after = await ports.requests.find(requestId)
   if (after && after.version !== request.version)
-    await refreshCards(ports, outbox, { ...order, version: after.version })
+    await refreshCards(ports, settings, outbox, { ...order, version: after.version })
   const refused: unknown[] = updates.map((update) => (update.status === 'rejected' ? update.reason : undefined))
   const full = shown.flatMap((card, index): [string, PutOff][] => {
     const error = refused[index]
@@ -129,13 +155,23 @@ function comeBack({ clock }: Ports, order: RefreshOrder, { putOffMilliseconds }:
   return { name: 'refresh-cards', payload: { v: 1, ...order }, startAfter }
 }
 
-async function refreshCard(ports: Ports, outbox: Outbox, request: Request, card: SentCard): Promise<void> {
+/** Updates one card. It is withdrawn instead, once, if its person has lost the right that it needed. */
+async function refreshCard(
+  ports: Ports,
+  settings: Settings,
+  outbox: Outbox,
+  request: Request,
+  card: SentCard,
+): Promise<void> {
   const { requestId, personId, key, activityId, state } = card
   if (state !== 'sent' || activityId === null || isOfWebhook(key)) return
   const conversation = await ports.conversations.ofPerson(request.tenantId, personId)
   if (!conversation || conversation.closed !== undefined) return
-  const became = await outbox.update(conversation, activityId, request, key)
-  if (became === 'updated') return
+  const lost = await lostRight(ports, settings, request, card)
+  const became = lost
+    ? await outbox.withdraw(conversation, activityId, lost, `${requestId} ${key}`)
+    : await outbox.update(conversation, activityId, request, key)
+  if (became === 'updated') return lost ? ports.sentCards.put({ ...card, state: 'withdrawn' }) : undefined
   if (became === 'gone') return ports.sentCards.remove(requestId, personId, key)
   if (became.closed) await ports.conversations.close(conversation, became.why, ports.clock.now())
 }

@@ -1,4 +1,5 @@
 import type { Actor } from './access.ts'
+import type { AuditEntry } from './events.ts'
 import type { Ports } from './ports.ts'
 
 /** What is done that is about no one request; cards have words for each. */
@@ -8,6 +9,7 @@ export const organisationActions = [
   'exported',
   'export-read',
   'person-exported',
+  'delegation-started',
   'delegation-ended',
   'erasure-ordered',
   'erasure-begun',
@@ -33,7 +35,17 @@ export async function noteAct(
   action: OrganisationAction,
   data: Readonly<Record<string, unknown>>,
 ): Promise<void> {
-  const actor = { id, displayName, userPrincipalName }
+  await noteFact({ audit, clock }, tenantId, { id, displayName, userPrincipalName }, action, data)
+}
+
+/** The same, also of what the service did of its own accord. */
+export async function noteFact(
+  { audit, clock }: Pick<Ports, 'audit' | 'clock'>,
+  tenantId: string,
+  actor: AuditEntry['actor'],
+  action: OrganisationAction,
+  data: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const at = clock.now().toISOString()
   await audit.append([{ requestId: tenantId, tenantId, at, actor, action, data: { ...data } }])
 }

@@ -1,5 +1,6 @@
 import type { Actor } from './access.ts'
 import { canonical } from './audit.ts'
+import { noteEnd, noteExpired } from './delegation-ends.ts'
 import { type Erasure, isCountedOn, readErasure } from './erasure-blocks.ts'
 import { noted } from './erasure-notes.ts'
 import { ProvisioningError } from './errors.ts'
@@ -53,6 +54,8 @@ export async function erasePerson(ports: Ports, order: ErasureOrder): Promise<vo
   if ((await said(ports, order, 'person-erased')) || (await said(ports, order, 'erasure-stopped'))) return
   const admin = { id: by, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
   if (await isTooLate(ports, admin, order)) return end(ports, admin, order, 'erasure-stopped')
+  // While it is known who delegated to whom.
+  await noteExpired(ports, tenantId)
   const person = await named(ports, tenantId, personId)
   const forgotten = await forget(ports, admin, person, erasureId)
   let requests = 0
@@ -131,10 +134,12 @@ export async function endDelegationsOf(ports: Ports, actor: Actor, personId: str
   const erasure = await readErasure(ports, actor, personId)
   const at = ports.clock.now().toISOString()
   if (erasure.isYou) throw new ProvisioningError('forbidden', 'Nobody erases themselves.')
+  await noteExpired(ports, tenantId)
   await ports.work.transaction(async () => {
     for (const { person, delegationId } of erasure.blocks.delegations) {
-      if (!(await ports.delegations.end(tenantId, person.id, at))) continue
-      await noteAct(ports, actor, 'delegation-ended', { delegationId, personId })
+      const ended = await ports.delegations.end(tenantId, person.id, at)
+      if (!ended) continue
+      await noteEnd(ports, actor, ended, 'erasure')
       const payload = { v: 1, tenantId, personId: person.id } as const
       await ports.jobs.enqueue([
         { name: 'realign-approvals', payload, id: jobId('realign-approvals', delegationId, 'back') },

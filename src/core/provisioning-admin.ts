@@ -2,6 +2,7 @@ import { readQueue, readStuck } from './administration.ts'
 import { readAudit, readOrganisationAudit } from './audit-report.ts'
 import { readCertificate } from './certificate.ts'
 import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import { listDelegations } from './delegation.ts'
 import { readErasure } from './erasure-blocks.ts'
 import { type Days, offerExport } from './exporting.ts'
 import { readHealth, readOwnHealth } from './health.ts'
@@ -36,6 +37,9 @@ export function createAdministration(ports: Ports, settings: Settings, to: Door)
     erasure: to('person.erase', (actor, personId: string) => readErasure(ports, actor, personId)),
     erase: to('person.erase', (actor, personId: string, confirmed: { address: string; erasureId: string }) =>
       orderErasure(ports, actor, personId, confirmed),
+    ),
+    delegations: to('delegation.list', (actor, page: Parameters<typeof listDelegations>[2]) =>
+      listDelegations(ports, actor, page),
     ),
     endDelegations: to('person.erase', (actor, personId: string) => endDelegationsOf(ports, actor, personId)),
   }

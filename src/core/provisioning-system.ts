@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type BatchAttempt, giveUpBatch, runBatch } from './batch-run.ts'
+import { withdrawClicked } from './card-rights.ts'
 import type { Conversation, Outbox } from './chat-ports.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
 import { realignAll } from './delegation.ts'
@@ -25,7 +26,10 @@ export function createSystem(ports: Ports, settings: Settings) {
     completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
     deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
       deliverCard(ports, settings, outbox, order, attempt),
-    refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[2]) => refreshCards(ports, outbox, order),
+    refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[3]) =>
+      refreshCards(ports, settings, outbox, order),
+    /** A click on a card whose person has lost the right that it needed: says which, and updates the card no more. */
+    withdrawClicked: (clicked: Parameters<typeof withdrawClicked>[2]) => withdrawClicked(ports, settings, clicked),
     tendApproval: (order: JobPayload<'tend-approval'>) => tendStage(ports, settings, order),
     runBatch: (order: JobPayload<'run-batch'>, attempt: BatchAttempt) => runBatch(ports, settings, order, attempt),
     giveUpBatch: (batchId: string) => giveUpBatch(ports, batchId),

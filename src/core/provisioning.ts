@@ -5,6 +5,7 @@ import { asking } from './approvers.ts'
 import type { BatchOrder, BatchRowStatus } from './batch.ts'
 import { createBatchCheck } from './batch-check.ts'
 import { beginBatch, cancelBatch, readBatch, readBatchRows } from './batching.ts'
+import { withdrawClicked } from './card-rights.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
 import { findColleagues } from './colleagues.ts'
 import { cancel, retry } from './decision.ts'
@@ -74,6 +75,10 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     pageOfOwn: to('request.list', (actor, limit: number, at: PageAt) => pageOfOwn(ports, actor, limit, at)),
     pageOfApprovals: to('approval.list', (actor, limit: number, at: PageAt) =>
       pageOfApprovals(ports, actor, limit, at),
+    ),
+    /** Which right somebody has lost that a card of theirs needed, which is updated no more then; undefined: none. */
+    withdrawClicked: to('request.list', ({ id: personId }, requestId: string, activityId: string) =>
+      withdrawClicked(ports, settings, { requestId, personId, activityId }),
     ),
     timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
     explanation: to('request.read', (actor, requestId: string) => readExplanation(ports, actor, requestId)),

@@ -1,6 +1,7 @@
 import { openStage } from './approval-stage.ts'
 import { attentionOf, deadlines } from './attention.ts'
 import { type Change, changeRequest, entry, followUpLook } from './change.ts'
+import { noteExpired } from './delegation-ends.ts'
 import { type JobOrder, jobId, system } from './events.ts'
 import { withOpenStage } from './open-stage.ts'
 import type { Ports, Settings } from './ports.ts'
@@ -16,7 +17,7 @@ const mostOfARun = 100
  * became of its job: the job is enqueued anew, once per deadline, and the admins are told once. Each is a line of the
  * request's timeline (`overdue`), which is also how the next run knows. A queued request whose job is still under way
  * (`underWay`: ids) only waits for its turn. Stages that wait and that nobody looks after (all but `lookedAfter`: ids) are looked after
- * again. Returns the requests that could not be seen to, which keep no other from it.
+ * again, and delegations that are over are recorded. Returns the requests that could not be seen to, which keep no other from it.
  */
 export async function watch(
   ports: Ports,
@@ -43,6 +44,7 @@ export async function watch(
   }
   for (const requestId of await ports.requests.waitingBut(settings.tenantId, lookedAfter, mostOfARun))
     await lookAfter(ports, settings, requestId).catch((error: unknown) => failures.push({ requestId, error }))
+  await noteExpired(ports, settings.tenantId)
   return failures
 }
 

@@ -17,27 +17,54 @@ export function createDelegationStore(database: Database): DelegationStore {
       delegation.parse({ ...Object(body), endedAt: ended_at?.toISOString() ?? null }),
     )
   }
-  const end = (tenantId: string, personId: string, at: string): Promise<Delegation[]> =>
-    read(
-      `UPDATE delegations SET ended_at = $3 WHERE tenant_id = $1 AND person_id = $2 AND ended_at IS NULL
-       RETURNING body, ended_at`,
+  // What was over by itself is ended too, but nobody is told that it was, and its end is left to be recorded.
+  const end = async (tenantId: string, personId: string, at: string): Promise<Delegation | undefined> => {
+    const ended = await read(
+      `UPDATE delegations SET ended_at = $3,
+         end_noted_at = CASE WHEN until > $3::timestamptz THEN $3::timestamptz ELSE end_noted_at END
+       WHERE tenant_id = $1 AND person_id = $2 AND ended_at IS NULL RETURNING body, ended_at`,
       [tenantId, personId, at],
     )
+    return ended.find(({ until }) => Date.parse(until) > Date.parse(at))
+  }
   return {
     async put(given) {
       const { delegationId, tenantId, person, delegate, until, from, endedAt } = given
       // Two at once would not see each other's, and a person has one.
       await database.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`delegation of ${person.id}`])
-      await end(tenantId, person.id, from)
+      const former = await end(tenantId, person.id, from)
       await database.query(
         `INSERT INTO delegations (delegation_id, tenant_id, person_id, delegate_id, until, ended_at, body)
          VALUES ($1, $2, $3, $4, $5, $6, $7)`,
         [delegationId, tenantId, person.id, delegate.id, until, endedAt, JSON.stringify(given)],
       )
+      return former
     },
-    // What was over by itself is ended too, but nobody is told that it was.
-    end: async (tenantId, personId, at) =>
-      (await end(tenantId, personId, at)).find(({ until }) => Date.parse(until) > Date.parse(at)),
+    end,
+    takeEnded: (tenantId, at, most) =>
+      read(
+        `UPDATE delegations SET end_noted_at = $2 WHERE delegation_id IN (
+           SELECT delegation_id FROM delegations
+           WHERE tenant_id = $1 AND end_noted_at IS NULL AND (ended_at IS NOT NULL OR until <= $2)
+           ORDER BY until, delegation_id LIMIT $3 FOR UPDATE SKIP LOCKED)
+         RETURNING body, ended_at`,
+        [tenantId, at, most],
+      ),
+    async running(tenantId, at, { from, most }) {
+      const isRunning = 'tenant_id = $1 AND ended_at IS NULL AND until > $2'
+      const { rows } = await database.query<{ total: number }>(
+        `SELECT count(*)::int AS total FROM delegations WHERE ${isRunning}`,
+        [tenantId, at],
+      )
+      const total = rows[0]?.total ?? 0
+      const lastPage = Math.max(0, Math.ceil(total / most) - 1)
+      const first = Math.min(Math.floor(from / most), lastPage) * most
+      const delegations = await read(
+        `SELECT body, ended_at FROM delegations WHERE ${isRunning} ORDER BY until, delegation_id LIMIT $3 OFFSET $4`,
+        [tenantId, at, most, first],
+      )
+      return { delegations, from: first, total }
+    },
     ofPerson: async (tenantId, personId, at) =>
       (
         await read(
@@ -54,7 +81,7 @@ export function createDelegationStore(database: Database): DelegationStore {
       ),
     async forgetOld(at) {
       const before = new Date(at.getTime() - keptDays * 86_400_000).toISOString()
-      await database.query('DELETE FROM delegations WHERE until < $1', [before])
+      await database.query('DELETE FROM delegations WHERE until < $1 AND end_noted_at IS NOT NULL', [before])
     },
     // Joined by UNION, which leaves out what is there already, so that a circle ends.
     reaching: (tenantId, personIds, at) =>

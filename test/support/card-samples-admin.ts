@@ -169,6 +169,8 @@ export const adminSamples: readonly Sample[] = [
     return sample(variant, noticeCard, noticeView({ code, reference: 'REQ-1042', by: 'Project site' }, asSam))
   }),
   sample('nothing-stuck', noticeCard, noticeView({ code: 'nothingStuck' }, asSam)),
+  sample('no-longer-admin', noticeCard, noticeView({ code: 'noLongerAdmin' }, asSam)),
+  sample('no-longer-approver', noticeCard, noticeView({ code: 'noLongerApprover' }, asSam)),
   sample('no-period', noticeCard, noticeView({ code: 'noPeriod' }, asSam)),
   sample(
     'cannot-retry',

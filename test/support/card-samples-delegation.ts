@@ -1,3 +1,4 @@
+import { adminDelegationsCard, adminDelegationsView } from '../../src/cards/admin-delegations.ts'
 import { type DelegationNow, delegationCard, delegationView } from '../../src/cards/delegation.ts'
 import { approvalsCard, approvalsView } from '../../src/cards/lists.ts'
 import { type Delegation, fault } from '../../src/core/index.ts'
@@ -16,6 +17,16 @@ export const delegationOf = (
 })
 const own = delegationOf(dana, omar)
 const toMe = [delegationOf(priya, dana), delegationOf(kim, dana, { until: '2026-12-04T17:00:00.000Z' })]
+const namesake = {
+  ...omar,
+  id: kim.id,
+  displayName: 'Omar Haddad-Lang',
+  userPrincipalName: 'omar.lang@contoso.example',
+}
+const away = [delegationOf(priya, dana), delegationOf(kim, namesake, { until: '2026-12-04T17:00:00.000Z' })]
+const many = Array.from({ length: 6 }, (_, index) =>
+  delegationOf(index % 2 === 0 ? dana : priya, omar, { from: `2026-11-1${index}T09:00:00.000Z` }),
+)
 const nothing = { own: undefined, toMe: [] }
 
 const empty = { values: { to: '', until: '' }, people: [], isChoice: false, remarks: [], faults: [] }
@@ -24,12 +35,6 @@ const form = (more: object = {}): DelegationNow => ({
   form: { ...empty, earliest: '2026-11-20', ...more },
 })
 const waiting = (count: number, more = false): DelegationNow => ({ step: 'saved', waiting: { count, more } })
-const namesake = {
-  ...omar,
-  id: kim.id,
-  displayName: 'Omar Haddad-Lang',
-  userPrincipalName: 'omar.lang@contoso.example',
-}
 
 const shown = (variant: string, now: DelegationNow, known: Parameters<typeof delegationView>[1] = nothing) =>
   sample(variant, delegationCard, delegationView(now, known, asDana))
@@ -67,6 +72,9 @@ export const delegationSamples: readonly Sample[] = [
     }),
   ),
   shown('delegated', form({ values: { to: omar.id, until: '2026-11-30' }, people: [omar] }), { own, toMe }),
+  sample('', adminDelegationsCard, adminDelegationsView({ delegations: away, from: 0, total: 2 }, asDana)),
+  sample('page', adminDelegationsCard, adminDelegationsView({ delegations: many, from: 6, total: 14 }, asDana)),
+  sample('empty', adminDelegationsCard, adminDelegationsView({ delegations: [], from: 0, total: 0 }, asDana)),
   shown('saved', waiting(2), { own, toMe: [] }),
   shown('saved-many', waiting(100, true), { own, toMe: Array.from({ length: 8 }, () => delegationOf(priya, dana)) }),
   shown('ended', { step: 'ended', ended: own }),

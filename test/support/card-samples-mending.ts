@@ -21,7 +21,7 @@ import { inTime } from './card-stages.ts'
 /** Some of them: the list is made of the commands that there are. */
 const commandsOfAdmins = [
   ...['admin stuck', 'admin queue', 'admin status', 'admin health', 'admin help', 'admin retry', 'admin cancel'],
-  ...['admin jobs', 'admin reassign', 'admin approve', 'admin reject', 'admin templates', 'admin templates show'],
+  ...['admin jobs', 'admin reassign', 'admin approve', 'admin reject', 'admin delegations', 'admin templates'],
   ...['admin simulate', 'admin audit', 'admin unnamed'],
 ]
 const asSam = viewerOf(sam, { isAdmin: true })

@@ -94,12 +94,17 @@ export async function answerCode(page: string, code: string, who: keyof typeof p
   if (!response.ok) throw new Error(`the page answered ${response.status}`)
 }
 
-/** Signs somebody in by `quartermaster login`, as they would: by the page and the code that it shows. */
-export async function signIn(home: string, baseUrl: string, who: keyof typeof people): Promise<Outcome> {
+/** Signs somebody in by `quartermaster login`, with more flags if given, by the page and the code that it shows. */
+export async function signIn(
+  home: string,
+  baseUrl: string,
+  who: keyof typeof people,
+  flags: readonly string[] = [],
+): Promise<Outcome> {
   const streams = { input: terminal(false), output: terminal(false), errors: terminal(false) }
   const [printed, told] = [collected(streams.output), collected(streams.errors)]
   const running = runCommandLine({
-    args: ['login', '--base-url', baseUrl],
+    args: ['login', '--base-url', baseUrl, ...flags],
     variables: { QUARTERMASTER_HOME: home },
     streams,
     platform: process.platform,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
+import { cards, rowsOfAdminPage } from '../../cards/index.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 
@@ -21,6 +21,14 @@ export const pageStuck = defineCardAction({
   handle: (turn, { from }) => showStuck(turn, from),
 })
 
+/** Turns the page of the delegations that run; the card changes in place. */
+export const pageDelegations = defineCardAction({
+  verb: 'admin.delegations',
+  forAdmins: true,
+  data,
+  handle: (turn, { from }) => showDelegations(turn, from),
+})
+
 /** A page of all that is open in the organisation. */
 export async function showQueue({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
   return { card: cards.adminQueue(await provisioning.admin.queue(actor), viewer, from) }
@@ -29,4 +37,10 @@ export async function showQueue({ provisioning, actor, viewer }: Turn, from = 0)
 /** A page of what somebody should look at. */
 export async function showStuck({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
   return { card: cards.adminStuck(await provisioning.admin.stuck(actor), viewer, from) }
+}
+
+/** A page of the delegations that run now. */
+export async function showDelegations({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
+  const page = await provisioning.admin.delegations(actor, { from, most: rowsOfAdminPage })
+  return { card: cards.adminDelegations(page, viewer) }
 }

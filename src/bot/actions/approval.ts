@@ -5,6 +5,7 @@ import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { comment, requestId, stage } from './click-data.ts'
 import { statusOf } from './request.ts'
+import { unlessWithdrawn } from './withdrawn.ts'
 
 /** Approves; the card becomes the record of the decision. */
 export const approveRequest = defineCardAction({
@@ -40,14 +41,19 @@ export const rejectRequest = defineCardAction({
 export const refreshApproval = defineCardAction({
   verb: 'approval.refresh',
   data: z.object({ requestId, stage, comment }),
-  async handle(turn, { requestId, stage, comment }) {
-    const request = await turn.provisioning.read(turn.actor, requestId)
-    const isOver = request.approvals.some((one) => one.stage === stage && isApproved(one))
-    const isAsked = everAsked(request.approvals).some(({ id }) => id === turn.actor.id)
-    if (isOver && isAsked) return { card: cards.approvalNow(request, turn.viewer, stage) }
-    return statusOf(turn, requestId, { comment, commentMissing: false })
-  },
+  handle: (turn, click) => unlessWithdrawn(turn, click.requestId, () => approvalAsNow(turn, click)),
 })
+
+async function approvalAsNow(
+  turn: Turn,
+  { requestId, stage, comment }: { requestId: string; stage?: number | undefined; comment: string },
+): Promise<Reply> {
+  const request = await turn.provisioning.read(turn.actor, requestId)
+  const isOver = request.approvals.some((one) => one.stage === stage && isApproved(one))
+  const isAsked = everAsked(request.approvals).some(({ id }) => id === turn.actor.id)
+  if (isOver && isAsked) return { card: cards.approvalNow(request, turn.viewer, stage) }
+  return statusOf(turn, requestId, { comment, commentMissing: false })
+}
 
 /** The record of the decision. Who is too late, or too early, sees where it stands: the card that all others have. */
 async function decided(

@@ -5,7 +5,7 @@ import { examineDelivery, pageDeliveries, redeliver } from './admin-deliveries.t
 import { endDelegationsAsAdmin, eraseAsAdmin } from './admin-erase.ts'
 import { exportAsAdmin } from './admin-export.ts'
 import { readCertificateAsAdmin } from './admin-health.ts'
-import { pageQueue, pageStuck } from './admin-lists.ts'
+import { pageDelegations, pageQueue, pageStuck } from './admin-lists.ts'
 import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
 import { reassignAsAdmin } from './admin-reassign.ts'
 import { examineProcesses, takeOverAsAdmin } from './admin-takeover.ts'
@@ -84,4 +84,5 @@ export const cardActions = cardActionRegistry(
   exportAsAdmin,
   eraseAsAdmin,
   endDelegationsAsAdmin,
+  pageDelegations,
 )

@@ -6,6 +6,7 @@ import { defineCardAction } from '../define-card-action.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { requestId, version } from './click-data.ts'
+import { unlessWithdrawn } from './withdrawn.ts'
 
 /** Opens the form of a template, or shows what a command offers. Drafts that were begun before are left as they are. */
 export const chooseTemplate = defineCardAction({
@@ -114,7 +115,7 @@ export const cancelRequest = defineCardAction({
 export const refreshRequest = defineCardAction({
   verb: 'request.refresh',
   data: z.object({ requestId }),
-  handle: (turn, { requestId }) => statusOf(turn, requestId),
+  handle: (turn, { requestId }) => unlessWithdrawn(turn, requestId, () => statusOf(turn, requestId)),
 })
 
 /** Reminds those whose decision is waited for. */

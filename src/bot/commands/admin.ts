@@ -3,7 +3,7 @@ import { cards, type Notice } from '../../cards/index.ts'
 import { isRetryable, isTerminal, type Request, referenceOf, referencePattern } from '../../core/index.ts'
 import { isCancellable, jobsLeft } from '../actions/admin.ts'
 import { showAudit, showOrganisationAudit } from '../actions/admin-audit.ts'
-import { showQueue, showStuck } from '../actions/admin-lists.ts'
+import { showDelegations, showQueue, showStuck } from '../actions/admin-lists.ts'
 import { showHealth } from '../actions/admin-takeover.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
@@ -30,6 +30,16 @@ export const adminStuckCommand = defineCommand({
   argument: anything,
   handle: (turn) => showStuck(turn),
   otherwise: (turn) => showStuck(turn),
+})
+
+/** `admin delegations`: who is away, and who decides for them. */
+export const adminDelegationsCommand = defineCommand({
+  words: 'admin delegations',
+  also: ['admin delegation'],
+  forAdmins: true,
+  argument: anything,
+  handle: (turn) => showDelegations(turn),
+  otherwise: (turn) => showDelegations(turn),
 })
 
 /** `admin health`: how the service and what it needs do just now. */

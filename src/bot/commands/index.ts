@@ -3,6 +3,7 @@ import { type Command, commandRegistry } from '../define-command.ts'
 import {
   adminAuditCommand,
   adminCancelCommand,
+  adminDelegationsCommand,
   adminHealthCommand,
   adminJobsCommand,
   adminQueueCommand,
@@ -43,6 +44,7 @@ export const commands: readonly Command[] = commandRegistry(
   adminHelpFor(() => commands),
   adminQueueCommand,
   adminStuckCommand,
+  adminDelegationsCommand,
   adminRetryCommand,
   adminApproveCommand,
   adminRejectCommand,

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { isLoopback, readAuthority, type SavedService } from './settings.ts'
+import type { Api } from './scopes.ts'
+import { isTenant } from './settings.ts'
 
+const operation = z.object({ security: z.array(z.record(z.string(), z.array(z.string()))) })
 /** As much of an OpenAPI document as says how people sign in. */
 const signInOf = z.object({
   components: z.object({
@@ -12,14 +14,25 @@ const signInOf = z.object({
       }),
     }),
   }),
+  paths: z
+    .object({
+      '/collab/v1/spo/': z.object({ post: operation }).optional(),
+      '/mail/v1/mailboxes/': z.object({ post: operation }).optional(),
+    })
+    .optional(),
 })
+type Document = z.output<typeof signInOf>
 
-/**
- * What a service says of how its people sign in (`/openapi.json`): the login, the tenant, the two scopes. It is believed only
- * where that leads to Microsoft, or for a service on this computer to this computer: a page elsewhere that asks for a
- * password has to be named by whoever uses it. Nothing where the service says nothing.
- */
-export async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal): Promise<SavedService> {
+/** How people sign in, as a service says it. Nobody has judged it yet. */
+export interface Offer {
+  readonly loginUrl?: string
+  readonly tenantId?: string
+  readonly collabScope?: string
+  readonly mailScope?: string
+}
+
+/** Reads the login, the tenant and the two scopes from `/openapi.json`. The offer is empty if the document has none. */
+export async function discover(baseUrl: string, send: typeof fetch, signal: AbortSignal): Promise<Offer> {
   const response = await send(`${baseUrl}/openapi.json`, {
     redirect: 'manual',
     signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]),
@@ -30,18 +43,21 @@ export async function discover(baseUrl: string, send: typeof fetch, signal: Abor
   const document: unknown = response.ok ? await response.json().catch(() => undefined) : undefined
   const parsed = signInOf.safeParse(document)
   if (!parsed.success) return {}
-  const { tokenUrl, scopes } = parsed.data.components.securitySchemes.entra.flows.authorizationCode
-  const { origin, hostname } = new URL(tokenUrl)
-  const isOurs = isLoopback(baseUrl) && isLoopback(origin)
-  const isMicrosofts = origin === 'https://login.microsoftonline.com' || /^login\.microsoftonline\.us$/.test(hostname)
-  if (!isOurs && !isMicrosofts) return {}
-  const authority = readAuthority(tokenUrl)
-  const named = (end: string) => Object.keys(scopes).find((scope) => scope.endsWith(end))
-  const [collabScope, mailScope] = [named('/collab/App.ReadWrite.All'), named('/mail/App.ReadWrite.All')]
+  const { origin, pathname } = new URL(parsed.data.components.securitySchemes.entra.flows.authorizationCode.tokenUrl)
+  const [, tenantId = ''] = pathname.split('/')
+  const [collabScope, mailScope] = [scopeFor('collab', parsed.data), scopeFor('mail', parsed.data)]
   return {
-    ...(authority && { loginUrl: authority.loginUrl }),
-    ...(authority?.tenantId !== undefined && { tenantId: authority.tenantId }),
+    // `null` is the origin of everything but http and https.
+    ...(origin !== 'null' && { loginUrl: origin }),
+    ...(isTenant(tenantId) && { tenantId }),
     ...(collabScope !== undefined && { collabScope }),
     ...(mailScope !== undefined && { mailScope }),
   }
+}
+
+/** The scope that people need to send a site or a mailbox. Scopes of applications are not offered to people. */
+function scopeFor(api: Api, { components, paths }: Document): string | undefined {
+  const { scopes } = components.securitySchemes.entra.flows.authorizationCode
+  const sending = api === 'collab' ? paths?.['/collab/v1/spo/'] : paths?.['/mail/v1/mailboxes/']
+  return sending?.post.security.flatMap(({ entra = [] }) => entra).find((scope) => Object.hasOwn(scopes, scope))
 }

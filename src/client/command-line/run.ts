@@ -65,7 +65,7 @@ async function scopeOf(
     if (values['verbose'] === true) terminal.note(`${method} ${url} → ${outcome}`)
   }
   const heard = overheard(fetch, onCall)
-  const sessions = createSessions({ fetch, onCall })
+  const sessions = createSessions({ fetch, onCall, given })
   const { baseUrl, directoryUrl } = settings
   const scope = { settings, known, given, variables, terminal, signal, fetch: heard, sessions }
   return {

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { isLoopback } from '../address.ts'
 import { lock, writePrivately } from '../private-file.ts'
 import { UsageError } from './define-command.ts'
+import { type Api, isScopeOf } from './scopes.ts'
 import { fill, words } from './words.ts'
 
 /** Where a service is, and how its people sign in. */
@@ -14,6 +16,8 @@ export interface Settings {
   readonly tenantId: string
   readonly clientId: string
   readonly scopes: { readonly collab: string; readonly mail: string; readonly directory: string }
+  /** APIs whose scope neither belongs to the service nor was accepted by a flag. There are no tokens for them. */
+  readonly foreignScopes: readonly Api[]
   /** Who signed in last at this service; MSAL's id of the account. */
   readonly account: string | undefined
   /** Where settings and tokens are kept. */
@@ -29,6 +33,8 @@ export const savedService = z.object({
   clientId: z.string().optional(),
   collabScope: z.string().optional(),
   mailScope: z.string().optional(),
+  /** Scopes that do not belong to the service, and that somebody has typed at login for it. */
+  acceptedScopes: z.array(z.string()).optional(),
   account: z.string().optional(),
 })
 export type SavedService = z.output<typeof savedService>
@@ -73,7 +79,7 @@ export async function readSettings(
   folder: string,
 ): Promise<{ readonly settings: Settings; readonly known: SavedService }> {
   const saved = await readSaved(folder)
-  const baseUrl = readUrl('base-url', given['base-url']) ?? saved?.baseUrl ?? local.baseUrl
+  const baseUrl = readUrl('base-url', given['base-url'] ?? saved?.baseUrl) ?? local.baseUrl
   const known = saved?.services[baseUrl] ?? {}
   return { settings: settingsOf(baseUrl, given, known, folder), known }
 }
@@ -87,25 +93,26 @@ export function settingsOf(baseUrl: string, given: Given, known: SavedService, f
     readUrl('directory-url', given['directory-url']) ??
     known.directoryUrl ??
     (isLoopback(loginUrl) ? loginUrl : microsoft.directoryUrl)
+  const collab = given['collab-scope'] ?? known.collabScope ?? `${baseUrl}/collab/App.ReadWrite.All`
+  const mail = given['mail-scope'] ?? known.mailScope ?? `${baseUrl}/mail/App.ReadWrite.All`
   return {
     baseUrl,
     directoryUrl,
     loginUrl,
-    tenantId: given.tenant ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
+    tenantId: readTenant(given.tenant) ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
     clientId: given['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
-    scopes: {
-      collab: given['collab-scope'] ?? known.collabScope ?? `${baseUrl}/collab/App.ReadWrite.All`,
-      mail: given['mail-scope'] ?? known.mailScope ?? `${baseUrl}/mail/App.ReadWrite.All`,
-      directory: `${directoryUrl}/Group.Read.All`,
-    },
+    scopes: { collab, mail, directory: `${directoryUrl}/Group.Read.All` },
+    foreignScopes: foreignOf(baseUrl, { collab, mail }, known.acceptedScopes ?? []),
     account: known.account,
     folder,
   }
 }
 
-/** Whether an address is this computer's: only there http is let through. */
-export const isLoopback = (address: string): boolean =>
-  /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(new URL(address).hostname)
+function foreignOf(baseUrl: string, scopes: Readonly<Record<Api, string>>, accepted: readonly string[]): Api[] {
+  const isOwn = (api: Api) =>
+    scopes[api] === `${baseUrl}/${api}/App.ReadWrite.All` || isScopeOf(baseUrl, api, scopes[api])
+  return (['collab', 'mail'] as const).filter((api) => !isOwn(api) && !accepted.includes(scopes[api]))
+}
 
 function readUrl(name: SettingName, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
@@ -124,7 +131,17 @@ export function readAuthority(text: string | undefined): { loginUrl: string; ten
   if (address === undefined) return undefined
   const { origin, pathname } = new URL(address)
   const [, tenantId = ''] = pathname.split('/')
-  return { loginUrl: origin, ...(tenantId !== '' && { tenantId }) }
+  if (tenantId === '') return { loginUrl: origin }
+  if (!isTenant(tenantId)) throw new UsageError(fill(words.usage.noTenant, { option: '--authority', value: tenantId }))
+  return { loginUrl: origin, tenantId }
+}
+
+/** A tenant is named by its id or by a domain: it becomes part of the login's address. */
+export const isTenant = (text: string): boolean => /^[a-z0-9]+([.-]+[a-z0-9]+)*$/i.test(text)
+
+function readTenant(text: string | undefined): string | undefined {
+  if (text === undefined || isTenant(text)) return text
+  throw new UsageError(fill(words.usage.noTenant, { option: '--tenant', value: text }))
 }
 
 const fileOf = (folder: string): string => join(folder, 'settings.json')

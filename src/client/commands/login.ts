@@ -1,8 +1,10 @@
-import { defineCommand, type Scope } from '../command-line/define-command.ts'
-import { discover } from '../command-line/discover.ts'
+import { defineCommand, type Scope, UsageError } from '../command-line/define-command.ts'
+import { discover, type Offer } from '../command-line/discover.ts'
 import { exitCodes } from '../command-line/exit-codes.ts'
+import { isScope, isTrustedLogin } from '../command-line/scopes.ts'
 import { type Settings, saveSettings, settingsOf } from '../command-line/settings.ts'
 import { clean } from '../command-line/terminal.ts'
+import { refusedLogin, refusedScopes } from '../command-line/trust.ts'
 import { fill, words } from '../command-line/words.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
@@ -13,16 +15,13 @@ export const login = defineCommand({
     'collab-scope': { type: 'text', value: '<scope>' },
     'mail-scope': { type: 'text', value: '<scope>' },
   },
-  async run(scope) {
-    const { terminal, signal, given, fetch } = scope
+  async run(scope, typed) {
+    const { terminal, signal, given } = scope
     const { baseUrl, folder } = scope.settings
-    const told = await discover(baseUrl, fetch, signal).catch(() => {
-      signal.throwIfAborted()
-      // Signing in needs the login alone; whether the service answers is seen by the first command that needs it.
-      terminal.note(fill(words.login.noAnswer, { address: baseUrl }))
-      return {}
-    })
-    const settings = settingsOf(baseUrl, given, { ...scope.known, ...told }, folder)
+    const accepted = acceptedScopes(typed)
+    const known = { ...scope.known, acceptedScopes: [...(scope.known.acceptedScopes ?? []), ...accepted] }
+    const settings = settingsOf(baseUrl, given, { ...known, ...(await trustedOffer(scope)) }, folder)
+    if (settings.foreignScopes.length > 0) throw refusedScopes(settings, given)
     const session = scope.sessions.of(settings)
     const show = (code: DeviceCode) => showCode(scope, code)
     const person = await session.signIn(settings.scopes.collab, { show, signal })
@@ -34,6 +33,9 @@ export const login = defineCommand({
       clientId: settings.clientId,
       collabScope: settings.scopes.collab,
       mailScope: settings.scopes.mail,
+      acceptedScopes: known.acceptedScopes.filter((one) =>
+        [settings.scopes.collab, settings.scopes.mail].includes(one),
+      ),
       account: person.account,
     })
     const { id, tenantId, userPrincipalName, displayName } = person
@@ -43,6 +45,32 @@ export const login = defineCommand({
     return exitCodes.done
   },
 })
+
+/** The scopes that somebody has typed: to type a scope is to accept it for this service. Throws {@link UsageError}. */
+function acceptedScopes(typed: { readonly [N in 'collab-scope' | 'mail-scope']?: string }): string[] {
+  for (const [option, value] of Object.entries(typed))
+    if (option.endsWith('-scope') && !isScope(value))
+      throw new UsageError(fill(words.usage.noScope, { option: `--${option}`, value }), 'login')
+  return [typed['collab-scope'], typed['mail-scope']].filter((each) => each !== undefined)
+}
+
+/** What the service says about sign-in. A login that is not Microsoft's counts only if somebody has named it. */
+async function trustedOffer({ settings, known, given, terminal, signal, fetch }: Scope): Promise<Offer> {
+  const { baseUrl } = settings
+  const offer: Offer = await discover(baseUrl, fetch, signal).catch(() => {
+    signal.throwIfAborted()
+    // Signing in needs the login alone; whether the service answers is seen by the first command that needs it.
+    terminal.note(fill(words.login.noAnswer, { address: baseUrl }))
+    return {}
+  })
+  const { loginUrl, tenantId, ...scopes } = offer
+  if (loginUrl === undefined) return scopes
+  const named = given.authority === undefined ? known.loginUrl : settings.loginUrl
+  if (named === loginUrl || (given.authority === undefined && isTrustedLogin(loginUrl, baseUrl))) return offer
+  if (given.authority === undefined) throw refusedLogin(baseUrl, loginUrl, given)
+  // The tenant is of the login that the service names, and somebody has named another.
+  return scopes
+}
 
 function showCode({ terminal }: Scope, { verificationUri, userCode, expiresInSeconds }: DeviceCode): void {
   const minutes = Math.max(1, Math.round(expiresInSeconds / 60))

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { DelegationPage } from '../core/index.ts'
+import { paged, rowsOfAdminPage } from './admin-pages.ts'
+import { defineCard } from './define-card.ts'
+import { cut, lastDay, longest, moment, time, type Viewer } from './words.ts'
+
+export const adminDelegationsCard = defineCard({
+  name: 'admin-delegations',
+  data: z.strictObject({
+    at: z.string(),
+    /** Who is away, and who decides for them until when. */
+    rows: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          address: z.string(),
+          delegate: z.string(),
+          delegateAddress: z.string(),
+          since: z.string(),
+          until: z.string(),
+        }),
+      )
+      .max(rowsOfAdminPage),
+    isEmpty: z.boolean(),
+    ...paged,
+  }),
+})
+
+/** The delegations that run now, the first to end first. Two people can have one name, so sign-in names are shown too. */
+export function adminDelegationsView(
+  { delegations, from, total }: DelegationPage,
+  viewer: Viewer,
+): Parameters<typeof adminDelegationsCard.render>[0] {
+  const end = from + delegations.length
+  return {
+    at: time(viewer),
+    rows: delegations.map((one) => ({
+      name: cut(one.person.displayName, longest.name),
+      address: cut(one.person.userPrincipalName, longest.address),
+      delegate: cut(one.delegate.displayName, longest.name),
+      delegateAddress: cut(one.delegate.userPrincipalName, longest.address),
+      since: moment(one.from, viewer, 'day'),
+      until: lastDay(one.until, viewer),
+    })),
+    isEmpty: total === 0,
+    shownFrom: total === 0 ? 0 : from + 1,
+    shownTo: end,
+    total,
+    hasPrevious: from > 0,
+    previous: Math.max(0, from - rowsOfAdminPage),
+    hasNext: end < total,
+    next: end,
+  }
+}
