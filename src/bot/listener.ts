@@ -3,7 +3,7 @@ import { type Activity, type Middleware, TurnContext } from 'botbuilder'
 import { DialogContextError } from 'botbuilder-dialogs'
 import { z } from 'zod'
 import { cards, type Notice, toasts, type Viewer } from '../cards/index.ts'
-import { type ActivityKey, type Actor, originNow, ProvisioningError } from '../core/index.ts'
+import { type ActivityKey, type Actor, originNow, ProvisioningError, whyUnavailable } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
 import { mentionsIn } from './mentions.ts'
 import { createPacedChats, type PacedChats } from './paced-chats.ts'
@@ -195,7 +195,8 @@ export class Listener implements Middleware {
     const notice: Notice = known ? refusalOf(error, click) : { code: 'unexpected', traceId }
     if (!isPassing(error) || notice.retry) await respond(context, cards.notice(notice, viewer))
     // The card stays as it is, so that nothing typed into it is lost.
-    else if (isInvoke(activity)) await respondMessage(context, known ? toasts.unavailable : toasts.failed(traceId))
+    else if (isInvoke(activity))
+      await respondMessage(context, known ? toasts[whyUnavailable(error) ?? 'unavailable'] : toasts.failed(traceId))
     else await respondBelow(context, cards.notice(notice, viewer))
   }
 }

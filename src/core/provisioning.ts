@@ -16,6 +16,7 @@ import { readExplanation } from './explanation.ts'
 import { continueDraft, keepDraft, listBegun } from './kept-drafts.ts'
 import { createKnownAdmins } from './known-admins.ts'
 import { type PageAt, pageOfApprovals, pageOfOwn } from './list-page.ts'
+import { countReads } from './look-up-cost.ts'
 import { approve, reject } from './membership.ts'
 import { checkNames, likelyNames } from './name-check.ts'
 import { nudge } from './nudge.ts'
@@ -151,12 +152,14 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     drafts: {
       open: to('request.create', (actor, templateId: string) => openDraft(ports, actor, templateId)),
       read: to('request.create', (actor, requestId: string) => readDraft(ports, actor, requestId)),
-      review: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
-        reviewDraft(ports, settings, actor, requestId, version, values),
-      ),
-      checkNames: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
-        checkNames(ports, settings, actor, requestId, version, values),
-      ),
+      review: to('request.create', async (actor, requestId: string, version: number, values: Draft['values']) => {
+        await countReads(ports, actor, values)
+        return reviewDraft(ports, settings, actor, requestId, version, values)
+      }),
+      checkNames: to('request.create', async (actor, requestId: string, version: number, values: Draft['values']) => {
+        await countReads(ports, actor, {})
+        return checkNames(ports, settings, actor, requestId, version, values)
+      }),
       likelyNames: to('request.create', (actor, draft: Draft, template: Template) =>
         likelyNames(ports, settings, actor, draft, template),
       ),

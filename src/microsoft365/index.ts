@@ -1,6 +1,7 @@
 import type { Connection, Directory, ServiceHealth, Tenant } from '../core/index.ts'
 import { createAppInstall } from './app-install.ts'
-import { type CallLog, createCaller } from './call.ts'
+import { type CallLog, createCaller, type Door } from './call.ts'
+import { createGate, type Gate, type GateState } from './call-gate.ts'
 import { createCertificateFile } from './certificate-file.ts'
 import { createDirectory } from './directory.ts'
 import { createExchange, exchangeDoor, exchangeService } from './exchange.ts'
@@ -13,6 +14,7 @@ import { type ClientCertificate, createSignIn } from './sign-in.ts'
 import { createSiteSteps } from './site.ts'
 
 export type { CallLog, CallOutcome } from './call.ts'
+export type { GateState } from './call-gate.ts'
 export { type ClientCertificate, certificateFromPem, localCertificate } from './sign-in.ts'
 
 /** Where the tenant is and who we are to it. URLs without a trailing path: `https://graph.microsoft.com`. */
@@ -47,6 +49,8 @@ export interface Microsoft365 {
   readonly tenant: Tenant
   readonly directory: Directory
   readonly connection: Connection
+  /** How many calls to each service run and wait in this process, by the service's name for people. */
+  underWay(): Readonly<Record<string, GateState>>
   /** Looks every minute whether the certificate's file has changed, until the returned function is called. */
   watchCertificate(): () => void
 }
@@ -56,12 +60,15 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   const { fetch, log, directoryExtension: extension } = options
   const directoryUrl = options.directoryUrl.replace(/\/+$/, '')
   const signIn = createSignIn(options)
-  const callGraph = createCaller({ service: graphService, resource: directoryUrl }, { signIn, fetch, log })
+  const gates = new Map<string, Gate>()
+  const callerOf = (door: Door) => {
+    const gate = gates.get(door.service) ?? createGate(door.service)
+    gates.set(door.service, gate)
+    return createCaller(door, { signIn, gate, fetch, log })
+  }
+  const callGraph = callerOf({ service: graphService, resource: directoryUrl })
   const sharePointDoor = (url: string) =>
-    createCaller(
-      { service: sharePointService, resource: new URL(url).origin, headers: sharePointHeaders },
-      { signIn, fetch, log },
-    )
+    callerOf({ service: sharePointService, resource: new URL(url).origin, headers: sharePointHeaders })
   const graph = createGraph(callGraph, directoryUrl, extension)
   const sharePoint = createSharePoint({
     call: sharePointDoor(options.sharePointUrl),
@@ -69,7 +76,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
     sharePointUrl: options.sharePointUrl,
     sharePointAdminUrl: options.sharePointAdminUrl,
   })
-  const exchange = createExchange(createCaller(exchangeDoor(options.exchangeUrl), { signIn, fetch, log }), options)
+  const exchange = createExchange(callerOf(exchangeDoor(options.exchangeUrl)), options)
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
   const certificate = createCertificateFile({
     path: options.certificatePath,
@@ -89,6 +96,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
     },
     directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn }),
     connection: { signIn: signIn.facts, certificate: certificate.facts, readCertificate: certificate.read },
+    underWay: () => Object.fromEntries([...gates].map(([service, gate]) => [service, gate.state()])),
     watchCertificate: certificate.watch,
   }
 }
