@@ -60,5 +60,5 @@ function unreadable(unread: readonly UnreadProperty[]): ProvisioningError {
 /** What was not read of an account, and who can change that. */
 export const unreadableSays = (whose: string, unread: readonly UnreadProperty[]): string =>
   unread.includes('accountEnabled')
-    ? `${whose} cannot be checked: the directory does not show whether accounts are enabled. Tell an admin: admin health names the missing permission.`
+    ? `${whose} cannot be checked: the directory does not show whether accounts are enabled. Tell an admin that the service lacks the permission User.Read.All.`
     : `${whose} has no user type in the directory, so nothing shows that it belongs to this organisation. An administrator can set userType to Member.`

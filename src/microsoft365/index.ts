@@ -41,6 +41,8 @@ export interface Microsoft365Options {
   readonly warn?: (message: string, fields: object) => void
   /** For how long the ready check looks again before it believes a fault. Seconds; five minutes unless told. */
   readonly settleSeconds?: number
+  /** The clock of what is remembered, in milliseconds; the process's own unless told. */
+  readonly now?: () => number
   /** For how long a step may be at work before its job is put off. Seconds; one minute unless told. */
   readonly workSeconds?: number
 }
@@ -94,7 +96,10 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       installApp: createAppInstall({ call: callGraph, root: graph.root, teamsAppId, warn }),
       health: () => healthOf({ graph, sharePoint, exchange }),
     },
-    directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn }),
+    directory: createDirectory({
+      ...{ graph, call: callGraph, sharePoint, exchange, extension, warn },
+      ...(options.now && { now: options.now }),
+    }),
     connection: { signIn: signIn.facts, certificate: certificate.facts, readCertificate: certificate.read },
     underWay: () => Object.fromEntries([...gates].map(([service, gate]) => [service, gate.state()])),
     watchCertificate: certificate.watch,
