@@ -97,6 +97,7 @@ export type {
   ExportSource,
 } from './exporting.ts'
 export { asksForAddress } from './form-values.ts'
+export { createGate, type Gate, type GateLimits, type GateState, lineOf } from './gate.ts'
 export { type HealthFacts, judgeHealth } from './health.ts'
 export type { HealthNotice } from './health-notice.ts'
 export { processesParts } from './health-processes.ts'

@@ -78,13 +78,14 @@ export function problemOf(error: unknown, about: { traceId: string; instance: st
     const wait = own === undefined || code !== 'unavailable' ? retryAfterSeconds[code] : String(own)
     const headers: Record<string, string> = wait ? { 'Retry-After': wait } : {}
     const refusal = problem(code, error.message, about, error.faults, headers)
-    return { ...refusal, defect: code === 'unavailable' }
+    // That too much waits is no defect of ours, and a line of level error for each refused call would be a flood itself.
+    return { ...refusal, defect: code === 'unavailable' && !isBusy(error.cause) }
   }
   if (error instanceof TenantError && error.retryable) {
     const headers = { 'Retry-After': String(error.retryAfterSeconds ?? retryAfterSeconds.unavailable) }
     const away = 'Microsoft 365 does not answer just now. Please try again in a minute.'
     const detail = isBusy(error) ? error.message : away
-    return { ...problem('unavailable', detail, about, [], headers), defect: true }
+    return { ...problem('unavailable', detail, about, [], headers), defect: !isBusy(error) }
   }
   const detail = `Something went wrong on our side. Please tell an admin this id: ${about.traceId}`
   return { ...problem('internal', detail, about, [], {}), defect: true }

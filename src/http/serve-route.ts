@@ -6,6 +6,7 @@ import {
   type IdempotencyStore,
   type Permission,
   ProvisioningError,
+  TenantError,
   within,
 } from '../core/index.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
@@ -52,7 +53,8 @@ const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GE
 function abandonedBy({ response }: Exchange): AbortSignal {
   const abandoned = new AbortController()
   response.once('close', () => {
-    if (!response.writableFinished) abandoned.abort()
+    if (!response.writableFinished)
+      abandoned.abort(new TenantError('abandoned', 'The caller has hung up.', { retryable: true }))
   })
   return abandoned.signal
 }

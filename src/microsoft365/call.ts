@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { originNow, TenantError, traceHeaders } from '../core/index.ts'
+import { type Gate, originNow, TenantError, traceHeaders } from '../core/index.ts'
 import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
-import type { Gate } from './call-gate.ts'
 import type { SignIn } from './sign-in.ts'
 
 /**

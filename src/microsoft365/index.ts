@@ -1,7 +1,15 @@
-import type { Connection, Directory, ServiceHealth, Tenant } from '../core/index.ts'
+import {
+  type Connection,
+  createGate,
+  type Directory,
+  type Gate,
+  type GateLimits,
+  type GateState,
+  type ServiceHealth,
+  type Tenant,
+} from '../core/index.ts'
 import { createAppInstall } from './app-install.ts'
 import { type CallLog, createCaller, type Door } from './call.ts'
-import { createGate, type Gate, type GateState } from './call-gate.ts'
 import { createCertificateFile } from './certificate-file.ts'
 import { createDirectory } from './directory.ts'
 import { createExchange, exchangeDoor, exchangeService } from './exchange.ts'
@@ -14,8 +22,17 @@ import { type ClientCertificate, createSignIn } from './sign-in.ts'
 import { createSiteSteps } from './site.ts'
 
 export type { CallLog, CallOutcome } from './call.ts'
-export type { GateState } from './call-gate.ts'
 export { type ClientCertificate, certificateFromPem, localCertificate } from './sign-in.ts'
+
+/**
+ * A preview that names 100 people makes some 15 calls, so one person can have several of them answered at a time. People's
+ * patience leaves room for the call itself within the 15 seconds that Teams waits for the answer to a click.
+ */
+const callLimits: GateLimits = {
+  ...{ running: 24, forIdentity: 6, runningOfOne: 9 },
+  ...{ waiting: 600, waitingOfOne: 60 },
+  ...{ patience: 5000, patienceOfJobs: 30_000 },
+}
 
 /** Where the tenant is and who we are to it. URLs without a trailing path: `https://graph.microsoft.com`. */
 export interface Microsoft365Options {
@@ -64,7 +81,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   const signIn = createSignIn(options)
   const gates = new Map<string, Gate>()
   const callerOf = (door: Door) => {
-    const gate = gates.get(door.service) ?? createGate(door.service)
+    const gate = gates.get(door.service) ?? createGate(`calls to ${door.service}`, callLimits)
     gates.set(door.service, gate)
     return createCaller(door, { signIn, gate, fetch, log })
   }

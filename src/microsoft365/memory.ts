@@ -1,5 +1,4 @@
-import { originNow } from '../core/index.ts'
-import { lineOf } from './call-gate.ts'
+import { lineOf, originNow } from '../core/index.ts'
 
 /** Milliseconds that an answer is kept: what a removed member may still do ends within a minute. */
 const keptMilliseconds = 60_000

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { originNow, within } from '../core/index.ts'
-import { lineOf } from './call-gate.ts'
+import { lineOf, originNow, within } from '../core/index.ts'
 import type { Graph } from './graph.ts'
 import { createMemory } from './memory.ts'
 import { usersOf } from './people.ts'

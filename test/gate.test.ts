@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { checkingIdentity, from } from '../src/core/index.ts'
-import { createGate, type GateLimits } from '../src/microsoft365/call-gate.ts'
+import { checkingIdentity, createGate, from, type GateLimits } from '../src/core/index.ts'
 
 const limits: GateLimits = {
   ...{ running: 4, forIdentity: 1, runningOfOne: 2, waiting: 8, waitingOfOne: 5 },
@@ -10,7 +9,7 @@ const limits: GateLimits = {
 
 /** A gate, and calls through it that end when the test says so. */
 function world(change: Partial<GateLimits> = {}) {
-  const gate = createGate('Microsoft Graph', { ...limits, ...change })
+  const gate = createGate('calls to Microsoft Graph', { ...limits, ...change })
   const entered: string[] = []
   const ends = new Map<string, () => void>()
   const call = (name: string, who: string, signal?: AbortSignal) =>

@@ -1,6 +1,7 @@
-import { type Origin, originNow, TenantError } from '../core/index.ts'
+import { TenantError } from './errors.ts'
+import { type Origin, originNow } from './origin.ts'
 
-/** How many calls to one service may run, and how many may wait for how long. */
+/** How many calls of one sort may run, and how many may wait for how long. */
 export interface GateLimits {
   /** Calls that run at a time. */
   readonly running: number
@@ -15,17 +16,7 @@ export interface GateLimits {
   readonly patience: number
   readonly patienceOfJobs: number
 }
-/**
- * A preview that names 100 people makes some 15 calls, so one person can have several of them answered at a time. People's
- * patience leaves room for the call itself within the 15 seconds that Teams waits for the answer to a click.
- */
-const usual: GateLimits = {
-  ...{ running: 24, forIdentity: 6, runningOfOne: 9 },
-  ...{ waiting: 600, waitingOfOne: 60 },
-  ...{ patience: 5000, patienceOfJobs: 30_000 },
-}
-
-/** How many calls to a service run and wait now. */
+/** How many calls run and wait now. */
 export interface GateState {
   readonly running: number
   readonly waiting: number
@@ -49,10 +40,10 @@ export const lineOf = ({ job, caller, checksIdentity }: Origin): string =>
   `${checksIdentity ? 'identity ' : ''}${job ?? caller ?? ''}`
 
 /**
- * Bounds the calls to one service. Callers take turns, so that a flood of one caller delays only that caller, and identity
- * checks go before all other calls.
+ * Bounds the calls of one sort, named by `what`. Callers take turns, so that a flood of one caller delays only that caller, and
+ * identity checks go before all other calls.
  */
-export function createGate(service: string, limits: GateLimits = usual): Gate {
+export function createGate(what: string, limits: GateLimits): Gate {
   const lanes: Record<Lane, Map<string, Waiting[]>> = { identity: new Map(), other: new Map() }
   const runningOf = new Map<string, number>()
   const running: Record<Lane, number> = { identity: 0, other: 0 }
@@ -97,7 +88,7 @@ export function createGate(service: string, limits: GateLimits = usual): Gate {
   const wait = (lane: Lane, line: string, patience: number, signal: AbortSignal | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
       const own = lanes[lane].get(line) ?? []
-      if (waiting >= limits.waiting || own.length >= limits.waitingOfOne) return reject(busy(service))
+      if (waiting >= limits.waiting || own.length >= limits.waitingOfOne) return reject(busy(what))
       const end = (then: () => void) => () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
@@ -110,7 +101,7 @@ export function createGate(service: string, limits: GateLimits = usual): Gate {
         })
       const abort = (): void => give(() => signal?.reason)()
       const one: Waiting = { enter: end(resolve) }
-      const timer = setTimeout(() => give(() => busy(service))(), patience)
+      const timer = setTimeout(() => give(() => busy(what))(), patience)
       signal?.addEventListener('abort', abort, { once: true })
       lanes[lane].set(line, [...own, one])
       waiting += 1
@@ -137,8 +128,8 @@ export function createGate(service: string, limits: GateLimits = usual): Gate {
 /** Seconds after which a call that found no place may find one. */
 const againAfter = 5
 
-const busy = (service: string): TenantError =>
-  new TenantError('busy', `Too many calls to ${service} wait already. Try again in ${againAfter} seconds.`, {
+const busy = (what: string): TenantError =>
+  new TenantError('busy', `Too many ${what} wait already. Try again in ${againAfter} seconds.`, {
     retryable: true,
     retryAfterSeconds: againAfter,
   })
