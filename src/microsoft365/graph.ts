@@ -114,8 +114,9 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${root}/users${query({ $select: 'id,accountEnabled', $top: '1' })}`
       const answer = await call({ url, purpose: 'asking how it does', accept: [403], signal })
-      const read = answer.status === 403 ? undefined : readAs(accounts, answer, graph).value
-      if (!read || read.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw hidesAccounts()
+      if (answer.status === 403) throw hidesAccounts('answered 403 when asked')
+      const { value } = readAs(accounts, answer, graph)
+      if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw hidesAccounts('does not show')
     },
     /** Where somebody works, as far as it is known; nothing of whom there is not. */
     async workplace(id: string) {
@@ -229,10 +230,10 @@ export function refusalOfUpsert(answer: Answer, purpose: string): 'name-taken' |
 }
 
 /** What the permissions of the app registration do not reach; without it nobody is let in. */
-const hidesAccounts = (): TenantError =>
+const hidesAccounts = (how: string): TenantError =>
   new TenantError(
     'accounts-hidden',
-    `${graph} does not show whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent.`,
+    `${graph} ${how} whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent.`,
     { retryable: false, status: 403 },
   )
 
