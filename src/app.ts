@@ -160,7 +160,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     admitsActivity: bot.admit,
     health: { ready: () => readiness(database, queue) },
     metrics: {
-      text: async () => figures.text(await readings()),
+      text: async () => figures.text(await readings(), microsoft365.underWay()),
       token: config.METRICS_TOKEN,
       isOpen: credentials === undefined,
     },

@@ -86,6 +86,16 @@ export const definitions = {
     labels: ['service'],
     buckets: ofAnswers,
   },
+  quartermaster_outgoing_calls_running: {
+    type: 'gauge',
+    help: 'Calls to Microsoft 365 that run now in this process; at most 24 to each service.',
+    labels: ['service'],
+  },
+  quartermaster_outgoing_calls_waiting: {
+    type: 'gauge',
+    help: 'Calls to Microsoft 365 that wait for a place now in this process.',
+    labels: ['service'],
+  },
   quartermaster_webhook_attempts_total: {
     type: 'counter',
     help: 'Attempts to deliver webhooks, to templates’ subscribers or to our own bot.',
@@ -119,11 +129,14 @@ export interface Readings {
   readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
 }
 
+/** Calls to Microsoft 365 that run and wait in this process, by service. */
+export type CallsUnderWay = Readonly<Record<string, { readonly running: number; readonly waiting: number }>>
+
 /** The figures of one service. */
 export interface Figures {
   readonly telemetry: Telemetry
   /** As Prometheus reads them ("Text-based format"), with what the store says; undefined = it does not answer. */
-  text(readings: Readings | undefined): Promise<string>
+  text(readings: Readings | undefined, calls?: CallsUnderWay): Promise<string>
 }
 
 export function createFigures(version: string): Figures {
@@ -150,8 +163,12 @@ export function createFigures(version: string): Figures {
 
   return {
     telemetry: telemetryOf(count, observe),
-    text(readings) {
+    text(readings, calls = {}) {
       take(readings)
+      for (const [service, { running, waiting }] of Object.entries(calls)) {
+        set('quartermaster_outgoing_calls_running', { service }, running)
+        set('quartermaster_outgoing_calls_waiting', { service }, waiting)
+      }
       return Registry.merge([registry, ofThisProcess()]).metrics()
     },
   }

@@ -22,7 +22,7 @@ async function directoryOf(groupsOf: () => readonly string[], people = [kim, dan
     const person = people.find((one) => one.id === id)
     if (rest === '/transitiveMemberOf')
       return sendJson(response, 200, { value: groupsOf().map((one) => ({ id: one })) })
-    if (person) return sendJson(response, 200, person)
+    if (person) return sendJson(response, 200, { accountEnabled: true, userType: 'Member', ...person })
     sendJson(response, 404, { error: { code: 'Request_ResourceNotFound', message: 'There is none.' } })
   })
   open.push(server)

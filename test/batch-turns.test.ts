@@ -175,6 +175,7 @@ describe('a turn of a batch', () => {
     let left = 1
     const to = core.with({
       limitsOfUse: {
+        ...core.ports.limitsOfUse,
         takeWrite: async (caller) => {
           expect(caller).toMatchObject({ tenantId, id: kim.id })
           left -= 1
@@ -193,6 +194,7 @@ describe('a turn of a batch', () => {
     let fails = true
     const to = core.with({
       limitsOfUse: {
+        ...core.ports.limitsOfUse,
         async takeWrite() {
           if (fails) throw new Error('a defect')
           return { taken: true, againInMilliseconds: 0 }

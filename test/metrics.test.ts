@@ -68,6 +68,12 @@ describe('the figures of a service at work', () => {
     expect(sum(samples, 'quartermaster_job_wait_seconds_count', { job: 'provision' })).toBeGreaterThan(0)
     const made = { service: 'Microsoft Graph', purpose: 'making the group', status: '2xx' }
     expect(sum(samples, 'quartermaster_outgoing_calls_total', made)).toBeGreaterThan(0)
+    for (const name of ['quartermaster_outgoing_calls_running', 'quartermaster_outgoing_calls_waiting'])
+      expect(samples.filter((one) => one.name === name)).toMatchObject([
+        { labels: { service: 'Microsoft Graph' } },
+        { labels: { service: 'SharePoint' } },
+        { labels: { service: 'Exchange Online' } },
+      ])
     expect(sum(samples, 'quartermaster_webhook_attempts_total', { subscriber: 'bot', outcome: 'delivered' })).toBe(1)
     expect(sum(samples, 'quartermaster_cards_total', { how: 'send', outcome: 'written' })).toBeGreaterThan(0)
     expect(sum(samples, 'quartermaster_store_up')).toBe(1)

@@ -34,7 +34,7 @@ const failing = (status: number, headers: Record<string, string> = {}): Handler 
   const error = { code: 'serviceNotAvailable', message: 'Secret words of the service.' }
   return (_, response) => sendJson(response, status, { error }, headers)
 }
-const person: Handler = (_, response) => sendJson(response, 200, kim)
+const person: Handler = (_, response) => sendJson(response, 200, { ...kim, accountEnabled: true, userType: 'Member' })
 
 describe('a read', () => {
   test('is repeated twice at once when the service stumbles', async () => {

@@ -13,7 +13,10 @@ afterEach(async () => {
 })
 
 /** A directory that answers everything but the sign-in by `answer`. */
-async function directoryThat(answer: (request: IncomingMessage, response: ServerResponse, url: string) => void) {
+async function directoryThat(
+  answer: (request: IncomingMessage, response: ServerResponse, url: string) => void,
+  now?: () => number,
+) {
   const asked: string[] = []
   const warnings: string[] = []
   const server = await startServer((request, response) => {
@@ -22,7 +25,7 @@ async function directoryThat(answer: (request: IncomingMessage, response: Server
     answer(request, response, server.url)
   })
   open.push(server)
-  const { directory } = connectTo(server.url, { warn: (message) => warnings.push(message) })
+  const { directory } = connectTo(server.url, { warn: (message) => warnings.push(message), ...(now && { now }) })
   return { directory, asked, warnings, url: server.url }
 }
 const group = (extension: unknown, id = groupId) => ({ id, displayName: 'SPO-aurora', svc_group: extension })
@@ -168,18 +171,33 @@ describe('people and groups', () => {
     expect(asked).toHaveLength(1)
   })
 
-  test('are remembered for a short time, but not that somebody was missing', async () => {
+  test('are remembered for a minute, and so is that the directory does not know somebody', async () => {
     let known = false
-    const { directory, asked } = await directoryThat((_, response) =>
-      known
-        ? sendJson(response, 200, { id: groupId, displayName: null, userPrincipalName: 'new@contoso.example' })
-        : sendJson(response, 404, { error: { code: 'Request_ResourceNotFound', message: 'x' } }),
+    let now = 0
+    const found = {
+      ...{ id: groupId, displayName: null, userPrincipalName: 'new@contoso.example' },
+      ...{ accountEnabled: true, userType: 'Member' },
+    }
+    const { directory, asked } = await directoryThat(
+      (_, response) =>
+        known
+          ? sendJson(response, 200, found)
+          : sendJson(response, 404, { error: { code: 'Request_ResourceNotFound', message: 'x' } }),
+      () => now,
     )
     expect(await directory.person(groupId)).toBeUndefined()
     known = true
+    now = 59_999
+    expect(await directory.person(groupId)).toBeUndefined()
+    expect(asked).toHaveLength(1)
+    now = 60_000
     const person = { id: groupId, displayName: 'new@contoso.example', userPrincipalName: 'new@contoso.example' }
     expect(await directory.person(groupId)).toEqual(person)
+    known = false
+    now = 119_999
     expect(await directory.person(groupId)).toEqual(person)
     expect(asked).toHaveLength(2)
+    now = 120_000
+    expect(await directory.person(groupId)).toBeUndefined()
   })
 })

@@ -36,7 +36,7 @@ describe('the health of the services', () => {
     const calls = (await contoso.calls()).filter(({ operation }) => !operation.startsWith('login.'))
     expect(calls.map(({ operation }) => operation).sort()).toEqual([
       'exchange.get-mailbox',
-      'graph.organization.list',
+      'graph.users.list',
       'sharepoint.site.status',
     ])
   })

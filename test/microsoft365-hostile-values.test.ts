@@ -110,7 +110,8 @@ describe('an answer of the directory', () => {
   test('about a list has only what is of its form', async () => {
     const good = { id: other, displayName: 'Dana', userPrincipalName: 'dana@contoso.example' }
     const odd = [null, 7, 'x', [], {}, { id: 'x' }, { ...good, id: '../me' }, { ...good, userPrincipalName: 7 }]
-    const { directory } = await directoryThat(() => ({ value: [...odd, good] }))
+    const read = { ...good, accountEnabled: true, userType: 'Member' }
+    const { directory } = await directoryThat(() => ({ value: [...odd, read] }))
     expect(await directory.membersOf(id)).toEqual([good])
     expect([...(await directory.groupsOf(id))]).toEqual([other])
   })

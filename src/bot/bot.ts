@@ -43,7 +43,8 @@ export class Bot {
   /** Runs one turn. Never throws: what goes wrong is answered. */
   run(context: TurnContext): Promise<void> {
     const turn = () => this.#listener.onTurn(context, () => this.#dispatch(context))
-    return from({ from: 'chat' }, () => tellingOf(context, this.#services, turn))
+    const caller = context.activity.from?.aadObjectId
+    return from({ from: 'chat', caller }, () => tellingOf(context, this.#services, turn))
   }
 
   async #dispatch(context: TurnContext): Promise<void> {

@@ -10,6 +10,7 @@ import {
   type LostRight,
   originNow,
   ProvisioningError,
+  whyUnavailable,
 } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
 import { mentionsIn } from './mentions.ts'
@@ -221,7 +222,8 @@ export class Listener implements Middleware {
     const notice = lost ? { code: withdrawnCode[lost] } : refusal
     if (!isPassing(error) || notice.retry) await respond(context, cards.notice(notice, viewer))
     // The card stays as it is, so that nothing typed into it is lost.
-    else if (isInvoke(activity)) await respondMessage(context, known ? toasts.unavailable : toasts.failed(traceId))
+    else if (isInvoke(activity))
+      await respondMessage(context, known ? toasts[whyUnavailable(error) ?? 'unavailable'] : toasts.failed(traceId))
     else await respondBelow(context, cards.notice(notice, viewer))
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Notice, NoticeCode } from '../cards/index.ts'
-import { ProvisioningError, TenantError } from '../core/index.ts'
+import { ProvisioningError, TenantError, whyUnavailable } from '../core/index.ts'
 import type { Click } from './turn.ts'
 
 /** What a click's card knew of its subject; not trusted, and only shown back to who clicked. */
@@ -20,7 +20,7 @@ export function refusalOf(error: ProvisioningError, click: Click | undefined, is
     code: (code === 'illegal-transition' && click ? illegalOf[click.verb] : undefined) ?? noticeOf[code],
     ...context,
     ...(requestId !== undefined && { requestId }),
-    ...(code === 'unavailable' && cause === undefined && { detail: message }),
+    ...(code === 'unavailable' && (cause === undefined || whyUnavailable(error)) && { detail: message }),
     ...(again && requestId !== undefined && { retry: { verb: 'request.submit', requestId, version } }),
   }
 }

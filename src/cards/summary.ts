@@ -5,6 +5,8 @@ import { strings } from './strings.ts'
 export const toasts = {
   working: strings.toast.working,
   unavailable: strings.toast.unavailable,
+  busy: strings.toast.busy,
+  accountUnreadable: strings.toast.accountUnreadable,
   failed: (traceId: string): string => strings.toast.failed.replace('{traceId}', traceId),
 }
 

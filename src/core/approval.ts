@@ -3,11 +3,19 @@ import { type ApprovalStage, type Decision, isApproved, openStage, voicesOf } fr
 import { ProvisioningError } from './errors.ts'
 import type { Person } from './resource.ts'
 
+/** What of an account the directory did not tell, by the names of Microsoft Graph. */
+export type UnreadProperty = 'accountEnabled' | 'userType'
+
 /** A person as the directory knows them now. */
 export interface Account extends Person {
   readonly isBlocked?: true
   readonly isGuest?: true
+  /** What was not readable; absent when everything was. Nobody gets a right from what was not read. */
+  readonly unread?: readonly UnreadProperty[]
 }
+
+/** Whether the directory says that this is an enabled account of the organisation's own. */
+export const mayTakePart = ({ isBlocked, isGuest, unread }: Account): boolean => !isBlocked && !isGuest && !unread
 /** Whom one line of a policy, or of the admins' setting, comes to. */
 export interface Found {
   readonly by: Approver | { readonly admins: string }
@@ -54,7 +62,7 @@ export const eligible = (found: readonly Found[], withoutId: string | undefined)
   found
     .map((line) => ({
       ...line,
-      people: line.people.filter(({ id, isBlocked, isGuest }) => id !== withoutId && !isBlocked && !isGuest),
+      people: line.people.filter((one) => one.id !== withoutId && mayTakePart(one)),
     }))
     .filter(({ people }) => people.length > 0)
 

@@ -1,8 +1,8 @@
-import { type Found, stageOf } from './approval.ts'
+import { type Found, mayTakePart, stageOf } from './approval.ts'
 import type { ApprovalPolicy, Approver } from './approval-policy.ts'
 import type { ApprovalStage, JudgedStage } from './approval-stage.ts'
 import { judge } from './condition.ts'
-import { ProvisioningError, TenantError } from './errors.ts'
+import { isBusy, ProvisioningError, TenantError } from './errors.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Person } from './resource.ts'
 
@@ -12,11 +12,8 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
     return await question()
   } catch (error) {
     if (!(error instanceof TenantError)) throw error
-    throw new ProvisioningError(
-      'unavailable',
-      'The directory does not answer just now. Please try again in a minute.',
-      { cause: error },
-    )
+    const detail = 'The directory does not answer just now. Please try again in a minute.'
+    throw new ProvisioningError('unavailable', isBusy(error) ? error.message : detail, { cause: error })
   }
 }
 
@@ -85,9 +82,9 @@ export async function foundBy(ports: Ports, by: Approver, requester: Pick<Person
   return { by, people: one ? [one] : [] }
 }
 
-/** An id of the settings names a person or a group. Blocked accounts and guests are left out. */
+/** An id of the settings names a person or a group. Blocked and unreadable accounts and guests are left out. */
 export const personOrMembers = async (ports: Ports, id: string): Promise<Person[]> =>
-  (await foundById(ports, id)).people.filter(({ isBlocked, isGuest }) => !isBlocked && !isGuest)
+  (await foundById(ports, id)).people.filter(mayTakePart)
 
 export async function foundById({ directory }: Ports, id: string): Promise<Found> {
   const found = await directory.person(id)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Account } from './approval.ts'
+import { type Account, mayTakePart } from './approval.ts'
 import { asking } from './approvers.ts'
 import type { Ports } from './ports.ts'
 import type { Person } from './resource.ts'
@@ -13,7 +13,7 @@ export async function findColleagues({ directory }: Pick<Ports, 'directory'>, ty
   if (text === '') return []
   const found = await asking(() => lookUp(directory, text))
   return found
-    .filter(({ isBlocked, isGuest }) => !isBlocked && !isGuest)
+    .filter(mayTakePart)
     .map(({ id, displayName, userPrincipalName }) => ({ id, displayName, userPrincipalName }))
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Actor } from './access.ts'
+import { mayTakePart } from './approval.ts'
 import { type ApprovalStage, openStage } from './approval-stage.ts'
 import { nextLook, withStage } from './approval-time.ts'
 import { asking } from './approvers.ts'
@@ -144,7 +145,7 @@ export async function colleagueOf(
   }
   if (!found) return refuse('unknown-person', 'Nobody of your organisation was found. Please choose another person.')
   if (found.id === id) return refuse('same-person', 'That is you. Please choose somebody else.')
-  if (found.isGuest || found.isBlocked)
+  if (!mayTakePart(found))
     return refuse('cannot-decide', `${found.displayName} cannot decide here. Please choose somebody else.`)
   const { displayName, userPrincipalName } = found
   return { id: found.id, displayName, userPrincipalName }

@@ -76,6 +76,16 @@ export class TenantError extends Error {
   }
 }
 
+/** Whether too much waits already for this to be done now: the caller tries again after `retryAfterSeconds`. */
+export const isBusy = (error: unknown): error is TenantError => error instanceof TenantError && error.code === 'busy'
+
+/** Why something was unavailable that people can be told in so many words; undefined: it did not answer. */
+export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | undefined {
+  const cause = error instanceof ProvisioningError ? error.cause : error
+  if (isBusy(cause)) return 'busy'
+  return cause instanceof TenantError && cause.code === 'account-unreadable' ? 'accountUnreadable' : undefined
+}
+
 /** Whether the store itself does not answer, or takes no writes: then nothing can be read, and nothing kept. */
 export const isStoreAway = (error: unknown): boolean =>
   error instanceof ProvisioningError &&

@@ -107,6 +107,7 @@ export type {
 } from './exporting.ts'
 export { asksForAddress } from './form-values.ts'
 export { type AddressesInUse, type AddressStore, type HeldAddress, mailKey, siteKey } from './former-address.ts'
+export { createGate, type Gate, type GateLimits, type GateState, lineOf } from './gate.ts'
 export { type HealthFacts, judgeHealth } from './health.ts'
 export type { HealthNotice } from './health-notice.ts'
 export { processesParts } from './health-processes.ts'
@@ -118,6 +119,7 @@ export * from './health-words.ts'
 export { type ListPage, mostCounted, type PageAt } from './list-page.ts'
 export { dayAfter, dayIn, endOf, momentOf } from './local-time.ts'
 export type { Outlook } from './look-ahead.ts'
+export { readsOf } from './look-up-cost.ts'
 export * from './mailbox.ts'
 export { nameTokens } from './name-pattern.ts'
 export type { NamePreview } from './name-preview.ts'
@@ -127,6 +129,7 @@ export type { NoticeContent, NoticeOrder, NoticeStore, SentNotice } from './noti
 export { nudgeFrom } from './nudge.ts'
 export { type OrganisationAction, organisationActions } from './organisation-audit.ts'
 export {
+  checkingIdentity,
   from,
   type Origin,
   originNow,
@@ -136,6 +139,7 @@ export {
   traceHeaders,
   traceparentNow,
   traceparentToEnqueue,
+  within,
 } from './origin.ts'
 export { type Override, refuseOverride } from './override.ts'
 export { type Period, type PeriodName, type Place, periodNames, periodOf, periodOfDays, type Span } from './period.ts'

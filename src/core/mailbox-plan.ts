@@ -109,20 +109,16 @@ type Readable = Partial<MailboxDetails>
 async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
   // A number is taken only when all else is right; any other name can be looked at meanwhile.
   const takesNumber = inquiry.isSubmission && names(addressRule(template.naming, kind).pattern, 'counter')
+  const limits = mailboxLimits(template, details)
+  // Nobody is looked up for a number of people that is refused anyway.
+  const isCrowd = limits.some(({ code }) => code === 'too-many-people')
   const [named, answered, quota, early] = await Promise.all([
-    namedIn(inquiry.ports, details, template),
+    namedIn(inquiry.ports, isCrowd ? { ...details, permissions: {} } : details, template),
     answeredPeople(inquiry.ports, template, details.metadata ?? {}),
     quotaFaults(inquiry, template),
     takesNumber ? undefined : addressesOf(inquiry, template, details),
   ])
-  const before = [
-    ...known,
-    ...valueFaults(kind, details),
-    ...mailboxLimits(template, details),
-    ...answered.faults,
-    ...named.faults,
-    ...quota,
-  ]
+  const before = [...known, ...valueFaults(kind, details), ...limits, ...answered.faults, ...named.faults, ...quota]
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
   const addresses = early ?? (await addressesOf(asked, template, details))
   const people = new Map([...answered.people, ...named.people].map((one) => [one.id, one]))

@@ -3,6 +3,7 @@ import { asking } from './approvers.ts'
 import { approve as approveAsAsked, type Decide, reject as rejectAsAsked, type Verb } from './decision.ts'
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { awayOf } from './open-stage.ts'
+import { checkingIdentity } from './origin.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 
@@ -23,7 +24,7 @@ function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: n
     const isBehind = realignment(seen, now, at) !== undefined
     if (isBehind) await realign(ports, settings, requestId)
     const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
-    const lapsed = await asking(() => lapsedOf(ports, settings, request, actor.id, at))
+    const lapsed = await asking(() => checkingIdentity(() => lapsedOf(ports, settings, request, actor.id, at)))
     return decide(ports, settings, actor, requestId, comment, attempt, { lapsed, away: later, stage })
   }
 }
@@ -65,10 +66,10 @@ async function among(ids: readonly string[], isTrue: (id: string) => Promise<boo
   return all.filter((_, index) => answers[index])
 }
 
-/** Whether the directory still knows somebody as an account that can sign in. */
+/** Whether the directory still says that somebody has an account that can sign in. */
 async function canDecide({ directory }: Ports, personId: string): Promise<boolean> {
   const found = await directory.person(personId)
-  return found !== undefined && !found.isBlocked
+  return found !== undefined && !found.isBlocked && !found.unread
 }
 
 /**

@@ -11,6 +11,12 @@ export interface Origin {
   readonly sampled?: boolean | undefined
   /** The job that does it. */
   readonly job?: string | undefined
+  /** The id of the person or application for whom it is done. */
+  readonly caller?: string | undefined
+  /** The work checks who somebody is, so its calls to Microsoft 365 go first. */
+  readonly checksIdentity?: true | undefined
+  /** Aborts when nobody waits for the result of this work any more. */
+  readonly abandoned?: AbortSignal | undefined
 }
 
 const ambient = new AsyncLocalStorage<Origin>()
@@ -25,6 +31,12 @@ export function from<T>(origin: Origin, work: () => T): T {
   const sampled = origin.trace === undefined ? outer?.sampled : origin.sampled
   return ambient.run({ ...origin, trace, sampled }, work)
 }
+
+/** Runs work with some members of its origin changed; the others stay as they are. */
+export const within = <T>(change: Partial<Origin>, work: () => T): T => ambient.run({ ...originNow(), ...change }, work)
+
+/** Runs a check of who somebody is, or of what they may do, whose calls to Microsoft 365 must not wait for other work. */
+export const checkingIdentity = <T>(work: () => T): T => within({ checksIdentity: true }, work)
 
 /** Where the work that runs now comes from. What nobody has asked for is the service's own. */
 export const originNow = (): Origin => ambient.getStore() ?? { from: 'job' }

@@ -1,4 +1,5 @@
 import type { Actor } from './access.ts'
+import { unreadableSays } from './acting.ts'
 import type { ApprovalStage, JudgedStage } from './approval-stage.ts'
 import { asking } from './approvers.ts'
 import type { Fault } from './errors.ts'
@@ -151,9 +152,12 @@ export async function peopleNamed(
   named: readonly { readonly id: string; readonly pointer: string; readonly as: string }[],
 ): Promise<{ people: Person[]; faults: Fault[] }> {
   const found = await Promise.all(named.map(({ id }) => ports.directory.person(id)))
-  const faults = named.flatMap(({ id, pointer, as }, index) =>
-    found[index] ? [] : [fault(pointer, 'unknown-person', `${as} ${id} is not a person of this organisation.`)],
-  )
+  const faults = named.flatMap(({ id, pointer, as }, index) => {
+    const { displayName, unread } = found[index] ?? {}
+    if (displayName === undefined)
+      return [fault(pointer, 'unknown-person', `${as} ${id} is not a person of this organisation.`)]
+    return unread ? [fault(pointer, 'unreadable-person', unreadableSays(displayName, unread), displayName)] : []
+  })
   const byId = new Map(
     found.flatMap((known) => {
       if (!known) return []

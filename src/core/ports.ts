@@ -41,7 +41,7 @@ export interface UnitOfWork {
   afterCommit?(tell: () => void): void
 }
 
-/** Limits of use, for work that waits for its turn in place of being refused. */
+/** Limits of use, for work that does not come by REST: turns of a batch, which wait, and forms in chat. */
 export interface LimitsOfUse {
   /**
    * Counts one write of somebody, if one is left, and leaves some for what they do by hand: `againInMilliseconds` is when the next
@@ -51,6 +51,8 @@ export interface LimitsOfUse {
     readonly taken: boolean
     readonly againInMilliseconds: number
   }>
+  /** Counts reads of somebody: 0 = they are counted, else in how many seconds to try again. */
+  takeReads(caller: { readonly tenantId: string; readonly id: string }, cost: number): Promise<number>
 }
 
 /** The addresses that a host's name has just now. Rejects when it has none or nobody answers. */

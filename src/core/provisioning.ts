@@ -7,6 +7,7 @@ import { createBatchCheck } from './batch-check.ts'
 import { beginBatch, cancelBatch, readBatch, readBatchRows } from './batching.ts'
 import { withdrawClicked } from './card-rights.ts'
 import { listTemplates, putTemplate, readTemplate, usableTemplates } from './catalogue.ts'
+import { createChecks } from './checks.ts'
 import { findColleagues } from './colleagues.ts'
 import { cancel, retry } from './decision.ts'
 import { delegate, endDelegation, readDelegations } from './delegation.ts'
@@ -43,6 +44,7 @@ import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from
 export function createProvisioning(ports: Ports, settings: Settings) {
   const to = doorOf(settings)
   const admins = createKnownAdmins(settings, ports.clock)
+  const checks = createChecks(ports)
   const actor = (identity: CallerIdentity): Promise<Actor> => admins.seen(identity, actorFor(ports, settings, identity))
   return {
     settings,
@@ -60,9 +62,11 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     submitMailbox: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
       submit(ports, settings, actor, { requestId, resource: 'mailbox', body, channel: 'rest' }),
     ),
-    preview: to('request.create', (actor, body: unknown) => previewRequest(ports, settings, actor, body)),
+    preview: to('request.create', (actor, body: unknown) =>
+      checks.inTurn(() => previewRequest(ports, settings, actor, body)),
+    ),
     previewAs: to('request.simulate', (actor, personId: string, body: unknown) =>
-      previewAs(ports, settings, actor, personId, body),
+      checks.inTurn(() => previewAs(ports, settings, actor, personId, body)),
     ),
     simulate: to('request.simulate', (actor, templateId: string, personId: string) =>
       simulate(ports, settings, actor, templateId, personId),
@@ -157,10 +161,10 @@ export function createProvisioning(ports: Ports, settings: Settings) {
       open: to('request.create', (actor, templateId: string) => openDraft(ports, actor, templateId)),
       read: to('request.create', (actor, requestId: string) => readDraft(ports, actor, requestId)),
       review: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
-        reviewDraft(ports, settings, actor, requestId, version, values),
+        checks.ofForm(actor, values, () => reviewDraft(ports, settings, actor, requestId, version, values)),
       ),
       checkNames: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
-        checkNames(ports, settings, actor, requestId, version, values),
+        checks.ofForm(actor, {}, () => checkNames(ports, settings, actor, requestId, version, values)),
       ),
       likelyNames: to('request.create', (actor, draft: Draft, template: Template) =>
         likelyNames(ports, settings, actor, draft, template),

@@ -103,7 +103,9 @@ async function resourceOf(
   const [owners, groups] = await Promise.all([directory.ownersOf(id), directory.groupsOf(actor.id)])
   const owns = owners.some((owner) => owner.id === actor.id)
   const isIn = isPublic || groups.has(id)
-  const asked = owners.filter((owner) => owner.id !== actor.id && owner.isBlocked !== true).slice(0, mostOwners)
+  const asked = owners
+    .filter((owner) => owner.id !== actor.id && !owner.isBlocked && !owner.unread)
+    .slice(0, mostOwners)
   return {
     kind: 'teamSite',
     displayName,

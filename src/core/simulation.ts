@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Actor } from './access.ts'
+import { unreadableSays } from './acting.ts'
 import { asking } from './approvers.ts'
 import { ProvisioningError, refuseFields } from './errors.ts'
 import { isRecord } from './mailbox-kind.ts'
@@ -72,6 +73,7 @@ async function simulatedActor(ports: Ports, { tenantId }: Settings, personId: st
   if (!found) return refuse('unknown-person', 'Nobody of this organisation has this id.')
   if (found.isBlocked || found.isGuest || isGuest)
     return refuse('invalid', `${found.displayName} is ${found.isBlocked ? 'blocked' : 'a guest'}, and cannot ask here.`)
+  if (found.unread) return refuse('unreadable-person', unreadableSays(found.displayName, found.unread))
   const { id, displayName, userPrincipalName } = found
   return { id, displayName, userPrincipalName, tenantId, isAdmin: false }
 }

@@ -20,7 +20,7 @@ import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from './site.
 import type { Template } from './template.ts'
 import { answersOf } from './template-field.ts'
 import { type Applied, withProperties } from './template-property.ts'
-import { answeredPeople, externalOwners, labelFaults, ownerLimits } from './template-rules.ts'
+import { answeredPeople, externalOwners, labelFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
 import { fault, faultsOf, readable } from './validation.ts'
 
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
@@ -101,20 +101,26 @@ async function looked(
   { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
   known: readonly Fault[],
 ): Promise<{ people: Person[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
-  const { ports } = inquiry
-  const ids = given ?? []
+  const { ports, actor } = inquiry
+  const ids = [...new Set(given ?? [])]
+  // Nobody is looked up for a number of people that is refused anyway.
+  const tooMany = tooManyOwners(template, new Set([actor.id, ...ids]).size)
   const [owners, answered, quota] = await Promise.all([
-    ownersOf(inquiry, ids),
+    ownersOf(inquiry, tooMany.length > 0 ? [] : ids, given ?? []),
     answeredPeople(ports, template, metadata),
     quotaFaults(inquiry, template),
   ])
   const { people } = owners
-  const named = people.map((person) => ({ person, pointer: `/owners/${Math.max(0, ids.indexOf(person.id))}` }))
+  const named = people.map((person) => ({
+    person,
+    pointer: `/owners/${Math.max(0, (given ?? []).indexOf(person.id))}`,
+  }))
   const faults = [
     ...known,
     ...answered.faults,
     ...owners.faults,
-    ...(given ? ownerLimits(template, people) : []),
+    ...tooMany,
+    ...(given && tooMany.length === 0 ? tooFewOwners(template, people.length) : []),
     ...(await externalOwners(ports, template, named)),
     ...quota,
   ]
@@ -159,9 +165,9 @@ function furtherFaults(template: Template | undefined, body: unknown, today: str
   ]
 }
 
-async function ownersOf({ ports, actor }: Inquiry, ids: readonly string[]) {
+async function ownersOf({ ports, actor }: Inquiry, ids: readonly string[], given: readonly string[]) {
   const { id, displayName, userPrincipalName } = actor
-  const named = ids.map((owner, index) => ({ id: owner, pointer: `/owners/${index}`, as: 'Owner' }))
+  const named = ids.map((owner) => ({ id: owner, pointer: `/owners/${given.indexOf(owner)}`, as: 'Owner' }))
   const { people, faults } = await peopleNamed(ports, named)
   return { people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)], faults }
 }

@@ -30,18 +30,18 @@ export async function answeredPeople(
   return peopleNamed(ports, named)
 }
 
-/** How many owners a site may have. */
-export function ownerLimits({ limits }: Pick<Template, 'limits'>, owners: readonly Person[]): Fault[] {
-  const { ownersMinimum, ownersMaximum } = limits
-  if (owners.length < ownersMinimum) {
-    const said = `This template wants at least ${ownersMinimum} owners, you included.`
-    return [fault('/owners', 'owners-minimum', said, String(ownersMinimum))]
-  }
-  if (owners.length > ownersMaximum) {
-    const said = `This template allows at most ${ownersMaximum} owners, you included.`
-    return [fault('/owners', 'owners-maximum', said, String(ownersMaximum))]
-  }
-  return []
+/** A site with fewer owners than its template wants, the requester counted. */
+export function tooFewOwners({ limits: { ownersMinimum } }: Pick<Template, 'limits'>, count: number): Fault[] {
+  if (count >= ownersMinimum) return []
+  const said = `This template wants at least ${ownersMinimum} owners, you included.`
+  return [fault('/owners', 'owners-minimum', said, String(ownersMinimum))]
+}
+
+/** A site with more owners than its template allows, the requester counted. */
+export function tooManyOwners({ limits: { ownersMaximum } }: Pick<Template, 'limits'>, count: number): Fault[] {
+  if (count <= ownersMaximum) return []
+  const said = `This template allows at most ${ownersMaximum} owners, you included.`
+  return [fault('/owners', 'owners-maximum', said, String(ownersMaximum))]
 }
 
 /** Owners from outside, where the template wants none. */

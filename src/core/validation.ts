@@ -16,6 +16,7 @@ export const faultCodes = [
   'wrong-resource',
   'name-taken',
   'unknown-person',
+  'unreadable-person',
   'label-not-allowed',
   'not-a-choice',
   'pattern',

@@ -113,6 +113,8 @@ interface Common<P, Q, B, A extends Answers> extends Taken<P, Q, B> {
   readonly refusals: readonly ProblemCode[]
   /** Is a POST and yet writes nothing: counted as a read. */
   readonly onlyReads?: true
+  /** How many reads a body costs beside the call itself, by the work that it orders. The body was not checked yet. */
+  readonly extraReads?: (body: unknown) => number
   /** Takes an Idempotency-Key. */
   readonly idempotent?: true
   /** Media other than JSON is answered, or nobody reads the answer: Accept is not looked at. */

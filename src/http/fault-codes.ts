@@ -15,6 +15,8 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'wrong-resource': 'The template makes the other resource: a site in place of a mailbox, or the reverse.',
   'name-taken': 'Somebody has the name or address; `suggestion` is free.',
   'unknown-person': 'The id is not that of a person of the organisation.',
+  'unreadable-person':
+    'The directory does not tell whether the person is an enabled member; `detail` says what an administrator can do.',
   'label-not-allowed': 'The template does not offer this sensitivity label.',
   'not-a-choice': 'The template’s question has other choices.',
   pattern: 'The text does not match what the template asks for; `detail` says what that is.',

@@ -22,10 +22,11 @@ interface Counted extends Limit {
 /** Limits of use per person and per tenant. */
 export interface Limits {
   /**
-   * Counts one request and gives the RateLimit headers for its answer (draft-ietf-httpapi-ratelimit-headers). Throws 429
-   * with Retry-After when there is nothing left.
+   * Counts one request, or as many as it costs, and gives the RateLimit headers for its answer
+   * (draft-ietf-httpapi-ratelimit-headers). Throws 429 with Retry-After when there is too little left. A request that costs more
+   * than there can ever be takes all of it.
    */
-  take(kind: 'read' | 'write', caller: { tenantId: string; id: string }): Promise<Record<string, string>>
+  take(kind: 'read' | 'write', caller: { tenantId: string; id: string }, cost?: number): Promise<Record<string, string>>
   /**
    * Counts a call with an Idempotency-Key before it is known to be a repeat, which `take` does not count: as many a minute
    * as reads, by this process alone, so that a flood of repeats does not reach the store. Throws 429.
@@ -59,13 +60,13 @@ export function createLimits(options: LimitOptions, now: () => number, shared?: 
       const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
       if (!taken && counted[0]) throw tooMany(counted[0], headersOf(counted))
     },
-    async take(kind, { tenantId, id }) {
-      const limits = limitsOf(options, kind, tenantId, id)
+    async take(kind, { tenantId, id }, cost = 1) {
+      const limits = costing(cost, limitsOf(options, kind, tenantId, id))
       if (limits.length === 0) return {}
       const { taken, tokens } = await draw(limits)
       const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
       const headers = headersOf(counted)
-      const empty = taken ? undefined : counted.find((one) => one.tokens < 1)
+      const empty = taken ? undefined : counted.find((one) => one.tokens < (one.cost ?? 1))
       if (empty) throw tooMany(empty, headers)
       return headers
     },
@@ -85,7 +86,20 @@ export const createLimitsOfUse = (options: LimitOptions, buckets: TokenBuckets):
     const seconds = short.map((one) => secondsUntil(one, Math.max(1, one.capacity * share.filled)))
     return { taken, againInMilliseconds: Math.max(taken ? 0 : 1, ...seconds) * 1000 }
   },
+  async takeReads({ tenantId, id }, cost) {
+    const limits = costing(cost, limitsOf(options, 'read', tenantId, id))
+    if (limits.length === 0) return 0
+    const { taken, tokens } = await buckets.draw(limits)
+    if (taken) return 0
+    const seconds = limits.map((limit, place) =>
+      secondsUntil({ ...limit, tokens: tokens[place] ?? 0 }, limit.cost ?? 1),
+    )
+    return Math.max(1, ...seconds)
+  },
 })
+
+const costing = (cost: number, limits: readonly Limit[]): Limit[] =>
+  limits.map((limit) => ({ ...limit, cost: Math.min(cost, limit.capacity) }))
 
 function limitOf(name: string, owner: string, perMinute: number, burst: number): Limit[] {
   if (perMinute === 0) return []
@@ -146,7 +160,9 @@ function headersOf(limits: readonly Counted[]): Record<string, string> {
 }
 
 function tooMany(limit: Counted, headers: Record<string, string>): HttpError {
-  const seconds = Math.max(1, secondsUntil(limit, 1))
-  const detail = `That is more than ${Math.round(limit.perSecond * 60)} ${limit.name.replace('-', ' ')} a minute. Wait ${seconds} s.`
+  const { name, perSecond, cost = 1 } = limit
+  const seconds = Math.max(1, secondsUntil(limit, cost))
+  const counts = cost > 1 ? ` This call counts as ${cost}.` : ''
+  const detail = `That is more than ${Math.round(perSecond * 60)} ${name.replace('-', ' ')} a minute.${counts} Wait ${seconds} s.`
   return new HttpError('rate-limited', detail, { headers: { ...headers, 'Retry-After': String(seconds) } })
 }

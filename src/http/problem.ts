@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ErrorCode, type Fault, ProvisioningError, TenantError } from '../core/index.ts'
+import { type ErrorCode, type Fault, isBusy, ProvisioningError, TenantError } from '../core/index.ts'
 import { faultMeanings } from './fault-codes.ts'
 import { type HttpErrorCode, type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
 
@@ -74,15 +74,18 @@ export function problemOf(error: unknown, about: { traceId: string; instance: st
   }
   if (error instanceof ProvisioningError) {
     const { code } = error
-    const wait = retryAfterSeconds[code]
+    const own = error.cause instanceof TenantError ? error.cause.retryAfterSeconds : undefined
+    const wait = own === undefined || code !== 'unavailable' ? retryAfterSeconds[code] : String(own)
     const headers: Record<string, string> = wait ? { 'Retry-After': wait } : {}
     const refusal = problem(code, error.message, about, error.faults, headers)
-    return { ...refusal, defect: code === 'unavailable' }
+    // That too much waits is no defect of ours, and a line of level error for each refused call would be a flood itself.
+    return { ...refusal, defect: code === 'unavailable' && !isBusy(error.cause) }
   }
   if (error instanceof TenantError && error.retryable) {
     const headers = { 'Retry-After': String(error.retryAfterSeconds ?? retryAfterSeconds.unavailable) }
-    const detail = 'Microsoft 365 does not answer just now. Please try again in a minute.'
-    return { ...problem('unavailable', detail, about, [], headers), defect: true }
+    const away = 'Microsoft 365 does not answer just now. Please try again in a minute.'
+    const detail = isBusy(error) ? error.message : away
+    return { ...problem('unavailable', detail, about, [], headers), defect: !isBusy(error) }
   }
   const detail = `Something went wrong on our side. Please tell an admin this id: ${about.traceId}`
   return { ...problem('internal', detail, about, [], {}), defect: true }

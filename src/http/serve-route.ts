@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Actor, authorize, type IdempotencyStore, ProvisioningError } from '../core/index.ts'
+import { type Actor, authorize, type IdempotencyStore, ProvisioningError, TenantError, within } from '../core/index.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
 import {
   type ActorRoute,
@@ -42,7 +42,20 @@ export async function serveRoute(door: Door, route: Route, exchange: Exchange): 
   }
   const caller = await door.authenticate(exchange.request, route.audience)
   exchange.told.personId = caller.id
-  return serveCaller(door, route, exchange, caller)
+  const abandoned = isReading(route) ? abandonedBy(exchange) : undefined
+  return within({ caller: caller.id, abandoned }, () => serveCaller(door, route, exchange, caller))
+}
+
+const isReading = ({ method, onlyReads }: ActorRoute): boolean => method === 'GET' || onlyReads === true
+
+/** Aborts when the caller hangs up before the answer: for reads only, since a write that was begun is completed. */
+function abandonedBy({ response }: Exchange): AbortSignal {
+  const abandoned = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished)
+      abandoned.abort(new TenantError('abandoned', 'The caller has hung up.', { retryable: true }))
+  })
+  return abandoned.signal
 }
 
 async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): Promise<void> {
@@ -57,7 +70,7 @@ async function servePublic(door: Door, route: PublicRoute, exchange: Exchange): 
 
 async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, caller: Identity): Promise<void> {
   const { request } = exchange
-  const kind = route.method === 'GET' || route.onlyReads ? 'read' : 'write'
+  const kind = isReading(route) ? 'read' : 'write'
   const key = route.idempotent && idempotencyKeyOf(request)
   const count = async () => Object.assign(exchange.extra, await door.limits.take(kind, caller))
   // A replayed answer is not counted, and whether it is one is known only with the body.
@@ -66,7 +79,13 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   const raw = await rawInput(route, exchange)
   if (route.audienceOf) await door.authenticate(request, route.audienceOf(raw.body))
   const enter = (requestId: string) => actorScope(door, route, exchange, caller, { raw, requestId })
+  const countWork = async () => {
+    const reads = route.extraReads?.(raw.body) ?? 0
+    if (reads > 0)
+      Object.assign(exchange.extra, joined(exchange.extra, await door.limits.take('read', caller, reads), kind))
+  }
   if (!key) {
+    await countWork()
     const scope = await enter(exchange.callId)
     return send(exchange, outgoing(await route.prepare(raw)(scope)))
   }
@@ -84,6 +103,7 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   let isBegun = false
   try {
     await count()
+    await countWork()
     const scope = await enter(claimed.requestId)
     const call = route.prepare(raw)
     isBegun = true
@@ -97,6 +117,19 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
   await quietly(exchange, () => claimed.complete(answer))
   send(exchange, answer)
 }
+
+/** The RateLimit headers of a call that was counted twice: as a write and as reads, or as reads alone. */
+const joined = (
+  known: Readonly<Record<string, string>>,
+  more: Readonly<Record<string, string>>,
+  kind: 'read' | 'write',
+): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(more).map(([name, value]) => [
+      name,
+      kind === 'write' && known[name] !== undefined ? `${known[name]}, ${value}` : value,
+    ]),
+  )
 
 /** What is done is done: if the key cannot be written, a repeat finds the same requestId when the lease has ended. */
 async function quietly(exchange: Exchange, write: () => Promise<void>): Promise<void> {

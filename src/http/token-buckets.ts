@@ -30,8 +30,8 @@ export function createOwnBuckets(now: () => number): TokenBuckets {
       const at = now()
       if (buckets.size > bucketsBeforeSweep) sweep(at)
       const wanted = rules.map((rule) => filled(rule, at))
-      const taken = wanted.every(({ tokens }) => tokens >= 1)
-      if (taken) for (const bucket of wanted) bucket.tokens -= 1
+      const taken = wanted.every(({ tokens, rule: { cost = 1 } }) => tokens >= cost)
+      if (taken) for (const bucket of wanted) bucket.tokens -= bucket.rule.cost ?? 1
       return { taken, tokens: wanted.map(({ tokens }) => tokens) }
     },
     forgetFull: async () => sweep(now()),

@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import type { Account, MailDomains } from '../core/index.ts'
 import { type Graph, query, quoted, segment } from './graph.ts'
-import { isGuest, toAccount, userEntry, userFields } from './user.ts'
+import { isMember, toAccount, type UserEntry, userEntry, userFields } from './user.ts'
 
 const purposes = {
   transitiveMembers: 'reading the members of a group',
@@ -38,22 +37,13 @@ export async function findPeople(graph: Graph, typed: string): Promise<Account[]
   return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
 }
 
-const text = z.string().nullish().catch(null)
-const origin = z.object({ userPrincipalName: z.string(), userType: text, mail: text })
-
 /**
- * From outside is a guest; who signs in elsewhere, whom Entra ID names `anna_fabrikam.com#EXT#@…` also as a member; and whose
- * mail is of a domain that the organisation has not. So is whom the directory does not know: nobody can say otherwise.
+ * From outside is a guest; a person who signs in elsewhere, whom Entra ID names `anna_fabrikam.com#EXT#@…` also as a member; and
+ * a person whose mail is of a domain that the organisation does not have. So is a person whom the directory does not know, or
+ * whose user type it does not tell: nothing proves the opposite.
  */
-export async function isExternal(
-  graph: Graph,
-  domains: () => Promise<MailDomains>,
-  personId: string,
-): Promise<boolean> {
-  const $filter = `id eq '${z.uuid().parse(personId)}'`
-  const url = `${graph.root}/users${query({ $filter, $select: 'id,userPrincipalName,userType,mail' })}`
-  const [found] = await graph.list(url, origin, 'asking whether a person is from outside')
-  if (!found || isGuest(found) || found.userPrincipalName.toUpperCase().includes('#EXT#@')) return true
-  const domain = found.mail?.split('@').at(-1)?.toLowerCase()
+export async function isExternal(user: UserEntry | undefined, domains: () => Promise<MailDomains>): Promise<boolean> {
+  if (!user || !isMember(user) || user.userPrincipalName.toUpperCase().includes('#EXT#@')) return true
+  const domain = user.mail?.split('@').at(-1)?.toLowerCase()
   return domain !== undefined && domain !== '' && !(await domains()).accepted.includes(domain)
 }

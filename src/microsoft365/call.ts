@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { TenantError, traceHeaders } from '../core/index.ts'
+import { type Gate, originNow, TenantError, traceHeaders } from '../core/index.ts'
 import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
 import type { SignIn } from './sign-in.ts'
 
@@ -77,11 +77,11 @@ const quickRetries = [100, 400] as const
  */
 export function createCaller(
   door: Door,
-  options: { signIn: SignIn; fetch: typeof fetch; log?: CallLog | undefined },
+  options: { signIn: SignIn; gate: Gate; fetch: typeof fetch; log?: CallLog | undefined },
 ): CallService {
   const once = async (call: Call, fresh: boolean): Promise<Answer> => {
     const token = await options.signIn.token(door.resource, { fresh })
-    const answer = await exchange(door, call, token, options)
+    const answer = await inTurn(door, call, options.gate, () => exchange(door, call, token, options))
     return answer.status === 401 && !fresh && !call.accept?.includes(401) ? once(call, true) : answer
   }
   const attempt = async (call: Call): Promise<Answer> => {
@@ -100,6 +100,23 @@ export function createCaller(
       await pause(wait * (0.75 + Math.random() / 2))
     }
     return attempt(call)
+  }
+}
+
+/** Waits for a place among the calls to the service, for as long as somebody waits for the answer. */
+async function inTurn<T>(door: Door, { signal, purpose }: Call, gate: Gate, work: () => Promise<T>): Promise<T> {
+  const { abandoned } = originNow()
+  const signals = [signal, abandoned].filter((one) => one !== undefined)
+  let isEntered = false
+  const entered = () => {
+    isEntered = true
+    return work()
+  }
+  try {
+    return await gate.pass(entered, signals.length > 1 ? AbortSignal.any(signals) : signals[0])
+  } catch (error) {
+    if (isEntered || error instanceof TenantError) throw error
+    throw lost(door.service, purpose, isTimeout(signal?.reason), error)
   }
 }
 

@@ -1,12 +1,14 @@
 import { z } from 'zod'
-import { type Account, type Directory, type MailDomains, type Profile, TenantError } from '../core/index.ts'
+import { type Directory, type MailDomains, type Profile, TenantError } from '../core/index.ts'
 import { accountsOf, findPeople, isExternal } from './accounts.ts'
 import { addressesInUse, deletedMail, deletedSite } from './addresses.ts'
 import type { CallService } from './call.ts'
 import { readAs } from './call.ts'
 import { type Exchange, heldBy, localPartOf, reachedBy } from './exchange.ts'
 import { type Graph, graphService, query, quoted } from './graph.ts'
+import { createMemory } from './memory.ts'
 import { isHeldByAccount, peopleOf, unknownToExchange } from './people.ts'
+import { createPeopleLoader } from './people-loader.ts'
 import type { SharePoint } from './sharepoint.ts'
 import { similar, visibleTo } from './similar.ts'
 import { asAccount, asProfile } from './user.ts'
@@ -22,20 +24,16 @@ export interface DirectoryParts {
   readonly now?: () => number
 }
 
-/** Milliseconds that a person's name and groups are kept: what a removed member may still do ends within a minute. */
-const keptMilliseconds = 60_000
-const keptEntries = 5_000
-
 /** The organisation's directory over Microsoft Graph v1.0. Answers are checked; ids, never names, identify. */
 export function createDirectory(parts: DirectoryParts): Directory {
   const { graph, sharePoint, exchange } = parts
-  const domains = shortMemory<MailDomains>(parts.now)
+  const domains = createMemory<MailDomains>(parts.now)
   const theDomains = () => domains('', () => mailDomains(graph))
   const isFree = async (Filter: string) => (await exchange.read('Get-Recipient', { Filter }, z.unknown())).length === 0
-  const people = shortMemory<Account | undefined>(parts.now)
-  const person = (id: string) => people(id, async () => asAccount(await graph.user(id)))
-  const profiles = shortMemory<Profile>(parts.now)
-  const groups = shortMemory<ReadonlySet<string>>(parts.now)
+  const user = createPeopleLoader(graph, parts.now)
+  const person = async (id: string) => asAccount(await user(id))
+  const profiles = createMemory<Profile>(parts.now)
+  const groups = createMemory<ReadonlySet<string>>(parts.now)
   return {
     person,
     people: (ids) => peopleOf(graph, ids),
@@ -48,7 +46,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
     groupsOf: (personId, how) =>
       groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.anew === true),
     findPeople: (text) => findPeople(graph, text),
-    isExternal: (personId) => isExternal(graph, theDomains, personId),
+    isExternal: async (personId) => isExternal(await user(personId), theDomains),
     async isSiteAddressFree(alias) {
       // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.
       const [groups, isSite, deletedAt] = await Promise.all([
@@ -121,23 +119,4 @@ async function findProvisionedGroup({ graph, call, sharePoint, extension, warn }
   const isOurs = address !== undefined && sharePoint.isOnTenant(address)
   if (address !== undefined && !isOurs) warn('A group carries a URL outside the tenant', { requestId, group: id })
   return { id, displayName, ...(siteId && { siteId }), ...(isOurs && { url: address }) }
-}
-
-/** Remembers found answers for a minute; what was not found, or failed, is asked again, and `anew` in any case. */
-function shortMemory<T>(
-  now: () => number = Date.now,
-): (key: string, ask: () => Promise<T>, anew?: boolean) => Promise<T> {
-  const kept = new Map<string, { value: T; until: number }>()
-  return async (key, ask, anew = false) => {
-    const known = kept.get(key)
-    if (!anew && known && known.until > now()) return known.value
-    // Counted from before the question: an answer may be old already when it arrives.
-    const until = now() + keptMilliseconds
-    const value = await ask()
-    kept.delete(key)
-    if (value !== undefined) kept.set(key, { value, until })
-    const [oldest] = kept.keys()
-    if (kept.size > keptEntries && oldest !== undefined) kept.delete(oldest)
-    return value
-  }
 }

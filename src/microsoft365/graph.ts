@@ -10,6 +10,7 @@ const graph = graphService
 
 const entry = z.object({ id: z.guid() })
 const account = z.object({ accountEnabled: z.boolean().nullish() })
+const accounts = z.object({ value: z.array(account) })
 const verifiedDomain = z.object({
   // It becomes part of addresses, and those of filters.
   name: z.string().regex(/^[\w.-]{1,253}$/),
@@ -110,8 +111,13 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
         .filter(({ capabilities }) => /(^|,)\s*Email\s*(,|$)/i.test(capabilities))
         .map(({ name, isDefault }) => ({ name: name.toLowerCase(), isDefault }))
     },
+    /** Asks for one account. Throws a `TenantError` with the status 403 when Graph hides whether accounts are enabled. */
     async ping(signal: AbortSignal): Promise<void> {
-      await call({ url: `${root}/organization${query({ $select: 'id' })}`, purpose: 'asking how it does', signal })
+      const url = `${root}/users${query({ $select: 'id,accountEnabled', $top: '1' })}`
+      const answer = await call({ url, purpose: 'asking how it does', accept: [403], signal })
+      if (answer.status === 403) throw hidesAccounts('answered 403 when asked')
+      const { value } = readAs(accounts, answer, graph)
+      if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw hidesAccounts('does not show')
     },
     /** Where somebody works, as far as it is known; nothing of whom there is not. */
     async workplace(id: string) {
@@ -223,6 +229,14 @@ export function refusalOfUpsert(answer: Answer, purpose: string): 'name-taken' |
   if (error?.text.includes('added object references already exist')) return 'already-bound'
   return errorOf(graph, purpose, answer)
 }
+
+/** What the permissions of the app registration do not reach; without it nobody is let in. */
+const hidesAccounts = (how: string): TenantError =>
+  new TenantError(
+    'accounts-hidden',
+    `${graph} ${how} whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent.`,
+    { retryable: false, status: 403 },
+  )
 
 /** A new object is not on every replica at once: it is there in seconds. */
 export const notThereYet = (what: string): TenantError =>

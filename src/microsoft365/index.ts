@@ -1,6 +1,15 @@
-import type { Connection, Directory, ServiceHealth, Tenant } from '../core/index.ts'
+import {
+  type Connection,
+  createGate,
+  type Directory,
+  type Gate,
+  type GateLimits,
+  type GateState,
+  type ServiceHealth,
+  type Tenant,
+} from '../core/index.ts'
 import { createAppInstall } from './app-install.ts'
-import { type CallLog, createCaller } from './call.ts'
+import { type CallLog, createCaller, type Door } from './call.ts'
 import { createCertificateFile } from './certificate-file.ts'
 import { createDirectory } from './directory.ts'
 import { createExchange, exchangeDoor, exchangeService } from './exchange.ts'
@@ -14,6 +23,16 @@ import { createSiteSteps } from './site.ts'
 
 export type { CallLog, CallOutcome } from './call.ts'
 export { type ClientCertificate, certificateFromPem, localCertificate } from './sign-in.ts'
+
+/**
+ * A preview that names 100 people makes some 15 calls, so one person can have several of them answered at a time. People's
+ * patience leaves room for the call itself within the 15 seconds that Teams waits for the answer to a click.
+ */
+const callLimits: GateLimits = {
+  ...{ running: 24, forIdentity: 6, runningOfOne: 9 },
+  ...{ waiting: 600, waitingOfOne: 60 },
+  ...{ patience: 5000, patienceOfJobs: 30_000 },
+}
 
 /** Where the tenant is and who we are to it. URLs without a trailing path: `https://graph.microsoft.com`. */
 export interface Microsoft365Options {
@@ -39,6 +58,8 @@ export interface Microsoft365Options {
   readonly warn?: (message: string, fields: object) => void
   /** For how long the ready check looks again before it believes a fault. Seconds; five minutes unless told. */
   readonly settleSeconds?: number
+  /** The clock of what is remembered, in milliseconds; the process's own unless told. */
+  readonly now?: () => number
   /** For how long a step may be at work before its job is put off. Seconds; one minute unless told. */
   readonly workSeconds?: number
 }
@@ -47,6 +68,8 @@ export interface Microsoft365 {
   readonly tenant: Tenant
   readonly directory: Directory
   readonly connection: Connection
+  /** How many calls to each service run and wait in this process, by the service's name for people. */
+  underWay(): Readonly<Record<string, GateState>>
   /** Looks every minute whether the certificate's file has changed, until the returned function is called. */
   watchCertificate(): () => void
 }
@@ -56,12 +79,15 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   const { fetch, log, directoryExtension: extension } = options
   const directoryUrl = options.directoryUrl.replace(/\/+$/, '')
   const signIn = createSignIn(options)
-  const callGraph = createCaller({ service: graphService, resource: directoryUrl }, { signIn, fetch, log })
+  const gates = new Map<string, Gate>()
+  const callerOf = (door: Door) => {
+    const gate = gates.get(door.service) ?? createGate(`calls to ${door.service}`, callLimits)
+    gates.set(door.service, gate)
+    return createCaller(door, { signIn, gate, fetch, log })
+  }
+  const callGraph = callerOf({ service: graphService, resource: directoryUrl })
   const sharePointDoor = (url: string) =>
-    createCaller(
-      { service: sharePointService, resource: new URL(url).origin, headers: sharePointHeaders },
-      { signIn, fetch, log },
-    )
+    callerOf({ service: sharePointService, resource: new URL(url).origin, headers: sharePointHeaders })
   const graph = createGraph(callGraph, directoryUrl, extension)
   const sharePoint = createSharePoint({
     call: sharePointDoor(options.sharePointUrl),
@@ -69,7 +95,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
     sharePointUrl: options.sharePointUrl,
     sharePointAdminUrl: options.sharePointAdminUrl,
   })
-  const exchange = createExchange(createCaller(exchangeDoor(options.exchangeUrl), { signIn, fetch, log }), options)
+  const exchange = createExchange(callerOf(exchangeDoor(options.exchangeUrl)), options)
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
   const certificate = createCertificateFile({
     path: options.certificatePath,
@@ -87,8 +113,12 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       installApp: createAppInstall({ call: callGraph, root: graph.root, teamsAppId, warn }),
       health: () => healthOf({ graph, sharePoint, exchange }),
     },
-    directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn }),
+    directory: createDirectory({
+      ...{ graph, call: callGraph, sharePoint, exchange, extension, warn },
+      ...(options.now && { now: options.now }),
+    }),
     connection: { signIn: signIn.facts, certificate: certificate.facts, readCertificate: certificate.read },
+    underWay: () => Object.fromEntries([...gates].map(([service, gate]) => [service, gate.state()])),
     watchCertificate: certificate.watch,
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Account, Person } from '../core/index.ts'
 import { checkedId, type Exchange, knownAs } from './exchange.ts'
 import { type Graph, query, quoted } from './graph.ts'
-import { toAccount, userEntry, userFields } from './user.ts'
+import { toAccount, type UserEntry, userEntry, userFields } from './user.ts'
 
 /** What somebody is called now. `names` are all by which Exchange may call them, in lower case. */
 export interface Names {
@@ -49,12 +49,15 @@ export async function namesOf(
 }
 
 /** Those of these people who are in the directory (List users, `$filter` with `in`). Whoever was deleted is not. */
-export function peopleOf(graph: Graph, ids: readonly string[]): Promise<Account[]> {
+export const peopleOf = async (graph: Graph, ids: readonly string[]): Promise<Account[]> =>
+  (await usersOf(graph, ids)).map(toAccount)
+
+/** The same as Microsoft Graph shows them. Throws `TypeError` for an object id that is none. */
+export function usersOf(graph: Graph, ids: readonly string[]): Promise<UserEntry[]> {
   const all = [...new Set(ids.map((id) => id.toLowerCase()))]
-  return eachGroup(all, idsInFilter, async (some) => {
+  return eachGroup(all, idsInFilter, (some) => {
     const $filter = `id in (${some.map((id) => quoted(checkedId(id))).join(',')})`
-    const url = `${graph.root}/users${query({ $filter, $select: userFields })}`
-    return (await graph.list(url, userEntry, 'looking people up')).map(toAccount)
+    return graph.list(`${graph.root}/users${query({ $filter, $select: userFields })}`, userEntry, 'looking people up')
   })
 }
 

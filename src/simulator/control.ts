@@ -3,7 +3,7 @@ import { clearCalls, listCalls } from './calls.ts'
 import { findPerson } from './contoso.ts'
 import { type Faults, faultRequest, matches } from './faults.ts'
 import { parseScope } from './login.ts'
-import { accountStates, setAccount } from './people-now.ts'
+import { accountStates, setAccount, setUserPermission, userPermissions } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import { defaultLifetime, type Tokens } from './tokens.ts'
 import { type Call, nobody, Refused, type Reply, type Service } from './wire.ts'
@@ -21,6 +21,7 @@ const tokenRequest = z.strictObject({
 })
 
 const accountChange = z.strictObject({ userId: z.string(), state: z.enum(accountStates) })
+const permissionChange = z.strictObject({ users: z.enum(userPermissions) })
 
 /** The simulator's own doors, for tests and for `npm run token`: faults, the call log, what becomes of accounts, any token. */
 export function controlService(
@@ -73,6 +74,10 @@ export function controlService(
         const person = findPerson(userId)
         if (!person) throw new Refused(problem(404, `Nobody in Contoso is called '${userId}'.`))
         setAccount(tenant, person, state)
+        return { status: 204 }
+      }),
+      on('permissions.change', 'POST', /^\/control\/permissions$/, (call) => {
+        setUserPermission(tenant, parse(permissionChange, call).users)
         return { status: 204 }
       }),
       on('token', 'POST', /^\/control\/token$/, (call) => mintToken(tokens, parse(tokenRequest, call))),

@@ -72,7 +72,8 @@ function listObjects(tenant: Tenant, settings: GraphSettings, call: Call, ids: r
   const { url, directoryExtension } = settings
   const value = ids.flatMap((id) => {
     const person = personNow(tenant, id)
-    if (person) return { '@odata.type': '#microsoft.graph.user', ...select(userDoc(person), call.query, userDefaults) }
+    if (person)
+      return { '@odata.type': '#microsoft.graph.user', ...select(userDoc(tenant, person), call.query, userDefaults) }
     const group = findGroup(tenant, 'id', id)
     if (!group) return []
     const doc = groupDoc(group, directoryExtension)

@@ -3,7 +3,7 @@ import { accountDoc, changeAccount, listDeleted, mailboxOfAccount } from './grap
 import { searchTest } from './graph-search.ts'
 import { badRequest, type GraphSettings, notFound } from './graph-wire.ts'
 import { page, parseFilter, select } from './odata.ts'
-import { peopleNow, personNow } from './people-now.ts'
+import { hiddenOf, peopleNow, personNow } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import { groupDoc, groupsOf } from './tenant-groups.ts'
 import { allMailboxes } from './tenant-mailboxes.ts'
@@ -39,7 +39,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
       path: /^\/v1\.0\/users\/([^/]+)$/,
       handle: (call) => {
         const account = mailboxOfAccount(tenant, call.params[0] ?? '')
-        const doc = account ? accountDoc(account) : userDoc(person(tenant, call))
+        const doc = account ? accountDoc(account) : userDoc(tenant, person(tenant, call))
         return { status: 200, body: { '@odata.context': `${context}/$entity`, ...select(doc, call.query, defaults) } }
       },
     },
@@ -57,7 +57,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
         const manager = personNow(tenant, person(tenant, call).managerId ?? '')
         if (!manager) return notFound(call, 'manager')
         const type = { '@odata.type': '#microsoft.graph.user' }
-        const doc = select(userDoc(manager), call.query, defaults)
+        const doc = select(userDoc(tenant, manager), call.query, defaults)
         return { status: 200, body: { '@odata.context': `${context}/$entity`, ...type, ...doc } }
       },
     },
@@ -74,10 +74,11 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
 }
 
 /** A person as Graph shows one. */
-export function userDoc(person: Person): Record<string, unknown> {
+export function userDoc(tenant: Tenant, person: Person): Record<string, unknown> {
   const { managerId: _, hasMailbox, mail: _mail, ...properties } = person
   const [primary = null, ...others] = addressesOf(person)
-  return {
+  const isHidden = hiddenOf(tenant, person)
+  const doc = {
     businessPhones: [],
     mobilePhone: null,
     preferredLanguage: null,
@@ -87,6 +88,7 @@ export function userDoc(person: Person): Record<string, unknown> {
     mailNickname: person.userPrincipalName.split('@')[0],
     companyName: contoso.displayName,
   }
+  return Object.fromEntries(Object.entries(doc).map(([name, value]) => [name, isHidden(name) ? null : value]))
 }
 
 /** The default properties of a user inside other lists (owners, members). */
@@ -101,7 +103,7 @@ function person(tenant: Tenant, call: Call): Person {
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
   const filter = call.query.get('$filter')
   const accounts = filter === null || call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
-  const found = [...peopleNow(tenant).map(userDoc), ...accounts]
+  const found = [...peopleNow(tenant).map((one) => userDoc(tenant, one)), ...accounts]
     .filter(filter === null ? () => true : parseFilter(filter))
     .filter(searchTest(call, searchable))
     .map((doc) => select(doc, call.query, defaults))

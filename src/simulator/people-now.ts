@@ -1,8 +1,8 @@
 import { addressesOf, contoso, findPerson, type Person } from './contoso.ts'
 import { stamp, type Tenant } from './tenant.ts'
 
-/** What can become of somebody's account: it is as Contoso began, may not sign in, or is gone from the directory. */
-export const accountStates = ['active', 'blocked', 'deleted'] as const
+/** What can become of an account: it is as Contoso began, may not sign in, is gone from the directory, or has no user type. */
+export const accountStates = ['active', 'blocked', 'deleted', 'unclassified'] as const
 type AccountState = (typeof accountStates)[number]
 
 /** Blocks, deletes or restores the account of a person of Contoso. */
@@ -32,6 +32,20 @@ export const deletedPeople = (tenant: Tenant): Record<string, unknown>[] =>
     const mail = addressesOf(person)[0] ?? null
     return [{ id: person.id, displayName, userPrincipalName, mail, deletedDateTime: changed_at }]
   })
+
+/** How much of people Graph shows to applications: with the basic permission, little more than their names. */
+export const userPermissions = ['User.Read.All', 'User.ReadBasic.All'] as const
+const everybody = '*'
+export const setUserPermission = (tenant: Tenant, permission: (typeof userPermissions)[number]): void =>
+  tenant.run('insert or replace into people_changed (id, state) values (?, ?)', everybody, permission)
+
+/** A property of a person that Graph shows as null now, or not. */
+export function hiddenOf(tenant: Tenant, { id }: Person): (property: string) => boolean {
+  const isBasic = stateOf(tenant, everybody) === 'User.ReadBasic.All'
+  const isUnclassified = stateOf(tenant, id) === 'unclassified'
+  return (property) => (isBasic && !basic.has(property)) || (isUnclassified && property === 'userType')
+}
+const basic = new Set(['id', 'displayName', 'givenName', 'surname', 'mail', 'userPrincipalName'])
 
 const stateOf = (tenant: Tenant, id: string) =>
   tenant.row('select state from people_changed where id = ?', id)?.['state']

@@ -15,8 +15,14 @@ export function createTokenBuckets(database: Database, now: () => Date | null = 
     async draw(rules) {
       if (rules.length === 0) return { taken: true, tokens: [] }
       const { rows } = await database.query<Row>(
-        'SELECT * FROM draw_tokens($1, $2, $3, coalesce($4::timestamptz, clock_timestamp()))',
-        [rules.map(({ key }) => key), rules.map(({ capacity }) => capacity), rules.map((one) => one.perSecond), now()],
+        'SELECT * FROM draw_tokens($1, $2, $3, $4, coalesce($5::timestamptz, clock_timestamp()))',
+        [
+          rules.map(({ key }) => key),
+          rules.map(({ capacity }) => capacity),
+          rules.map((one) => one.perSecond),
+          rules.map(({ cost = 1 }) => cost),
+          now(),
+        ],
       )
       return { taken: rows.every(({ drawn }) => drawn), tokens: rows.map((row) => row.left_over) }
     },

@@ -4,14 +4,28 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { contosoTenant, people } from '../support/teams-user.ts'
 
+interface Spoken {
+  readonly serviceUrl: string
+  readonly who?: keyof typeof people
+}
+
 /** What somebody types, and where: one turn, from the activity to its 200. Throws at any other answer. */
-export async function turn(
-  botUrl: string,
-  { serviceUrl, text, who = 'kim' }: { serviceUrl: string; text: string; who?: keyof typeof people },
-): Promise<void> {
+export async function turn(botUrl: string, { text, ...spoken }: Spoken & { readonly text: string }): Promise<void> {
+  await post(botUrl, spoken, { type: 'message', text })
+}
+
+/** A click on a card, from the activity to the card that answers it. Throws at any other answer. */
+export async function click(botUrl: string, { verb, data, ...spoken }: Spoken & { verb: string; data: object }) {
+  const value = { action: { type: 'Action.Execute', verb, data }, trigger: 'manual' }
+  const text = await post(botUrl, spoken, { type: 'invoke', name: 'adaptiveCard/action', value })
+  if (JSON.parse(text).type !== 'application/vnd.microsoft.card.adaptive')
+    throw new Error(`${botUrl} answered ${text} to "${verb}"`)
+}
+
+async function post(botUrl: string, { serviceUrl, who = 'kim' }: Spoken, what: object): Promise<string> {
   const { id, name } = people[who]
   const activity = {
-    ...{ type: 'message', text, id: randomUUID(), channelId: 'msteams', serviceUrl, locale: 'en-GB' },
+    ...{ id: randomUUID(), channelId: 'msteams', serviceUrl, locale: 'en-GB', ...what },
     from: { id: `29:${id}`, name, aadObjectId: id },
     recipient: { id: '28:bot', name: 'Quartermaster' },
     conversation: { id: `bench-${who}`, conversationType: 'personal', tenantId: contosoTenant },
@@ -19,8 +33,9 @@ export async function turn(
   }
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(`${botUrl}/api/messages`, { method: 'POST', headers, body: JSON.stringify(activity) })
-  await answer.arrayBuffer()
-  if (answer.status !== 200) throw new Error(`${botUrl} answered ${answer.status} to "${text}"`)
+  const text = await answer.text()
+  if (answer.status !== 200) throw new Error(`${botUrl} answered ${answer.status} to ${JSON.stringify(what)}`)
+  return text
 }
 
 /** A Bot connector that takes every reply, and forgets it. */

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { quantile, table } from './figures.ts'
-import { acceptsPart, completionPart, ms, ratio, readsPart } from './parts.ts'
+import { acceptsPart, completionPart, floodPart, ms, ratio, readsPart } from './parts.ts'
 import { openPlaces } from './places.ts'
 import { head, machine, type PartReport, type Row, writeReport } from './report.ts'
 import { startService } from './service.ts'
@@ -15,6 +15,7 @@ const starts = 3
 const parts: Readonly<Record<string, (folder: string) => Promise<PartReport>>> = {
   starts: startsPart,
   turns: turnsPart,
+  flood: floodPart,
   accepts: (folder) => inPlaces(folder, acceptsPart),
   completion: (folder) => inPlaces(folder, completionPart),
   reads: (folder) => inPlaces(folder, readsPart),

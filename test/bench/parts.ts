@@ -1,6 +1,9 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { measureAccepts } from './accepts.ts'
 import { measureCompletion } from './completion.ts'
 import { quantile } from './figures.ts'
+import { measureFlood } from './flood.ts'
 import type { Engine, Places } from './places.ts'
 import { measureReads, readNames } from './reads.ts'
 import type { PartReport, Row } from './report.ts'
@@ -135,6 +138,42 @@ export async function completionPart(
   const alt = 'Milliseconds from the completion event until the connector had the card, by percentile, with the limits'
   return { rows, charts: { completion: { chart, alt } } }
 }
+
+/** How long other people wait while one person floods the service with previews, beside a quiet service. */
+export async function floodPart(folder: string, scale: Parameters<typeof measureFlood>[2] = {}): Promise<PartReport> {
+  const rows: Row[] = []
+  const panels: PartReport['charts'][string]['chart']['panels'][number][] = []
+  for (const [index, limits] of (['as they come', 'off'] as const).entries()) {
+    const dataDir = join(folder, `flood-${index}`)
+    mkdirSync(dataDir)
+    const { times, graphCalls, previews, people } = await measureFlood(dataDir, limits, scale)
+    const named = `limits of use ${limits}`
+    for (const what of ['turn', 'click', 'read'] as const) {
+      const [ours, quiet] = [quantile(times[what].flood, 0.95), quantile(times[what].quiet, 0.95)]
+      const samples = `a quiet service; ${times[what].flood.length} during floods, ${times[what].quiet.length} without`
+      rows.push([`${nameOfTimes[what]} of others, p95, ${named}`, ms(ours), ms(quiet), ratio(ours, quiet), samples])
+    }
+    const each = previews * people
+    const flood = `calls to Graph for ${count(previews)} previews of ${people} unknown people, ${named}`
+    rows.push([flood, count(graphCalls), count(each), ratio(graphCalls, each), 'one call for each person'])
+    const p95 = (when: 'flood' | 'quiet') => Object.values(times).map((one) => quantile(one[when], 0.95))
+    const series = [
+      { name: 'during a flood', values: p95('flood') },
+      { name: 'quiet', values: p95('quiet') },
+    ]
+    panels.push({ title: named, x: Object.keys(times), series })
+  }
+  const chart = {
+    title: 'Other people during a flood',
+    unit: 'milliseconds',
+    kind: 'bars',
+    columns: 2,
+    panels,
+  } as const
+  const alt = 'Milliseconds, p95, of other people’s turns, clicks and reads during a flood of previews and without one'
+  return { rows, charts: { flood: { chart, alt } } }
+}
+const nameOfTimes = { turn: 'turn `help`', click: 'click on a template', read: 'own list by REST' } as const
 
 const count = (size: number): string => size.toLocaleString('en')
 export const ms = (value: number): string => `${value.toFixed(value < 100 ? 2 : 0)} ms`

@@ -112,7 +112,7 @@ export function withBotWorld(): BotWorld {
       jobs: { enqueue: async (orders) => void jobs.push(...orders), dueAt: async () => new Map() },
       resolveHost: async () => [],
       sendWebhook: unexpected('a webhook to be sent now'),
-      limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }) },
+      limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }), takeReads: async () => 0 },
       deadLetters: deadLettersIn(letters, jobs),
       directory: {
         person: (id) => {

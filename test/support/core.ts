@@ -144,7 +144,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       tenant: noTenant,
       resolveHost: async () => [],
       sendWebhook: unexpected('a webhook to be sent now'),
-      limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }) },
+      limitsOfUse: { takeWrite: async () => ({ taken: true, againInMilliseconds: 0 }), takeReads: async () => 0 },
       connection: localConnection,
       vitals: { own: unexpected('the service to be asked how it does') },
     }

@@ -133,7 +133,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
       await provisioning.admin.dismiss(sam, letterId)
     await queue.enqueue('watchdog', { turn: 0 }, { startAfter: new Date(Date.now() + 3_600_000) })
     // One call that failed is counted, whatever other examples did.
-    await service.fault({ operation: 'graph.organization.list', kind: 'failBeforeCommit', status: 403 })
+    await service.fault({ operation: 'graph.users.list', kind: 'failBeforeCommit', status: 403 })
     await provisioning.admin.health(sam)
     await until(async () => (await provisioning.admin.health(sam)).state === 'green' || undefined, 'all to be well')
     return { who: 'sam' as const }

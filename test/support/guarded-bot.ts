@@ -10,9 +10,10 @@ export const refusals = {
 } as const
 
 /** The service with an app id, so that its bot takes only what the connector has signed: with keys of our own. */
-export function withGuardedBot() {
+export function withGuardedBot(variables: Record<string, string> = {}) {
   const keys = withConnectorKeys()
-  const service = withService({ MICROSOFT_APP_ID: botAppId, MICROSOFT_APP_PASSWORD: 'not a real secret' }, () => ({
+  const credentials = { MICROSOFT_APP_ID: botAppId, MICROSOFT_APP_PASSWORD: 'not a real secret' }
+  const service = withService({ ...credentials, ...variables }, () => ({
     connectorKeysUrl: `${keys.url}/keys`,
   }))
 

@@ -19,7 +19,9 @@ export const confidential = '33333333-cccc-4ccc-8ccc-000000000003'
 /** The connector to a server that plays all four parts of Microsoft 365 at one root. */
 export function connectTo(
   url: string,
-  options: Partial<Pick<Microsoft365Options, 'log' | 'warn' | 'settleSeconds' | 'workSeconds' | 'teamsAppId'>> = {},
+  options: Partial<
+    Pick<Microsoft365Options, 'log' | 'warn' | 'settleSeconds' | 'workSeconds' | 'teamsAppId' | 'now'>
+  > = {},
 ) {
   return connectMicrosoft365({
     tenantId,

@@ -42,8 +42,10 @@ export interface Service {
   ): Promise<{ status: number; headers: Headers; body: Record<string, never> }>
   /** Tells the simulated tenant to fail. */
   fault(fault: Record<string, unknown>): Promise<void>
-  /** Blocks or deletes somebody's account in the simulated directory, or restores it. */
-  account(who: keyof typeof people, state: 'active' | 'blocked' | 'deleted'): Promise<void>
+  /** Blocks or deletes somebody's account in the simulated directory, takes its user type away, or restores it. */
+  account(who: keyof typeof people, state: 'active' | 'blocked' | 'deleted' | 'unclassified'): Promise<void>
+  /** Which permission for people the simulated directory has given to the service. */
+  userPermission(users: 'User.Read.All' | 'User.ReadBasic.All'): Promise<void>
   /** The simulated tenant does everything again. */
   heal(): Promise<void>
   /** What the simulated tenant was asked: of one operation, or of all. */
@@ -152,6 +154,9 @@ export function withService(
     },
     async account(who, state) {
       await control(simulatorUrl(), 'POST', 'accounts', { userId: people[who].id, state })
+    },
+    async userPermission(users) {
+      await control(simulatorUrl(), 'POST', 'permissions', { users })
     },
     async heal() {
       await control(simulatorUrl(), 'DELETE', 'faults')

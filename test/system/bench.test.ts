@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { drawChart } from '../bench/chart.ts'
-import { acceptsPart, completionPart, readsPart } from '../bench/parts.ts'
+import { acceptsPart, completionPart, floodPart, readsPart } from '../bench/parts.ts'
 import type { Places } from '../bench/places.ts'
 import { readNames } from '../bench/reads.ts'
 import { writeReport } from '../bench/report.ts'
@@ -48,6 +48,17 @@ describe('the bench, as short as it can be', () => {
     const { ours, echo } = await measureTurns(service, { warmUp: 2, measured: 3 }).finally(() => service.stop())
     for (const { p50, p95 } of [ours, echo]) expect(p95).toBeGreaterThanOrEqual(p50)
     expect(ours.p50).toBeGreaterThan(0)
+  })
+
+  it('measures other people during a flood of previews, and counts calls at the simulator', {
+    timeout: 240_000,
+  }, async () => {
+    const scale = { floods: 1, previews: 3, people: 20, quiet: 2, warmUp: 1 }
+    const { rows, charts } = await floodPart(newFolder(), scale)
+    expect(rows).toHaveLength(8)
+    for (const [, ours, floor] of rows)
+      for (const number of [ours, floor].flatMap(numbersIn)) expect(number).toBeGreaterThan(0)
+    expect(charts['flood']?.chart.panels).toHaveLength(2)
   })
 
   it('writes its figures and charts into the page, and leaves all else as it is', () => {

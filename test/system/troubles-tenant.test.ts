@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 
 /** Each part of Microsoft 365, and the small question by which its health is asked. */
 const services = [
-  ['Microsoft Graph', 'graph.organization.list'],
+  ['Microsoft Graph', 'graph.users.list'],
   ['SharePoint', 'sharepoint.site.status'],
   ['Exchange', 'exchange.get-mailbox'],
 ] as const

@@ -7,6 +7,8 @@ import {
   batchView,
   type CheckedRow,
   checkedRow,
+  mostRows,
+  readsOf,
   referenceOf,
   viewOfBatch,
 } from '../../core/index.ts'
@@ -61,6 +63,12 @@ export const createBatch = defineRoute({
   refusals: ['too-many-open-requests', 'not-found'],
   examples: createBatchExamples,
   idempotent: true,
+  // Each row of a dry run is a preview.
+  extraReads: (body) => {
+    const { dryRun, rows } = Object(body)
+    if (dryRun !== true || !Array.isArray(rows)) return 0
+    return rows.slice(0, mostRows).reduce((sum, row) => sum + readsOf(Object(row).body), 0)
+  },
   async handle({ actor, provisioning, requestId: batchId }, { body }) {
     if (body.dryRun) {
       const rows = await provisioning.batches.check(actor, body)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { simulatedPreview } from '../../core/index.ts'
+import { readsOf, simulatedPreview } from '../../core/index.ts'
 import { checkedByCore, defineRoute } from '../define-route.ts'
 import { previewRequestExamples } from '../examples/preview.ts'
 import { errorsOf } from '../problem.ts'
@@ -33,6 +33,7 @@ export const previewRequest = defineRoute({
   refusals: [],
   examples: previewRequestExamples,
   onlyReads: true,
+  extraReads: (body) => readsOf(body) - 1,
   async handle({ actor, provisioning }, { query: { as }, body }) {
     const { outlook: _, ...preview } =
       as === undefined ? await provisioning.preview(actor, body) : await provisioning.previewAs(actor, as, body)

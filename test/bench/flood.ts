@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import { contoso } from '../../src/simulator/contoso.ts'
+import { people } from '../support/teams-user.ts'
+import { click, startBareConnector, turn } from './chat.ts'
+import { quantile, timed } from './figures.ts'
+import { type RunningService, startService, tokenOf } from './service.ts'
+
+/** Contoso's sample templates. */
+const templates = {
+  projectSite: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
+  sharedMailbox: '5a7c9e1b-3d5f-4a7c-9e1b-3d5f7a9c1e55',
+} as const
+
+/** How much is measured. Each flood is another person's, so that the limits of use let each begin. */
+const usual = { floods: 6, previews: 300, people: 100, quiet: 150, warmUp: 30 }
+
+const kinds = ['turn', 'click', 'read'] as const
+type Kind = (typeof kinds)[number]
+export interface FloodFigures {
+  /** Milliseconds that other people waited, during floods and without them. */
+  readonly times: Readonly<Record<Kind, { readonly flood: readonly number[]; readonly quiet: readonly number[] }>>
+  /** Calls to Microsoft Graph during one flood, as the simulator counted them: the middle of the floods. */
+  readonly graphCalls: number
+  readonly previews: number
+  readonly people: number
+}
+
+/**
+ * One person sends many previews at once, each with people whom nobody knows, while two others type, click and read, one thing
+ * after the other. Floods and quiet times take turns. Throws when one of the others gets no right answer.
+ */
+export async function measureFlood(
+  dataDir: string,
+  limits: 'as they come' | 'off',
+  scale: Partial<typeof usual> = {},
+): Promise<FloodFigures> {
+  const { floods, previews, people: named, quiet, warmUp } = { ...usual, ...scale }
+  const service = await startService(dataDir, limits === 'off' ? {} : { RATE_LIMIT_READS_PER_MINUTE: '300' })
+  const connector = await startBareConnector()
+  const times = { turn: newTimes(), click: newTimes(), read: newTimes() }
+  const calls: number[] = []
+  try {
+    const others = await othersOf(service, connector.url)
+    const measured = async (when: 'flood' | 'quiet') => {
+      for (const kind of kinds) times[kind][when].push(await timed(others[kind]))
+    }
+    for (let round = 0; round < warmUp; round += 1) for (const kind of kinds) await others[kind]()
+    for (const person of floodersOf(floods)) {
+      const token = await tokenOf(service, person)
+      const bodies = Array.from({ length: previews }, () => bodyOf(named))
+      for (let round = 0; round < Math.ceil(quiet / floods); round += 1) await measured('quiet')
+      await control(service, 'DELETE', 'calls')
+      const flood = { isOver: false }
+      const answers = Promise.all(bodies.map((body) => preview(service.url, token, body))).finally(() => {
+        flood.isOver = true
+      })
+      do await measured('flood')
+      while (!flood.isOver)
+      await answers
+      calls.push(await graphCallsOf(service))
+    }
+  } finally {
+    connector.close()
+    await service.stop()
+  }
+  return { times, graphCalls: quantile(calls, 0.5), previews, people: named }
+}
+
+const newTimes = (): { flood: number[]; quiet: number[] } => ({ flood: [], quiet: [] })
+
+/** So many employees other than those who go on working. The limit for 300 reads a minute is that of each person. */
+function floodersOf(count: number): string[] {
+  const working = new Set<string>(Object.values(people).map(({ id }) => id))
+  return contoso.people
+    .filter(({ id, accountEnabled, userType }) => accountEnabled && userType === 'Member' && !working.has(id))
+    .slice(0, count)
+    .map(({ id }) => id)
+}
+
+async function othersOf(service: RunningService, serviceUrl: string): Promise<Record<Kind, () => Promise<void>>> {
+  const token = await tokenOf(service, people.omar.id)
+  const data = { templateId: templates.projectSite }
+  return {
+    turn: () => turn(service.url, { serviceUrl, text: 'help', who: 'dana' }),
+    click: () => click(service.url, { serviceUrl, verb: 'request.choose', data, who: 'omar' }),
+    async read() {
+      const answer = await fetch(`${service.url}/requests/v1/`, { headers: { authorization: `Bearer ${token}` } })
+      if (answer.status !== 200) throw new Error(`the list was answered ${answer.status}: ${await answer.text()}`)
+      await answer.arrayBuffer()
+    },
+  }
+}
+
+const bodyOf = (named: number): string =>
+  JSON.stringify({
+    ...{ templateId: templates.sharedMailbox, displayName: 'Flood', name: `flood-${randomUUID().slice(0, 8)}` },
+    permissions: Object.fromEntries(Array.from({ length: named }, () => [randomUUID(), 'FullAccess'])),
+  })
+
+/** Whatever a flood is answered; anything but an answer of the contract throws. */
+async function preview(url: string, token: string, body: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+  const answer = await fetch(`${url}/requests/v1/preview`, { method: 'POST', headers, body })
+  const text = await answer.text()
+  if (![200, 429, 503].includes(answer.status)) throw new Error(`a preview was answered ${answer.status}: ${text}`)
+}
+
+async function graphCallsOf(service: RunningService): Promise<number> {
+  const { value } = (await (await control(service, 'GET', 'calls')).json()) as { value: { operation: string }[] }
+  return value.filter(({ operation }) => operation.startsWith('graph.')).length
+}
+
+const control = ({ simulatorUrl }: RunningService, method: string, path: string): Promise<Response> =>
+  fetch(`${simulatorUrl}/control/${path}`, { method })
