@@ -1,4 +1,5 @@
 import { asking, resolveApprovals } from './approvers.ts'
+import { judgedBy, withMaximum } from './condition-values.ts'
 import { countryCode } from './country.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { asksForAddress } from './form-values.ts'
@@ -39,8 +40,9 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
   if (known.success) faults.push(...answers.faults)
   if (!parsed.success) return furtherRefused(inquiry, { template, kind }, filled, faults)
   const { templateId: _, reason = '', ...asked } = parsed.data
-  const details = withoutEmpty({ ...asked, metadata: answers.metadata })
-  const applied = [...filled.applied, ...answers.applied]
+  const limited = withMaximum(template, filled.body, withoutEmpty({ ...asked, metadata: answers.metadata }))
+  const { details } = limited
+  const applied = [...filled.applied, ...limited.applied, ...answers.applied]
   return asking(() => planned(inquiry, { template, kind }, { details, reason, applied }, faults))
 }
 
@@ -60,7 +62,8 @@ async function planned(
   const details = { ...asked.details, displayName, name: asked.details.name ?? name }
   const address = `${name}@${domain}`
   const owners = ownersAmong(people, details)
-  const resolved = await resolveApprovals(ports, settings, template.approval, actor, { details, owners })
+  const judged = judgedBy(template, { details, applied: asked.applied, owners, name, domain, aliasAddress })
+  const resolved = await resolveApprovals(ports, settings, template.approval, actor, judged)
   const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
   if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
   const plan: MailboxPlan = {
@@ -133,10 +136,13 @@ async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Rea
 async function furtherRefused(
   inquiry: Inquiry,
   chosen: Chosen,
-  { body, applied }: { readonly body: Record<string, unknown>; readonly applied: readonly Applied[] },
+  filled: { readonly body: Record<string, unknown>; readonly applied: readonly Applied[] },
   known: readonly Fault[],
 ): Promise<Evaluation> {
-  const details = withoutEmpty(readable(mailboxDetails.shape, body))
+  const { body } = filled
+  const limited = withMaximum(chosen.template, body, withoutEmpty(readable(mailboxDetails.shape, body)))
+  const { details } = limited
+  const applied = [...filled.applied, ...limited.applied]
   try {
     const found = await asking(() => looked({ ...inquiry, isSubmission: false }, chosen, details, []))
     const { people, addresses, faults } = found

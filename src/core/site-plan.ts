@@ -1,4 +1,5 @@
 import { asking, resolveApprovals } from './approvers.ts'
+import { judgedBy } from './condition-values.ts'
 import type { Fault } from './errors.ts'
 import { siteNameFree } from './free-name.ts'
 import { isRecord } from './mailbox-kind.ts'
@@ -72,7 +73,7 @@ async function planned(
     return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
   const details = { ...typed, displayName }
-  const policyOf = { details: { ...details, owners: people }, owners: people }
+  const policyOf = judgedBy(template, { details, applied, owners: people, name: alias })
   const resolved = await resolveApprovals(ports, settings, template.approval, actor, policyOf)
   const plan: SitePlan = {
     kind: template.kind,
