@@ -10,6 +10,7 @@ import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
 import { names } from './name-pattern.ts'
 import { slug } from './naming.ts'
 import { addressRule } from './naming-policy.ts'
+import { accountsAt, guestsAmong, unavailableFaults } from './people-today.ts'
 import { type Evaluation, type Glimpse, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
 import type { Ports } from './ports.ts'
 import { quotaFaults } from './quota.ts'
@@ -54,7 +55,7 @@ async function planned(
   known: readonly Fault[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
+  const { people, guests, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
   if (faults.length > 0 || !addresses.names)
     return { ok: false, faults, glimpse: glimpseOf(asked.details, asked.applied, people, addresses) }
   const { aliasAddress, domain } = addresses
@@ -74,6 +75,7 @@ async function planned(
     around,
     emptyTokens,
     people,
+    guests,
     address,
     aliasAddress,
     ...resolved,
@@ -129,7 +131,7 @@ async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Rea
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
   const addresses = early ?? (await addressesOf(asked, template, details))
   const people = new Map([...answered.people, ...named.people].map((one) => [one.id, one]))
-  return { people: [...people.values()], addresses, faults: [...before, ...addresses.faults] }
+  return { people: [...people.values()], guests: named.guests, addresses, faults: [...before, ...addresses.faults] }
 }
 
 /** What else is wrong in a body that is wrong somewhere, so that people hear of all faults at once. */
@@ -225,9 +227,12 @@ async function namedIn(
   const owners = Object.entries({ primaryOwner, secondaryOwner }).flatMap(([field, id]) =>
     id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [],
   )
-  const { people, faults } = await peopleNamed(ports, [
-    ...Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' })),
-    ...owners,
+  const granted = Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' }))
+  const { people, accounts, faults } = await peopleNamed(ports, [...granted, ...owners])
+  const withAccess = granted.filter(({ id }) => permissions[id] !== 'None')
+  const unavailable = unavailableFaults([
+    ...accountsAt(withAccess, accounts, 'access'),
+    ...accountsAt(owners, accounts, 'ownership'),
   ])
   const given = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
   const known = owners.flatMap(({ id, pointer }) => {
@@ -235,7 +240,8 @@ async function namedIn(
     return person ? [{ person, pointer }] : []
   })
   const outside = await externalOwners(ports, template, known)
-  return { people, faults: [...faults, ...outside, ...(await accessFaults(ports, given))] }
+  const guests = guestsAmong(accounts).filter((id) => owners.some((owner) => owner.id === id))
+  return { people, guests, faults: [...faults, ...unavailable, ...outside, ...(await accessFaults(ports, given))] }
 }
 
 /** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */

@@ -1,4 +1,5 @@
 import type { Actor } from './access.ts'
+import type { Account } from './approval.ts'
 import type { ApprovalStage, JudgedStage } from './approval-stage.ts'
 import { asking } from './approvers.ts'
 import type { Fault } from './errors.ts'
@@ -23,6 +24,8 @@ interface Common {
   readonly typedName?: string
   /** What the policy put around the address. */
   readonly around: Around
+  /** Ids of owners who are guests, where the template allows them. */
+  readonly guests?: readonly string[]
   /** What the template put into the request. */
   readonly applied: readonly Applied[]
   /** What the names could have had in them, and nothing is known of. */
@@ -149,7 +152,7 @@ export const tooLong = (pointer: string, { longest }: { readonly longest?: numbe
 export async function peopleNamed(
   ports: Ports,
   named: readonly { readonly id: string; readonly pointer: string; readonly as: string }[],
-): Promise<{ people: Person[]; faults: Fault[] }> {
+): Promise<{ people: Person[]; accounts: Account[]; faults: Fault[] }> {
   const found = await Promise.all(named.map(({ id }) => ports.directory.person(id)))
   const faults = named.flatMap(({ id, pointer, as }, index) =>
     found[index] ? [] : [fault(pointer, 'unknown-person', `${as} ${id} is not a person of this organisation.`)],
@@ -161,5 +164,5 @@ export async function peopleNamed(
       return [[id, { id, displayName, userPrincipalName }] as const]
     }),
   )
-  return { people: [...byId.values()], faults }
+  return { people: [...byId.values()], accounts: found.filter((one) => one !== undefined), faults }
 }

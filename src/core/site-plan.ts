@@ -4,6 +4,7 @@ import type { Fault } from './errors.ts'
 import { siteNameFree } from './free-name.ts'
 import { isRecord } from './mailbox-kind.ts'
 import { namesFor } from './names.ts'
+import { accountsAt, guestsAmong, unavailableFaults } from './people-today.ts'
 import {
   type Evaluation,
   type Inquiry,
@@ -68,7 +69,7 @@ async function planned(
   applied: readonly Applied[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, answered, names, faults } = await looked(inquiry, template, typed, known)
+  const { people, guests, answered, names, faults } = await looked(inquiry, template, typed, known)
   if (faults.length > 0 || !names)
     return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
@@ -83,6 +84,7 @@ async function planned(
     around,
     emptyTokens,
     owners: people,
+    guests,
     people: answered,
     alias,
     passedOver,
@@ -101,7 +103,7 @@ async function looked(
   template: Template,
   { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
   known: readonly Fault[],
-): Promise<{ people: Person[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
+): Promise<{ people: Person[]; guests: string[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
   const { ports } = inquiry
   const ids = given ?? []
   const [owners, answered, quota] = await Promise.all([
@@ -109,7 +111,7 @@ async function looked(
     answeredPeople(ports, template, metadata),
     quotaFaults(inquiry, template),
   ])
-  const { people } = owners
+  const { people, guests } = owners
   const named = people.map((person) => ({ person, pointer: `/owners/${Math.max(0, ids.indexOf(person.id))}` }))
   const faults = [
     ...known,
@@ -121,11 +123,11 @@ async function looked(
   ]
   // Without a name, or an address that can be read, whatever would come of it is nobody's wish.
   if (displayName === undefined || alias === undefined)
-    return { people, answered: answered.people, names: undefined, faults }
+    return { people, guests, answered: answered.people, names: undefined, faults }
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
   const wanted = { displayName, address: alias }
   const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry))
-  return { people, answered: answered.people, names, faults: [...faults, ...names.faults] }
+  return { people, guests, answered: answered.people, names, faults: [...faults, ...names.faults] }
 }
 
 /** What a request keeps of its plan. */
@@ -163,6 +165,11 @@ function furtherFaults(template: Template | undefined, body: unknown, today: str
 async function ownersOf({ ports, actor }: Inquiry, ids: readonly string[]) {
   const { id, displayName, userPrincipalName } = actor
   const named = ids.map((owner, index) => ({ id: owner, pointer: `/owners/${index}`, as: 'Owner' }))
-  const { people, faults } = await peopleNamed(ports, named)
-  return { people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)], faults }
+  const { people, accounts, faults } = await peopleNamed(ports, named)
+  const given = accountsAt(named, accounts, 'ownership')
+  return {
+    people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)],
+    guests: guestsAmong(accounts),
+    faults: [...faults, ...unavailableFaults(given)],
+  }
 }

@@ -1,8 +1,8 @@
 import { contoso, findPerson, type Person } from './contoso.ts'
 import type { Tenant } from './tenant.ts'
 
-/** What can become of somebody's account: it is as Contoso began, may not sign in, or is gone from the directory. */
-export const accountStates = ['active', 'blocked', 'deleted'] as const
+/** What can become of somebody's account: it is as Contoso began, may not sign in, is a guest's, or is gone from the directory. */
+export const accountStates = ['active', 'blocked', 'guest', 'deleted'] as const
 type AccountState = (typeof accountStates)[number]
 
 /** Blocks, deletes or restores the account of a person of Contoso. */
@@ -27,5 +27,6 @@ const stateOf = (tenant: Tenant, id: string) =>
 
 function asNow(person: Person, state: unknown): Person | undefined {
   if (state === 'deleted') return undefined
+  if (state === 'guest') return { ...person, userType: 'Guest' }
   return state === 'blocked' ? { ...person, accountEnabled: false } : person
 }

@@ -42,8 +42,8 @@ export interface Service {
   ): Promise<{ status: number; headers: Headers; body: Record<string, never> }>
   /** Tells the simulated tenant to fail. */
   fault(fault: Record<string, unknown>): Promise<void>
-  /** Blocks or deletes somebody's account in the simulated directory, or restores it. */
-  account(who: keyof typeof people, state: 'active' | 'blocked' | 'deleted'): Promise<void>
+  /** Blocks or deletes somebody's account in the simulated directory, makes it a guest's, or restores it. */
+  account(who: keyof typeof people, state: 'active' | 'blocked' | 'guest' | 'deleted'): Promise<void>
   /** The simulated tenant does everything again. */
   heal(): Promise<void>
   /** What the simulated tenant was asked: of one operation, or of all. */
