@@ -209,10 +209,14 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): (typ
   return table[state]
 }
 
+/** An admin has buttons enough: they go on with it. */
+const isForOthers = (request: Request, viewer: Viewer): boolean =>
+  isOwn(request, viewer) && !viewer.isAdmin && request.reducedAt === undefined && needsOtherPeople(request)
+
 /** Who asked changes the people and sends it again, as long as nothing is made; an admin can have their accounts restored. */
 function failedOf(request: Request, viewer: Viewer) {
   const { isAdmin } = viewer
-  if (isOwn(request, viewer) && needsOtherPeople(request)) return 'failedPeople' as const
+  if (isForOthers(request, viewer)) return 'failedPeople' as const
   const isAboutPeople = request.problem?.people !== undefined
   if (isAdmin) return isAboutPeople ? ('failedPeopleForAdmin' as const) : ('failedForAdmin' as const)
   return 'failed' as const
@@ -236,17 +240,18 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const rename = own && state === 'failed' && isTakenName(request.problem)
   const retry = viewer.isAdmin === true && state === 'failed' && !rename
   const decide = decidesNow(request, viewer)
+  const others = isForOthers(request, viewer)
   const cancel = !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
   const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
   const mend = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
   return {
-    edit: own && !isGone && (isOver || needsOtherPeople(request)),
+    edit: others || (own && !isGone && isOver),
     rename,
     retry,
     decide,
     // One long button, or two others, leave no room on a phone; what they hide can be typed.
     mend,
-    refresh: !rename && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
+    refresh: !rename && !others && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
     again: own && !isGone && state === 'succeeded',
     cancel,
