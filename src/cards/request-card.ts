@@ -241,7 +241,7 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const retry = viewer.isAdmin === true && state === 'failed' && !rename
   const decide = decidesNow(request, viewer)
   const others = isForOthers(request, viewer)
-  const cancel = !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
+  const cancel = !rename && !others && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
   const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
   const mend = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
   return {
