@@ -92,7 +92,7 @@ describe.each(engines)('a person’s data, %s', (engine) => {
   }
   const records = async (): Promise<PersonRecord[]> => {
     const all: PersonRecord[] = []
-    for await (const page of stores.personData.records(tenantId, zora.id)) all.push(...page)
+    for await (const page of stores.personData.records(tenantId, zora)) all.push(...page)
     return all
   }
   const chat = `a:zora-${randomUUID()}`

@@ -15,7 +15,7 @@ import {
 import { paged, pageOf } from './admin-pages.ts'
 import { defineCard } from './define-card.ts'
 import { type RowLook, rowLook, rowLooks } from './look.ts'
-import { stepWords } from './steps.ts'
+import { peopleInWords, stepWords } from './steps.ts'
 import { strings } from './strings.ts'
 import { cut, decidersOf, duration, fill, longest, moment, peopleList, time, type Viewer } from './words.ts'
 
@@ -113,7 +113,7 @@ export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'next
   if (attention?.people) return lossOf(attention.why, attention.people)
   switch (request.status) {
     case 'failed':
-      return { why: 'failed', value: request.problem?.detail || strings.problem.unexpected }
+      return { why: 'failed', value: problemOf(request) }
     case 'pendingApproval':
       return waitsFor(request)
     case 'queued':
@@ -125,6 +125,9 @@ export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'next
       return { why: attention ? 'notFound' : 'finding', value: '' }
   }
 }
+
+const problemOf = ({ problem }: Request): string =>
+  (problem && (peopleInWords(problem) ?? problem.detail)) || strings.problem.unexpected
 
 /** In the words of one person, or of several. */
 const losses = {

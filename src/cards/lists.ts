@@ -7,6 +7,7 @@ import {
   type ListPage,
   missing,
   mostCounted,
+  needsOtherPeople,
   openStage,
   type Request,
   type RequestState,
@@ -120,6 +121,7 @@ function waitsFor(request: Request, state: RequestState): string {
     return fill(stage.rule === 'quorum' ? words.several : words.people, { people, count: String(missing(stage)) })
   }
   if (state === 'queued' || state === 'provisioning') return isForMailbox(request) ? words.mailbox : words.site
+  if (state === 'failed' && needsOtherPeople(request)) return words.others
   if (state === 'failed') return isTakenName(request.problem) ? words.name : words.admin
   return ''
 }

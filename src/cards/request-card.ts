@@ -7,6 +7,7 @@ import {
   lastDecision,
   may,
   missing,
+  needsOtherPeople,
   openStage,
   type Request,
   type RequestState,
@@ -38,6 +39,8 @@ const sentences = [
   'ready',
   'failed',
   'failedForAdmin',
+  'failedPeople',
+  'failedPeopleForAdmin',
   'nameTaken',
   'nameTakenOnly',
   'rejected',
@@ -198,12 +201,25 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): (typ
     queued: request.followUp.state === 'late' ? late : 'queued',
     provisioning: unfinished,
     succeeded: 'ready',
-    failed: taken === '' ? (isAdmin ? 'failedForAdmin' : 'failed') : free === '' ? 'nameTakenOnly' : 'nameTaken',
+    failed: taken === '' ? failedOf(request, viewer) : free === '' ? 'nameTakenOnly' : 'nameTaken',
     rejected: isAgain ? 'rejected' : 'nothing',
     expired: isAgain ? 'expired' : request.reducedAt ? 'nothing' : 'expiredOther',
     cancelled: leftOf(request, isAdmin),
   } as const satisfies Record<RequestState, (typeof sentences)[number]>
   return table[state]
+}
+
+/** An admin has buttons enough: they go on with it. */
+const isForOthers = (request: Request, viewer: Viewer): boolean =>
+  isOwn(request, viewer) && !viewer.isAdmin && request.reducedAt === undefined && needsOtherPeople(request)
+
+/** Who asked changes the people and sends it again, as long as nothing is made; an admin can have their accounts restored. */
+function failedOf(request: Request, viewer: Viewer) {
+  const { isAdmin } = viewer
+  if (isForOthers(request, viewer)) return 'failedPeople' as const
+  const isAboutPeople = request.problem?.people !== undefined
+  if (isAdmin) return isAboutPeople ? ('failedPeopleForAdmin' as const) : ('failedForAdmin' as const)
+  return 'failed' as const
 }
 
 /** A request that failed half way may be cancelled with what it had made until then: nobody removes it by itself. */
@@ -219,21 +235,23 @@ function permitted(request: Request, state: RequestState, viewer: Viewer) {
   const admin = { ...actor, isAdmin: viewer.isAdmin === true }
   const own = isOwn(request, viewer)
   const isGone = request.reducedAt !== undefined
+  const isOver = state === 'rejected' || state === 'expired' || state === 'cancelled'
   const moves: readonly RequestState[] = transitions[request.status]
   const rename = own && state === 'failed' && isTakenName(request.problem)
   const retry = viewer.isAdmin === true && state === 'failed' && !rename
   const decide = decidesNow(request, viewer)
-  const cancel = !rename && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
+  const others = isForOthers(request, viewer)
+  const cancel = !rename && !others && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
   const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
   const mend = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
   return {
-    edit: own && !isGone && (state === 'rejected' || state === 'expired' || state === 'cancelled'),
+    edit: others || (own && !isGone && isOver),
     rename,
     retry,
     decide,
     // One long button, or two others, leave no room on a phone; what they hide can be typed.
     mend,
-    refresh: !rename && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
+    refresh: !rename && !others && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
     nudge,
     again: own && !isGone && state === 'succeeded',
     cancel,

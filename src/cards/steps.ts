@@ -8,13 +8,14 @@ import {
   needed,
   nextStep,
   openStage,
+  type Problem,
   type Request,
   type RequestStep,
 } from '../core/index.ts'
 import { sinceWhat } from './approval-why.ts'
 import { rowLook, rowLooks, shownState } from './look.ts'
 import { strings } from './strings.ts'
-import { cut, decidedBy, longest, moment, type Viewer } from './words.ts'
+import { cut, decidedBy, fill, longest, moment, type Viewer } from './words.ts'
 
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note
@@ -181,12 +182,26 @@ function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | 
   const problem = request.problem ?? step?.problem
   if (!problem) return {}
   const attempts = step?.attempts ?? 0
-  const noteValue = isAdmin ? problem.detail : problemInWords(problem.code)
+  const noteValue = peopleInWords(problem) ?? (isAdmin ? problem.detail : problemInWords(problem.code))
   return { note: attempts > 1 ? 'problemAttempts' : 'problem', noteCount: String(attempts), noteValue }
 }
 
 /** A problem as everybody but admins reads it. */
 export const problemInWords = (code: string): string => strings.problem[problemWords(code)]
+
+/** As many people as a card names. */
+const mostPeople = 5
+
+/** The people whom a problem names, and why they get nothing, as everybody reads it; undefined where it names nobody. */
+export function peopleInWords({ people = [] }: Pick<Problem, 'people'>): string | undefined {
+  if (people.length === 0) return undefined
+  const words = strings.problemPeople
+  const named = people.slice(0, mostPeople).map((one) => {
+    return fill(words[one.why], { name: cut(one.displayName, longest.name) })
+  })
+  const more = people.length - named.length
+  return [...named, ...(more > 0 ? [fill(words.more, { count: String(more) })] : [])].join(' ')
+}
 
 type ProblemWords = keyof typeof strings.problem
 

@@ -13,7 +13,7 @@ import { fieldName } from './approval-why.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, shownState } from './look.ts'
 import { type CardJson, firstThatFits } from './render.ts'
-import { problemInWords, stepWords } from './steps.ts'
+import { peopleInWords, problemInWords, stepWords } from './steps.ts'
 import { strings } from './strings.ts'
 import { cut, duration, longest, moment, peopleList, time, type Viewer } from './words.ts'
 
@@ -94,6 +94,8 @@ const writingOf = (request: Request, viewer: Viewer): Writing => ({
     if (name === 'field') return fieldName(request, text)
     if (name === 'as') return strings.why.as[asIn(text)]
     if (name === 'step') return stepWords(request, stepName.safeParse(text).data)
+    const people = name === 'problem' && request.problem ? peopleInWords(request.problem) : undefined
+    if (people !== undefined) return people
     // What Microsoft 365 said is for admins.
     if (name === 'problem' && !viewer.isAdmin) return problemInWords(String(facts['problemCode']))
     return cut(text, name === 'comment' || name === 'problem' ? longest.address : longest.title)

@@ -20,6 +20,8 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
 /** What conditions are judged by: a request's details, and who will answer for what it asks for. */
 export interface Asked {
   readonly details: Readonly<Record<string, unknown>>
+  /** The details with the tenant's own values where the request names none. */
+  readonly effective: Readonly<Record<string, unknown>>
   readonly owners: readonly Person[]
 }
 /** The stages that a request has, and how the policy's conditions were judged, where it has any. */
@@ -43,7 +45,8 @@ export async function resolveApprovals(
   const conditions = stages.flatMap(({ when }) => when ?? [])
   const isAboutOwners = conditions.some((one) => 'externalOwners' in one)
   const externalOwners = isAboutOwners ? await namesFromOutside(ports, asked.owners) : []
-  const facts = { details: asked.details, externalOwners }
+  const { details, effective } = asked
+  const facts = { details, effective, externalOwners }
   const judged = stages.map(({ when = [] }) => when.map((one) => judge(one, facts)))
   const applies = judged.map((all) => all.every(({ holds }) => holds))
   // Numbered without those that are left out, so that people read "1 of 2".

@@ -22,12 +22,19 @@ export const condition = z.union([
 export type Condition = z.output<typeof condition>
 
 /** A condition as it was judged when the request was submitted, with what was found, in short. */
-export const judgedCondition = z.object({ condition, found: z.string(), holds: z.boolean() })
+export const judgedCondition = z.object({
+  condition,
+  found: z.string(),
+  holds: z.boolean(),
+  usual: z.literal(true).optional().describe('The request names no value, so what the tenant applies was judged'),
+})
 export type JudgedCondition = z.output<typeof judgedCondition>
 
 /** What a request says for itself, as its body has it, and the names of those of its owners who are from outside. */
 export interface Facts {
   readonly details: Readonly<Record<string, unknown>>
+  /** The details with the tenant's own values where the request names none; absent: the details as they are. */
+  readonly effective?: Readonly<Record<string, unknown>>
   readonly externalOwners: readonly string[]
 }
 
@@ -36,24 +43,30 @@ const longestFound = 100
 
 /**
  * Judges one condition. What cannot be judged holds: `many` is above every number and below every number, so that a
- * number in words never gets round an approval. What was not given is neither, and is none of a list.
+ * number in words never gets round an approval. A value that the request does not name is the tenant's own; where the tenant
+ * has none either, it is neither above nor below, and is none of a list. `given` is about the request alone.
  */
 export function judge(one: Condition, facts: Facts): JudgedCondition {
   if ('externalOwners' in one) {
     const { externalOwners: names } = facts
     return { condition: one, found: names.join(', ').slice(0, longestFound), holds: names.length > 0 }
   }
-  const given = valueAt(facts.details, one.field)
-  return { condition: one, found: inShort(given), holds: holds(one, given) }
+  const named = valueAt(facts.details, one.field)
+  if ('given' in one)
+    return { condition: one, found: inShort(named), holds: (amount(named) !== undefined) === one.given }
+  const value = valueAt(facts.effective ?? facts.details, one.field)
+  const isUsual = isAbsent(named) && !isAbsent(value)
+  return { condition: one, found: inShort(value), holds: holds(one, value), ...(isUsual && { usual: true }) }
 }
 
-function holds(one: Exclude<Condition, { externalOwners: true }>, given: unknown): boolean {
-  const isGiven = amount(given) !== undefined
-  if ('given' in one) return isGiven === one.given
+const isAbsent = (value: unknown): boolean => value === undefined || value === null || value === ''
+
+function holds(one: Exclude<Condition, { externalOwners: true } | { given: boolean }>, given: unknown): boolean {
   if ('oneOf' in one) return isAmong(given, one.oneOf)
   if ('noneOf' in one) return !isAmong(given, one.noneOf)
-  if (!isGiven) return false
-  const number = amount(given) ?? Number.NaN
+  // An empty list has no entries, which is below every number above 0.
+  const number = typeof given === 'object' && given !== null ? (amount(given) ?? 0) : amount(given)
+  if (number === undefined) return false
   if (Number.isNaN(number)) return true
   return 'above' in one ? number > one.above : number < one.below
 }
@@ -119,7 +132,7 @@ const ofRooms = ['hasConferencePhone', 'hasWhiteboard', 'hasVideoConferencing'].
 const noValues: readonly MailboxField[] = ['templateId', 'reason', 'metadata', 'roomMailboxMetadata']
 
 /** The fields of a kind that conditions may name, metadata apart, and what they hold. */
-function fieldTypes(kind: ResourceKind): Readonly<Record<string, FieldType>> {
+export function fieldTypes(kind: ResourceKind): Readonly<Record<string, FieldType>> {
   if (!isMailboxKind(kind)) return siteFieldTypes
   const names = mailboxFields.filter((name) => !noValues.includes(name) && applies(name, kind))
   const rooms = kind === 'roomMailbox' ? ofRooms.map((name) => [name, 'boolean'] as const) : []

@@ -43,6 +43,8 @@ export interface Directory {
   person(id: string): Promise<Account | undefined>
   /** Those of these people who are in the directory, asked anew: few questions for many. */
   people(ids: readonly string[]): Promise<Account[]>
+  /** Every mail address of a person; none of whom it does not know. */
+  addressesOf(id: string): Promise<string[]>
   manager(id: string): Promise<Account | undefined>
   /** Where somebody works; nothing of whom it does not know. The answer may be a minute old. */
   profile(id: string): Promise<Profile>

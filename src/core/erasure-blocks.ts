@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Actor } from './access.ts'
+import { asking } from './approvers.ts'
 import type { Delegation } from './delegation.ts'
+import { knownPerson } from './known-person.ts'
 import { personOf } from './person-data.ts'
+import { tellsOf } from './person-redaction.ts'
 import type { Ports } from './ports.ts'
 import { isForMailbox, isTerminal, openStates, type Request } from './request.ts'
 import type { Person } from './resource.ts'
@@ -38,7 +41,7 @@ export async function readErasure(ports: Ports, actor: Actor, personId: string):
   const { tenantId } = actor
   const at = ports.clock.now().toISOString()
   const { id } = person
-  const [open, waiting, openIds, own, toThem, batches, templates] = await Promise.all([
+  const [open, waiting, openIds, own, toThem, batches, templates, known] = await Promise.all([
     ports.requests.list({ tenantId, requesterId: id, status: openStates, limit: mostListed }),
     ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: mostListed }),
     ports.personData.openWith(tenantId, id),
@@ -46,6 +49,7 @@ export async function readErasure(ports: Ports, actor: Actor, personId: string):
     ports.delegations.toPerson(tenantId, id, at),
     ports.batches.countRunning(tenantId, id),
     ports.templates.list(tenantId),
+    asking(() => knownPerson(ports, tenantId, id)),
   ])
   const others = await Promise.all(openIds.map((one) => ports.requests.find(one)))
   const named = others.filter((one) => one !== undefined)
@@ -57,7 +61,7 @@ export async function readErasure(ports: Ports, actor: Actor, personId: string):
     blocks,
     confirmWith: person.userPrincipalName || id,
     erasureId: randomUUID(),
-    templates: templates.filter((one) => JSON.stringify(one).includes(id)).map(({ name }) => name),
+    templates: templates.filter((one) => tellsOf(one, known)).map(({ name }) => name),
   }
 }
 
@@ -66,5 +70,7 @@ export function isCountedOn(request: Request, personId: string): boolean {
   if (isTerminal(request.status)) return false
   const { requester, details } = request
   const named = isForMailbox(request) ? request.people : [...request.owners, ...(request.people ?? [])]
-  return [requester, ...named].some(({ id }) => id === personId) || JSON.stringify(details).includes(personId)
+  return (
+    [requester, ...named].some(({ id }) => id === personId) || JSON.stringify(details).toLowerCase().includes(personId)
+  )
 }

@@ -3,6 +3,7 @@ import { ProvisioningError, TenantError } from './errors.ts'
 import { jobId, system } from './events.ts'
 import { anotherAlias, anotherName } from './free-name.ts'
 import { refuseName } from './name-at-creation.ts'
+import { PeopleUnavailable } from './people-today.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isTakenName, nextStep, type Problem, type Request, type RequestStep, transition, withStep } from './request.ts'
 import { checkFault, type Done, resourceOf, takeStep, type Waiting } from './step.ts'
@@ -201,6 +202,7 @@ export async function giveUp(ports: Ports, settings: Settings, requestId: string
 /** A refusal of the tenant is told in its words; anything unforeseen stays opaque and is in the log. */
 function problemOf(error: unknown, step: RequestStep | undefined): Problem {
   const where = step && { step: step.name }
-  if (error instanceof TenantError) return { code: error.code, detail: error.message, ...where }
+  const people = error instanceof PeopleUnavailable && { people: error.people }
+  if (error instanceof TenantError) return { code: error.code, detail: error.message, ...where, ...people }
   return { code: 'unexpected', detail: 'Something went wrong that we did not foresee. The log tells more.', ...where }
 }

@@ -72,14 +72,27 @@ const namesOf = (people: readonly Person[]): string => people.map(({ displayName
 
 function conditionsOf(request: Request, { stage }: ApprovalStage): Said[] {
   const judged = request.policy?.find((one) => one.stage === stage)?.conditions ?? []
-  return judged.map((one) => ({ code: 'stage-asked', stage, facts: factsOf(request, one) }))
+  return judged.flatMap((one) => [
+    { code: 'stage-asked', stage, facts: factsOf(request, one) },
+    ...usualOf(request, one),
+  ])
 }
 
 /** Only what spoke against it: a stage is left out as soon as one condition does not hold. */
 const leftOut = (request: Request, { place, conditions }: JudgedStage): Said[] =>
   conditions
     .filter(({ holds }) => !holds)
-    .map((one) => ({ code: 'stage-left-out', facts: { ...factsOf(request, one), place } }))
+    .flatMap((one) => [
+      { code: 'stage-left-out', facts: { ...factsOf(request, one), place } },
+      ...usualOf(request, one),
+    ])
+
+/** The requester did not name the value that was judged. */
+function usualOf({ template }: Request, { condition, found, usual }: JudgedCondition): Said[] {
+  if (!usual || 'externalOwners' in condition || found === '') return []
+  const { field } = condition
+  return [{ code: 'value-usual', facts: { field, found: titleOfFound(template, field, found) } }]
+}
 
 function factsOf(request: Request, { condition, found, holds }: JudgedCondition): Record<string, string | number> {
   if ('externalOwners' in condition) return { why: 'externalOwners', ...(holds && { found }) }

@@ -25,6 +25,7 @@ export const sentences = {
   'stage-left-out.given': 'Approval {place} of the template was left out: {field} was given.',
   'stage-left-out.notGiven': 'Approval {place} of the template was left out: {field} was not given.',
   'stage-left-out.externalOwners': 'Approval {place} of the template was left out: no owner is from outside.',
+  'value-usual': 'The request does not name {field}, so the usual value counts: {found}.',
   'asked-as.person': 'Asked for approval {stage}: {people}, named by the template.',
   'asked-as.manager': 'Asked for approval {stage}: {people}, as the manager of {requester}.',
   'asked-as.member': 'Asked for approval {stage}: {people}, found in a group that the template names.',

@@ -23,6 +23,7 @@ import {
   jsonOfRequest,
   type UnreadableRequest,
 } from './export-rows.ts'
+import { personRecords } from './known-person.ts'
 import { noteAct } from './organisation-audit.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
@@ -205,7 +206,7 @@ function contentOf(ports: Ports, settings: Settings, ticket: ExportTicket): Asyn
   const query = queryOf(settings, ticket)
   const head = { tenantId: settings.tenantId, exportedAt: ports.clock.now().toISOString() }
   if (what === 'person')
-    return asJson({ ...head, personId }, ports.personData.records(settings.tenantId, personId ?? ''), 'records')
+    return asJson({ ...head, personId }, personRecords(ports, settings.tenantId, personId ?? ''), 'records')
   const days = { ...head, from: ticket.from, to: ticket.to, days: 'UTC' }
   if (what === 'requests') {
     const pages = ports.exports.requests(query)

@@ -1,4 +1,5 @@
 import { asking, resolveApprovals } from './approvers.ts'
+import { judgedBy, withMaximum } from './condition-values.ts'
 import { countryCode } from './country.ts'
 import { type Fault, ProvisioningError } from './errors.ts'
 import { asksForAddress } from './form-values.ts'
@@ -9,6 +10,7 @@ import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
 import { names } from './name-pattern.ts'
 import { slug } from './naming.ts'
 import { addressRule } from './naming-policy.ts'
+import { accountsAt, guestsAmong, unavailableFaults } from './people-today.ts'
 import { type Evaluation, type Glimpse, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
 import type { Ports } from './ports.ts'
 import { quotaFaults } from './quota.ts'
@@ -39,8 +41,9 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
   if (known.success) faults.push(...answers.faults)
   if (!parsed.success) return furtherRefused(inquiry, { template, kind }, filled, faults)
   const { templateId: _, reason = '', ...asked } = parsed.data
-  const details = withoutEmpty({ ...asked, metadata: answers.metadata })
-  const applied = [...filled.applied, ...answers.applied]
+  const limited = withMaximum(template, filled.body, withoutEmpty({ ...asked, metadata: answers.metadata }))
+  const { details } = limited
+  const applied = [...filled.applied, ...limited.applied, ...answers.applied]
   return asking(() => planned(inquiry, { template, kind }, { details, reason, applied }, faults))
 }
 
@@ -52,7 +55,7 @@ async function planned(
   known: readonly Fault[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
+  const { people, guests, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
   if (faults.length > 0 || !addresses.names)
     return { ok: false, faults, glimpse: glimpseOf(asked.details, asked.applied, people, addresses) }
   const { aliasAddress, domain } = addresses
@@ -60,7 +63,8 @@ async function planned(
   const details = { ...asked.details, displayName, name: asked.details.name ?? name }
   const address = `${name}@${domain}`
   const owners = ownersAmong(people, details)
-  const resolved = await resolveApprovals(ports, settings, template.approval, actor, { details, owners })
+  const judged = judgedBy(template, { details, applied: asked.applied, owners, name, domain, aliasAddress })
+  const resolved = await resolveApprovals(ports, settings, template.approval, actor, judged)
   const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
   if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
   const plan: MailboxPlan = {
@@ -71,6 +75,7 @@ async function planned(
     around,
     emptyTokens,
     people,
+    guests,
     address,
     aliasAddress,
     ...resolved,
@@ -122,17 +127,20 @@ async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Rea
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
   const addresses = early ?? (await addressesOf(asked, template, details))
   const people = new Map([...answered.people, ...named.people].map((one) => [one.id, one]))
-  return { people: [...people.values()], addresses, faults: [...before, ...addresses.faults] }
+  return { people: [...people.values()], guests: named.guests, addresses, faults: [...before, ...addresses.faults] }
 }
 
 /** What else is wrong in a body that is wrong somewhere, so that people hear of all faults at once. */
 async function furtherRefused(
   inquiry: Inquiry,
   chosen: Chosen,
-  { body, applied }: { readonly body: Record<string, unknown>; readonly applied: readonly Applied[] },
+  filled: { readonly body: Record<string, unknown>; readonly applied: readonly Applied[] },
   known: readonly Fault[],
 ): Promise<Evaluation> {
-  const details = withoutEmpty(readable(mailboxDetails.shape, body))
+  const { body } = filled
+  const limited = withMaximum(chosen.template, body, withoutEmpty(readable(mailboxDetails.shape, body)))
+  const { details } = limited
+  const applied = [...filled.applied, ...limited.applied]
   try {
     const found = await asking(() => looked({ ...inquiry, isSubmission: false }, chosen, details, []))
     const { people, addresses, faults } = found
@@ -215,9 +223,12 @@ async function namedIn(
   const owners = Object.entries({ primaryOwner, secondaryOwner }).flatMap(([field, id]) =>
     id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [],
   )
-  const { people, faults } = await peopleNamed(ports, [
-    ...Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' })),
-    ...owners,
+  const granted = Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' }))
+  const { people, accounts, faults } = await peopleNamed(ports, [...granted, ...owners])
+  const withAccess = granted.filter(({ id }) => permissions[id] !== 'None')
+  const unavailable = unavailableFaults([
+    ...accountsAt(withAccess, accounts, 'access'),
+    ...accountsAt(owners, accounts, 'ownership'),
   ])
   const given = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
   const known = owners.flatMap(({ id, pointer }) => {
@@ -225,7 +236,8 @@ async function namedIn(
     return person ? [{ person, pointer }] : []
   })
   const outside = await externalOwners(ports, template, known)
-  return { people, faults: [...faults, ...outside, ...(await accessFaults(ports, given))] }
+  const guests = guestsAmong(accounts).filter((id) => owners.some((owner) => owner.id === id))
+  return { people, guests, faults: [...faults, ...unavailable, ...outside, ...(await accessFaults(ports, given))] }
 }
 
 /** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */

@@ -3,12 +3,10 @@ import type { Actor } from './access.ts'
 import { asking } from './approvers.ts'
 import { ProvisioningError } from './errors.ts'
 import { issueLinks } from './exporting.ts'
+import type { KnownPerson } from './known-person.ts'
 import { noteAct } from './organisation-audit.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Person } from './resource.ts'
-
-/** What stands for somebody who was erased; their id stays. */
-export const erasedName = 'Erased person'
 
 /** How much of each was removed, or is kept without their name. */
 export const erasureCounts = z.object({
@@ -35,14 +33,16 @@ export interface PersonRecord {
 export interface PersonStore {
   /** Whoever has this id, or this sign-in name, as the store knows them: also who has left the organisation. */
   known(tenantId: string, idOrAddress: string): Promise<Person[]>
-  /** All that is stored of a person, table by table, a page at a time; never a secret. */
-  records(tenantId: string, personId: string): AsyncIterable<readonly PersonRecord[]>
+  /** Every name and sign-in name that the store has beside this id. */
+  namesOf(tenantId: string, personId: string): Promise<string[]>
+  /** All that is stored of a person, table by table, a page at a time; never a secret. It has all that {@link forget} changes. */
+  records(tenantId: string, person: KnownPerson): AsyncIterable<readonly PersonRecord[]>
   /** Ids of the requests in which they stand, those that they sent among them. */
-  requestsWith(tenantId: string, person: Person): Promise<string[]>
+  requestsWith(tenantId: string, person: KnownPerson): Promise<string[]>
   /** Ids of requests of others that have not ended and would be made with their account, the first ones. */
   openWith(tenantId: string, personId: string): Promise<string[]>
   /** Forgets what is theirs alone, and takes their name out of copies; of requests and the audit it touches nothing. */
-  forget(tenantId: string, person: Person): Promise<Omit<ErasureCounts, 'requests' | 'entries'>>
+  forget(tenantId: string, person: KnownPerson): Promise<Omit<ErasureCounts, 'requests' | 'entries'>>
 }
 
 /** Whom an admin may mean: of the directory, or somebody whom only the store still knows. */

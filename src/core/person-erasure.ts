@@ -5,12 +5,12 @@ import { type Erasure, isCountedOn, readErasure } from './erasure-blocks.ts'
 import { noted } from './erasure-notes.ts'
 import { ProvisioningError } from './errors.ts'
 import { type JobOrder, type JobPayload, jobId } from './events.ts'
+import { type KnownPerson, knownPerson } from './known-person.ts'
 import { tellOrder } from './notices.ts'
 import { noteAct } from './organisation-audit.ts'
-import { type ErasureCounts, erasedName } from './person-data.ts'
-import { requestWithout } from './person-redaction.ts'
+import type { ErasureCounts } from './person-data.ts'
+import { requestWithout, tellsOf } from './person-redaction.ts'
 import type { Ports } from './ports.ts'
-import type { Person } from './resource.ts'
 import { writeAside } from './retention.ts'
 
 /** What came of a click: it was ordered; or their address was not typed; or they cannot be erased now. */
@@ -56,7 +56,7 @@ export async function erasePerson(ports: Ports, order: ErasureOrder): Promise<vo
   if (await isTooLate(ports, admin, order)) return end(ports, admin, order, 'erasure-stopped')
   // While it is known who delegated to whom.
   await noteExpired(ports, tenantId)
-  const person = await named(ports, tenantId, personId)
+  const person = await knownPerson(ports, tenantId, personId)
   const forgotten = await forget(ports, admin, person, erasureId)
   let requests = 0
   for (const id of await ports.personData.requestsWith(tenantId, person)) requests += await takeOut(ports, id, person)
@@ -94,15 +94,8 @@ async function end(
   })
 }
 
-/** By the store first: what stands there is what has to go. A run before this one may have left no name. */
-async function named(ports: Ports, tenantId: string, id: string): Promise<Person> {
-  const stored = await ports.personData.known(tenantId, id)
-  const known = stored.find(({ displayName }) => displayName !== erasedName) ?? (await ports.directory.person(id))
-  return { id, displayName: known?.displayName ?? '', userPrincipalName: known?.userPrincipalName ?? '' }
-}
-
 /** How much was forgotten is written down with it, so that whoever goes on after a crash can tell of it. */
-async function forget(ports: Ports, admin: Actor, person: Person, erasureId: string): Promise<ErasureCounts> {
+async function forget(ports: Ports, admin: Actor, person: KnownPerson, erasureId: string): Promise<ErasureCounts> {
   const before = await noted(ports, admin.tenantId, 'erasure-begun', person.id, erasureId)
   return ports.work.transaction(async () => {
     const forgotten = { ...(await ports.personData.forget(admin.tenantId, person)), requests: 0, entries: 0 }
@@ -116,7 +109,7 @@ async function forget(ports: Ports, admin: Actor, person: Person, erasureId: str
  * 1 where they stood in it. Changed once: what is as it should be is left alone; and so is what they have begun since it was
  * ordered, which needs who they are.
  */
-async function takeOut(ports: Ports, requestId: string, person: Person): Promise<0 | 1> {
+async function takeOut(ports: Ports, requestId: string, person: KnownPerson): Promise<0 | 1> {
   return ports.work.transaction(async () => {
     const before = await ports.requests.lock(requestId)
     if (!before || isCountedOn(before, person.id)) return 0
@@ -124,7 +117,7 @@ async function takeOut(ports: Ports, requestId: string, person: Person): Promise
     const isChanged = canonical(after) !== canonical(before)
     if (isChanged) await writeAside(ports, before, after, 'person-erased')
     if (after.reducedAt !== before.reducedAt) await ports.retention.forgetParts(requestId)
-    return isChanged || JSON.stringify(after).includes(person.id) ? 1 : 0
+    return isChanged || tellsOf(after, person) ? 1 : 0
   })
 }
 

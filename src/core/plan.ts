@@ -1,5 +1,6 @@
 import type { Actor } from './access.ts'
 import { unreadableSays } from './acting.ts'
+import type { Account } from './approval.ts'
 import type { ApprovalStage, JudgedStage } from './approval-stage.ts'
 import { asking } from './approvers.ts'
 import type { Fault } from './errors.ts'
@@ -24,6 +25,8 @@ interface Common {
   readonly typedName?: string
   /** What the policy put around the address. */
   readonly around: Around
+  /** Ids of owners who are guests, where the template allows them. */
+  readonly guests?: readonly string[]
   /** What the template put into the request. */
   readonly applied: readonly Applied[]
   /** What the names could have had in them, and nothing is known of. */
@@ -150,7 +153,7 @@ export const tooLong = (pointer: string, { longest }: { readonly longest?: numbe
 export async function peopleNamed(
   ports: Ports,
   named: readonly { readonly id: string; readonly pointer: string; readonly as: string }[],
-): Promise<{ people: Person[]; faults: Fault[] }> {
+): Promise<{ people: Person[]; accounts: Account[]; faults: Fault[] }> {
   const found = await Promise.all(named.map(({ id }) => ports.directory.person(id)))
   const faults = named.flatMap(({ id, pointer, as }, index) => {
     const { displayName, unread } = found[index] ?? {}
@@ -165,5 +168,5 @@ export async function peopleNamed(
       return [[id, { id, displayName, userPrincipalName }] as const]
     }),
   )
-  return { people: [...byId.values()], faults }
+  return { people: [...byId.values()], accounts: found.filter((one) => one !== undefined), faults }
 }

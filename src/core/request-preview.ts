@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Actor } from './access.ts'
 import { approvalStage } from './approval-stage.ts'
 import { asking, resolveApprovals } from './approvers.ts'
+import { judgedBy } from './condition-values.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import { foreseenIn, lookAhead, type Outlook } from './look-ahead.ts'
 import { mailboxRequest } from './mailbox.ts'
@@ -141,8 +142,8 @@ function ofPlan(plan: Plan, { requestId }: Pick<Looking, 'requestId'>): Seen {
 /** The same of a request that would be refused, as far as it can be said. */
 async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[], inquiry: Looking): Promise<Seen> {
   const { ports, settings, actor, template, requestId } = inquiry
-  const { details = {}, owners = [], applied = [], names } = glimpse ?? {}
-  const policyOf = { details: { ...details, ...(resourceOf(template.kind) === 'site' && { owners }) }, owners }
+  const { details = {}, owners = [], applied = [], names, domain, aliasAddress } = glimpse ?? {}
+  const policyOf = judgedBy(template, { details, applied, owners, name: names?.name, domain, aliasAddress })
   const { approvals } = await asking(() => resolveApprovals(ports, settings, template.approval, actor, policyOf))
   const foreseen: Foreseen = {
     ...{ requestId, template, details, approvals },
@@ -157,7 +158,6 @@ async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[],
   const { displayName } = names
   const name = own ? names.wanted : names.name
   const found = { displayName, free: taken.length === 0, ...suggestion, final: isFinal(foreseen) }
-  const { domain, aliasAddress } = glimpse
   return {
     foreseen,
     applied,

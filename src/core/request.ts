@@ -44,11 +44,20 @@ export const problem = z.object({
   step: z.string().optional(),
   /** A name that is free, when the one that was asked for is not. */
   suggestion: z.string().optional(),
+  people: z
+    .array(person.extend({ why: z.enum(['gone', 'blocked', 'guest', 'unread']) }))
+    .optional()
+    .describe('With `people-unavailable`: the people who cannot get what the request gives them, and why'),
 })
 export type Problem = z.output<typeof problem>
 /** Whether somebody else has the name or the additional address that was asked for, so that another will do. */
 export const isTakenName = (one: Problem | null): one is Problem & { code: 'name-taken' | 'alias-taken' } =>
   one?.code === 'name-taken' || one?.code === 'alias-taken'
+/** Whether its requester can send the same with other people: it failed over people, and nothing exists yet. */
+export const needsOtherPeople = ({ status, problem, steps, requester }: Request): boolean =>
+  status === 'failed' &&
+  problem?.people?.every(({ id }) => id !== requester.id) === true &&
+  steps.every((step) => step.status !== 'done')
 export const stepStatus = z.enum(['pending', 'running', 'done', 'failed'])
 export const stepName = z.enum([...siteSteps, ...mailboxSteps])
 export const requestStep = z.object({
@@ -85,6 +94,8 @@ const common = {
   around: z.object({ prefix: z.string(), suffix: z.string(), separator: z.string() }).optional(),
   status: requestState,
   requester: person,
+  /** Ids of the owners who were guests at submission, where the template allows them: the approvers knew them as such. */
+  guests: z.array(z.uuid()).optional(),
   channel: z.enum(['chat', 'rest']),
   reason: z.string(),
   /** An earlier request of the same person that this one takes up again. */

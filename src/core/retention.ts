@@ -80,7 +80,7 @@ export const removedWords = 'The details were removed.'
 export function reduced(request: Request, at: string): Request {
   const bare = {
     ...{ reducedAt: at, reason: '', cancelComment: '', checks: [], policy: undefined },
-    ...{ typedName: undefined, around: undefined },
+    ...{ typedName: undefined, around: undefined, guests: undefined },
     template: bareTemplate(request),
     approvals: request.approvals.map(bareStage),
     steps: request.steps.map((step) => ({ ...step, ...(step.problem && { problem: bareProblem(step.problem) }) })),

@@ -1,8 +1,10 @@
 import { asking, resolveApprovals } from './approvers.ts'
+import { judgedBy } from './condition-values.ts'
 import type { Fault } from './errors.ts'
 import { siteNameFree } from './free-name.ts'
 import { isRecord } from './mailbox-kind.ts'
 import { namesFor } from './names.ts'
+import { accountsAt, guestsAmong, unavailableFaults } from './people-today.ts'
 import {
   type Evaluation,
   type Inquiry,
@@ -67,12 +69,12 @@ async function planned(
   applied: readonly Applied[],
 ): Promise<Evaluation> {
   const { ports, settings, actor } = inquiry
-  const { people, answered, names, faults } = await looked(inquiry, template, typed, known)
+  const { people, guests, answered, names, faults } = await looked(inquiry, template, typed, known)
   if (faults.length > 0 || !names)
     return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
   const details = { ...typed, displayName }
-  const policyOf = { details: { ...details, owners: people }, owners: people }
+  const policyOf = judgedBy(template, { details, applied, owners: people, name: alias })
   const resolved = await resolveApprovals(ports, settings, template.approval, actor, policyOf)
   const plan: SitePlan = {
     kind: template.kind,
@@ -82,6 +84,7 @@ async function planned(
     around,
     emptyTokens,
     owners: people,
+    guests,
     people: answered,
     alias,
     passedOver,
@@ -100,7 +103,7 @@ async function looked(
   template: Template,
   { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
   known: readonly Fault[],
-): Promise<{ people: Person[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
+): Promise<{ people: Person[]; guests: string[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
   const { ports, actor } = inquiry
   const ids = [...new Set(given ?? [])]
   // Nobody is looked up for a number of people that is refused anyway.
@@ -110,7 +113,7 @@ async function looked(
     answeredPeople(ports, template, metadata),
     quotaFaults(inquiry, template),
   ])
-  const { people } = owners
+  const { people, guests } = owners
   const named = people.map((person) => ({
     person,
     pointer: `/owners/${Math.max(0, (given ?? []).indexOf(person.id))}`,
@@ -126,11 +129,11 @@ async function looked(
   ]
   // Without a name, or an address that can be read, whatever would come of it is nobody's wish.
   if (displayName === undefined || alias === undefined)
-    return { people, answered: answered.people, names: undefined, faults }
+    return { people, guests, answered: answered.people, names: undefined, faults }
   const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
   const wanted = { displayName, address: alias }
   const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry, template.naming))
-  return { people, answered: answered.people, names, faults: [...faults, ...names.faults] }
+  return { people, guests, answered: answered.people, names, faults: [...faults, ...names.faults] }
 }
 
 /** What a request keeps of its plan. */
@@ -168,6 +171,11 @@ function furtherFaults(template: Template | undefined, body: unknown, today: str
 async function ownersOf({ ports, actor }: Inquiry, ids: readonly string[], given: readonly string[]) {
   const { id, displayName, userPrincipalName } = actor
   const named = ids.map((owner) => ({ id: owner, pointer: `/owners/${given.indexOf(owner)}`, as: 'Owner' }))
-  const { people, faults } = await peopleNamed(ports, named)
-  return { people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)], faults }
+  const { people, accounts, faults } = await peopleNamed(ports, named)
+  const owning = accountsAt(named, accounts, 'ownership')
+  return {
+    people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)],
+    guests: guestsAmong(accounts),
+    faults: [...faults, ...unavailableFaults(owning)],
+  }
 }

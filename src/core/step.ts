@@ -1,6 +1,7 @@
 import type { Check } from './check.ts'
 import { mailboxStep } from './mailbox.ts'
 import { customAttributesOf } from './mailbox-plan.ts'
+import { withPeopleOfToday } from './people-today.ts'
 import type { Ports } from './ports.ts'
 import {
   isForMailbox,
@@ -26,13 +27,17 @@ export interface Waiting {
   readonly made?: (current: Request) => Request
 }
 
-/** Takes one step of a request in the tenant. */
+/**
+ * Takes one step of a request in the tenant, with the names that its people have today. Throws `PeopleUnavailable` before
+ * anything is done when somebody may not have what the step gives them.
+ */
 export async function takeStep(
   ports: Ports,
-  request: Request,
+  stored: Request,
   name: RequestStep['name'],
   signal: AbortSignal,
 ): Promise<Done | Waiting> {
+  const request = await withPeopleOfToday(ports, stored, name)
   if (isForMailbox(request)) {
     const result = await ports.tenant.mailboxSteps[mailboxStep.parse(name)](mailboxInput(request, signal))
     return adding(result, (current, made) =>

@@ -2,8 +2,9 @@ import type { AuditedState } from './audit.ts'
 import type { Proof } from './audit-report.ts'
 import type { AuditEntry, Delivery } from './events.ts'
 import type { ResourceName } from './former-address.ts'
+import type { KnownPerson } from './known-person.ts'
 import type { Request, RequestState } from './request.ts'
-import type { Person, ResourceKind } from './resource.ts'
+import type { ResourceKind } from './resource.ts'
 import type { Template } from './template.ts'
 import type { TemplateChange, TemplateVersion } from './template-version.ts'
 import type { DeliveryCounts, DeliveryQuery, WebhookEndpoint } from './webhook-endpoint.ts'
@@ -113,7 +114,7 @@ export interface AuditLog {
    * Erases the words of all entries that are of a person or tell of them, by id, name or address, and says so; returns how many.
    * The proof stays.
    */
-  erase(person: Person, at: Date): Promise<number>
+  erase(person: KnownPerson, at: Date): Promise<number>
 }
 
 /** The numbers in names that have a `{counter}`, counted apart by `scope`; 0 before the first. */

@@ -78,11 +78,11 @@ function takes(id: string, kind: ResourceKind, one: PropertyValue): boolean {
   return schema.safeParse(key === undefined ? one : { [key]: one }).success
 }
 
-/** What a template put into a request: a default where nothing was said, or what it always is. */
+/** What a template put into a request: a default or its maximum where nothing was said, or what it always is. */
 export const applied = z.strictObject({
   field: z.string(),
   value,
-  why: z.enum(['default', 'fixed']),
+  why: z.enum(['default', 'fixed', 'maximum']),
 })
 export type Applied = z.output<typeof applied>
 

@@ -40,6 +40,8 @@ export const faultCodes = [
   'too-many-people',
   'access-not-allowed',
   'external-owner',
+  'person-blocked',
+  'person-guest',
   'quota-reached',
   'same-person',
   'cannot-decide',

@@ -42,6 +42,8 @@ export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-
   'too-many-people': 'More people are given access than the template allows; `suggestion` is the most.',
   'access-not-allowed': 'The template does not give this level of access.',
   'external-owner': 'The owner is from outside, and the template wants people of the organisation.',
+  'person-blocked': 'The account of the person is blocked, so they get nothing here.',
+  'person-guest': 'The person is a guest, and guests get no access to mailboxes.',
   'quota-reached': 'There are as many of this template as it allows; `suggestion` is the most.',
   'same-person': 'It is the caller, and somebody else is needed.',
   'cannot-decide': 'The person is a guest or blocked, so they cannot decide.',

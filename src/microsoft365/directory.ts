@@ -7,7 +7,7 @@ import { readAs } from './call.ts'
 import { type Exchange, heldBy, localPartOf, reachedBy } from './exchange.ts'
 import { type Graph, graphService, query, quoted } from './graph.ts'
 import { createMemory } from './memory.ts'
-import { isHeldByAccount, peopleOf, unknownToExchange } from './people.ts'
+import { addressesOf, isHeldByAccount, peopleOf, unknownToExchange } from './people.ts'
 import { createPeopleLoader } from './people-loader.ts'
 import type { SharePoint } from './sharepoint.ts'
 import { similar, visibleTo } from './similar.ts'
@@ -39,6 +39,7 @@ export function createDirectory(parts: DirectoryParts): Directory {
     people: (ids) => peopleOf(graph, ids),
     isGuest: async (id) => (await person(id))?.isGuest === true,
     profile: (id) => profiles(id, async () => asProfile(await graph.workplace(id))),
+    addressesOf: (id) => addressesOf(graph, id),
     manager: async (id) => asAccount(await graph.manager(id)),
     membersOf: (groupId) => accountsOf(graph, groupId, 'transitiveMembers'),
     ownersOf: (groupId) => accountsOf(graph, groupId, 'owners'),

@@ -31,7 +31,7 @@ const idsInOpath = 25
 export async function namesOf(
   graph: Graph,
   people: readonly Pick<Person, 'id'>[],
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Names>> {
   const ids = [...new Set(people.map(({ id }) => id.toLowerCase()))]
   const found = await eachGroup(ids, idsInFilter, (some) => {
@@ -59,6 +59,12 @@ export function usersOf(graph: Graph, ids: readonly string[]): Promise<UserEntry
     const $filter = `id in (${some.map((id) => quoted(checkedId(id))).join(',')})`
     return graph.list(`${graph.root}/users${query({ $filter, $select: userFields })}`, userEntry, 'looking people up')
   })
+}
+
+/** Every mail address of a person, in lower case; none of a person who is not in the directory. */
+export async function addressesOf(graph: Graph, id: string): Promise<string[]> {
+  const known = await namesOf(graph, [{ id }])
+  return (known.get(id.toLowerCase())?.names ?? []).filter((name) => name.includes('@'))
 }
 
 const recipient = z.object({ ExternalDirectoryObjectId: z.string().catch('') })

@@ -1,8 +1,8 @@
 import { addressesOf, contoso, findPerson, type Person } from './contoso.ts'
 import { stamp, type Tenant } from './tenant.ts'
 
-/** What can become of an account: it is as Contoso began, may not sign in, is gone from the directory, or has no user type. */
-export const accountStates = ['active', 'blocked', 'deleted', 'unclassified'] as const
+/** What can become of an account: it is as Contoso began, may not sign in, is a guest's, is gone from the directory, or has no user type. */
+export const accountStates = ['active', 'blocked', 'guest', 'deleted', 'unclassified'] as const
 type AccountState = (typeof accountStates)[number]
 
 /** Blocks, deletes or restores the account of a person of Contoso. */
@@ -52,5 +52,6 @@ const stateOf = (tenant: Tenant, id: string) =>
 
 function asNow(person: Person, state: unknown): Person | undefined {
   if (state === 'deleted') return undefined
+  if (state === 'guest') return { ...person, userType: 'Guest' }
   return state === 'blocked' ? { ...person, accountEnabled: false } : person
 }

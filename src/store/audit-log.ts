@@ -7,8 +7,8 @@ import {
   chain,
   erasure,
   headOf,
+  type KnownPerson,
   originNow,
-  type Person,
   type SealedHead,
   sealOf,
   system,
@@ -17,7 +17,7 @@ import {
 } from '../core/index.ts'
 import { proofsOf } from './audit-rows.ts'
 import type { Database } from './database.ts'
-import { hasAny, patterns } from './person-names.ts'
+import { hasAny, patternsOf } from './person-names.ts'
 
 /** Who did what, when: appended in the transaction of the change itself, each entry tied to the one before. */
 export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
@@ -81,7 +81,7 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
       return proof
     },
     async erase(person, at) {
-      const written = patterns([person.userPrincipalName, person.displayName])
+      const written = patternsOf(person)
       // Those that have the id come last: whoever goes on after a crash learns the name from them.
       const { rows } = await database.patiently(() =>
         database.query<{ requestId: string; tenantId: string }>(
@@ -107,7 +107,7 @@ export function createAuditLog(database: Database, key: Uint8Array): AuditLog {
 const isOfOrganisation = (chainId: string, entries: readonly AuditEntry[]): boolean =>
   entries.every(({ tenantId }) => tenantId === chainId)
 
-const isById = '(actor_id = $1 OR position($1 IN body::text) > 0)'
+const isById = '(actor_id = $1 OR position($1 IN lower(body::text)) > 0)'
 /** Entries by a person, and those that may name them; but for those that say by id that they were erased. */
 const mentions = `body IS NOT NULL AND (${isById} OR ${hasAny('body::text', '$2')})
   AND NOT (request_id = tenant_id AND actor_id <> $1
@@ -116,7 +116,7 @@ const mentions = `body IS NOT NULL AND (${isById} OR ${hasAny('body::text', '$2'
 async function eraseIn(
   database: Database,
   requestId: string,
-  person: Person,
+  person: KnownPerson,
   written: readonly string[],
 ): Promise<number[]> {
   await database.query('SELECT FROM audit_heads WHERE request_id = $1 FOR UPDATE', [requestId])

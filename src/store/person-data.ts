@@ -1,21 +1,44 @@
-import { openStates, type Person, type PersonRecord, type PersonStore, person } from '../core/index.ts'
+import {
+  type KnownPerson,
+  openStates,
+  type Person,
+  type PersonRecord,
+  type PersonStore,
+  person,
+  shortestName,
+  tellsOf,
+} from '../core/index.ts'
 import type { Database } from './database.ts'
 import { forgetPerson } from './person-forget.ts'
-import { hasAny, patterns } from './person-names.ts'
+import { hasAny, patternOf, patternsOf } from './person-names.ts'
 
 /** How many rows are read at a time. */
 const pageSize = 200
 
-/** A text of SQL in which `$1` is the tenant, `$2` the person's id, and `$3` the last row of the page before. */
+/**
+ * A text of SQL in which `$1` is the tenant, `$2` the person's id, `$3` the last row of the page before, and `$4` the patterns
+ * of their names. `own` of a row: it is theirs. Any other row counts only if it tells of them.
+ */
 interface Part {
   readonly table: string
   readonly sql: string
 }
-const names = `position($2::text in body::text) > 0`
-const ofRows = (table: string, key: string, record: string, where: string): Part => ({
+/** What a table holds: of the person, or of somebody else and perhaps with the person in it. */
+interface Rows {
+  readonly table: string
+  readonly key: string
+  readonly record: string
+  readonly within?: string
+  readonly own: string
+  /** Columns of others in which the person may be. */
+  readonly mentions?: readonly string[]
+}
+const ofRows = ({ table, key, record, within = 'tenant_id = $1', own, mentions = [] }: Rows): Part => ({
   table,
-  sql: `SELECT ${key}::text AS key, ${record} AS record FROM ${table}
-    WHERE ${where} AND $1::uuid IS NOT NULL AND $2::text IS NOT NULL AND ($3::text = '' OR ${key}::text > $3) ORDER BY ${key}::text`,
+  sql: `SELECT ${key}::text AS key, ${record} AS record, (${own}) IS TRUE AS own FROM ${table}
+    WHERE ${within} AND (${[own, ...mentions.map((column) => hasAny(`${column}::text`, '$4'))].join(' OR ')})
+      AND $1::uuid IS NOT NULL AND $2::text IS NOT NULL AND $4::text[] IS NOT NULL
+      AND ($3::text = '' OR ${key}::text > $3) ORDER BY ${key}::text`,
 })
 const row = (table: string, ...without: string[]): string =>
   `to_jsonb(${table}.*)${without.map((column) => ` - '${column}'`).join('')}`
@@ -25,68 +48,80 @@ const withoutSecrets = `body #- '{webhook,secret}' #- '{webhook,formerSecrets}'`
 /** Chats have keys of the channel's own: the person's conversation, and their id there. */
 const theirChat = (column: string): string =>
   `EXISTS (SELECT FROM conversations c WHERE c.tenant_id = $1 AND c.person_id = $2::uuid
-     AND position(c.conversation_id in ${column}) > 0)`
+     AND (position(c.conversation_id in ${column}) > 0 OR position(c.reference -> 'user' ->> 'id' in ${column}) > 0))`
+const rowsOfTenant = 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.tenant_id = $1)'
+const theirs = 'person_id = $2::uuid'
+const nobodys = 'false'
+const anywhere = 'true'
+const body = ['body'] as const
 
-/** Every table that holds something of a person. */
-const parts: readonly Part[] = [
-  ofRows('requests', 'request_id', 'body', `tenant_id = $1 AND (requester_id = $2::uuid OR ${names})`),
-  ofRows('drafts', 'request_id', 'body', `tenant_id = $1 AND (person_id = $2::uuid OR ${names})`),
-  ofRows('delegations', 'delegation_id', 'body', `tenant_id = $1 AND (person_id = $2::uuid OR delegate_id = $2::uuid)`),
-  ofRows('conversations', 'person_id', row('conversations'), 'tenant_id = $1 AND person_id = $2::uuid'),
-  ofRows('bot_state', 'key', row('bot_state'), `(${theirChat('key')} OR ${names})`),
-  ofRows('inbox', 'activity_id', row('inbox'), theirChat('conversation_id')),
-  ofRows('chat_pace', 'conversation_id', row('chat_pace'), theirChat('conversation_id')),
-  ofRows('notices', 'key', row('notices'), 'tenant_id = $1 AND person_id = $2::uuid'),
-  ofRows('digest_choices', 'person_id', row('digest_choices'), 'tenant_id = $1 AND person_id = $2::uuid'),
-  ofRows('sent_cards', '(request_id, key)', row('sent_cards'), 'person_id = $2::uuid'),
-  ofRows('batches', 'batch_id', 'body', 'tenant_id = $1 AND person_id = $2::uuid'),
-  ofRows(
-    'batch_rows',
-    '(batch_id, place)',
-    row('batch_rows'),
-    'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.tenant_id = $1 AND b.person_id = $2::uuid)',
-  ),
-  // A key is the caller's secret; what was answered is about them.
-  ofRows(
-    'idempotency_keys',
-    '(route, request_id, key)',
-    row('idempotency_keys', 'key', 'fingerprint', 'holder'),
-    'tenant_id = $1::text AND person_id = $2',
-  ),
-  ofRows(
-    'export_tickets',
-    'hash',
-    row('export_tickets', 'hash'),
-    'tenant_id = $1 AND (issued_by = $2::uuid OR person_id = $2::uuid)',
-  ),
-  ofRows('deliveries', 'delivery_id', withoutAddress, `tenant_id = $1 AND ${names}`),
-  ofRows('templates', 'template_id', withoutSecrets, `tenant_id = $1 AND ${names}`),
-  ofRows(
-    'template_versions',
-    '(template_id, version)',
-    row('template_versions'),
-    `tenant_id = $1 AND (${names} OR changed_by ->> 'id' = $2)`,
-  ),
-  ofRows(
-    'audit_log',
-    `to_char(entry, 'FM0000000000000000000')`,
-    `jsonb_build_object('requestId', request_id, 'entry', seq, 'at', at, 'action', action, 'actorId', actor_id,
+/** Every table that holds something of a person: all that {@link forgetPerson} and the erasure of requests and words change. */
+const parts: readonly Part[] = (
+  [
+    { table: 'requests', key: 'request_id', record: 'body', own: 'requester_id = $2::uuid', mentions: body },
+    { table: 'drafts', key: 'request_id', record: 'body', own: theirs, mentions: body },
+    {
+      ...{ table: 'delegations', key: 'delegation_id', record: 'body' },
+      own: 'person_id = $2::uuid OR delegate_id = $2::uuid',
+    },
+    { table: 'conversations', key: 'person_id', record: row('conversations'), own: theirs },
+    {
+      ...{ table: 'bot_state', key: 'key', record: row('bot_state'), within: anywhere },
+      ...{ own: `${theirChat('key')} OR ${theirChat('body::text')}`, mentions: body },
+    },
+    {
+      ...{ table: 'inbox', key: '(channel, conversation_id, activity_id)', record: row('inbox'), within: anywhere },
+      ...{ own: theirChat('conversation_id'), mentions: ['answer'] },
+    },
+    {
+      ...{ table: 'chat_pace', key: 'conversation_id', record: row('chat_pace'), within: anywhere },
+      own: theirChat('conversation_id'),
+    },
+    { table: 'notices', key: 'key', record: row('notices'), own: theirs },
+    { table: 'digest_choices', key: 'person_id', record: row('digest_choices'), own: theirs },
+    { table: 'sent_cards', key: '(request_id, key)', record: row('sent_cards'), within: anywhere, own: theirs },
+    { table: 'batches', key: 'batch_id', record: 'body', own: theirs, mentions: body },
+    {
+      ...{ table: 'batch_rows', key: '(batch_id, place)', record: row('batch_rows'), within: rowsOfTenant },
+      own: 'EXISTS (SELECT FROM batches b WHERE b.batch_id = batch_rows.batch_id AND b.person_id = $2::uuid)',
+      mentions: ['body', 'problem'],
+    },
+    // A key is the caller's secret; what was answered is about them.
+    {
+      ...{ table: 'idempotency_keys', key: '(route, request_id, key)', within: 'tenant_id = $1::text' },
+      record: row('idempotency_keys', 'key', 'fingerprint', 'holder'),
+      ...{ own: 'person_id = $2', mentions: ['answer'] },
+    },
+    {
+      ...{ table: 'export_tickets', key: 'hash', record: row('export_tickets', 'hash') },
+      own: 'issued_by = $2::uuid OR person_id = $2::uuid',
+    },
+    { table: 'deliveries', key: 'delivery_id', record: withoutAddress, own: nobodys, mentions: body },
+    { table: 'templates', key: 'template_id', record: withoutSecrets, own: nobodys, mentions: body },
+    {
+      ...{ table: 'template_versions', key: '(template_id, version)', record: row('template_versions') },
+      ...{ own: nobodys, mentions: ['body', 'changed_by'] },
+    },
+    {
+      ...{ table: 'audit_log', key: `to_char(entry, 'FM0000000000000000000')`, own: 'actor_id = $2', mentions: body },
+      record: `jsonb_build_object('requestId', request_id, 'entry', seq, 'at', at, 'action', action, 'actorId', actor_id,
        'from', origin, 'words', body, 'hash', hash)`,
-    `tenant_id = $1 AND (actor_id = $2 OR ${names})`,
-  ),
-]
+    },
+  ] satisfies Rows[]
+).map(ofRows)
 
 /** What all tables together hold of a person. */
 export function createPersonStore(database: Database): PersonStore {
   return {
     known: (tenantId, idOrAddress) => knownPeople(database, tenantId, idOrAddress),
-    records: (tenantId, personId) => recordsOf(database, tenantId, personId),
-    async requestsWith(tenantId, { id, displayName, userPrincipalName }) {
+    namesOf: (tenantId, personId) => storedNames(database, tenantId, personId),
+    records: (tenantId, one) => recordsOf(database, tenantId, one),
+    async requestsWith(tenantId, one) {
       const { rows } = await database.patiently(() =>
         database.query<{ id: string }>(
           `SELECT request_id AS id FROM requests WHERE tenant_id = $1 AND
-             (requester_id = $2::uuid OR ${names} OR ${hasAny('body::text', '$3')}) ORDER BY number`,
-          [tenantId, id, patterns([displayName, userPrincipalName])],
+             (requester_id = $2::uuid OR ${hasAny('body::text', '$3')}) ORDER BY number`,
+          [tenantId, one.id, patternsOf(one)],
         ),
       )
       return rows.map(({ id }) => id)
@@ -94,7 +129,7 @@ export function createPersonStore(database: Database): PersonStore {
     async openWith(tenantId, personId) {
       const { rows } = await database.query<{ id: string }>(
         `SELECT request_id AS id FROM requests WHERE tenant_id = $1 AND status = ANY($3) AND requester_id <> $2::uuid
-           AND position($2::text in concat(body -> 'owners', body -> 'people', body -> 'details')) > 0 ORDER BY number LIMIT 50`,
+           AND position($2::text in lower(concat(body -> 'owners', body -> 'people', body -> 'details'))) > 0 ORDER BY number LIMIT 50`,
         [tenantId, personId, openStates],
       )
       return rows.map(({ id }) => id)
@@ -103,27 +138,47 @@ export function createPersonStore(database: Database): PersonStore {
   }
 }
 
-async function* recordsOf(database: Database, tenantId: string, personId: string): AsyncGenerator<PersonRecord[]> {
+async function* recordsOf(database: Database, tenantId: string, one: KnownPerson): AsyncGenerator<PersonRecord[]> {
+  const patterns = patternsOf(one)
   for (const { table, sql } of parts) {
     let after = ''
     for (;;) {
       const { rows } = await database.patiently(() =>
-        database.query<{ key: string; record: unknown }>(`${sql} LIMIT ${pageSize}`, [tenantId, personId, after]),
+        database.query<{ key: string; record: unknown; own: boolean }>(`${sql} LIMIT ${pageSize}`, [
+          ...[tenantId, one.id, after],
+          patterns,
+        ]),
       )
       const last = rows.at(-1)
       if (!last) break
-      yield rows.map(({ record }) => ({ table, record }))
+      yield rows.filter(({ own, record }) => own || tellsOf(record, one)).map(({ record }) => ({ table, record }))
       after = last.key
       if (rows.length < pageSize) break
     }
   }
 }
 
+/** Every name and sign-in name beside this id, also those that they had before. */
+async function storedNames(database: Database, tenantId: string, personId: string): Promise<string[]> {
+  const mentioned = ['requests', 'delegations', 'batches', 'audit_log'].map(
+    (table) => `SELECT body FROM ${table} WHERE tenant_id = $1 AND position($2 in body::text) > 0`,
+  )
+  const { rows } = await database.patiently(() =>
+    database.query<{ one: unknown }>(
+      `SELECT DISTINCT one FROM (${mentioned.join(' UNION ALL ')} UNION ALL
+           SELECT changed_by FROM template_versions WHERE tenant_id = $1 AND position($2 in changed_by::text) > 0) AS found,
+         jsonb_path_query(found.body, '$.** ? (@.id == $id)', jsonb_build_object('id', $2::text)) AS one`,
+      [tenantId, personId],
+    ),
+  )
+  const names = rows.flatMap(({ one }) => peopleIn(one)).filter(({ id }) => id === personId)
+  return [...new Set(names.flatMap(({ displayName, userPrincipalName }) => [displayName, userPrincipalName]))]
+}
+
 /** Everybody whom the store names so, the newest mention of each. Who was erased is known by id alone. */
 async function knownPeople(database: Database, tenantId: string, idOrAddress: string): Promise<Person[]> {
   const wanted = idOrAddress.toLowerCase()
-  const [pattern] = patterns([wanted])
-  if (pattern === undefined) return []
+  if (wanted.length < shortestName) return []
   const mentioning = (table: string, order: string): string =>
     `(SELECT body FROM ${table} WHERE tenant_id = $1 AND lower(body::text) LIKE $2 ORDER BY ${order} DESC LIMIT 20)`
   const { rows } = await database.patiently(() =>
@@ -133,7 +188,7 @@ async function knownPeople(database: Database, tenantId: string, idOrAddress: st
        UNION ALL (SELECT changed_by FROM template_versions WHERE tenant_id = $1 AND lower(changed_by::text) LIKE $2)
        UNION ALL (SELECT jsonb_build_object('id', person_id, 'displayName', '', 'userPrincipalName', '')
          FROM conversations WHERE tenant_id = $1 AND person_id::text = $3)`,
-      [tenantId, pattern, wanted],
+      [tenantId, patternOf(wanted), wanted],
     ),
   )
   const found = rows.flatMap(({ body }) => peopleIn(body)).filter((one) => isMeant(one, wanted))

@@ -1,11 +1,11 @@
-import { type ErasureCounts, type Person, withoutPerson } from '../core/index.ts'
+import { type ErasureCounts, type KnownPerson, type Person, withoutPerson } from '../core/index.ts'
 import type { Database } from './database.ts'
-import { hasAny, patterns } from './person-names.ts'
+import { hasAny, patternsOf } from './person-names.ts'
 
 type Forgotten = Omit<ErasureCounts, 'requests' | 'entries'>
 
 /** Forgets what is a person's alone, and takes them out of copies of what is others', in one transaction. */
-export function forgetPerson(database: Database, tenantId: string, person: Person): Promise<Forgotten> {
+export function forgetPerson(database: Database, tenantId: string, person: KnownPerson): Promise<Forgotten> {
   return database.transaction(async () => {
     const values = [tenantId, person.id]
     const remove = async (sql: string): Promise<number> => (await database.query(sql, values)).rowCount
@@ -59,17 +59,17 @@ const copied = [
   { table: 'drafts', column: 'body' },
   { table: 'deliveries', column: 'body' },
   { table: 'template_versions', column: 'changed_by' },
+  { table: 'template_versions', column: 'body' },
   { table: 'bot_state', column: 'body' },
 ] as const
 
-async function redactCopies(database: Database, person: Person): Promise<number> {
-  const written = patterns([person.displayName, person.userPrincipalName])
+async function redactCopies(database: Database, person: KnownPerson): Promise<number> {
   let count = 0
   for (const { table, column } of copied) {
     const { rows } = await database.query<{ place: string; value: unknown }>(
       `SELECT ctid::text AS place, ${column} AS value FROM ${table}
-       WHERE position($2 in ${column}::text) > 0 OR ${hasAny(`${column}::text`, '$1')} FOR UPDATE`,
-      [written, person.id],
+       WHERE ${hasAny(`${column}::text`, '$1')} FOR UPDATE`,
+      [patternsOf(person)],
     )
     for (const { place, value } of rows) {
       const left = JSON.stringify(withoutPerson(value, person))

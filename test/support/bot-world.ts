@@ -136,6 +136,7 @@ export function withBotWorld(): BotWorld {
         membersOf: unexpected('membersOf'),
         ownersOf: unexpected('ownersOf'),
         groupName: () => inDirectory('Site approvers'),
+        addressesOf: async () => [],
         findPeople: (text) => {
           const wanted = text.toLowerCase()
           const like = (one: Person) =>

@@ -129,6 +129,23 @@ export const requests = {
     problem: { code: 'unavailable', detail: 'The directory did not answer', step: 'add-owners' },
     updatedAt: at('09:44'),
   }),
+  /** People who were chosen cannot get what the request gives them. */
+  peopleUnavailable: requestOf({
+    ...queued,
+    status: 'failed',
+    steps: stepsUntil(0, { status: 'failed', attempts: 1 }),
+    problem: {
+      code: 'people-unavailable',
+      detail:
+        'Omar Haddad has left the organisation. The account of Priya Nair is blocked. Send a new request without these people.',
+      step: 'create-site',
+      people: [
+        { ...omar, why: 'gone' },
+        { ...priya, why: 'blocked' },
+      ],
+    },
+    updatedAt: at('09:44'),
+  }),
   /** What was made is not what was asked for. */
   checkFailed: requestOf({
     ...queued,

@@ -23,6 +23,7 @@ import {
   requestId,
   requestOf,
   requests,
+  sam,
   stageOf,
   viewerOf,
 } from './card-requests.ts'
@@ -177,6 +178,11 @@ const ofSites: readonly Sample[] = [
   ),
   sample('to-admins', approvalCard, approvalView(toAdmins, viewerOf(omar))),
   sample('with-admins', approvalCard, approvalView(withAdmins, asDana)),
+  sample(
+    'people-for-admin',
+    requestStatusCard,
+    requestStatusView(requests.peopleUnavailable, viewerOf(sam, { isAdmin: true })),
+  ),
   sample('to-admins', requestStatusCard, requestStatusView(toAdmins, asKim)),
   sample('with-admins', requestStatusCard, requestStatusView(withAdmins, asKim)),
   sample('approved-by-you', approvalDecidedCard, approvalDecidedView(requests.secondStage, asDana)),

@@ -43,6 +43,8 @@ export interface World {
   readonly external: Set<string>
   readonly profiles: Map<string, Profile>
   readonly managers: Map<string, Account>
+  /** Mail addresses of people, by id. */
+  readonly addresses: Map<string, string[]>
   /** What the tenant holds already: addresses of sites, names of mailboxes, mail addresses. */
   readonly taken: Set<string>
   /** What was deleted and can be restored, by its address or alias. */
@@ -109,6 +111,7 @@ export function withCore(engine: EngineName = 'embedded'): Core {
     external: new Set(),
     profiles: new Map(),
     managers: new Map([[kim.id, dana]]),
+    addresses: new Map(),
     taken: new Set(),
     deleted: new Map(),
     inUse: [],
@@ -236,6 +239,7 @@ function directoryOf(world: World, database: Database): Directory {
       }),
     people: (ids) => ask('people', () => ids.flatMap((id) => world.people.get(id) ?? []).map(marked)),
     profile: (id) => ask('profile', () => world.profiles.get(id) ?? {}),
+    addressesOf: (id) => ask('addressesOf', () => world.addresses.get(id) ?? []),
     manager: (id) => ask('manager', () => world.managers.get(id)),
     isGuest: (id) => ask('isGuest', () => world.guests.has(id)),
     membersOf: (id) => ask('membersOf', () => (world.groups.get(id) ?? []).map(marked)),

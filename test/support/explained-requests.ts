@@ -120,6 +120,10 @@ export const cases: Readonly<Record<SentenceKey, Explained>> = {
     request: leftOut({ condition: { externalOwners: true }, found: '', holds: false }),
     says: 'Approval 2 of the template was left out: no owner is from outside.',
   },
+  'value-usual': {
+    request: needed({ condition: { field: 'capacity', above: 20_000 }, found: '51200', holds: true, usual: true }),
+    says: 'The request does not name capacity, so the usual value counts: 51200.',
+  },
   'asked-as.person': {
     request: requests.waiting,
     says: 'Asked for approval 1: Dana Fox and Omar Haddad, named by the template.',

@@ -42,8 +42,8 @@ export interface Service {
   ): Promise<{ status: number; headers: Headers; body: Record<string, never> }>
   /** Tells the simulated tenant to fail. */
   fault(fault: Record<string, unknown>): Promise<void>
-  /** Blocks or deletes somebody's account in the simulated directory, takes its user type away, or restores it. */
-  account(who: keyof typeof people, state: 'active' | 'blocked' | 'deleted' | 'unclassified'): Promise<void>
+  /** Blocks or deletes somebody's account in the simulated directory, makes it a guest's, takes its user type away, or restores it. */
+  account(who: keyof typeof people, state: 'active' | 'blocked' | 'guest' | 'deleted' | 'unclassified'): Promise<void>
   /** Which permission for people the simulated directory has given to the service. */
   userPermission(users: 'User.Read.All' | 'User.ReadBasic.All'): Promise<void>
   /** The simulated tenant does everything again. */
