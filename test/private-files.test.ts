@@ -131,6 +131,17 @@ describe('the files of the service', { timeout: 90_000 }, () => {
     expect(open).toEqual([])
   })
 
+  it('leave a folder of all users open to them, where the simulator runs alone', async () => {
+    const shared = newFolder()
+    chmodSync(shared, 0o1777)
+    await whileRunning(
+      run('src/simulator/main.ts', [], { DATA_DIR: shared, SIMULATOR_PORT: '0' }),
+      /^EXCHANGE_URL/,
+      () => undefined,
+    )
+    expect(openTo(shared)).toEqual([' 777'])
+  })
+
   it('are private whatever the umask is, log files that PostgreSQL begins later too', async () => {
     const folder = newFolder()
     const umask = process.umask(0)

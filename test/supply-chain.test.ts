@@ -34,7 +34,7 @@ describe('the lock file', () => {
     expect([brought[0]?.optional, brought[0]?.hasInstallScript]).toEqual([true, undefined])
   })
 
-  it('is where the Node that runs this comes from, unless the tests were started with another', () => {
+  it('is where the Node that runs the tests comes from', () => {
     const { versions, platform, arch } = process
     const wanted = lockedPackages().find((one) => 'node' in (one.bin ?? {}) && one.os === platform && one.cpu === arch)
     const installed = execFileSync(resolve('node_modules/.bin/node'), ['--version'], { encoding: 'utf8' }).trim()

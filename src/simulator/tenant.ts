@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
 import { contoso } from './contoso.ts'
@@ -97,7 +97,8 @@ export function openTenant(dataDir: string): Tenant {
 /** A file that only its owner can read, in a folder that nobody else can enter: sign-ins of the simulated people are in it. */
 function privateFile(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  if (process.platform !== 'win32') chmodSync(folder, 0o700)
+  // A sticky folder, such as /tmp, is for all users: there the files alone are private.
+  if (process.platform !== 'win32' && (statSync(folder).mode & 0o1000) === 0) chmodSync(folder, 0o700)
   const path = join(folder, name)
   closeSync(openSync(path, 'a', 0o600))
   // SQLite gives its log the mode of its file, but only when it creates the log.

@@ -11,7 +11,7 @@ import { emptyStore } from '../support/database.ts'
 function smallDisk(megabytes: number): string | undefined {
   const folder = mkdtempSync(join(inject('runFolder'), 'disk-'))
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'ignore' })
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', folder], { stdio: 'ignore' })
   } catch {
     return undefined
   }
