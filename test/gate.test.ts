@@ -91,6 +91,19 @@ describe('the calls to one service', () => {
     await running
   })
 
+  it('let identity checks wait however many other calls do', async () => {
+    const { gate, call, end } = world({ running: 1, forIdentity: 0, runningOfOne: 1, waiting: 1 })
+    const running = call('a', 'kim')
+    const waiting = call('b', 'omar')
+    const check = from({ from: 'chat', caller: 'dana' }, () =>
+      checkingIdentity(() => gate.pass(async () => 'who is it')),
+    )
+    await end('a')
+    expect(await check).toBe('who is it')
+    await end('b')
+    expect(await Promise.all([running, waiting])).toEqual(['a', 'b'])
+  })
+
   it('leave the line when nobody waits for them any more', async () => {
     const { gate, entered, call, end } = world({ running: 2, runningOfOne: 1 })
     const running = call('a', 'kim')

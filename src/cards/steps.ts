@@ -218,7 +218,7 @@ function problemWords(code: string): ProblemWords {
 
 /** Codes of a service that is away or has too much to do: our own, and those of Graph and SharePoint. */
 const noAnswer =
-  /^(unreachable|timeout|throttled|unavailable|sign-in-unreachable|http-(429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
+  /^(busy|unreachable|timeout|throttled|unavailable|sign-in-unreachable|http-(429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
 /** Exceptions of Exchange, by the end of their names: away or too busy; the name is held; not there (yet). */
 const exchangeAway =
   /(CmdletProxyNotAvailable\w*|ServerBusyException|TransientException|BackendCommunicationException|OverBudget\w*)$/

@@ -9,7 +9,7 @@ export interface GateLimits {
   readonly forIdentity: number
   /** Calls of one caller that run at a time, identity checks not counted. */
   readonly runningOfOne: number
-  /** Calls that wait, and those of one caller among them. */
+  /** Calls that wait, identity checks counted apart, and those of one caller among them. */
   readonly waiting: number
   readonly waitingOfOne: number
   /** How long a call waits at most for which a person waits, and how long a call of a job. Milliseconds. */
@@ -47,7 +47,7 @@ export function createGate(what: string, limits: GateLimits): Gate {
   const lanes: Record<Lane, Map<string, Waiting[]>> = { identity: new Map(), other: new Map() }
   const runningOf = new Map<string, number>()
   const running: Record<Lane, number> = { identity: 0, other: 0 }
-  let waiting = 0
+  const waiting: Record<Lane, number> = { identity: 0, other: 0 }
 
   const isFree = (lane: Lane, line: string): boolean => {
     if (running.identity + running.other >= limits.running) return false
@@ -70,7 +70,7 @@ export function createGate(what: string, limits: GateLimits): Gate {
     const left = (lanes[lane].get(line) ?? []).filter((other) => other !== one)
     if (left.length > 0) lanes[lane].set(line, left)
     else lanes[lane].delete(line)
-    waiting -= 1
+    waiting[lane] -= 1
   }
   /** Lets in the first of each line in turn, as long as there are places. */
   const admit = (lane: Lane): void => {
@@ -88,7 +88,7 @@ export function createGate(what: string, limits: GateLimits): Gate {
   const wait = (lane: Lane, line: string, patience: number, signal: AbortSignal | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
       const own = lanes[lane].get(line) ?? []
-      if (waiting >= limits.waiting || own.length >= limits.waitingOfOne) return reject(busy(what))
+      if (waiting[lane] >= limits.waiting || own.length >= limits.waitingOfOne) return reject(busy(what))
       const end = (then: () => void) => () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
@@ -104,7 +104,7 @@ export function createGate(what: string, limits: GateLimits): Gate {
       const timer = setTimeout(() => give(() => busy(what))(), patience)
       signal?.addEventListener('abort', abort, { once: true })
       lanes[lane].set(line, [...own, one])
-      waiting += 1
+      waiting[lane] += 1
     })
 
   return {
@@ -121,7 +121,7 @@ export function createGate(what: string, limits: GateLimits): Gate {
         leave(lane, line)
       }
     },
-    state: () => ({ running: running.identity + running.other, waiting }),
+    state: () => ({ running: running.identity + running.other, waiting: waiting.identity + waiting.other }),
   }
 }
 

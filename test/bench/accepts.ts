@@ -1,16 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { type ProductProcess, startProduct } from '../support/process.ts'
 import { people } from '../support/teams-user.ts'
 import { perSecond, quantile } from './figures.ts'
 import { type Place, variablesOf } from './places.ts'
-import { askForSite, startService, tokenOf } from './service.ts'
+import { askForSite, startService, startTenant, tokenOf } from './service.ts'
 
 /** How much is measured; the middle of the rounds counts. */
 const usual = {
@@ -42,18 +39,11 @@ export async function measureAccepts(
   options: Partial<typeof usual> = {},
 ): Promise<AcceptFigures[]> {
   const scale = { ...usual, ...options }
-  const tenantDir = join(ours.dataDir, 'tenant')
-  mkdirSync(tenantDir, { recursive: true })
-  const tenant = await startProduct('simulator/main.ts', {
-    ...{ cwd: tenantDir, up: /^EXCHANGE_URL=/ },
-    variables: { DATA_DIR: tenantDir, SIMULATOR_PORT: '0' },
-  })
-  const urls = Object.fromEntries(tenant.printed.map((line) => line.split('=') as [string, string]))
-  const bare = await startFloor(floor, urls)
-  const service = await startService(ours.dataDir, { ...variablesOf(ours), ...urls })
+  const tenant = await startTenant(ours.dataDir)
+  const bare = await startFloor(floor, tenant.urls)
+  const service = await startService(ours.dataDir, { ...variablesOf(ours), ...tenant.urls })
   try {
-    const simulatorUrl = urls['LOGIN_URL'] ?? ''
-    const token = await tokenOf({ url: service.url, simulatorUrl }, people.kim.id)
+    const token = await tokenOf({ url: service.url, simulatorUrl: tenant.url }, people.kim.id)
     const ways = {
       accepts: () => askForSite(service.url, token),
       bare: () => post(`${bare.url}/rows`),
@@ -98,7 +88,7 @@ async function startFloor(place: Place, tenant: Readonly<Record<string, string>>
   return { child, url: `http://127.0.0.1:${port}` }
 }
 
-async function end(floor: ChildProcess, tenant: ProductProcess): Promise<void> {
+async function end(floor: ChildProcess, tenant: { kill(): Promise<void> }): Promise<void> {
   const ended = once(floor, 'close')
   floor.kill('SIGKILL')
   await ended

@@ -3,7 +3,7 @@ import { contoso } from '../../src/simulator/contoso.ts'
 import { people } from '../support/teams-user.ts'
 import { click, startBareConnector, turn } from './chat.ts'
 import { quantile, timed } from './figures.ts'
-import { type RunningService, startService, tokenOf } from './service.ts'
+import { type RunningService, startService, startTenant, tokenOf } from './service.ts'
 
 /** Contoso's sample templates. */
 const templates = {
@@ -35,33 +35,43 @@ export async function measureFlood(
   scale: Partial<typeof usual> = {},
 ): Promise<FloodFigures> {
   const { floods, previews, people: named, quiet, warmUp } = { ...usual, ...scale }
-  const service = await startService(dataDir, limits === 'off' ? {} : { RATE_LIMIT_READS_PER_MINUTE: '300' })
+  const tenant = await startTenant(dataDir)
+  const own = await startService(dataDir, {
+    ...tenant.urls,
+    ...(limits === 'as they come' && { RATE_LIMIT_READS_PER_MINUTE: '300' }),
+  })
+  const service = { ...own, simulatorUrl: tenant.url }
   const connector = await startBareConnector()
   const times = { turn: newTimes(), click: newTimes(), read: newTimes() }
   const calls: number[] = []
   try {
     const others = await othersOf(service, connector.url)
-    const measured = async (when: 'flood' | 'quiet') => {
-      for (const kind of kinds) times[kind][when].push(await timed(others[kind]))
+    const measured = async (when: 'flood' | 'quiet' | undefined) => {
+      for (const kind of kinds) {
+        const milliseconds = await timed(others[kind])
+        if (when) times[kind][when].push(milliseconds)
+      }
     }
     for (let round = 0; round < warmUp; round += 1) for (const kind of kinds) await others[kind]()
-    for (const person of floodersOf(floods)) {
+    // The first flood is not measured: no code has been compiled before it.
+    for (const [flood, person] of floodersOf(floods + 1).entries()) {
       const token = await tokenOf(service, person)
       const bodies = Array.from({ length: previews }, () => bodyOf(named))
       for (let round = 0; round < Math.ceil(quiet / floods); round += 1) await measured('quiet')
       await control(service, 'DELETE', 'calls')
-      const flood = { isOver: false }
+      const state = { isOver: false }
       const answers = Promise.all(bodies.map((body) => preview(service.url, token, body))).finally(() => {
-        flood.isOver = true
+        state.isOver = true
       })
-      do await measured('flood')
-      while (!flood.isOver)
+      do await measured(flood === 0 ? undefined : 'flood')
+      while (!state.isOver)
       await answers
-      calls.push(await graphCallsOf(service))
+      if (flood > 0) calls.push(await graphCallsOf(service))
     }
   } finally {
     connector.close()
     await service.stop()
+    await tenant.kill()
   }
   return { times, graphCalls: quantile(calls, 0.5), previews, people: named }
 }

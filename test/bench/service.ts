@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 
@@ -35,6 +37,18 @@ export async function startService(dataDir: string, more: Record<string, string>
     milliseconds: performance.now() - begin,
     stop: () => stop(service),
   }
+}
+
+/** A simulated tenant in a process of its own. `urls` are the settings by which a service finds it. */
+export async function startTenant(dataDir: string) {
+  const tenantDir = join(dataDir, 'tenant')
+  mkdirSync(tenantDir, { recursive: true })
+  const tenant = await startProduct('simulator/main.ts', {
+    ...{ cwd: tenantDir, up: /^EXCHANGE_URL=/ },
+    variables: { DATA_DIR: tenantDir, SIMULATOR_PORT: '0' },
+  })
+  const urls = Object.fromEntries(tenant.printed.map((line) => line.split('=') as [string, string]))
+  return { urls, url: urls['LOGIN_URL'] ?? '', kill: () => tenant.kill() }
 }
 
 async function stop(service: ProductProcess): Promise<void> {
