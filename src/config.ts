@@ -29,6 +29,10 @@ const onOff = z
   .enum(['on', 'off'], 'must be on or off')
   .default('on')
   .transform((word) => word === 'on')
+const offOn = z
+  .enum(['on', 'off'], 'must be on or off')
+  .default('off')
+  .transform((word) => word === 'on')
 /** 0, or `off`: for ever. */
 const retentionDays = z
   .union(
@@ -78,6 +82,7 @@ const environment = z.object({
   ADMINS: list.pipe(
     z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
   ),
+  ADMIN_DECIDES_OWN_REASSIGNMENT: offOn,
   WEBHOOK_SECRET: webhookSecret.optional(),
   AUDIT_SECRET: auditSecret.optional(),
   WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),

@@ -3,6 +3,7 @@ import { asking } from './approvers.ts'
 import { approve as approveAsAsked, type Decide, reject as rejectAsAsked, type Verb } from './decision.ts'
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { awayOf } from './open-stage.ts'
+import { hasReassigned, otherAdmins } from './own-reassignment.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 
@@ -24,7 +25,11 @@ function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: n
     if (isBehind) await realign(ports, settings, requestId)
     const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
     const lapsed = await asking(() => lapsedOf(ports, settings, request, actor.id, at))
-    return decide(ports, settings, actor, requestId, comment, attempt, { lapsed, away: later, stage })
+    const others = hasReassigned(request.approvals, actor.id)
+      ? await otherAdmins(ports, settings, request, actor.id)
+      : undefined
+    const beforehand = { lapsed, away: later, stage, otherAdmins: others }
+    return decide(ports, settings, actor, requestId, comment, attempt, beforehand)
   }
 }
 
