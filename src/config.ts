@@ -31,6 +31,10 @@ const onOff = z
   .enum(['on', 'off'], 'must be on or off')
   .default('on')
   .transform((word) => word === 'on')
+const offOn = z
+  .enum(['on', 'off'], 'must be on or off')
+  .default('off')
+  .transform((word) => word === 'on')
 /** 0, or `off`: for ever. */
 const retentionDays = z
   .union(
@@ -89,6 +93,7 @@ const environment = z.object({
   ADMINS: list.pipe(
     z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
   ),
+  ADMIN_DECIDES_OWN_REASSIGNMENT: offOn,
   WEBHOOK_SECRET: webhookSecret.optional(),
   AUDIT_SECRET: keySecret.optional(),
   EXPORT_SECRET: keySecret.optional(),

@@ -146,6 +146,7 @@ export function settingsOf(config: Environment, surroundings: Surroundings, audi
   return {
     tenantId: surroundings.tenantId,
     admins: surroundings.admins,
+    adminDecidesOwnReassignment: config.ADMIN_DECIDES_OWN_REASSIGNMENT,
     openRequestsPerPerson: config.OPEN_REQUESTS_PER_PERSON,
     mailApplications: surroundings.mailAppClients,
     approvals: {

@@ -19,6 +19,7 @@ describe('a refusal of the core', () => {
     'not-found': 404,
     forbidden: 403,
     'self-approval': 403,
+    'second-admin-needed': 403,
     'not-an-approver': 403,
     'already-decided': 409,
     'already-ended': 409,

@@ -47,6 +47,7 @@ const noticeOf = {
   forbidden: 'notAllowed',
   'self-approval': 'selfApproval',
   'not-an-approver': 'notApprover',
+  'second-admin-needed': 'secondAdminNeeded',
   'already-decided': 'alreadyDecided',
   'already-ended': 'alreadyEnded',
   'illegal-transition': 'cannotCancel',

@@ -157,6 +157,8 @@ function whoOf({ actor }: Entry): string {
 function whatOf({ action, actor, data }: Pick<Entry, 'action' | 'actor' | 'data'>): string {
   const words = strings.audit.action
   if ((action === 'approved' || action === 'rejected') && data?.['override'] === true) return words[`${action}Over`]
+  if ((action === 'approved' || action === 'rejected') && data?.['ownReassignment'] === true)
+    return words[`${action}Own`]
   const to = person.safeParse(data?.['to']).data?.id
   if (action === 'reassigned' && 'id' in actor && to === actor.id) return words.reassignedSelf
   const step = stepName.safeParse(action.replace(/^step:/, '')).data

@@ -4,6 +4,7 @@ import {
   type Decision,
   isApproved,
   lastDecision,
+  needsSecondAdmin,
   openStage,
   type Person,
   type Request,
@@ -35,12 +36,13 @@ export const approvalDecidedCard = defineCard({
 
 /**
  * Whether the viewer can decide now: the stage whose turn it is asks them, or somebody for whom they stand in. Of a card that asks
- * about one stage: by this card.
+ * about one stage: by this card. What an admin has reassigned to themselves waits for another admin.
  */
 export function decidesNow({ status, approvals }: Request, viewer: Viewer, about?: number): boolean {
   const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
   if (stage === undefined || (about !== undefined && about < stage.stage)) return false
-  return voicesOf(stage, viewer.id, viewer.now.toISOString()).length > 0
+  const at = viewer.now.toISOString()
+  return voicesOf(stage, viewer.id, at).length > 0 && !needsSecondAdmin(stage, viewer.id, at)
 }
 
 /** What became of it for this viewer: who did it, for or to whom, and what they wrote. */
@@ -98,6 +100,7 @@ const lookOf = {
   notYours: looks.expired,
   over: looks.expired,
   notYet: looks.expired,
+  secondAdmin: looks.pendingApproval,
 } as const satisfies Record<Outcome, unknown>
 
 function toldTo(request: Request, viewer: Viewer, about: number | undefined): Told {
@@ -111,6 +114,7 @@ function toldTo(request: Request, viewer: Viewer, about: number | undefined): To
   if (status === 'expired') return { outcome: 'expired' }
   const stage = openStage(request.approvals)
   if (status !== 'pendingApproval' || !stage) return { outcome: 'over' }
+  if (needsSecondAdmin(stage, viewer.id, viewer.now.toISOString())) return { outcome: 'secondAdmin' }
   const given = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === viewer.id))
   if (given && given.by.id !== viewer.id && given.by.id !== given.to.id)
     return { outcome: 'givenAwayBy', name: given.by, people: [given.to], comment: given.comment }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { LostRight } from '../core/index.ts'
+import type { LostRight, Person } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { type Look, look, plain, toFix, toKnow } from './look.ts'
 import type { strings } from './strings.ts'
-import { cut, longest, moment, type Viewer } from './words.ts'
+import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
 type Words = Exclude<keyof typeof strings.notice, 'trace'>
@@ -29,6 +29,8 @@ export interface Notice {
   /** The name of whoever was faster, and when (ISO 8601). */
   readonly by?: string | undefined
   readonly at?: string | undefined
+  /** Who can do it instead: two of them are named. */
+  readonly people?: readonly Person[] | undefined
   readonly requestId?: string | undefined
   /** The core's own sentence, when it knows more than our words for the code; it stands in their place. */
   readonly detail?: string | undefined
@@ -49,6 +51,7 @@ const table: Readonly<
   nothingToDecide: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
   ownReassign: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
   alreadyEnded: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+  secondAdminNeeded: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
   notApprover: { look: toKnow, types: 'myRequests' },
   selfApproval: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
   notAllowed: { look: toKnow, types: 'myRequests' },
@@ -135,7 +138,7 @@ export function noticeView(notice: Notice, viewer: Viewer): Parameters<typeof no
     words: wordsOf(notice),
     look: known.look,
     reference: notice.reference ?? '',
-    by: cut(notice.by ?? '', longest.name),
+    by: notice.people ? peopleList(notice.people.slice(0, 2), 'or') : cut(notice.by ?? '', longest.name),
     at: notice.at === undefined ? '' : moment(notice.at, viewer, 'full'),
     detail: cut(notice.detail ?? '', longest.text),
     traceId: notice.traceId ?? '',

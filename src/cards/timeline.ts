@@ -69,6 +69,7 @@ function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Sai
     case 'approved':
     case 'rejected':
       if (data['override'] === true) return `${known}Over`
+      if (data['ownReassignment'] === true) return `${known}Own`
       return isGiven('insteadOf') ? `${known}For` : known
     case 'cancelled':
       return data['replacedBy'] === undefined ? 'cancelled' : 'replaced'

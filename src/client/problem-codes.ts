@@ -11,6 +11,7 @@ export const problemCodes = [
   'forbidden',
   'self-approval',
   'not-an-approver',
+  'second-admin-needed',
   'already-decided',
   'already-ended',
   'illegal-transition',

@@ -11,6 +11,8 @@ export const decision = z.object({
   insteadOf: z.array(person).optional(),
   /** An admin decided over the heads of the approvers. */
   override: z.literal(true).optional(),
+  /** By an admin who had reassigned it to themselves: there was no other admin, or a setting allows it. */
+  ownReassignment: z.literal(true).optional(),
 })
 export type Decision = z.output<typeof decision>
 
@@ -83,7 +85,17 @@ export const approvalStage = z.object({
   unreachable: z.array(z.object({ person, why: z.string(), at: instant })).optional(),
   /** Who was asked in whose place, by whom. The former ones decide no more. */
   reassigned: z
-    .array(z.object({ from: z.array(person), to: person, by: person, at: instant, comment: z.string().optional() }))
+    .array(
+      z.object({
+        from: z.array(person),
+        to: person,
+        by: person,
+        at: instant,
+        comment: z.string().optional(),
+        /** There were other admins, so whoever reassigned it does not decide it alone. */
+        needsSecondAdmin: z.literal(true).optional(),
+      }),
+    )
     .optional(),
 })
 export type ApprovalStage = z.output<typeof approvalStage>

@@ -1,6 +1,6 @@
 import { type Actor, authorize, notFound } from './access.ts'
 import { alreadyDecided, decide, lastDecision } from './approval.ts'
-import { type Decision, openStage } from './approval-stage.ts'
+import { type Decision, openStage, voicesOf } from './approval-stage.ts'
 import { attentionOf } from './attention.ts'
 import { type Change, changeRequest, entry, followUpLook, jobsOfQueued, tellAdmins, tellRequester } from './change.ts'
 import { checkSteps } from './check.ts'
@@ -8,6 +8,7 @@ import type { Delegation } from './delegation.ts'
 import { ProvisioningError } from './errors.ts'
 import { type JobOrder, jobId } from './events.ts'
 import { jobsOfOpenStage, toldOfOpenStage, withOpenStage } from './open-stage.ts'
+import { ownReassigned, refuseAlone } from './own-reassignment.ts'
 import type { Ports, Settings } from './ports.ts'
 import {
   isForMailbox,
@@ -18,6 +19,7 @@ import {
   referenceOf,
   transition,
 } from './request.ts'
+import type { Person } from './resource.ts'
 
 /** The longest comment, in characters. */
 export const longestComment = 500
@@ -43,6 +45,8 @@ export interface Beforehand {
   readonly away: readonly Delegation[]
   /** The stage that whoever decides was asked about: a second click on its card decides no other one. */
   readonly stage?: number | undefined
+  /** The other admins, where the actor has reassigned something of the request; undefined: they were not looked up. */
+  readonly otherAdmins?: readonly Person[] | undefined
 }
 export type Decide = (...asked: [...Parameters<Verb>, beforehand?: Beforehand]) => Promise<Request>
 const nothing: Beforehand = { lapsed: [], away: [] }
@@ -171,17 +175,24 @@ function decided(
   settings: Settings,
   actor: Actor,
   { decision, comment, at }: { decision: Decision['decision']; comment: string; at: string },
-  { lapsed, away, stage }: Beforehand,
+  beforehand: Beforehand,
 ): Change {
+  const { away, stage } = beforehand
   authorize(actor, 'request.decide', request)
   if (request.status !== 'pendingApproval') throw ended(request)
   if (isOver(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
   const { id, displayName, userPrincipalName } = actor
-  const given = { by: { id, displayName, userPrincipalName }, decision, at, ...(comment && { comment }) }
+  const { lapsed, ownReassignment } = withoutOwn(request, id, at, beforehand)
+  const given: Decision = {
+    ...{ by: { id, displayName, userPrincipalName }, decision, at },
+    ...(comment && { comment }),
+    ...(ownReassignment && { ownReassignment }),
+  }
   const { stages, outcome } = decide(request.approvals, request.requester.id, given, lapsed)
   const withDecision = { ...request, approvals: stages, updatedAt: at }
   const { insteadOf } = lastDecision(stages) ?? {}
-  const said = entry(withDecision, actor, decision, { comment, ...(insteadOf && { data: { insteadOf } }) })
+  const data = { ...(insteadOf && { insteadOf }), ...(ownReassignment && { ownReassignment }) }
+  const said = entry(withDecision, actor, decision, { comment, ...(Object.keys(data).length > 0 && { data }) })
   if (outcome === 'waiting') return { request: withDecision, audit: [said] }
   if (outcome === 'next-stage') {
     const begun = withOpenStage(withDecision, settings, away, at)
@@ -190,6 +201,25 @@ function decided(
   const next = transition(withDecision, outcome === 'approved' ? 'queued' : 'rejected', at)
   if (outcome === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
   return { request: next, audit: [said, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
+}
+
+/**
+ * What somebody has reassigned to themselves counts with no other admin only, and marks the decision. Where there are others it
+ * does not count; throws `second-admin-needed` if nothing else is left to decide by.
+ */
+function withoutOwn(
+  { approvals }: Request,
+  personId: string,
+  at: string,
+  { lapsed, otherAdmins }: Beforehand,
+): { readonly lapsed: readonly string[]; readonly ownReassignment?: true } {
+  const open = openStage(approvals)
+  const own = open ? ownReassigned(open, personId, at).filter(({ id }) => !lapsed.includes(id)) : []
+  if (!open || own.length === 0) return { lapsed }
+  if (otherAdmins?.length === 0) return { lapsed, ownReassignment: true }
+  const refused = [...lapsed, ...own.map(({ id }) => id)]
+  if (voicesOf(open, personId, at).every(({ id }) => refused.includes(id))) refuseAlone(otherAdmins)
+  return { lapsed: refused }
 }
 
 /** Whether the stage that somebody was asked about has been decided, and another one's turn has come. */

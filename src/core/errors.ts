@@ -1,3 +1,5 @@
+import type { Person } from './resource.ts'
+
 /**
  * Every way in which the core says no. A code is part of the contract: REST clients branch on it and the cards choose
  * their words by it; `detail` is one plain sentence for people and names the field or the reason.
@@ -9,6 +11,7 @@ export const errorCodes = [
   'forbidden',
   'self-approval',
   'not-an-approver',
+  'second-admin-needed',
   'already-decided',
   'already-ended',
   'illegal-transition',
@@ -28,16 +31,22 @@ export interface Fault {
   readonly suggestion?: string
 }
 
+/** For the notice on a card: who decided, and when; or who has to decide. */
+export interface ErrorContext {
+  readonly by?: string
+  readonly at?: string
+  readonly people?: readonly Person[]
+}
+
 /** A refusal that people and clients are told about. Anything else that is thrown is a defect and stays opaque. */
 export class ProvisioningError extends Error {
   readonly code: ErrorCode
   readonly faults: readonly Fault[]
-  /** Who decided, when: for the notice on an outdated card. */
-  readonly context: { readonly by?: string; readonly at?: string }
+  readonly context: ErrorContext
   constructor(
     code: ErrorCode,
     detail: string,
-    options: { faults?: readonly Fault[]; cause?: unknown; context?: { by?: string; at?: string } } = {},
+    options: { faults?: readonly Fault[]; cause?: unknown; context?: ErrorContext } = {},
   ) {
     super(detail, { cause: options.cause })
     this.name = 'ProvisioningError'

@@ -143,6 +143,7 @@ export {
   within,
 } from './origin.ts'
 export { type Override, refuseOverride } from './override.ts'
+export { needsSecondAdmin } from './own-reassignment.ts'
 export { type Period, type PeriodName, type Place, periodNames, periodOf, periodOfDays, type Span } from './period.ts'
 export * from './person-data.ts'
 export type { ErasureOrdered } from './person-erasure.ts'

@@ -4,6 +4,7 @@ import { approve as approveAsAsked, type Decide, reject as rejectAsAsked, type V
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { awayOf } from './open-stage.ts'
 import { checkingIdentity } from './origin.ts'
+import { hasReassigned, otherAdmins } from './own-reassignment.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 
@@ -25,7 +26,11 @@ function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: n
     if (isBehind) await realign(ports, settings, requestId)
     const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
     const lapsed = await asking(() => checkingIdentity(() => lapsedOf(ports, settings, request, actor.id, at)))
-    return decide(ports, settings, actor, requestId, comment, attempt, { lapsed, away: later, stage })
+    const others = hasReassigned(request.approvals, actor.id)
+      ? await otherAdmins(ports, settings, request, actor.id)
+      : undefined
+    const beforehand = { lapsed, away: later, stage, otherAdmins: others }
+    return decide(ports, settings, actor, requestId, comment, attempt, beforehand)
   }
 }
 

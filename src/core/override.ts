@@ -5,6 +5,7 @@ import { type Change, entry, jobsOfQueued, tellRequester } from './change.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { ProvisioningError } from './errors.ts'
 import { system } from './events.ts'
+import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Request, referenceOf, transition } from './request.ts'
 
@@ -17,26 +18,37 @@ export interface Override {
 /**
  * Decides a request that waits, over the heads of its approvers. An approval decides every stage that is open or still to come; a
  * rejection ends the request. Each decision is marked as an override. Throws `self-approval` of one's own request,
+ * `second-admin-needed` of what the admin has reassigned to themselves,
  * `comment-required` without a reason, and `already-decided` or `already-ended` of what does not wait. A repeat of the same
  * `attempt` is given the request as it is now.
  */
-export const override = (
+export async function override(
   ports: Ports,
   settings: Settings,
   actor: Actor,
   requestId: string,
   { decision, comment }: Override,
   attempt?: string,
-): Promise<Request> =>
-  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+): Promise<Request> {
+  const seen = await ports.requests.find(requestId)
+  const isLookedUp = seen?.status === 'pendingApproval' && hasReassigned(seen.approvals, actor.id)
+  const others = isLookedUp ? await otherAdmins(ports, settings, seen, actor.id) : undefined
+  return changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.override', request)
     refuseOverride(request, actor)
+    const isOwn = overridesOwn(request.approvals, actor.id, at)
+    if (isOwn) refuseAlone(others)
     const why = comment.trim().slice(0, longestComment)
     if (why === '') throw withoutReason()
     const { id, displayName, userPrincipalName } = actor
-    const given: Decision = { by: { id, displayName, userPrincipalName }, decision, at, comment: why, override: true }
+    const by = { id, displayName, userPrincipalName }
+    const given: Decision = {
+      ...{ by, decision, at, comment: why, override: true },
+      ...(isOwn && { ownReassignment: true }),
+    }
     return overridden(request, settings, given)
   })
+}
 
 /** Throws where an admin cannot decide over the heads of the approvers: it is their own, or does not wait. */
 export function refuseOverride(request: Request, actor: Actor): void {
@@ -63,7 +75,9 @@ function overridden(request: Request, settings: Settings, given: Decision): Chan
   )
   const decided = { ...request, approvals, updatedAt: at }
   const stages = request.approvals.filter(isMeant).map(({ stage }) => stage)
-  const data = { override: true, stages, waitedFor: waitingFor(request.approvals) }
+  const { ownReassignment } = given
+  const waitedFor = waitingFor(request.approvals)
+  const data = { override: true, stages, waitedFor, ...(ownReassignment && { ownReassignment }) }
   const said = entry(decided, by, decision, { comment, data })
   const next = transition(decided, decision === 'approved' ? 'queued' : 'rejected', at)
   if (decision === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }

@@ -146,6 +146,8 @@ export interface Settings {
   readonly tenantId: string
   /** Entra object ids of people and groups. Read at use, so a removed admin is none at once. */
   readonly admins: readonly string[]
+  /** Whether an admin may decide alone what they have reassigned to themselves. */
+  readonly adminDecidesOwnReassignment?: boolean
   readonly openRequestsPerPerson: number
   /** Client ids of the applications that may act for themselves; undefined: whoever looked at their token has decided. */
   readonly mailApplications?: readonly string[]

@@ -7,6 +7,7 @@ import { changeOnce, ended, longestComment } from './decision.ts'
 import { colleagueOf, delegationsOf, realignment } from './delegation.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import { lapsedOf } from './membership.ts'
+import { otherAdmins } from './own-reassignment.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 import type { Person } from './resource.ts'
@@ -41,10 +42,11 @@ export async function reassign(
   const faults: Fault[] = []
   const to = await asking(() => colleagueOf(ports, { id: '' }, asked.to, faults))
   if (!to || faults.length > 0) return refuseFields(faults)
+  const isAlone = !actor.isAdmin || (await otherAdmins(ports, settings, seen, actor.id)).length === 0
   const number = openStage(seen.approvals)?.stage ?? 1
   const hasCard = (await ports.sentCards.find(requestId, to.id, `approval:${number}`)) !== undefined
   const request = await changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
-    reassigned(request, actor, { ...asked, to, hasCard }, at),
+    reassigned(request, actor, { ...asked, to, hasCard, isAlone }, at),
   )
   await align(ports, settings, request)
   return request
@@ -68,10 +70,17 @@ async function refuseLapsed(ports: Ports, settings: Settings, request: Request, 
     throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
 }
 
+/** `hasCard`: from when they were asked before. `isAlone`: there is no other admin, or none is needed. */
+interface ReassignedTo {
+  readonly to: Person
+  readonly hasCard: boolean
+  readonly isAlone: boolean
+}
+
 function reassigned(
   request: Request,
   actor: Actor,
-  { to, from, comment = '', hasCard }: Omit<Reassignment, 'to'> & { readonly to: Person; readonly hasCard: boolean },
+  { to, from, comment = '', hasCard, isAlone }: Omit<Reassignment, 'to'> & ReassignedTo,
   at: string,
 ): Change {
   authorize(actor, 'request.reassign', request)
@@ -88,7 +97,12 @@ function reassigned(
   const { id, displayName, userPrincipalName } = actor
   const by = { id, displayName, userPrincipalName }
   const said = comment.trim().slice(0, longestComment)
-  const record = { from: [given], to, by, at, ...(said && { comment: said }) }
+  const needsSecondAdmin = !isAlone && given.id !== by.id
+  const record = {
+    ...{ from: [given], to, by, at },
+    ...(said && { comment: said }),
+    ...(needsSecondAdmin && { needsSecondAdmin: true as const }),
+  }
   const changed = inPlaceOf(stage, given, to, record)
   const next = { ...withStage(request, changed), updatedAt: at }
   const data = { stage: stage.stage, from: [given], to }

@@ -10,7 +10,13 @@ export type Deciding = 'approve' | 'reject' | 'reassign' | 'override'
 /** The action of an entry that tells of somebody who tried to decide and may not. The chain shows it to admins, the timeline to nobody. */
 export const refusedAction = 'refused' satisfies AuditAction
 /** Refusals that are about who it was, and not about when. */
-const aboutWho: readonly ErrorCode[] = ['not-an-approver', 'self-approval', 'forbidden', 'not-found']
+const aboutWho: readonly ErrorCode[] = [
+  'not-an-approver',
+  'self-approval',
+  'second-admin-needed',
+  'forbidden',
+  'not-found',
+]
 /** The same person is noted for the same once in this time, in milliseconds, so that nobody fills the chain. */
 const onceIn = 3_600_000
 

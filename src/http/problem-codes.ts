@@ -45,6 +45,11 @@ const ofCore = {
     'Check the id, and that you are signed in as the right person.',
   ),
   forbidden: code(403, 'The caller may not do this.', 'Ask an admin, or somebody whose request it is.'),
+  'second-admin-needed': code(
+    403,
+    'An admin reassigned the decision to themselves, and there are other admins.',
+    'Another admin has to decide: `detail` names one or two.',
+  ),
   'self-approval': code(403, 'Nobody decides their own request.', 'Another approver has to decide.'),
   'not-an-approver': code(
     403,

@@ -19,7 +19,7 @@ import {
   type TemplateReport,
 } from '../../src/core/index.ts'
 import { mailboxes, mailboxOf, mailboxStepsUntil } from './card-mailboxes.ts'
-import { dana, kim, openCommunity, projectSite, requestOf, requests, sam, viewerOf } from './card-requests.ts'
+import { dana, kim, omar, openCommunity, projectSite, requestOf, requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 import { healthSamples } from './card-samples-health.ts'
 import { approvers, rich } from './card-template.ts'
@@ -169,6 +169,7 @@ export const adminSamples: readonly Sample[] = [
     return sample(variant, noticeCard, noticeView({ code, reference: 'REQ-1042', by: 'Project site' }, asSam))
   }),
   sample('nothing-stuck', noticeCard, noticeView({ code: 'nothingStuck' }, asSam)),
+  sample('second-admin', noticeCard, noticeView({ code: 'secondAdminNeeded', people: [dana, omar] }, asSam)),
   sample('no-longer-admin', noticeCard, noticeView({ code: 'noLongerAdmin' }, asSam)),
   sample('no-longer-approver', noticeCard, noticeView({ code: 'noLongerApprover' }, asSam)),
   sample('no-period', noticeCard, noticeView({ code: 'noPeriod' }, asSam)),

@@ -38,6 +38,7 @@ export const timeSamples: readonly Sample[] = [
   decided('approved-over-by-you', 'approvedOver', sam),
   decided('rejected-over', 'rejectedOver', dana),
   decided('rejected-over-by-you', 'rejectedOver', sam),
+  decided('second-admin', 'handedSelf', sam),
   decided('given-away-by', 'handed', dana),
   decided('given-away', 'handedOwn', dana),
   decided('not-yours', 'delegated', sam),

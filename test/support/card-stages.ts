@@ -67,6 +67,10 @@ export const inTime = {
     },
     [omar, priya],
   ),
+  handedSelf: waits({ reassigned: [{ from: [dana], to: sam, by: sam, at: at('09:31'), needsSecondAdmin: true }] }, [
+    sam,
+    priya,
+  ]),
   handedOwn: waits({ reassigned: [{ from: [dana], to: omar, by: dana, at: at('09:31') }] }, [omar, priya]),
   expiring: waits({ warnedAt: at('09:31'), times: { ...times, expiresAt: '2026-11-22T09:02:00Z' } }),
   approvedFor: requestOf({

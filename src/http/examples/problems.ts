@@ -32,6 +32,10 @@ const said: Readonly<Record<ProblemCode, Said>> = {
   'not-found': [request, 'There is no such request, or you may not see it.'],
   forbidden: [`${request}/retry`, 'You may not do this. An admin can.'],
   'self-approval': [approve, 'You asked for this yourself, so somebody else has to decide.'],
+  'second-admin-needed': [
+    approve,
+    'You reassigned this to yourself, or to a person you decide for. Another admin must decide it: Sam Roy.',
+  ],
   'not-an-approver': [approve, 'You are not an approver of REQ-1042.'],
   'already-decided': [approve, 'Dana Fox has already approved it, on 2026-11-20T09:31:00.000Z.'],
   'already-ended': [`${request}/cancel`, 'REQ-1042 has already ended: it is cancelled.'],

@@ -78,7 +78,7 @@ function decisionRoute({ verb, summary, permission, decides, refusals, examples,
   })
 }
 
-const tooLate = ['self-approval', 'not-an-approver', 'already-decided', 'already-ended'] as const
+const tooLate = ['self-approval', 'not-an-approver', 'second-admin-needed', 'already-decided', 'already-ended'] as const
 
 export const approveRequest = decisionRoute({
   verb: 'approve',
