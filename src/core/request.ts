@@ -54,10 +54,11 @@ export type Problem = z.output<typeof problem>
 export const isTakenName = (one: Problem | null): one is Problem & { code: 'name-taken' | 'alias-taken' } =>
   one?.code === 'name-taken' || one?.code === 'alias-taken'
 /** Whether its requester can send the same with other people: it failed over people, and nothing exists yet. */
-export const needsOtherPeople = ({ status, problem, steps, requester }: Request): boolean =>
+export const needsOtherPeople = ({ status, problem, steps, progress, requester }: Request): boolean =>
   status === 'failed' &&
   problem?.people?.every(({ id }) => id !== requester.id) === true &&
-  steps.every((step) => step.status !== 'done')
+  steps.every((step) => step.status !== 'done') &&
+  Object.keys(progress).length === 0
 export const stepStatus = z.enum(['pending', 'running', 'done', 'failed'])
 export const stepName = z.enum([...siteSteps, ...mailboxSteps])
 export const requestStep = z.object({
