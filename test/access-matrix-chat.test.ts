@@ -17,7 +17,7 @@ import { type Act, everybody, isMember, mayBy, outcomeOf } from './support/acces
 import { idOf, secret, withAccessWorld } from './support/access-world.ts'
 import { tenantId } from './support/rest.ts'
 
-const { delegation, digestChoice, health, notice } = strings
+const { delegation, delegations, digestChoice, health, notice } = strings
 const chatters = everybody.filter((who): who is Chatter => who !== 'application')
 /** What the one who is refused reads. */
 const refusals = {
@@ -41,6 +41,7 @@ const subjects = [
     'list',
     'catalogue',
     'queue',
+    'delegations',
     'service',
     'organisation',
     'person',
@@ -110,7 +111,7 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.audit': { needs: 'audit.read', about: 'organisation' },
   'admin.export': { needs: 'export.create', about: 'days' },
   'admin.erase': { needs: 'person.erase', about: 'person' },
-  'admin.delegations': { needs: 'delegation.list', about: 'queue' },
+  'admin.delegations': { needs: 'delegation.list', about: 'delegations' },
   'admin.undelegate': { needs: 'person.erase', about: 'person' },
 }
 const verbs = Object.entries(verbTable).flatMap(([verb, row]) => chatters.map((who) => ({ verb, row, who })))
@@ -337,6 +338,16 @@ describe('every verb of a card and every command, for everybody', () => {
     expect(answer.text).not.toContain(health.part.database)
     return unchanged(before, answer.text)
   })
+  const ofDelegations = verbs.filter(({ row }) => 'about' in row && row.about === 'delegations')
+  it.each(ofDelegations)('$verb, $who: who is away, for admins alone', async ({ verb, row, who }) => {
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { from: 0 })
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) expect(answer.text).toContain(delegations.empty)
+    else expect(answer.text).toContain(notice.notAllowed.what)
+    return unchanged(before, answer.text)
+  })
+
   const ofQueue = verbs.filter(({ row }) => 'about' in row && row.about === 'queue')
   it.each(ofQueue)('$verb, $who: for those who look after the queue', async ({ verb, row, who }) => {
     await world.request('failed')

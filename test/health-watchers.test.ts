@@ -66,6 +66,7 @@ function world() {
         if (state.isDirectoryAway) throw new Error('The directory is away.')
         return priya
       },
+      isGuest: async () => false,
     },
     notices: {
       put: ({ notice }: { notice: NoticeKey }, to: 'sent') => here(() => void notices.set(notice, to)),
