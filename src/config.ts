@@ -268,16 +268,20 @@ export const microsoftAddresses = {
 /** Anybody could speak in the chat of such a bot in another person's name, and be given sites and mailboxes of a real tenant. */
 function realTenantFaults(given: Record<string, string | undefined>): string[] {
   const named = tenantAddresses.filter((name) => given[name] !== undefined)
-  const remedy = 'set MICROSOFT_APP_ID and its credentials, so that the bot takes tokens, or use a simulated tenant'
+  const appId = 'set MICROSOFT_APP_ID and its credentials, so that the bot requires tokens'
   const real = named
     .filter((name) => !isLoopbackUrl(given[name] ?? ''))
     .map(
-      (name) => `${name} must be a loopback address such as http://127.0.0.1:3979 without MICROSOFT_APP_ID: ${remedy}.`,
+      (name) =>
+        `${name} must be a loopback address such as http://127.0.0.1:3979, because MICROSOFT_APP_ID is not set. Or ${appId}.`,
     )
   // One address turns the simulator off, and those that are not given are Microsoft's then.
   const missing = Object.entries(microsoftAddresses)
     .filter(([name]) => named.length > 0 && given[name] === undefined)
-    .map(([name, address]) => `${name} must be set too, or it is ${address}: without MICROSOFT_APP_ID ${remedy}.`)
+    .map(
+      ([name, address]) =>
+        `${name} must be set too: its default is ${address}, and MICROSOFT_APP_ID is not set. Use a simulated tenant, or ${appId}.`,
+    )
   return [...real, ...missing]
 }
 

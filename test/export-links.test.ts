@@ -308,7 +308,9 @@ describe('the state of a link', () => {
     const secret = randomBytes(32)
     const keyOf = async (more: Record<string, string>) => {
       const dataDir = mkdtempSync(join(inject('runFolder'), 'settings-'))
-      const config = readConfig({ DATA_DIR: dataDir, LOGIN_URL: 'http://127.0.0.1:9', ...more })
+      const nobody = 'http://127.0.0.1:9'
+      const tenant = { LOGIN_URL: nobody, DIRECTORY_URL: nobody, EXCHANGE_URL: nobody, SHAREPOINT_URL: nobody }
+      const config = readConfig({ DATA_DIR: dataDir, ...tenant, ...more })
       return settingsOf(config, await findSurroundings(config), auditKey).exportLinks?.key
     }
     expect(await keyOf({})).toEqual(exportKeyOf(auditKey))
