@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
-import { clicking } from './support/bot-activities.ts'
-import { action, valuesOf } from './support/cards.ts'
-import type { Card } from './support/connector.ts'
-import { connectorUrl } from './support/connector-keys.ts'
-import { withGuardedBot } from './support/guarded-bot.ts'
-import { templates } from './support/service.ts'
-import type { people } from './support/teams-user.ts'
-import { until } from './support/until.ts'
+import { clicking } from '../support/bot-activities.ts'
+import { action, valuesOf } from '../support/cards.ts'
+import type { Card } from '../support/connector.ts'
+import { connectorUrl } from '../support/connector-keys.ts'
+import { withGuardedBot } from '../support/guarded-bot.ts'
+import { templates } from '../support/service.ts'
+import type { people } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
 
 /** The most people that one request for a mailbox may name, and the most that one call asks about. */
 const mostPeople = 100

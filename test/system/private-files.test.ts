@@ -16,10 +16,10 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { openEmbedded } from '../src/store/embedded.ts'
-import { foreignWriters, makePrivate } from '../src/store/private-folder.ts'
-import { bareEnvironment } from './support/bare-environment.ts'
-import { emptyStore } from './support/database.ts'
+import { openEmbedded } from '../../src/store/embedded.ts'
+import { foreignWriters, makePrivate } from '../../src/store/private-folder.ts'
+import { bareEnvironment } from '../support/bare-environment.ts'
+import { emptyStore } from '../support/database.ts'
 
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'private-'))
 const modeOf = (path: string): string => (lstatSync(path).mode & 0o777).toString(8)
