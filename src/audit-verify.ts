@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const secret = process.env['AUDIT_SECRET']
   const key = secret ? Buffer.from(secret, 'base64') : readKey(dataDir)
   if (!key) throw new Error(`There is no key: set AUDIT_SECRET, or DATA_DIR to where audit.key is.\n\n${usage}`)
-  if (databaseUrl) assertSafeServer(databaseUrl, process.env['MODE'])
+  if (databaseUrl) assertSafeServer(databaseUrl, process.env)
   const database = databaseUrl ? await openDatabase({ databaseUrl, dataDir }) : await openStopped(dataDir)
   try {
     await assertChained(database)

@@ -30,7 +30,7 @@ async function main(): Promise<void> {
 async function toServer(dataDir: string, databaseUrl: string): Promise<void> {
   if (!/^postgres(ql)?:\/\//.test(databaseUrl) || !URL.canParse(databaseUrl))
     throw new Error('--to must be a postgres:// address.')
-  assertSafeServer(databaseUrl, process.env['MODE'], '--to')
+  assertSafeServer(databaseUrl, process.env, '--to')
   const moved = await moveStore({ dataDir, databaseUrl, auditSecret: process.env['AUDIT_SECRET'] || undefined })
   const jobs = moved.waitingJobs === 1 ? '1 job that waits' : `${moved.waitingJobs} jobs that wait`
   process.stdout.write(

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isLoopbackHost, isLoopbackUrl } from './addresses.ts'
 import { network, webhookSecret } from './core/index.ts'
-import { unsafeServer } from './database-address.ts'
+import { uncheckedCertificates, unsafeServer } from './database-address.ts'
 
 const port = z.coerce
   .number('must be a number')
@@ -224,9 +224,6 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
   if (server !== undefined) faults.push(server)
   return faults
 }
-
-const uncheckedCertificates =
-  'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of every certificate: remove it when MODE=production. NODE_EXTRA_CA_CERTS=<file> adds an authority.'
 
 /**
  * Registrations that would have to be apart (docs/app-registrations.md): a token that anybody gets for an API must be none

@@ -17,12 +17,22 @@ export function unsafeServer(databaseUrl: string): string | undefined {
   }
 }
 
+/** What production says when nothing checks certificates. */
+export const uncheckedCertificates =
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 switches off the check of every certificate: remove it unless MODE=local. NODE_EXTRA_CA_CERTS=<file> adds an authority.'
+
 /**
  * The same rule for commands that an operator starts, where MODE is often set for the service only: they allow less unless
  * MODE=local says otherwise. `name` is what the operator wrote the address into.
  */
-export function assertSafeServer(databaseUrl: string, mode: string | undefined, name = 'DATABASE_URL'): void {
-  const fault = mode === 'local' ? undefined : unsafeServer(databaseUrl)
+export function assertSafeServer(
+  databaseUrl: string,
+  { MODE, NODE_TLS_REJECT_UNAUTHORIZED }: Readonly<Record<string, string | undefined>>,
+  name = 'DATABASE_URL',
+): void {
+  if (MODE === 'local') return
+  if (NODE_TLS_REJECT_UNAUTHORIZED === '0') throw new Error(uncheckedCertificates)
+  const fault = unsafeServer(databaseUrl)
   if (fault !== undefined)
     throw new Error(fault.replace('DATABASE_URL', name).replace('when MODE=production', 'unless MODE=local'))
 }

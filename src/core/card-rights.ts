@@ -61,8 +61,11 @@ async function isApproverStill(
     [...approvers, ...standIns.map(({ person }) => person)].some(({ id }) => id === personId),
   )
   if (asked.length === 0) return true
-  for (const { decisions, membership } of asked) {
+  for (const { decisions, membership, standIns = [] } of asked) {
     if (decisions.some(({ by }) => by.id === personId) || !membership?.people.includes(personId)) return true
+    // A delegate or manager decides for somebody else, whatever groups they are in themselves.
+    if (standIns.some(({ person, by, as }) => person.id === personId && (by !== undefined || as === 'manager')))
+      return true
     if (await isStillAsked(ports, settings, membership, personId, { anew: false })) return true
   }
   return false

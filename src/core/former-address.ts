@@ -33,6 +33,13 @@ export interface AddressStore {
 }
 
 export const mailKey = (address: string): string => `mail:${address.toLowerCase()}`
+/**
+ * The keys of a mailbox's own address. Its account also gets a sign-in name of the same name in the default domain, whatever
+ * the domain of the address is, so that name must not belong to somebody else either.
+ */
+export const mailboxKeys = (address: string, defaultDomain: string): string[] => [
+  ...new Set([mailKey(address), mailKey(`${address.slice(0, address.indexOf('@'))}@${defaultDomain}`)]),
+]
 export const siteKey = (alias: string): string => `site:${alias.toLowerCase()}`
 
 /** A mail address of a mailbox, or the alias of a site. */

@@ -1,4 +1,4 @@
-import { freeFrom, mailKey, type ResourceName, siteKey } from './former-address.ts'
+import { freeFrom, mailboxKeys, mailKey, type ResourceName, siteKey } from './former-address.ts'
 import { dayAfter } from './local-time.ts'
 import { type Address, type Around, alternatives, ownAddress, withWord } from './naming.ts'
 import type { NamingPolicy } from './naming-policy.ts'
@@ -43,7 +43,8 @@ export const mailboxNameFree = (asker: Asker, domain: string, lifted: Lifted): S
     if (!(await isUnheld(asker, mailboxNames(address)))) return 'taken'
     if (!(await directory.isMailboxNameFree(address)))
       return isTyped ? sinceDeleted(asker, lifted, await directory.deletedMail(address)) : 'taken'
-    return unlessFormer(asker, lifted, async () => [mailKey(address)], { address })
+    const keys = async () => mailboxKeys(address, (await directory.mailDomains()).default)
+    return unlessFormer(asker, lifted, keys, { address })
   }
 }
 

@@ -1,5 +1,5 @@
 import { TenantError } from './errors.ts'
-import { freeFrom, mailKey, siteKey } from './former-address.ts'
+import { freeFrom, mailboxKeys, mailKey, siteKey } from './former-address.ts'
 import type { Ports, Settings } from './ports.ts'
 import { isForMailbox, type Request, type RequestStep } from './request.ts'
 import { reservedIn } from './reserved-names.ts'
@@ -44,11 +44,13 @@ const namesOf = (request: Request): string[] =>
 async function addressesOf({ directory }: Ports, request: Request) {
   if (isForMailbox(request)) {
     const { address, aliasAddress } = request
-    const of = (one: string, isFree: () => Promise<boolean>) => ({
-      ...{ shown: one, keys: [mailKey(one)], name: { address: one }, isFree },
-    })
-    const own = of(address, () => directory.isMailboxNameFree(address))
-    return aliasAddress === '' ? [own] : [own, of(aliasAddress, () => directory.isMailAddressFree(aliasAddress))]
+    const own = {
+      ...{ shown: address, keys: mailboxKeys(address, (await directory.mailDomains()).default), name: { address } },
+      isFree: () => directory.isMailboxNameFree(address),
+    }
+    if (aliasAddress === '') return [own]
+    const further = { shown: aliasAddress, keys: [mailKey(aliasAddress)], name: { address: aliasAddress } }
+    return [own, { ...further, isFree: () => directory.isMailAddressFree(aliasAddress) }]
   }
   const { alias } = request
   const keys = [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]

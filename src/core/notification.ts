@@ -32,7 +32,12 @@ export async function deliverCard(
   if (conversation.closed !== undefined)
     return couldNotTell(ports, settings, request, conversation, key, { why: conversation.closed, closed: true })
   const { conversationId } = conversation
-  const before = await ports.sentCards.find(requestId, personId, key)
+  const found = await ports.sentCards.find(requestId, personId, key)
+  // People who have a right again get a card again: the one from before says only that they lost it.
+  const isWithdrawn = found?.state === 'withdrawn'
+  if (isWithdrawn && (await lostRight(ports, settings, request, { personId, key }))) return
+  if (isWithdrawn) await ports.sentCards.remove(requestId, personId, key)
+  const before = isWithdrawn ? undefined : found
   if (before && before.state !== 'sending')
     return isForApprover(key) ? reached(ports, settings, request, personId) : undefined
   // Another job is sending it just now, and sees to its end: of our own sending this would be at least the second attempt.
@@ -164,10 +169,12 @@ async function refreshCard(
   card: SentCard,
 ): Promise<void> {
   const { requestId, personId, key, activityId, state } = card
-  if (state !== 'sent' || activityId === null || isOfWebhook(key)) return
+  if (state !== 'sent' || activityId === null) return
   const conversation = await ports.conversations.ofPerson(request.tenantId, personId)
   if (!conversation || conversation.closed !== undefined) return
   const lost = await lostRight(ports, settings, request, card)
+  // A card about a webhook does not follow the request. It is only withdrawn.
+  if (!lost && isOfWebhook(key)) return
   const became = lost
     ? await outbox.withdraw(conversation, activityId, lost, `${requestId} ${key}`)
     : await outbox.update(conversation, activityId, request, key)

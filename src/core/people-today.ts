@@ -42,12 +42,22 @@ export async function withPeopleOfToday<R extends Request>(
   const accounts = new Map(found.map((account) => [account.id.toLowerCase(), account]))
   const lost = people.flatMap(({ id, displayName, userPrincipalName }) => {
     const account = accounts.get(id.toLowerCase())
-    const why = reasonAgainst(account, request.guests?.includes(id))
+    const why = reasonAgainst(account, wasGuest(request, id))
     return why ? [{ id, displayName: account?.displayName ?? displayName, userPrincipalName, why }] : []
   })
   // What exists already is only read back: the check itself says what is missing.
   if (lost.length > 0 && step !== reads) throw new PeopleUnavailable(lost, request)
   return renamed(request, accounts)
+}
+
+/**
+ * Whether somebody may be a guest, as an owner whom the template and the approvers took as one. Requests of earlier versions do
+ * not say who was a guest: of these every owner may be.
+ */
+function wasGuest(request: Request, id: string): boolean {
+  if (request.guests) return request.guests.includes(id)
+  if (!isForMailbox(request)) return request.owners.some((owner) => owner.id === id)
+  return id === request.details.primaryOwner || id === request.details.secondaryOwner
 }
 
 function reasonAgainst(account: Account | undefined, isApprovedGuest = false) {

@@ -47,6 +47,7 @@ function without(value: unknown, person: KnownPerson, place: Place): unknown {
       displayName: erasedName,
       ...('userPrincipalName' in value && { userPrincipalName: '' }),
     }
+  const isAnswer = isAboutMetadata(value)
   const isTheirs = isObject(value['by']) && isIdOf(value['by']['id'], person)
   const members = Object.entries(value).filter(([name]) => !(isTheirs && name === 'comment'))
   const isAnother = z.uuid().safeParse(value['id']).success && typeof value['displayName'] === 'string'
@@ -55,9 +56,17 @@ function without(value: unknown, person: KnownPerson, place: Place): unknown {
     members.map(([name, one]) => [
       // A form's answer is kept under its input: `metadata.contact`.
       name.startsWith('metadata.') ? withoutNames(name, person, true) : name,
-      isOwnName(name) ? one : without(one, person, within(place, name)),
+      isOwnName(name)
+        ? one
+        : without(one, person, isAnswer && name !== 'field' ? { key: name, isFree: true } : within(place, name)),
     ]),
   )
+}
+
+/** A condition that was judged, or a default that was applied, keeps the metadata's value beside the name of its field. */
+function isAboutMetadata({ field, condition }: Json): boolean {
+  const about = field ?? (isObject(condition) ? condition['field'] : undefined)
+  return typeof about === 'string' && about.startsWith('metadata.')
 }
 
 /** Keys that become the same are numbered, so that no value is lost. */

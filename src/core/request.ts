@@ -95,7 +95,7 @@ const common = {
   around: z.object({ prefix: z.string(), suffix: z.string(), separator: z.string() }).optional(),
   status: requestState,
   requester: person,
-  /** Ids of the owners who were guests at submission, where the template allows them: the approvers knew them as such. */
+  /** Ids of the owners who were guests at submission, where the template allows them: the approvers knew them as such. Absent in requests of earlier versions. */
   guests: z.array(z.uuid()).optional(),
   channel: z.enum(['chat', 'rest']),
   reason: z.string(),

@@ -13,6 +13,7 @@ const reserved = {
   'mail administration': [
     ...['postmaster', 'mailmaster', 'mailadmin', 'mailadministrator', 'emailadmin', 'emailadministrator'],
     ...['mailerdaemon', 'noreply', 'noreplies', 'donotreply', 'bounce', 'bounces', 'dkim', 'spf', 'mtasts', 'tlsrpt'],
+    ...['dmarc', 'dmarcreport', 'dmarcreports', 'dmarcrua', 'dmarcruf'],
   ],
   'domain administration': [
     ...['hostmaster', 'dns', 'dnsadmin', 'dnsadministrator', 'dnsmaster'],
@@ -60,10 +61,9 @@ const reserved = {
 } as const
 export type ReservedFor = keyof typeof reserved
 
-/** Names that begin like this are reserved too: ssladmin, sslwebmaster, dmarc-reports, certificate authorities' own inventions. */
+/** Names that begin like this are reserved too: ssladmin, sslwebmaster, certificate authorities' own inventions. */
 const prefixes: Readonly<Record<string, ReservedFor>> = {
   ssl: 'certificate administration',
-  dmarc: 'mail administration',
 }
 
 const purposes = new Map<string, ReservedFor>(

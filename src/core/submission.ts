@@ -161,7 +161,7 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
     around: plan.around,
     status,
     requester: { id, displayName, userPrincipalName },
-    ...(plan.guests && plan.guests.length > 0 && { guests: [...plan.guests] }),
+    ...(plan.guests && { guests: [...plan.guests] }),
     channel: submission.channel,
     reason: reasonFor(plan, submission),
     approvals: [...approvals],

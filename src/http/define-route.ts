@@ -115,6 +115,8 @@ interface Common<P, Q, B, A extends Answers> extends Taken<P, Q, B> {
   readonly onlyReads?: true
   /** How many reads a body costs beside the call itself, by the work that it orders. The body was not checked yet. */
   readonly extraReads?: (body: unknown) => number
+  /** Whether a body only orders a check: its answer is not kept for repeats. The body was not checked yet. */
+  readonly changesNothing?: (body: unknown) => boolean
   /** Takes an Idempotency-Key. */
   readonly idempotent?: true
   /** Media other than JSON is answered, or nobody reads the answer: Accept is not looked at. */

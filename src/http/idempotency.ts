@@ -8,6 +8,8 @@ import { HttpError } from './problem.ts'
 export type Claimed =
   | {
       readonly requestId: string
+      /** Whether an earlier attempt under this key may have done the work, so that this one only continues it. */
+      readonly isContinued: boolean
       complete(answer: StoredAnswer): Promise<void>
       /** `refused`: this attempt did nothing. */
       release(outcome: 'refused' | 'unknown'): Promise<void>
@@ -72,17 +74,18 @@ export async function claimKey(
     // One that fails is made good by the next one, or the lease ends.
     else store.renew(key, holder, leaseUntil()).catch(() => undefined)
   })
+  const isContinued = claim.requestId !== requestId
   return {
     requestId: claim.requestId,
+    isContinued,
     complete(answer) {
       stopRenewing()
       return store.complete(key, answer)
     },
     release(outcome) {
       stopRenewing()
-      // An earlier attempt under this key may have done its work: then the id of that work stays with the key.
-      const isFirst = claim.requestId === requestId
-      return store.release(key, holder, isFirst ? outcome : 'unknown')
+      // The id of the work that an earlier attempt may have done stays with the key.
+      return store.release(key, holder, isContinued ? 'unknown' : outcome)
     },
   }
 }

@@ -1,5 +1,13 @@
 import type { IncomingMessage } from 'node:http'
-import { type Actor, authorize, type IdempotencyStore, ProvisioningError, TenantError, within } from '../core/index.ts'
+import {
+  type Actor,
+  authorize,
+  type IdempotencyStore,
+  isBusy,
+  ProvisioningError,
+  TenantError,
+  within,
+} from '../core/index.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
 import {
   type ActorRoute,
@@ -106,17 +114,26 @@ async function serveCaller(door: Door, route: ActorRoute, exchange: Exchange, ca
     await countWork()
     const scope = await enter(claimed.requestId)
     const call = route.prepare(raw)
+    // What an earlier attempt has done is only shown, so the right to see it is checked as for a stored answer.
+    if (claimed.isContinued) await route.recheck(raw, scope)
     isBegun = true
     answer = outgoing(await call(scope))
   } catch (error) {
     const { status } = problemOf(error, { traceId: exchange.traceId, instance: '' })
     // A refusal changes nothing. What else goes wrong after the beginning may have come after the commit.
-    await quietly(exchange, () => claimed.release(isBegun && status >= 500 ? 'unknown' : 'refused'))
+    const isUnknown = isBegun && status >= 500 && !isRefusedAsBusy(route, error)
+    await quietly(exchange, () => claimed.release(isUnknown ? 'unknown' : 'refused'))
     throw error
   }
-  await quietly(exchange, () => claimed.complete(answer))
+  // Nothing was done, so there is nothing that a repeat must not do again.
+  const isCheck = route.changesNothing?.(raw.body) === true
+  await quietly(exchange, () => (isCheck ? claimed.release('refused') : claimed.complete(answer)))
   send(exchange, answer)
 }
+
+/** A new request is checked before anything is stored, so a check that found no place at Microsoft 365 has done nothing. */
+const isRefusedAsBusy = ({ permission }: ActorRoute, error: unknown): boolean =>
+  permission === 'request.create' && (isBusy(error) || (error instanceof ProvisioningError && isBusy(error.cause)))
 
 /** The RateLimit headers of a call that was counted twice: as a write and as reads, or as reads alone. */
 const joined = (

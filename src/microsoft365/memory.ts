@@ -1,4 +1,4 @@
-import { lineOf, originNow } from '../core/index.ts'
+import { lineOf, originNow, within } from '../core/index.ts'
 
 /** Milliseconds that an answer is kept: what a removed member may still do ends within a minute. */
 const keptMilliseconds = 60_000
@@ -19,7 +19,8 @@ export function createMemory<T>(
   const fetched = async (key: string, ask: () => Promise<T>): Promise<T> => {
     // Counted from before the question: an answer may be old already when it arrives.
     const until = now() + keptMilliseconds
-    const value = await ask()
+    // Another call of the caller may wait for the same answer when the one that asked has hung up.
+    const value = await within({ abandoned: undefined }, ask)
     const [into, outOf] = value === undefined ? [missing, found] : [found, missing]
     outOf.delete(key)
     into.put(key, { value, until })

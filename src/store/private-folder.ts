@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   realpathSync,
+  type Stats,
   statSync,
 } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
@@ -96,10 +97,7 @@ export function foreignWriters(folder: string): string[] {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const home = realpathSync(folder)
   const isForeign = ({ uid }: { uid: number }): boolean => uid !== user && uid !== 0
-  const own = statSync(home)
-  const isReachable = (own.mode & searchOfOthers) !== 0
-  const paths = [home, ...(isReachable ? readdirSync(home).map((name) => join(home, name)) : [])]
-  const entries = paths.map((path) => ({ path, stat: lstatSync(path) })).filter(({ stat }) => !stat.isSymbolicLink())
+  const entries = [...reachable(home)]
   const faults: string[] = []
   const writable = entries.filter(({ stat }) => (stat.mode & writeOfOthers) !== 0)
   if (writable.length > 0)
@@ -112,6 +110,16 @@ export function foreignWriters(folder: string): string[] {
       `DATA_DIR belongs to another user in part: ${named(foreign)}. As root, run: chown -R ${user}:${process.getgid?.()} ${quoted(home)}`,
     )
   return [...faults, ...foldersAbove(home).flatMap((above) => faultsAbove(above, home, isForeign))]
+}
+
+/** A folder and all below it that other users can reach: nothing in a folder that they cannot search. */
+function* reachable(path: string): Generator<{ path: string; stat: Stats }> {
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  // Another process of ours has removed it.
+  if (!stat || stat.isSymbolicLink()) return
+  yield { path, stat }
+  if (!stat.isDirectory() || (stat.mode & searchOfOthers) === 0) return
+  for (const name of readdirSync(path)) yield* reachable(join(path, name))
 }
 
 function faultsAbove(above: string, home: string, isForeign: (stat: { uid: number }) => boolean): string[] {

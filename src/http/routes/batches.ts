@@ -69,6 +69,7 @@ export const createBatch = defineRoute({
     if (dryRun !== true || !Array.isArray(rows)) return 0
     return rows.slice(0, mostRows).reduce((sum, row) => sum + readsOf(Object(row).body), 0)
   },
+  changesNothing: (body) => Object(body).dryRun === true,
   async handle({ actor, provisioning, requestId: batchId }, { body }) {
     if (body.dryRun) {
       const rows = await provisioning.batches.check(actor, body)
