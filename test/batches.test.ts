@@ -230,6 +230,13 @@ describe('a dry run', () => {
     expect(await count()).toEqual(before)
   })
 
+  it('keeps no answer under its Idempotency-Key', async () => {
+    const keys = async () =>
+      (await service.app.database.query(`SELECT 1 FROM idempotency_keys WHERE key = 'dry'`)).rows.length
+    const { status } = await send(rowsFrom(room('ceres')), { 'idempotency-key': 'dry' }, { dryRun: true })
+    expect([status, await keys()]).toEqual([200, 0])
+  })
+
   it('sees names that rows take from each other', async () => {
     const { rows } = await tryOut(room('earth'), room('mars'), room('earth'), room('earth'))
     expect(rows.map(({ status }) => status)).toEqual(['ok', 'ok', 'refused', 'refused'])

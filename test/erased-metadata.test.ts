@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { erasedName, type Person, type PersonRecord, type Provisioning, withoutPerson } from '../src/core/index.ts'
+import {
+  erasedName,
+  type Person,
+  type PersonRecord,
+  type Provisioning,
+  tellsOf,
+  withoutPerson,
+} from '../src/core/index.ts'
 import { personRecords } from '../src/core/known-person.ts'
 import { provedAll } from '../src/store/audit-rows.ts'
 import { createStores, type Stores } from '../src/store/index.ts'
@@ -53,6 +60,15 @@ describe('metadata without a person', () => {
     ['JSON in a text', { a: JSON.stringify({ name: mail }) }, { a: JSON.stringify({ name: erasedName }) }],
   ])('has not %s', (_, metadata, left) => {
     expect(withoutPerson({ details: { metadata } }, known)).toEqual({ details: { metadata: left } })
+  })
+
+  it('is also what a judged condition and an applied default keep of it', () => {
+    const of = (answer: string) => ({
+      policy: [{ conditions: [{ condition: { field: 'metadata.contact', is: answer }, found: answer }] }],
+      applied: [{ field: 'metadata.contact', value: answer }],
+    })
+    expect(withoutPerson(of(zoe.id), known)).toEqual(of(erasedName))
+    expect(tellsOf(withoutPerson(of(zoe.id), known), known)).toBe(false)
   })
 
   it('keeps other people’s addresses, names of which theirs is a part, and what else is there', () => {

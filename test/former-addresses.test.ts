@@ -53,6 +53,15 @@ describe('an address that belonged to somebody else', () => {
     expect((await on(days).submitMailbox(asKim, body)).status).toBe('queued')
   })
 
+  it('is refused in another domain too, where the account would get it as its sign-in name', async () => {
+    core.world.inUse = [{ key: mailKey('opal@contoso.example'), holder: omar.id }]
+    await noted(0)
+    core.world.inUse = []
+    const body = { ...(await mailbox('opal')), domain: 'contoso-labs.example' }
+    expect(named((await refusal(() => on(1).submitMailbox(asKim, body))).faults)).toEqual(['/name former-address'])
+    expect((await on(days).submitMailbox(asKim, body)).status).toBe('queued')
+  })
+
   it('goes back at any time to the person whose it was, and to others by a template that allows it', async () => {
     core.world.inUse = ['rene', 'remy'].map((name) => ({ key: mailKey(`${name}@contoso.example`), holder: kim.id }))
     await noted(2)

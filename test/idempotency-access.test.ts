@@ -198,6 +198,16 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
       expect(await repeated(loseAdmin, act)).toEqual([404, 'not-found'])
     })
 
+    it('is not worked out anew for somebody who is an admin no longer, where the answer was lost', async () => {
+      const requestId = await submitted(byApprovers)
+      const act = () => call(priya, `/requests/v1/${requestId}/cancel`, { key: 'k' })
+      const lose = async () => {
+        await core.database.query(`UPDATE idempotency_keys SET answer = NULL, lease_until = NULL WHERE key = 'k'`)
+        loseAdmin()
+      }
+      expect(await repeated(lose, act)).toEqual([404, 'not-found'])
+    })
+
     it('of a reassignment is not given to somebody who is an admin no longer', async () => {
       const requestId = await submitted({ stages: [{ approvers: [{ user: dana.id }] }] })
       const body = { to: omar.id, from: dana.id }

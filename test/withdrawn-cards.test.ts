@@ -75,6 +75,54 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     },
   )
 
+  it('is sent anew to a person who has the right again', async () => {
+    const request = await stored()
+    await shows(request, omar, 'status')
+    const card = { requestId: request.requestId, personId: omar.id, card: 'status' } as const
+    await ruledBy(priya).refreshCards(outbox, order(request))
+    told.splice(0)
+    await ruledBy(priya).deliverCard(outbox, card, 1)
+    expect(told).toEqual([])
+    await ruledBy(omar).deliverCard(outbox, card, 1)
+    expect(told.map(({ how, to }) => [how, to])).toEqual([['send', omar.id]])
+    await ruledBy(omar).refreshCards(outbox, order(request))
+    expect(told.map(({ how }) => how)).toEqual(['send', 'update'])
+  })
+
+  it('about a webhook is withdrawn too, and otherwise left alone', async () => {
+    const request = await stored()
+    await shows(request, omar, 'webhook:failing:x')
+    await ruledBy(omar).refreshCards(outbox, order(request))
+    expect(told).toEqual([])
+    await ruledBy(priya).refreshCards(outbox, order(request))
+    expect(read()).toEqual([[omar.id, true]])
+  })
+
+  it('stays with a delegate who has left the group that was asked', async () => {
+    const membership = { groups: [approversGroup], people: [omar.id, dana.id] }
+    const standIns = [
+      {
+        person: omar,
+        insteadOf: [dana.id],
+        why: 'delegated',
+        as: 'delegate',
+        by: dana,
+        since: new Date().toISOString(),
+      },
+    ]
+    const stage = stageOf(1, [dana, omar], { membership, standIns } as Parameters<typeof stageOf>[2])
+    const request = await stored({ approvals: [stage] })
+    await shows(request, omar, 'approval:1')
+    const members = core.world.groups.get(approversGroup) ?? []
+    core.world.groups.set(approversGroup, [])
+    try {
+      await core.provisioning.system.refreshCards(outbox, order(request))
+      expect(read()).toEqual([[omar.id, false]])
+    } finally {
+      core.world.groups.set(approversGroup, members)
+    }
+  })
+
   it('is not sent any more where it still waits', async () => {
     const request = await stored({ status: 'failed' })
     const waits = { requestId: request.requestId, personId: omar.id, card: 'outcome:failed:' } as const

@@ -57,7 +57,8 @@ export interface Telling {
 
 /**
  * The values by which the conditions of a template are judged: those of the request, and the tenant's own where the request
- * names none. So nobody avoids an approval by leaving a field out. Every evaluation uses this one function.
+ * names none. So nobody avoids an approval by leaving out a field that the tenant fills. A template has to require the others.
+ * Every evaluation uses this one function.
  */
 export function judgedBy({ kind, fields }: Pick<Template, 'kind' | 'fields'>, telling: Telling): Asked {
   const { details, applied, owners } = telling

@@ -4,6 +4,7 @@ import { engines, newDatabaseUrl } from '../support/database.ts'
 import { caller } from '../support/rest-caller.ts'
 import { rowsOf } from '../support/rows.ts'
 import { templates, withService } from '../support/service.ts'
+import { seconds } from '../support/until.ts'
 
 /** The long run has 200 rounds (`npm run test:mutations`). */
 const rounds = Number(process.env['MUTATIONS'] ?? 0) >= 1000 ? 200 : 5
@@ -29,6 +30,15 @@ describe.each(engines)(`${atOnce} equal POSTs at once, ${rounds} rounds, %s`, (e
   })
   const post = (alias: string, headers: Record<string, string> = {}) =>
     call('kim', 'POST', '/collab/v1/spo/', { body: body(alias), headers })
+  /** One caller has so many places at Microsoft 365: who finds none is told to come again, and does. */
+  const insistently = async (alias: string): ReturnType<typeof post> => {
+    for (;;) {
+      const answer = await post(alias)
+      if (answer.status !== 503) return answer
+      expect(problem(answer)).toMatchObject({ code: 'unavailable' })
+      await seconds(0.1)
+    }
+  }
   const together = (ask: () => ReturnType<typeof post>) => Promise.all(Array.from({ length: atOnce }, ask))
   const rowsAbout = async (alias: string): Promise<number> =>
     (
@@ -59,7 +69,7 @@ describe.each(engines)(`${atOnce} equal POSTs at once, ${rounds} rounds, %s`, (e
   it('of one alias without a key: one is accepted, 49 are told that the name is taken', async () => {
     for (let round = 0; round < rounds; round += 1) {
       const alias = `same-${engine}-${round}`
-      const answers = await together(() => post(alias))
+      const answers = await together(() => insistently(alias))
       expect(tally(answers.map(({ status }) => status))).toEqual({ 202: 1, 409: atOnce - 1 })
       for (const answer of answers)
         if (answer.status === 409)

@@ -151,6 +151,7 @@ describe('mutations of the data of each card verb', () => {
     'delegation.end': { who: dana, data: async () => delegated },
     'admin.queue': { who: sam, data: async () => ({ from: 6 }) },
     'admin.stuck': { who: sam, data: async () => ({ from: 6 }) },
+    'admin.delegations': { who: sam, data: async () => ({ from: 6 }) },
     'digest.refresh': { who: dana, data: async () => dataOfNoUse },
     'digest.on': { who: dana, data: async () => dataOfNoUse },
     'digest.off': { who: dana, data: async () => dataOfNoUse },

@@ -210,6 +210,18 @@ describe('a data folder in production', () => {
     expect(foreignWriters(folderWith(modes))).toEqual([expect.stringMatching(fault)])
   })
 
+  it('is refused: a file far below that others reach, as stores of earlier versions have them', () => {
+    const folder = folderWith({})
+    const inner = join(folder, 'postgres', 'pg_wal')
+    mkdirSync(inner, { recursive: true })
+    writeFileSync(join(inner, '000000010000000000000001'), '')
+    for (const path of [join(folder, 'postgres'), inner]) chmodSync(path, 0o755)
+    chmodSync(join(inner, '000000010000000000000001'), 0o666)
+    expect(foreignWriters(folder)).toEqual([expect.stringMatching(/pg_wal\/0+10+1 \(mode 666.*chmod -R go-rwx/)])
+    chmodSync(join(folder, 'postgres'), 0o700)
+    expect(foreignWriters(folder)).toEqual([])
+  })
+
   it.each([
     ['a file that others do not reach', { own: 0o700, file: 0o666 }],
     ['a folder that everybody may write to but own files only', { above: 0o1777 }],

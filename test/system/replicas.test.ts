@@ -207,7 +207,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
     expect(new Set(accepted).size).toBe(accepted.length)
     await announced(...accepted)
     for (const id of accepted) await madeOnce(id)
-    const { rows } = await store.query(`select count(*) as count from requests where body ->> 'alias' like 'load-%'`)
+    const { rows } = await store.query(`select count(*) as count from requests where body ->> 'alias' like 'wg-load-%'`)
     expect(rows).toEqual([{ count: accepted.length }])
     expect(connector.unexpected).toEqual([])
   })
