@@ -125,6 +125,21 @@ export class Window {
   }
 }
 
+/** Closes the log panel of the Playground, which takes a third of the window and covers the button that sends. */
+async function closeLogPanel(page: Page): Promise<void> {
+  const title = page.getByText('Log Panel')
+  for (let attempt = 1; attempt <= 10; attempt += 1) {
+    const close = title.locator('..').getByRole('button').last()
+    await close.click({ timeout: 2000 }).catch(() => undefined)
+    const isClosed = await title.waitFor({ state: 'hidden', timeout: 2000 }).then(
+      () => true,
+      () => false,
+    )
+    if (isClosed) return
+  }
+  throw new Error('The log panel of the Playground does not close.')
+}
+
 export interface ChatWindows {
   open(name: string): Promise<Window>
   /** Asks the simulated tenant's control door for something; gives the answer's body. */
@@ -167,8 +182,9 @@ export function inChatWindows(
         const stream = page.waitForEvent('websocket', (socket) => socket.url().includes('/conversations/stream'))
         await page.goto(local.windows.get(name) ?? '')
         await stream
-        // The log panel of the Playground takes a third of the window.
-        await page.getByText('Log Panel').locator('..').getByRole('button').last().click()
+        // Whoever opens a window is welcomed. Until then it still loads, and may open again what was closed.
+        await page.locator('.ac-adaptiveCard').first().waitFor({ timeout: patience })
+        await closeLogPanel(page)
         return new Window(page, name)
       },
       control: (method, path, body) => asked(`${local.simulatorUrl}/control/${path}`, method, {}, body),
