@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dueOf, nextLook, opened, outOfReach, reachBy, warned } from '../src/core/approval-time.ts'
+import { dueOf, nextLook, opened, outOfReach, reachBy, warned } from '../src/core/approvals/times.ts'
 import type { ApprovalPolicy, ApprovalStage, Person, StandIn } from '../src/core/index.ts'
 import { dana, kim, omar, priya, stageOf } from './support/card-world.ts'
 

@@ -10,7 +10,7 @@ import {
   tellsOf,
   withoutPerson,
 } from '../src/core/index.ts'
-import { personRecords } from '../src/core/known-person.ts'
+import { personRecords } from '../src/core/privacy/known-person.ts'
 import { provedAll } from '../src/store/audit-rows.ts'
 import { createStores, type Stores } from '../src/store/index.ts'
 import { auditKey } from './support/audit-chains.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { inLocale, isForMailbox, type Request, template } from '../src/core/index.ts'
-import { customAttributesOf } from '../src/core/mailbox-plan.ts'
+import { customAttributesOf } from '../src/core/requests/mailbox-plan.ts'
 import { cardIn, clicking, saying } from './support/bot-activities.ts'
 import { startBot, withBotWorld } from './support/bot-world.ts'
 import { boardRoom } from './support/card-samples-forms.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { beginningsOf, likeness, similarFrom } from '../src/core/name-likeness.ts'
+import { beginningsOf, likeness, similarFrom } from '../src/core/naming/name-likeness.ts'
 
 describe('two names', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Condition, fieldTypes, judge } from '../src/core/condition.ts'
-import { judgedBy } from '../src/core/condition-values.ts'
+import { type Condition, fieldTypes, judge } from '../src/core/templates/condition.ts'
+import { judgedBy } from '../src/core/approvals/condition-values.ts'
 import {
   explain,
   type MailboxKind,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { opened } from '../src/core/approval-time.ts'
+import { opened } from '../src/core/approvals/times.ts'
 import {
   type ApprovalStage,
   type Delegation,
@@ -11,7 +11,7 @@ import {
   voicesOf,
   waitingFor,
 } from '../src/core/index.ts'
-import { realigned } from '../src/core/stand-ins.ts'
+import { realigned } from '../src/core/approvals/stand-ins.ts'
 import { dana, kim, omar, priya, stageOf, tenantId } from './support/card-world.ts'
 import { refusal } from './support/refusal.ts'
 

@@ -10,7 +10,7 @@ import {
   templateWithin,
   webhookSubscription,
 } from '../src/core/index.ts'
-import { letterTransforms } from '../src/core/name-pattern.ts'
+import { letterTransforms } from '../src/core/templates/name-pattern.ts'
 import { names, written } from './support/policy-names.ts'
 import { caller } from './support/rest-caller.ts'
 import { type SchemaPath, schemaPaths } from './support/schema-paths.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { patternFault, wholeValue } from '../src/core/pattern.ts'
-import { template } from '../src/core/template.ts'
-import { faultsOf } from '../src/core/validation.ts'
+import { patternFault, wholeValue } from '../src/core/shared/pattern.ts'
+import { template } from '../src/core/templates/template.ts'
+import { faultsOf } from '../src/core/shared/validation.ts'
 import { seed } from './support/seed.ts'
 
 describe("a pattern of a template's field", () => {

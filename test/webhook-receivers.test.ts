@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { endpointOf, type Template } from '../src/core/index.ts'
-import { troubledEndpoints } from '../src/core/webhook-receivers.ts'
+import { troubledEndpoints } from '../src/core/webhooks/receivers.ts'
 import { until } from './support/until.ts'
 import { admin, answers, hour, secretOf, start, timeout, withWebhooks } from './support/webhook-world.ts'
 

@@ -1,5 +1,5 @@
 import { type Ports, type Profile, type Settings, type Template, templateWithin } from '../../src/core/index.ts'
-import { namesFor } from '../../src/core/names.ts'
+import { namesFor } from '../../src/core/naming/names.ts'
 import { kim, projectSite, tenantId } from './card-world.ts'
 import { actorOf } from './core.ts'
 import { loud } from './loud.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { opened } from '../../src/core/approval-time.ts'
+import { opened } from '../../src/core/approvals/times.ts'
 import {
   type Account,
   type ApprovalStage,

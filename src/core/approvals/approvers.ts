@@ -1,0 +1,100 @@
+import { type Found, mayTakePart, stageOf } from './approval.ts'
+import type { ApprovalPolicy, Approver } from '../templates/approval-policy.ts'
+import type { ApprovalStage, JudgedStage } from './stage.ts'
+import { judge } from '../templates/condition.ts'
+import { isBusy, ProvisioningError, TenantError } from '../shared/errors.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Person } from '../resources/resource.ts'
+
+/** A directory that does not answer is "try again", not a defect. */
+export async function asking<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question()
+  } catch (error) {
+    if (!(error instanceof TenantError)) throw error
+    const detail = 'The directory does not answer just now. Please try again in a minute.'
+    throw new ProvisioningError('unavailable', isBusy(error) ? error.message : detail, { cause: error })
+  }
+}
+
+/** What conditions are judged by: a request's details, and who will answer for what it asks for. */
+export interface Asked {
+  readonly details: Readonly<Record<string, unknown>>
+  /** The details with the tenant's own values where the request names none. */
+  readonly effective: Readonly<Record<string, unknown>>
+  readonly owners: readonly Person[]
+}
+/** The stages that a request has, and how the policy's conditions were judged, where it has any. */
+export interface Resolved {
+  readonly approvals: ApprovalStage[]
+  readonly policy?: JudgedStage[]
+}
+
+/**
+ * The stages whose conditions hold, with the people that they mean today ({@link stageOf} says who of them is asked).
+ * Throws `unavailable` when a stage comes to nobody at all.
+ */
+export async function resolveApprovals(
+  ports: Ports,
+  settings: Settings,
+  policy: ApprovalPolicy | null,
+  requester: Person,
+  asked: Asked,
+): Promise<Resolved> {
+  const stages = policy?.stages ?? []
+  const conditions = stages.flatMap(({ when }) => when ?? [])
+  const isAboutOwners = conditions.some((one) => 'externalOwners' in one)
+  const externalOwners = isAboutOwners ? await namesFromOutside(ports, asked.owners) : []
+  const { details, effective } = asked
+  const facts = { details, effective, externalOwners }
+  const judged = stages.map(({ when = [] }) => when.map((one) => judge(one, facts)))
+  const applies = judged.map((all) => all.every(({ holds }) => holds))
+  // Numbered without those that are left out, so that people read "1 of 2".
+  const numbers = applies.map((one, index) => (one ? applies.slice(0, index + 1).filter(Boolean).length : null))
+  const approvals = stages.flatMap((stage, index) => {
+    const number = numbers[index]
+    return typeof number === 'number'
+      ? [askedIn(ports, settings, { stage: number, place: index + 1 }, stage, requester)]
+      : []
+  })
+  const kept = judged.map((all, index) => ({ place: index + 1, stage: numbers[index] ?? null, conditions: all }))
+  return { approvals: await Promise.all(approvals), ...(conditions.length > 0 && { policy: kept }) }
+}
+
+async function askedIn(
+  ports: Ports,
+  settings: Settings,
+  at: { stage: number; place: number },
+  policy: ApprovalPolicy['stages'][number],
+  requester: Person,
+): Promise<ApprovalStage> {
+  const found = await Promise.all(policy.approvers.map((by) => foundBy(ports, by, requester)))
+  const without = stageOf(at, policy, found, [], requester.id)
+  if (without && !without.resolvedTo) return without
+  const admins = await Promise.all(settings.admins.map((id) => foundById(ports, id)))
+  const stage = stageOf(at, policy, found, admins, requester.id)
+  if (stage) return stage
+  throw new ProvisioningError('unavailable', 'Nobody can approve this request at present. Please tell an admin.')
+}
+
+export async function foundBy(ports: Ports, by: Approver, requester: Pick<Person, 'id'>): Promise<Found> {
+  const { directory } = ports
+  if ('group' in by) return { by, people: await directory.membersOf(by.group) }
+  if ('ownersOf' in by) return { by, people: await directory.ownersOf(by.ownersOf) }
+  const one = 'user' in by ? await directory.person(by.user) : await directory.manager(requester.id)
+  return { by, people: one ? [one] : [] }
+}
+
+/** An id of the settings names a person or a group. Blocked and unreadable accounts and guests are left out. */
+export const personOrMembers = async (ports: Ports, id: string): Promise<Person[]> =>
+  (await foundById(ports, id)).people.filter(mayTakePart)
+
+export async function foundById({ directory }: Ports, id: string): Promise<Found> {
+  const found = await directory.person(id)
+  return { by: { admins: id }, people: found ? [found] : await directory.membersOf(id) }
+}
+
+async function namesFromOutside({ directory }: Ports, owners: readonly Person[]): Promise<string[]> {
+  const external = await Promise.all(owners.map(({ id }) => directory.isExternal(id)))
+  return owners.filter((_, index) => external[index]).map(({ displayName }) => displayName)
+}

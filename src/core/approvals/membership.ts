@@ -1,0 +1,116 @@
+import { type ApprovalStage, openStage, voicesOf } from './stage.ts'
+import { asking } from './approvers.ts'
+import { approve as approveAsAsked, type Decide, reject as rejectAsAsked, type Verb } from '../decisions/decision.ts'
+import { delegationsOf, realign, realignment } from './delegation.ts'
+import { awayOf } from '../requests/open-stage.ts'
+import { checkingIdentity } from '../shared/origin.ts'
+import { hasReassigned, otherAdmins } from './own-reassignment.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Request } from '../requests/request.ts'
+
+/** `approve` and `reject` by those who are still in the group that was asked, own it, or are an admin. */
+export const approve = whileMember(approveAsAsked)
+export const reject = whileMember(rejectAsAsked)
+
+/**
+ * The directory is asked before the decision, since nothing is asked in a transaction. Who is away, and who is back, counts at
+ * the click, whatever became of the job that writes it down.
+ */
+function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: number]) => Promise<Request> {
+  return async (ports, settings, actor, requestId, comment, attempt, stage) => {
+    const seen = await ports.requests.find(requestId)
+    if (seen?.status !== 'pendingApproval') return decide(ports, settings, actor, requestId, comment, attempt)
+    const at = ports.clock.now().toISOString()
+    const [now, later] = await Promise.all([delegationsOf(ports, seen, at), awayOf(ports, seen, at)])
+    const isBehind = realignment(seen, now, at) !== undefined
+    if (isBehind) await realign(ports, settings, requestId)
+    const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
+    const lapsed = await asking(() => checkingIdentity(() => lapsedOf(ports, settings, request, actor.id, at)))
+    const others = hasReassigned(request.approvals, actor.id)
+      ? await otherAdmins(ports, settings, request, actor.id)
+      : undefined
+    const beforehand = { lapsed, away: later, stage, otherAdmins: others }
+    return decide(ports, settings, actor, requestId, comment, attempt, beforehand)
+  }
+}
+
+/**
+ * Those for whom somebody would decide, themselves among them, but does not: whoever was asked as a member or owner of a group, or
+ * as an admin, and is none any more, speaks for nobody, nor does their delegate; and the delegate of somebody who is gone, or
+ * blocked, for nobody either. Who was asked since an approver did not decide has a word of their own. The directory is asked anew.
+ */
+export async function lapsedOf(
+  ports: Ports,
+  settings: Settings,
+  { approvals }: Request,
+  personId: string,
+  at: string,
+): Promise<string[]> {
+  const stage = openStage(approvals)
+  if (!stage) return []
+  const { membership } = stage
+  const voices = voicesOf(stage, personId, at).map(({ id }) => id)
+  const between = (stage.standIns ?? []).flatMap(({ by }) => (by ? [by.id] : []))
+  const [gone, unasked] = await Promise.all([
+    among(between, async (id) => !(await canDecide(ports, id))),
+    membership
+      ? among(
+          [personId, ...voices, ...between].filter((id) => membership.people.includes(id)),
+          async (id) => !(await isStillAsked(ports, settings, membership, id)),
+        )
+      : [],
+  ])
+  const lapsed = new Set([...gone, ...unasked])
+  return voices.filter((id) => !speaksFor(stage, lapsed, personId, id))
+}
+
+/** Those of some ids of which something is true. */
+async function among(ids: readonly string[], isTrue: (id: string) => Promise<boolean>): Promise<string[]> {
+  const all = [...new Set(ids)]
+  const answers = await Promise.all(all.map(isTrue))
+  return all.filter((_, index) => answers[index])
+}
+
+/** Whether the directory still says that somebody has an account that can sign in. */
+async function canDecide({ directory }: Ports, personId: string): Promise<boolean> {
+  const found = await directory.person(personId)
+  return found !== undefined && !found.isBlocked && !found.unread
+}
+
+/**
+ * Whether there is a way from an approver to whoever would decide for them: asked in their place, or chosen by somebody who was,
+ * none of them lapsed. A delegate was chosen by who is away, and a manager for being one, whatever they are a member of.
+ */
+function speaksFor(
+  stage: ApprovalStage,
+  lapsed: ReadonlySet<string>,
+  personId: string,
+  voice: string,
+  seen: readonly string[] = [],
+): boolean {
+  if (personId === voice) return !lapsed.has(voice)
+  const ways = (stage.standIns ?? []).filter(({ person, insteadOf }) => {
+    return person.id === personId && insteadOf.includes(voice) && !seen.includes(personId)
+  })
+  return ways.some(({ as, by }) =>
+    by ? speaksFor(stage, lapsed, by.id, voice, [...seen, personId]) : as === 'manager' || !lapsed.has(personId),
+  )
+}
+
+/** Whether somebody is still in one of the groups that were asked, owns one, or is an admin. `anew`: not from the cache of a minute. */
+export async function isStillAsked(
+  { directory }: Ports,
+  settings: Settings,
+  { groups, owned = [], admins = false }: NonNullable<ApprovalStage['membership']>,
+  personId: string,
+  { anew }: { readonly anew: boolean } = { anew: true },
+): Promise<boolean> {
+  const asked = [...groups, ...(admins ? settings.admins : [])]
+  if (admins && settings.admins.includes(personId)) return true
+  if (asked.length > 0) {
+    const now = await directory.groupsOf(personId, { anew })
+    if (asked.some((id) => now.has(id))) return true
+  }
+  const owners = await Promise.all(owned.map((id) => directory.ownersOf(id)))
+  return owners.flat().some(({ id }) => id === personId)
+}

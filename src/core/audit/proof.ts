@@ -1,0 +1,198 @@
+import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
+import type { AuditAction } from '../shared/events.ts'
+
+/** An entry as the store holds it. What was written past the chain lacks parts of it. */
+export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }
+/** The request beside its chain: its columns, and the whole as it is stored. */
+export interface StoredRequest {
+  readonly tenantId: string
+  readonly version: number
+  readonly status: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+/** All that is stored of one request's chain, the entries in the order of their writing. */
+export interface StoredChain {
+  readonly requestId: string
+  readonly entries: readonly StoredEntry[]
+  readonly head: SealedHead | null
+  readonly request: StoredRequest | null
+}
+
+export const findingKinds = ['changed', 'removed', 'inserted', 'moved', 'anchor', 'request'] as const
+/** What is not as it was written. */
+export interface Finding {
+  readonly kind: (typeof findingKinds)[number]
+  /** The place of the entry in the chain; null: it has none, or the finding is of the chain as a whole. */
+  readonly entry: number | null
+  /** One sentence that names the entry, for admins. */
+  readonly detail: string
+}
+
+/** The action of the entry that says which entries have lost their words. */
+export const erasure = 'text-erased' satisfies AuditAction
+
+/**
+ * Holds a chain against its head and its request; no finding: everything is as it was written. `isSealed` tells whether
+ * the head has the seal of our key.
+ */
+export function verify(stored: StoredChain, isSealed: boolean): Finding[] {
+  const { head } = stored
+  const end = head && isSealed ? head.seq : undefined
+  const walk = followed(stored, end)
+  const found = [...walk.findings]
+  const isNamed = (seq: number) => found.some(({ entry, kind }) => entry === seq && kind !== 'moved')
+  const erased = new Set(walk.placed.flatMap(({ entry }) => (isNamed(entry.seq) ? [] : erasedBy(entry))))
+  for (const { place, entry } of walk.placed) {
+    if (isNamed(place) || textHolds(entry, erased.has(place))) continue
+    found.push(finding('changed', place, `The words of ${named(entry)} are not those that were written.`))
+  }
+  found.push(...headFindings(stored, isSealed, walk, found))
+  return [...found, ...requestFindings(stored, walk.placed, found)]
+}
+
+const finding = (kind: Finding['kind'], entry: number | null, detail: string): Finding => ({ kind, entry, detail })
+const named = ({ seq, action, at }: StoredEntry): string =>
+  `${seq === null ? 'an entry' : `entry ${seq}`} (${action}, ${at})`
+
+interface Placed {
+  /** Where it belongs. */
+  readonly place: number
+  readonly entry: ChainedEntry
+}
+interface Walk {
+  readonly placed: readonly Placed[]
+  readonly findings: readonly Finding[]
+  /** The hashes that the last entry may have; none where what is before it is missing. */
+  readonly links: readonly string[]
+  readonly last: number
+}
+
+/** Follows the hashes from the first entry on. An entry that stands elsewhere than its hash says is put there. */
+function followed({ requestId, entries, head }: StoredChain, end: number | undefined): Walk {
+  const order = entries.filter(isChained)
+  const pool = new Set(order)
+  // The organisation's chain grows for good: whoever is at a place is found without looking through all of it.
+  const bySeq = Map.groupBy(order, ({ seq }) => seq)
+  const leftAt = (seq: number) => (bySeq.get(seq) ?? []).filter((entry) => pool.has(entry))
+  const findings = strangers(entries)
+  const places = [...new Set(order.flatMap(({ seq }, index) => [Math.max(1, seq), index + 1]))]
+  places.sort((one, other) => one - other)
+  const placed: Placed[] = []
+  let links: readonly string[] = [genesis(requestId)]
+  let last = 0
+  for (const place of places) {
+    const here = leftAt(place)
+    const fits = (entry: ChainedEntry) => links.some((link) => hashOf(link, { ...entry, seq: place }) === entry.hash)
+    const fitting = here.filter((entry) => entry.requestId === requestId && fits(entry))
+    // Of several that fit, the one that is followed is ours.
+    const own =
+      fitting.find((entry) => isFollowed(entry, leftAt(place + 1), end === place ? head?.hash : undefined)) ??
+      fitting[0]
+    const moved = own || links.length === 0 ? undefined : [...pool].find(fits)
+    const isBeyond = end !== undefined && place > end
+    const entry = own ?? moved ?? (isBeyond ? undefined : here[0])
+    if (!entry) continue
+    pool.delete(entry)
+    if (isBeyond) {
+      findings.push(inserted(entry))
+      continue
+    }
+    findings.push(...missing(last + 1, place - 1))
+    if (place > last + 1) links = []
+    const isProved = own !== undefined || moved !== undefined || links.length === 0
+    if (moved) findings.push(finding('moved', place, `Entry ${place} (${entry.action}, ${entry.at}) was moved.`))
+    if (!isProved)
+      findings.push(finding('changed', place, `${sentence(named(entry))} was changed after it was written.`))
+    links = isProved ? [entry.hash] : [entry.hash, ...links.map((link) => hashOf(link, { ...entry, seq: place }))]
+    placed.push({ place, entry })
+    last = place
+  }
+  findings.push(...outOfOrder(order, placed, findings), ...[...pool].map(inserted))
+  return { placed, findings, links, last }
+}
+
+function isFollowed({ hash }: ChainedEntry, next: readonly ChainedEntry[], newest: string | undefined): boolean {
+  if (newest !== undefined) return hash === newest
+  return next.some((one) => hashOf(hash, one) === one.hash)
+}
+
+const isChained = (entry: StoredEntry): entry is ChainedEntry =>
+  [entry.seq, entry.hash, entry.digest, entry.actorId, entry.from].every((part) => part !== null)
+
+const strangers = (stored: readonly StoredEntry[]): Finding[] =>
+  stored.filter((entry) => !isChained(entry)).map(inserted)
+
+const inserted = (entry: StoredEntry): Finding =>
+  finding('inserted', entry.seq, `${sentence(named(entry))} was not written by this service.`)
+
+/** Entries are written in the order of the chain. */
+function outOfOrder(stored: readonly ChainedEntry[], placed: readonly Placed[], found: readonly Finding[]): Finding[] {
+  const places = new Map(placed.map(({ entry, place }) => [entry, place]))
+  let highest = 0
+  return stored.flatMap((entry) => {
+    const place = places.get(entry) ?? highest
+    const isLate = place < highest && !found.some((one) => one.entry === place)
+    highest = Math.max(highest, place)
+    return isLate ? [finding('moved', place, `${sentence(named(entry))} stands after one that came later.`)] : []
+  })
+}
+
+function missing(first: number, last: number): Finding[] {
+  if (last < first) return []
+  if (last - first > 20) return [finding('removed', first, `Entries ${first} to ${last} were removed.`)]
+  const places = Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  return places.map((place) => finding('removed', place, `Entry ${place} was removed.`))
+}
+
+function erasedBy({ action, text }: ChainedEntry): number[] {
+  const data: unknown = action === erasure && isRecord(text) ? text['data'] : undefined
+  const entries = isRecord(data) ? data['entries'] : undefined
+  return Array.isArray(entries) ? entries.filter((one) => typeof one === 'number') : []
+}
+
+/** Words that are gone are as they should be only where an entry says so. */
+const textHolds = ({ text, salt, digest }: ChainedEntry, isErased: boolean): boolean =>
+  text === null || salt === null ? isErased && text === salt : textDigest(salt, text) === digest
+
+function headFindings({ head }: StoredChain, isSealed: boolean, walk: Walk, found: readonly Finding[]): Finding[] {
+  if (!head) return [finding('anchor', null, 'The newest hash, which is kept apart from the entries, is missing.')]
+  if (!isSealed) {
+    const why = head.seal === null ? 'has no seal' : 'does not have the seal of this service'
+    return [finding('anchor', null, `The newest hash ${why}: entries at the end may be missing or not ours.`)]
+  }
+  if (head.seq > walk.last) return missing(walk.last + 1, head.seq)
+  const isExplained = found.some(({ kind }) => kind !== 'inserted')
+  if (walk.links.includes(head.hash) || isExplained) return []
+  return [finding('anchor', null, 'The chain does not end with the newest hash that was kept apart from it.')]
+}
+
+function requestFindings(
+  { request, requestId }: StoredChain,
+  placed: readonly Placed[],
+  found: readonly Finding[],
+): Finding[] {
+  const because = (detail: string) => [finding('request', null, detail)]
+  // The chain of what is about no one request has the id of the tenant.
+  if (!request && placed.some(({ entry }) => entry.tenantId === requestId)) return []
+  if (!request) return because('The request itself is gone.')
+  const { body, version, status, tenantId } = request
+  const columns = { requestId, version, status, tenantId }
+  if (Object.entries(columns).some(([name, value]) => body[name] !== value))
+    return because('The columns of the request do not say what the request says.')
+  const last = placed.findLast(({ entry }) => entry.after !== null && entry.version !== null)?.entry
+  if (!last || last.version === null || found.some(({ entry }) => entry === last.seq)) return []
+  const { seq, stateSalt, after } = last
+  if (version < last.version) return because(`The request is older than entry ${seq} says.`)
+  if (version === last.version)
+    return after === stateDigest(stateSalt ?? '', body) ? [] : because(`The request is not what entry ${seq} says.`)
+  // Attempts and looks are counted without an entry, and only while there is something to do or to find.
+  const followUp = isRecord(body['followUp']) ? body['followUp']['state'] : undefined
+  const isUnderWay =
+    status === 'queued' || status === 'provisioning' || (status === 'succeeded' && followUp !== 'announced')
+  const isExplained = isUnderWay || found.some(({ kind }) => kind === 'removed' || kind === 'anchor')
+  return isExplained ? [] : because(`The request was changed after entry ${seq}, which no entry tells.`)
+}
+
+const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

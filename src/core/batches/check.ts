@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { Actor } from '../shared/access.ts'
+import type { BatchOrder } from './batch.ts'
+import { refuseSitesOfApplications } from './batching.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Evaluation, Plan } from '../requests/plan.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { evaluate } from '../requests/evaluate.ts'
+import { namesOfPlan, requestPreview } from '../requests/request-preview.ts'
+import { resourceKind } from '../resources/resource.ts'
+
+/** What a row would be. */
+export const checkedRow = z.strictObject({
+  key: z.string(),
+  status: z.enum(['ok', 'refused']),
+  kind: resourceKind.optional(),
+  templateId: z.uuid().optional(),
+  names: requestPreview.shape.names.unwrap().optional(),
+  approvalRequired: z.boolean().optional(),
+  errors: requestPreview.shape.errors,
+})
+export type CheckedRow = z.output<typeof checkedRow>
+
+/** How many rows are looked at together: each asks the directory a few times. */
+const together = 6
+
+/** A dry run asks the directory some hundred times, so a person has one at a time in this process. */
+export function createBatchCheck(ports: Ports, settings: Settings) {
+  const busy = new Set<string>()
+  return async (actor: Actor, order: Pick<BatchOrder, 'resource' | 'rows'>): Promise<CheckedRow[]> => {
+    if (busy.has(actor.id))
+      throw new ProvisioningError('too-many-open-requests', 'A dry run of yours is under way. Wait for its answer.')
+    busy.add(actor.id)
+    try {
+      return await checkBatch(ports, settings, actor, order)
+    } finally {
+      busy.delete(actor.id)
+    }
+  }
+}
+
+/**
+ * What would become of each row, by the evaluation that its submission has, without writing anything. Rows that want the same name, or
+ * a number of the same count, are looked at once more in their order, each as if those before it were there.
+ */
+async function checkBatch(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  { resource, rows }: Pick<BatchOrder, 'resource' | 'rows'>,
+): Promise<CheckedRow[]> {
+  refuseSitesOfApplications(actor, { resource })
+  const earlier = earlierRows(ports)
+  const look = async ({ body, requestId }: { body: unknown; requestId: string }): Promise<Looked> => {
+    const { ports: seen, counted } = earlier.seenBy()
+    const asked = { settings, actor, requestId, isSubmission: false, crowded: false } as const
+    return { requestId, counted, evaluation: await evaluate({ ...asked, ports: seen }, resource, body) }
+  }
+  const given = rows.map(({ body }) => ({ body, requestId: randomUUID() }))
+  const alone = await inParallel(given, together, look)
+  const checked: CheckedRow[] = []
+  for (const [place, row] of rows.entries()) {
+    const first = alone[place]
+    const asked = given[place]
+    if (!first || !asked) throw new Error(`row ${place} was not looked at`)
+    const found = earlier.matterTo(first) ? await look(asked) : first
+    earlier.add(found)
+    checked.push(shown(row.key, found))
+  }
+  return checked
+}
+
+interface Looked {
+  readonly requestId: string
+  readonly evaluation: Evaluation
+  /** The counts of numbers that it looked at, each with the last number. */
+  readonly counted: ReadonlyMap<string, number>
+}
+
+/** The world as it would be when the rows before one were submitted. */
+function earlierRows(ports: Ports) {
+  const names = new Map<string, string>()
+  const numbers = new Map<string, number>()
+  const made = new Map<string, number>()
+
+  const seenBy = (): { ports: Ports; counted: Map<string, number> } => {
+    const counted = new Map<string, number>()
+    const { reservations, nameCounters, requests } = ports
+    const seen: Ports = {
+      ...ports,
+      reservations: {
+        ...reservations,
+        holder: async (tenantId, name) => names.get(name) ?? reservations.holder(tenantId, name),
+      },
+      nameCounters: {
+        ...nameCounters,
+        async last(tenantId, scope) {
+          const last = Math.max(numbers.get(scope) ?? 0, await nameCounters.last(tenantId, scope))
+          counted.set(scope, last)
+          return last
+        },
+      },
+      requests: {
+        ...requests,
+        // What somebody has open at a time is waited for, so it refuses no row.
+        countOfTemplate: async (query) =>
+          query.requesterId === undefined
+            ? Math.min(query.most, (await requests.countOfTemplate(query)) + (made.get(query.templateId) ?? 0))
+            : 0,
+      },
+    }
+    return { ports: seen, counted }
+  }
+  return {
+    seenBy,
+    matterTo: ({ evaluation, counted }: Looked): boolean =>
+      [...counted.keys()].some((scope) => numbers.has(scope)) || (evaluation.ok && isInTheWay(evaluation.plan, names)),
+    add({ evaluation, counted, requestId }: Looked): void {
+      if (!evaluation.ok) return
+      const { plan } = evaluation
+      for (const { name } of plan.names) names.set(name, requestId)
+      for (const [scope, last] of counted) numbers.set(scope, last + 1)
+      made.set(plan.template.id, (made.get(plan.template.id) ?? 0) + 1)
+    },
+  }
+}
+
+const isInTheWay = ({ names, template }: Plan, taken: ReadonlyMap<string, string>): boolean =>
+  template.quota.resources !== undefined || names.some(({ name }) => taken.has(name))
+
+function shown(key: string, { evaluation, requestId }: Looked): CheckedRow {
+  if (!evaluation.ok) return { key, status: 'refused', errors: evaluation.faults.map((one) => ({ ...one })) }
+  const { plan } = evaluation
+  const { kind, template, approvals } = plan
+  const approvalRequired = approvals.length > 0
+  const names = namesOfPlan(plan, requestId)
+  return { key, status: 'ok', kind, templateId: template.id, names, approvalRequired, errors: [] }
+}
+
+/** Does all of them, so many at a time; the first that fails ends it. */
+async function inParallel<T, R>(all: readonly T[], most: number, work: (one: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  const left = all.entries()
+  const hand = async (): Promise<void> => {
+    for (const [place, one] of left) results[place] = await work(one)
+  }
+  await Promise.all(Array.from({ length: Math.min(most, all.length) }, hand))
+  return results
+}

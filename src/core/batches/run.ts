@@ -1,0 +1,206 @@
+import type { Actor } from '../shared/access.ts'
+import { actorFor } from '../shared/caller.ts'
+import type { Batch, BatchReason, BatchRowStatus, RowProblem, WaitingRow } from './batch.ts'
+import { batchTurn, endBatch } from './batching.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { JobPayload } from '../shared/events.ts'
+import { isRecord } from '../requests/mailbox-kind.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { openFaults, quotaUse } from '../requests/quota.ts'
+import { templateOf } from '../requests/request-preview.ts'
+import { submit } from '../requests/submission.ts'
+
+/** What a turn of a batch knows of the attempt that it is. */
+export interface BatchAttempt {
+  readonly lastAttempt: boolean
+  readonly signal: AbortSignal
+  /** Told of a row that cannot be done for a reason which is ours. */
+  readonly report: (row: string, error: unknown) => void
+}
+
+/** So many rows a turn, so that one which fails again and again uses up only its own turn's attempts. */
+const rowsOfATurn = 20
+/** No row is begun after so long, in milliseconds: a third of what its job has, so that a slow directory gives up no batch. */
+const longestTurn = 60_000
+/** How long a batch that has to wait does so before it looks again, in milliseconds: longer, the longer nothing moved. */
+const looks = { least: 1000, most: 60_000, share: 1 / 4 } as const
+
+/** Why a row is not submitted now, and in how many milliseconds to try again. */
+interface Wait extends BatchReason {
+  readonly milliseconds: number
+}
+const outOfOrder = 'Microsoft 365, or the store, does not answer just now.'
+
+/**
+ * One turn of a batch: submits rows, in their order, until something has to be waited for, and orders the next turn. Each row's
+ * request, with what is said of the row, is one transaction under an id of its own, so this may be killed and run again at any
+ * point, also by two at once.
+ */
+export async function runBatch(
+  ports: Ports,
+  settings: Settings,
+  { batchId, turn }: JobPayload<'run-batch'>,
+  attempt: BatchAttempt,
+): Promise<void> {
+  const one = await ports.batches.find(batchId)
+  if (one?.status !== 'running') return
+  const rows = await ports.batches.waiting(batchId, rowsOfATurn)
+  let wait: Wait | undefined
+  let movedAt = one.updatedAt
+  const end = ports.clock.now().getTime() + longestTurn
+  for (const row of rows) {
+    attempt.signal.throwIfAborted()
+    if (ports.clock.now().getTime() > end) break
+    const came = await rowOf(ports, settings, { ...one, updatedAt: movedAt }, row, attempt)
+    if (came === 'ended') return
+    if (came !== 'done') {
+      wait = came
+      break
+    }
+    movedAt = ports.clock.now().toISOString()
+  }
+  await endTurn(ports, batchId, turn, wait)
+}
+
+/** Orders the next turn; a batch in which no row waits any more has finished. */
+function endTurn(ports: Ports, batchId: string, turn: number, wait: Wait | undefined): Promise<void> {
+  return ports.work.transaction(async () => {
+    const now = ports.clock.now()
+    const waitsFor = wait ? { code: wait.code, detail: wait.detail } : null
+    if (!(await ports.batches.change(batchId, { waitsFor }))) return
+    if ((await ports.batches.waiting(batchId, 1)).length === 0) {
+      const at = now.toISOString()
+      await ports.batches.change(batchId, { status: 'finished', updatedAt: at, endedAt: at })
+      return
+    }
+    const startAfter = wait && new Date(now.getTime() + wait.milliseconds)
+    await ports.jobs.enqueue([batchTurn(batchId, turn + 1, startAfter)])
+  })
+}
+
+/** A job of it was given up: what waits is not going to be done, and an admin finds the job among the dead letters. */
+export async function giveUpBatch(ports: Ports, batchId: string): Promise<void> {
+  const problem = { code: 'internal', detail: 'Something went wrong on our side. Please tell an admin.' }
+  await endBatch(ports, batchId, { status: 'stopped', problem })
+}
+
+/** What came of trying one row; `ended`: the batch did, so nothing more is to be done. */
+async function rowOf(
+  ports: Ports,
+  settings: Settings,
+  one: Batch,
+  row: WaitingRow,
+  attempt: BatchAttempt,
+): Promise<'done' | 'ended' | Wait> {
+  const { batchId, tenantId, requester, clientId } = one
+  let actor: Actor | undefined
+  try {
+    // Anew for each row: who may ask for nothing any more, or for less, is not served from what was.
+    actor = await actorFor(ports, settings, { tenantId, id: requester.id, clientId })
+    const waits = await turnOf(ports, settings, one, actor)
+    if (waits) return waits
+    await submitRow(ports, settings, one, row, actor)
+    return 'done'
+  } catch (error) {
+    if (error instanceof RowOver) return overOf(ports, batchId)
+    if (!(error instanceof ProvisioningError)) {
+      if (!attempt.lastAttempt) throw error
+      attempt.report(row.key, error)
+      return refused(ports, batchId, row, {
+        ...{ code: 'internal', detail: 'Something went wrong on our side. Please tell an admin.', errors: [] },
+      })
+    }
+    const { code, message: detail } = error
+    if (code === 'unavailable') return waiting(ports, one, { code, detail: outOfOrder }, 5)
+    if (!actor) {
+      await endBatch(ports, batchId, { status: 'stopped', problem: { code, detail } })
+      return 'ended'
+    }
+    if (code === 'too-many-open-requests') return waiting(ports, one, { code, detail })
+    const quota = await quotaWaitedFor(ports, settings, actor, row, error)
+    if (quota) return waiting(ports, one, quota)
+    return refused(ports, batchId, row, { code, detail, errors: error.faults.map((fault) => ({ ...fault })) })
+  }
+}
+
+/** What the limits of use say to one more submission: nothing, when it was counted. */
+async function turnOf(ports: Ports, settings: Settings, one: Batch, actor: Actor): Promise<Wait | undefined> {
+  // Looked at first, since a write that was counted is not given back.
+  const [full] = await openFaults(ports, settings, actor)
+  if (full) return waiting(ports, one, full)
+  const { taken, againInMilliseconds } = await ports.limitsOfUse.takeWrite(actor)
+  if (taken) return undefined
+  const detail = 'Rows are submitted as fast as the limits of use allow.'
+  return { code: 'rate-limited', detail, milliseconds: Math.min(looks.most, againInMilliseconds) }
+}
+
+async function submitRow(
+  ports: Ports,
+  settings: Settings,
+  { batchId, resource }: Batch,
+  { place, key, requestId, body }: WaitingRow,
+  actor: Actor,
+): Promise<void> {
+  let isMarked = false
+  const along = async () => {
+    await mark(ports, batchId, place, 'submitted')
+    isMarked = true
+  }
+  const from = { batchId, row: key }
+  await submit(ports, settings, actor, { requestId, resource, body, channel: 'rest', batch: from, along })
+  // One that was there already had nothing written along with it.
+  if (!isMarked) await mark(ports, batchId, place, 'submitted')
+}
+
+/** Thrown inside the transaction: the batch has ended, or the row was done, since it was looked at. */
+class RowOver extends Error {}
+
+/** A row that somebody else did meanwhile is done: whoever that was may be gone before the next one. */
+const overOf = async ({ batches }: Ports, batchId: string): Promise<'done' | 'ended'> =>
+  (await batches.find(batchId))?.status === 'running' ? 'done' : 'ended'
+
+/** The batch first, then the row: whoever ends a batch takes them in the same order. */
+const mark = (ports: Ports, batchId: string, place: number, to: BatchRowStatus, problem?: RowProblem): Promise<void> =>
+  ports.work.transaction(async () => {
+    const isRunning = await ports.batches.change(batchId, { updatedAt: ports.clock.now().toISOString() })
+    if (!isRunning || !(await ports.batches.settle(batchId, place, to, problem))) throw new RowOver()
+  })
+
+async function refused(
+  ports: Ports,
+  batchId: string,
+  { place }: WaitingRow,
+  problem: RowProblem,
+): Promise<'done' | 'ended'> {
+  try {
+    await mark(ports, batchId, place, 'refused', problem)
+    return 'done'
+  } catch (error) {
+    if (error instanceof RowOver) return overOf(ports, batchId)
+    throw error
+  }
+}
+
+/** How many requests of a template somebody may have open at a time: one that ends makes room, so it is waited for. */
+async function quotaWaitedFor(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  { body, requestId }: WaitingRow,
+  { faults }: ProvisioningError,
+): Promise<BatchReason | undefined> {
+  const [first] = faults
+  if (!first || !isRecord(body) || faults.some(({ code }) => code !== 'quota-reached')) return undefined
+  const inquiry = { ports, settings, actor, requestId, isSubmission: false, crowded: false } as const
+  const template = await templateOf(inquiry, body)
+  const { openPerPerson, resources } = template.quota
+  const { own, all } = await quotaUse({ ports, actor, but: [requestId] }, template)
+  const isOwn = own === openPerPerson && all !== resources
+  return isOwn ? { code: first.code, detail: first.detail } : undefined
+}
+
+function waiting(ports: Ports, { updatedAt }: Batch, { code, detail }: BatchReason, leastSeconds = 1): Wait {
+  const still = (ports.clock.now().getTime() - Date.parse(updatedAt)) * looks.share
+  const least = Math.max(looks.least, leastSeconds * 1000)
+  return { code, detail, milliseconds: Math.min(looks.most, Math.max(least, still)) }
+}

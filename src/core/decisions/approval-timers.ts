@@ -1,0 +1,225 @@
+import { type ApprovalStage, undecided, waitingFor } from '../approvals/stage.ts'
+import { type Due, dueOf, nextLook, outOfReach, reachBy, waitingStage, warned, withStage } from '../approvals/times.ts'
+import { asking } from '../approvals/approvers.ts'
+import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequester } from '../requests/change.ts'
+import { type Delegation, delegationsOf, realignment } from '../approvals/delegation.ts'
+import { havingDigest } from '../notifications/digest.ts'
+import { ProvisioningError, PutOff } from '../shared/errors.ts'
+import { type AuditAction, type AuditEntry, type JobOrder, type JobPayload, jobId, system } from '../shared/events.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { type Request, transition } from '../requests/request.ts'
+import type { Person } from '../resources/resource.ts'
+import { type Candidate, candidatesFor, withCandidates } from '../approvals/stand-ins.ts'
+
+/** Why a person without a chat cannot be told. */
+const noChat = 'NoChat'
+
+/** How long a look is put off for a directory that does not answer, in milliseconds. */
+const untilItAnswers = 60_000
+/**
+ * Looks after a stage that waits: reminds, asks others in the place of those who do not decide or cannot be told, warns, and in the
+ * end expires the request; then orders the next look. All that was missed is made up for by the look that comes. Doing
+ * it twice is doing it once. Throws `PutOff` when the request moved on meanwhile, or when it has to be known who
+ * stands in and the directory does not say; all else is done then.
+ */
+export async function tendStage(ports: Ports, settings: Settings, order: JobPayload<'tend-approval'>): Promise<void> {
+  const { requestId, stage: number } = order
+  const request = await ports.requests.find(requestId)
+  const stage = waitingStage(request, number)
+  if (!request || !stage) return
+  const at = ports.clock.now().toISOString()
+  const { unheard, candidates, away, inDigest, trouble } = await findOut(ports, settings, request, stage, at)
+  const hasMoved = await ports.work.transaction(async () => {
+    const now = await ports.requests.lock(requestId)
+    // What was found out is about a request that is not there any more.
+    if (now?.version !== request.version) return true
+    const due = dueOf(stage, at)
+    const facts = { due: trouble ? { ...due, escalate: false } : due, unheard, candidates, inDigest, at }
+    const tended = tend(request, stage, facts)
+    if (tended) await changeRequest(ports, settings, requestId, () => tended)
+    const aligned = realignment(tended?.request ?? request, away, at)
+    if (aligned) await changeRequest(ports, settings, requestId, () => aligned)
+    const after = waitingStage(aligned?.request ?? tended?.request ?? request, number)
+    if (after) await ports.jobs.enqueue(nextOf(request, after, at, !tended && !aligned))
+    return false
+  })
+  if (hasMoved) throw new PutOff('the request moved on while it was looked at', 500)
+  if (trouble) throw trouble
+}
+
+/** A look that comes a little early finds nothing to do, and another has to come at the same moment. */
+const early = 60_000
+function nextOf(request: Request, stage: ApprovalStage, at: string, isIdle: boolean): JobOrder[] {
+  const next = nextLook(stage, at)
+  const isEarly = isIdle && next !== undefined && Date.parse(next) - Date.parse(at) < early
+  return stageLook(request, stage, next, isEarly ? at : '')
+}
+
+interface FoundOut {
+  readonly unheard: readonly Person[]
+  readonly candidates: readonly Candidate[]
+  readonly away: readonly Delegation[]
+  /** Who finds it in their summary of the day, and needs no reminder of its own. */
+  readonly inDigest: ReadonlySet<string>
+  /** Why it is not known who could be asked too. */
+  readonly trouble?: PutOff
+}
+
+/** All that a look has to know beside the request. */
+async function findOut(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  stage: ApprovalStage,
+  at: string,
+): Promise<FoundOut> {
+  const due = dueOf(stage, at)
+  const unheard = due.expire ? [] : await withoutChat(ports, request, stage, at)
+  const away = await delegationsOf(ports, request, at)
+  const known = withUnreachable(stage, unheard, at)
+  const silent = due.expire ? [] : due.escalate ? undecided(known) : outOfReach(known)
+  const unreachable = new Set(known.unreachable?.map(({ person }) => person.id))
+  const reminded = waitingFor([stage]).filter(({ id }) => due.remind && !unreachable.has(id))
+  const inDigest = await havingDigest(
+    ports,
+    settings,
+    request.tenantId,
+    reminded.map(({ id }) => id),
+  )
+  if (silent.length === 0) return { unheard, candidates: [], away, inDigest }
+  try {
+    const candidates = await asking(() => candidatesFor(ports, settings, request, known, silent))
+    return { unheard, candidates, away, inDigest }
+  } catch (error) {
+    if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
+    const trouble = new PutOff('the directory does not say who stands in', untilItAnswers, error)
+    return { unheard, candidates: [], away, inDigest, trouble }
+  }
+}
+
+interface Facts {
+  readonly due: Due
+  readonly unheard: readonly Person[]
+  readonly candidates: readonly Candidate[]
+  readonly inDigest: ReadonlySet<string>
+  readonly at: string
+}
+
+/** What a look comes to; undefined when nothing is to be done. Pure. */
+export function tend(
+  request: Request,
+  stage: ApprovalStage,
+  { due, unheard, candidates, inDigest, at }: Facts,
+): Change | undefined {
+  if (due.expire) {
+    const ended = transition(request, 'expired', at)
+    const data = { stage: stage.stage, waitedFor: waitingFor([stage]) }
+    return { request: ended, audit: [entry(ended, system, 'expired', { data })], jobs: [tellRequester(ended)] }
+  }
+  const reached = withUnreachable(stage, unheard, at)
+  const asked = withCandidates(reached, candidates, due.escalate ? 'escalated' : 'unreachable', at)
+  const timed = due.warn ? warned(asked, at) : asked
+  const waiting = waitingFor([stage])
+  const byCard = due.warn ? waiting : waiting.filter(({ id }) => !inDigest.has(id))
+  const next: ApprovalStage = {
+    ...timed,
+    ...(due.escalate && { escalatedAt: at }),
+    ...(due.remind && {
+      reminders: [
+        ...(asked.reminders ?? []),
+        { at, by: null, ...(byCard.length === 0 && { inDigest: true as const }) },
+      ],
+    }),
+  }
+  const after = { ...withStage(request, next), updatedAt: at }
+  const told = toldOf(after, stage, next, candidates, due, byCard)
+  if (told.length === 0) return undefined
+  const isHelpless = due.escalate && candidates.length === 0
+  const jobs = [
+    ...askApprovers(after),
+    ...(due.remind || due.warn ? remindApprovers(after, next, byCard) : []),
+    ...(due.warn ? [warnRequester(after, next)] : []),
+    ...(reached === stage ? [] : [tellAdminsOfStage(after, 'unreachable')]),
+    ...(isHelpless ? [tellAdminsOfStage(after, `escalated:${stage.stage}`)] : []),
+  ]
+  return { request: after, audit: told, jobs }
+}
+
+/** One line for each thing that was done. */
+function toldOf(
+  request: Request,
+  before: ApprovalStage,
+  { stage, unreachable = [], times }: ApprovalStage,
+  candidates: readonly Candidate[],
+  due: Due,
+  byCard: readonly Person[],
+): AuditEntry[] {
+  const said = (action: AuditAction, data: Record<string, unknown>): AuditEntry =>
+    entry(request, system, action, { data: { stage, ...data } })
+  const people = waitingFor([before])
+  const inDigest = people.filter((person) => !byCard.includes(person))
+  const known = new Set(before.unreachable?.map(({ person }) => person.id))
+  const lost = unreachable.filter(({ person }) => !known.has(person.id))
+  const asked = [...new Map(candidates.map(({ person, as }) => [person.id, { ...person, as }])).values()]
+  return [
+    ...lost.map(({ person, why }) => said('not-told', { person, card: `approval:${stage}`, why })),
+    ...(due.escalate || asked.length > 0
+      ? [said('escalated', { why: due.escalate ? 'time' : 'unreachable', to: asked })]
+      : []),
+    ...(due.remind ? [said('reminded', { people: byCard, ...(inDigest.length > 0 && { inDigest }) })] : []),
+    ...(due.warn ? [said('warned', { people, expiresAt: times?.expiresAt })] : []),
+  ]
+}
+
+/** Those asked who have no chat with the bot that is open, although they had their time, and of whom it was not noted. */
+async function withoutChat(ports: Ports, request: Request, stage: ApprovalStage, at: string): Promise<Person[]> {
+  const known = new Set(stage.unreachable?.map(({ person }) => person.id))
+  const hadTime = (id: string): boolean => (reachBy(stage, id) ?? at) <= at
+  const asked = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))
+  const chats = await Promise.all(asked.map(({ id }) => ports.conversations.ofPerson(request.tenantId, id)))
+  return asked.filter((_, index) => chats[index] === undefined || chats[index].closed !== undefined)
+}
+
+/** A stage that knows who cannot be told; the same value when it did. */
+export function withUnreachable(
+  stage: ApprovalStage,
+  people: readonly Person[],
+  at: string,
+  why: string = noChat,
+): ApprovalStage {
+  const known = new Set(stage.unreachable?.map(({ person }) => person.id))
+  const added = people.filter(({ id }) => !known.has(id)).map((person) => ({ person, why, at }))
+  return added.length === 0 ? stage : { ...stage, unreachable: [...(stage.unreachable ?? []), ...added] }
+}
+
+/** One more card for each of these whose decision is waited for. It can be decided on like the first one. */
+export function remindApprovers(
+  { requestId }: Request,
+  stage: ApprovalStage,
+  people: readonly Person[] = waitingFor([stage]),
+): JobOrder[] {
+  const { reminders = [], reassigned = [], warnedAt } = stage
+  const count = reminders.length + reassigned.length + (warnedAt === undefined ? 0 : 1)
+  const card = `reminder:${stage.stage}:${count}` as const
+  return people.map(({ id }) => ({
+    name: 'notify',
+    payload: { v: 1, requestId, personId: id, card },
+    id: jobId('notify', requestId, id, card),
+  }))
+}
+
+function warnRequester({ requestId, requester }: Request, { stage }: ApprovalStage): JobOrder {
+  const card = `warning:${stage}` as const
+  return {
+    name: 'notify',
+    payload: { v: 1, requestId, personId: requester.id, card },
+    id: jobId('notify', requestId, requester.id, card),
+  }
+}
+
+/** Their status card of the request tells it; `why` is told once. */
+const tellAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({
+  name: 'notify-admins',
+  payload: { v: 1, requestId, card: 'status' },
+  id: jobId(why, requestId),
+})

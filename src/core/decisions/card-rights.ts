@@ -1,0 +1,90 @@
+import { actorFor } from '../shared/caller.ts'
+import { everAsked } from '../approvals/stage.ts'
+import { asking } from '../approvals/approvers.ts'
+import type { SentCard } from '../requests/chat-ports.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import { type CardKey, isForApprover } from '../shared/events.ts'
+import { isStillAsked } from '../approvals/membership.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Request } from '../requests/request.ts'
+
+/** What a card needed its person to be, and they no longer are. */
+export type LostRight = 'admin' | 'approver'
+
+type CardOf = Pick<SentCard, 'personId' | 'key'>
+
+/**
+ * The right that a card of a request needs and its person has lost; undefined if they may see the card. The directory is asked
+ * only about admins, and about approvers who were found through a group. Throws `unavailable` while it does not answer: then
+ * nobody knows, and nothing fresh is shown.
+ */
+export async function lostRight(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  { personId, key }: CardOf,
+): Promise<LostRight | undefined> {
+  const needs = rightFor(request, personId, key)
+  if (needs === 'admin') return (await isAdminStill(ports, settings, personId)) ? undefined : needs
+  if (needs === 'approver')
+    return (await asking(() => isApproverStill(ports, settings, request, personId))) ? undefined : needs
+  return undefined
+}
+
+/** What a card needs its person to be; undefined for requesters, whose cards are about their own request. */
+function rightFor({ requester, approvals }: Request, personId: string, key: CardKey): LostRight | undefined {
+  if (key.startsWith('stuck:') || key.startsWith('webhook:')) return 'admin'
+  if (personId === requester.id) return undefined
+  if (isForApprover(key)) return 'approver'
+  if (key.startsWith('outcome:')) return 'admin'
+  return everAsked(approvals).some(({ id }) => id === personId) ? 'approver' : 'admin'
+}
+
+/** Whether somebody is an admin now: an account of our own that can sign in. Throws `unavailable`. */
+export async function isAdminStill(ports: Ports, settings: Settings, personId: string): Promise<boolean> {
+  try {
+    return (await actorFor(ports, settings, { tenantId: settings.tenantId, id: personId })).isAdmin
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'forbidden') return false
+    throw error
+  }
+}
+
+/** False for people who were asked only through groups, or as admins, and who left all of these before they decided. */
+async function isApproverStill(
+  ports: Ports,
+  settings: Settings,
+  { approvals }: Request,
+  personId: string,
+): Promise<boolean> {
+  const asked = approvals.filter(({ approvers, standIns = [] }) =>
+    [...approvers, ...standIns.map(({ person }) => person)].some(({ id }) => id === personId),
+  )
+  if (asked.length === 0) return true
+  for (const { decisions, membership, standIns = [] } of asked) {
+    if (decisions.some(({ by }) => by.id === personId) || !membership?.people.includes(personId)) return true
+    // A delegate or manager decides for somebody else, whatever groups they are in themselves.
+    if (standIns.some(({ person, by, as }) => person.id === personId && (by !== undefined || as === 'manager')))
+      return true
+    if (await isStillAsked(ports, settings, membership, personId, { anew: false })) return true
+  }
+  return false
+}
+
+/**
+ * Takes a card that was clicked off the list of those kept up to date, if its person has lost the right that it needed; then
+ * says which.
+ */
+export async function withdrawClicked(
+  ports: Ports,
+  settings: Settings,
+  { requestId, personId, activityId }: { requestId: string; personId: string; activityId: string },
+): Promise<LostRight | undefined> {
+  const request = await ports.requests.find(requestId)
+  const known = request ? await ports.sentCards.ofRequest(requestId) : []
+  const card = known.find((one) => one.personId === personId && one.activityId === activityId)
+  if (!request || !card) return undefined
+  const lost = await lostRight(ports, settings, request, card)
+  if (lost) await ports.sentCards.put({ ...card, state: 'withdrawn' })
+  return lost
+}

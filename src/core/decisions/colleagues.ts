@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { type Account, mayTakePart } from '../approvals/approval.ts'
+import { asking } from '../approvals/approvers.ts'
+import type { Ports } from '../shared/ports.ts'
+import type { Person } from '../resources/resource.ts'
+
+/**
+ * People of the organisation who can decide here, by what somebody typed of them: an object id, a sign-in name, a mail address or the
+ * beginning of a name. Several are in no order that means anything; ten at most.
+ */
+export async function findColleagues({ directory }: Pick<Ports, 'directory'>, typed: string): Promise<Person[]> {
+  const text = typed.trim()
+  if (text === '') return []
+  const found = await asking(() => lookUp(directory, text))
+  return found
+    .filter(mayTakePart)
+    .map(({ id, displayName, userPrincipalName }) => ({ id, displayName, userPrincipalName }))
+}
+
+async function lookUp(directory: Ports['directory'], text: string): Promise<Account[]> {
+  if (!z.uuid().safeParse(text).success) return directory.findPeople(text)
+  const person = await directory.person(text)
+  return person ? [person] : []
+}

@@ -1,0 +1,237 @@
+import { type Actor, authorize, notFound } from '../shared/access.ts'
+import { alreadyDecided, decide, lastDecision } from '../approvals/approval.ts'
+import { type Decision, openStage, voicesOf } from '../approvals/stage.ts'
+import { attentionOf } from '../requests/attention.ts'
+import { type Change, changeRequest, entry, followUpLook, jobsOfQueued, tellAdmins, tellRequester } from '../requests/change.ts'
+import { checkSteps } from '../resources/check.ts'
+import type { Delegation } from '../approvals/delegation.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import { type JobOrder, jobId } from '../shared/events.ts'
+import { jobsOfOpenStage, toldOfOpenStage, withOpenStage } from '../requests/open-stage.ts'
+import { ownReassigned, refuseAlone } from '../approvals/own-reassignment.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import {
+  isForMailbox,
+  isTerminal,
+  type Request,
+  type RequestState,
+  type RequestStep,
+  referenceOf,
+  transition,
+} from '../requests/request.ts'
+import type { Person } from '../resources/resource.ts'
+
+/** The longest comment, in characters. */
+export const longestComment = 500
+
+/**
+ * `attempt` names the call that asks for it. Whoever got no answer repeats the call, and what was done then is not done, nor
+ * refused, again: the request is given as it is now. The same decision by another call is another decision.
+ */
+export type Verb = (
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  comment?: string,
+  attempt?: string,
+) => Promise<Request>
+
+/** What is found out before a decision, since nothing is asked in a transaction. */
+export interface Beforehand {
+  /** Those of whom the directory says that they are no approvers any more. */
+  readonly lapsed: readonly string[]
+  /** Who of those asked next is away. */
+  readonly away: readonly Delegation[]
+  /** The stage that whoever decides was asked about: a second click on its card decides no other one. */
+  readonly stage?: number | undefined
+  /** The other admins, where the actor has reassigned something of the request; undefined: they were not looked up. */
+  readonly otherAdmins?: readonly Person[] | undefined
+}
+export type Decide = (...asked: [...Parameters<Verb>, beforehand?: Beforehand]) => Promise<Request>
+const nothing: Beforehand = { lapsed: [], away: [] }
+
+/** Records an approval; the last one that is needed queues the request. */
+export const approve: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
+    decided(request, settings, actor, { decision: 'approved', comment, at }, beforehand),
+  )
+
+/** Records a rejection, which ends the request. The comment is required: the requester will read it. */
+export const reject: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+    authorize(actor, 'request.decide', request)
+    const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
+    if (comment.trim() === '' && openStage(request.approvals) && isOpen) {
+      throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
+        faults: [{ pointer: '/comment', code: 'required', detail: 'A rejection needs a comment.' }],
+      })
+    }
+    return decided(request, settings, actor, { decision: 'rejected', comment: comment.trim(), at }, beforehand)
+  })
+
+/** Ends a request that has not begun to be made, or has failed. */
+export const cancel: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+    authorize(actor, 'request.cancel', request)
+    if (isTerminal(request.status))
+      throw new ProvisioningError(
+        'already-ended',
+        `${referenceOf(request)} has already ended: it is ${request.status}.`,
+      )
+    if (request.status === 'provisioning')
+      throw new ProvisioningError(
+        'illegal-transition',
+        `${referenceOf(request)} is being created and cannot be cancelled any more.`,
+      )
+    const { id, displayName, userPrincipalName } = actor
+    const cancelledBy = { id, displayName, userPrincipalName }
+    const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
+    const requester = actor.id === request.requester.id ? [] : [tellRequester(next)]
+    // What was made stays in the tenant, and nobody else will clear it away.
+    const admins = request.steps.some(({ status }) => status === 'done') ? [tellAdmins(next)] : []
+    const jobs = [...requester, ...admins]
+    return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
+  })
+
+/**
+ * Lets an admin go on with a request that stopped. A failed one is queued again and continues at the step that failed; of
+ * a ready check that found something wrong, at the steps that put it right. One that has stood still for too long, or is
+ * made and was not told of, gets its job anew, which is safe if the old one is only slow.
+ */
+export const retry: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
+  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+    authorize(actor, 'request.retry', request)
+    const job = isRetryable(request, new Date(at)) ? jobAnew(request, settings, at) : undefined
+    if (job)
+      return { request, audit: [entry({ ...request, updatedAt: at }, actor, 'restarted', { comment })], jobs: [job] }
+    // Also a request that waits for approval may become queued, but not by this.
+    if (request.status !== 'failed')
+      throw new ProvisioningError(
+        'illegal-transition',
+        `${referenceOf(request)} is ${request.status}; only a failed request, or one that stands still, can be tried again.`,
+      )
+    const mended = new Set<string>(request.checks.flatMap(({ name, ok }) => (ok ? [] : [checkSteps[name]])))
+    const steps = request.steps.map((step) =>
+      step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
+    )
+    const followUp = { state: 'none' as const }
+    const next = { ...transition(waitingAnew(request), 'queued', at), steps, checks: [], problem: null, followUp }
+    return { request: next, audit: [entry(next, actor, 'queued', { comment })], jobs: jobsOfQueued(next, settings) }
+  })
+
+/** Whether an admin can let a request go on: it failed, stands still, or is made and nobody was told. */
+export function isRetryable(request: Request, now: Date): boolean {
+  const mends = attentionOf(request, now)?.mends ?? []
+  return request.status === 'failed' || mends.some((mend) => mend === 'retry' || mend === 'look')
+}
+
+/** What should be under way, once more: the work, or a look whether it is there. None for one that failed. */
+function jobAnew(request: Request, settings: Settings, at: string): JobOrder | undefined {
+  const { requestId, status } = request
+  // Several clicks within a minute are one.
+  const id = jobId('restart', requestId, at.slice(0, 16))
+  if (status === 'queued' || status === 'provisioning') return { name: 'provision', payload: { v: 1, requestId }, id }
+  const look = status === 'succeeded' ? followUpLook(request, 0, settings) : undefined
+  return look && { ...look, id }
+}
+
+/** Without its first start: a step that has waited too long may wait anew. */
+const begunAnew = ({ name, attempts }: RequestStep): RequestStep => ({ name, status: 'pending', attempts })
+
+/** What was made is kept; whatever was waited for may take its time again. */
+function waitingAnew(request: Request): Request {
+  if (!isForMailbox(request)) return { ...request, progress: { ...request.progress, checkedSince: undefined } }
+  const anew = { checkedSince: undefined, heldSince: undefined, triedAgain: undefined }
+  return { ...request, progress: { ...request.progress, ...anew } }
+}
+
+/** The same as `changeRequest`, once for each attempt; of what is refused nothing is kept, so that it can be asked again. Throws `not-found`. */
+export async function changeOnce(
+  ports: Ports,
+  settings: Settings,
+  { requestId, attempt }: { requestId: string; attempt: string | undefined },
+  apply: (request: Request, at: string) => Change,
+): Promise<Request> {
+  const request = await ports.work.transaction(async () => {
+    if (attempt === undefined) return changeRequest(ports, settings, requestId, apply)
+    const before = await ports.requests.lock(requestId)
+    const said = before ? await ports.audit.timeline(requestId) : []
+    if (said.some((line) => line.attempt === attempt)) return before
+    return changeRequest(ports, settings, requestId, (now, at) => ofAttempt(attempt, apply(now, at)))
+  })
+  if (!request) throw notFound()
+  return request
+}
+
+/** What a person did is known by the call that asked for it. */
+const ofAttempt = (attempt: string, change: Change): Change => ({
+  ...change,
+  audit: change.audit.map((line) => ('id' in line.actor ? { ...line, attempt } : line)),
+})
+
+function decided(
+  request: Request,
+  settings: Settings,
+  actor: Actor,
+  { decision, comment, at }: { decision: Decision['decision']; comment: string; at: string },
+  beforehand: Beforehand,
+): Change {
+  const { away, stage } = beforehand
+  authorize(actor, 'request.decide', request)
+  if (request.status !== 'pendingApproval') throw ended(request)
+  if (isOver(request, stage)) throw alreadyDecided(request.approvals.filter((one) => one.stage === stage))
+  const { id, displayName, userPrincipalName } = actor
+  const { lapsed, ownReassignment } = withoutOwn(request, id, at, beforehand)
+  const given: Decision = {
+    ...{ by: { id, displayName, userPrincipalName }, decision, at },
+    ...(comment && { comment }),
+    ...(ownReassignment && { ownReassignment }),
+  }
+  const { stages, outcome } = decide(request.approvals, request.requester.id, given, lapsed)
+  const withDecision = { ...request, approvals: stages, updatedAt: at }
+  const { insteadOf } = lastDecision(stages) ?? {}
+  const data = { ...(insteadOf && { insteadOf }), ...(ownReassignment && { ownReassignment }) }
+  const said = entry(withDecision, actor, decision, { comment, ...(Object.keys(data).length > 0 && { data }) })
+  if (outcome === 'waiting') return { request: withDecision, audit: [said] }
+  if (outcome === 'next-stage') {
+    const begun = withOpenStage(withDecision, settings, away, at)
+    return { request: begun, audit: [said, ...toldOfOpenStage(begun)], jobs: jobsOfOpenStage(begun) }
+  }
+  const next = transition(withDecision, outcome === 'approved' ? 'queued' : 'rejected', at)
+  if (outcome === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
+  return { request: next, audit: [said, entry(next, { kind: 'system' }, 'queued')], jobs: jobsOfQueued(next, settings) }
+}
+
+/**
+ * What somebody has reassigned to themselves counts with no other admin only, and marks the decision. Where there are others it
+ * does not count; throws `second-admin-needed` if nothing else is left to decide by.
+ */
+function withoutOwn(
+  { approvals }: Request,
+  personId: string,
+  at: string,
+  { lapsed, otherAdmins }: Beforehand,
+): { readonly lapsed: readonly string[]; readonly ownReassignment?: true } {
+  const open = openStage(approvals)
+  const own = open ? ownReassigned(open, personId, at).filter(({ id }) => !lapsed.includes(id)) : []
+  if (!open || own.length === 0) return { lapsed }
+  if (otherAdmins?.length === 0) return { lapsed, ownReassignment: true }
+  const refused = [...lapsed, ...own.map(({ id }) => id)]
+  if (voicesOf(open, personId, at).every(({ id }) => refused.includes(id))) refuseAlone(otherAdmins)
+  return { lapsed: refused }
+}
+
+/** Whether the stage that somebody was asked about has been decided, and another one's turn has come. */
+const isOver = ({ approvals }: Request, stage: number | undefined): boolean =>
+  stage !== undefined && stage < (openStage(approvals)?.stage ?? 0)
+
+/** Why a decision comes too late: somebody decided, or the request ended without one. */
+export function ended(request: Request): ProvisioningError {
+  const withoutDecision: readonly RequestState[] = ['cancelled', 'expired']
+  if (!withoutDecision.includes(request.status)) return alreadyDecided(request.approvals)
+  return new ProvisioningError(
+    'already-ended',
+    `${referenceOf(request)} is ${request.status}; there is nothing left to decide.`,
+  )
+}

@@ -1,0 +1,51 @@
+import { type Actor, authorize } from '../shared/access.ts'
+import { openStage, waitingFor } from '../approvals/stage.ts'
+import { withStage } from '../approvals/times.ts'
+import { entry } from '../requests/change.ts'
+import { changeOnce } from './decision.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { type Request, referenceOf } from '../requests/request.ts'
+import { remindApprovers } from './approval-timers.ts'
+
+const dayMilliseconds = 86_400_000
+
+/** When a request may be nudged: at once, or a day after those who have not decided were last reminded, by anybody. */
+export function nudgeFrom(request: Request): string | undefined {
+  const last = openStage(request.approvals)?.reminders?.findLast(({ inDigest }) => !inDigest)?.at
+  return last === undefined ? undefined : new Date(Date.parse(last) + dayMilliseconds).toISOString()
+}
+
+/**
+ * Reminds those who have not decided, once a day at most; a repeat of the same `attempt` does so no second time. Refuses as
+ * `already-ended` or `nudged-already`.
+ */
+export function nudge(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  attempt?: string,
+): Promise<Request> {
+  return changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+    authorize(actor, 'request.nudge', request)
+    const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+    if (!stage)
+      throw new ProvisioningError('already-ended', `${referenceOf(request)} waits for nobody's decision any more.`)
+    const from = nudgeFrom(request)
+    if (from !== undefined && from > at)
+      throw new ProvisioningError(
+        'nudged-already',
+        `They were reminded within the last 24 hours. From ${from} on they can be reminded again.`,
+        {
+          context: { at: from },
+        },
+      )
+    const { id, displayName, userPrincipalName } = actor
+    const reminders = [...(stage.reminders ?? []), { at, by: { id, displayName, userPrincipalName } }]
+    const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }
+    const data = { stage: stage.stage, people: waitingFor(request.approvals) }
+    const audit = [entry(next, actor, 'reminded', { data })]
+    return { request: next, audit, jobs: remindApprovers(next, { ...stage, reminders }) }
+  })
+}

@@ -1,0 +1,85 @@
+import { type Actor, authorize } from '../shared/access.ts'
+import { alreadyDecided, lastDecision } from '../approvals/approval.ts'
+import { type ApprovalStage, type Decision, isApproved, openStage, waitingFor } from '../approvals/stage.ts'
+import { type Change, entry, jobsOfQueued, tellRequester } from '../requests/change.ts'
+import { changeOnce, ended, longestComment } from './decision.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import { system } from '../shared/events.ts'
+import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from '../approvals/own-reassignment.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { type Request, referenceOf, transition } from '../requests/request.ts'
+
+/** What an admin decides over the heads of the approvers, and why: everybody who may read the request reads it. */
+export interface Override {
+  readonly decision: Decision['decision']
+  readonly comment: string
+}
+
+/**
+ * Decides a request that waits, over the heads of its approvers. An approval decides every stage that is open or still to come; a
+ * rejection ends the request. Each decision is marked as an override. Throws `self-approval` of one's own request,
+ * `second-admin-needed` of what the admin has reassigned to themselves,
+ * `comment-required` without a reason, and `already-decided` or `already-ended` of what does not wait. A repeat of the same
+ * `attempt` is given the request as it is now.
+ */
+export async function override(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  { decision, comment }: Override,
+  attempt?: string,
+): Promise<Request> {
+  const seen = await ports.requests.find(requestId)
+  const isLookedUp = seen?.status === 'pendingApproval' && hasReassigned(seen.approvals, actor.id)
+  const others = isLookedUp ? await otherAdmins(ports, settings, seen, actor.id) : undefined
+  return changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+    authorize(actor, 'request.override', request)
+    refuseOverride(request, actor)
+    const isOwn = overridesOwn(request.approvals, actor.id, at)
+    if (isOwn) refuseAlone(others)
+    const why = comment.trim().slice(0, longestComment)
+    if (why === '') throw withoutReason()
+    const { id, displayName, userPrincipalName } = actor
+    const by = { id, displayName, userPrincipalName }
+    const given: Decision = {
+      ...{ by, decision, at, comment: why, override: true },
+      ...(isOwn && { ownReassignment: true }),
+    }
+    return overridden(request, settings, given)
+  })
+}
+
+/** Throws where an admin cannot decide over the heads of the approvers: it is their own, or does not wait. */
+export function refuseOverride(request: Request, actor: Actor): void {
+  if (request.requester.id === actor.id)
+    throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
+  if (request.status === 'pendingApproval') return
+  if (request.status === 'cancelled' || request.status === 'expired') throw ended(request)
+  if (lastDecision(request.approvals)) throw alreadyDecided(request.approvals)
+  throw new ProvisioningError('illegal-transition', `${referenceOf(request)} waits for nobody's approval.`)
+}
+
+const withoutReason = () =>
+  new ProvisioningError('comment-required', 'Please say why you decide it over the heads of the approvers.', {
+    faults: [{ pointer: '/comment', code: 'required', detail: 'An override needs a reason.' }],
+  })
+
+function overridden(request: Request, settings: Settings, given: Decision): Change {
+  const { decision, at, by, comment = '' } = given
+  const open = openStage(request.approvals)
+  const isMeant = (stage: ApprovalStage): boolean =>
+    decision === 'approved' ? !isApproved(stage) : stage.stage === open?.stage
+  const approvals = request.approvals.map((stage) =>
+    isMeant(stage) ? { ...stage, decisions: [...stage.decisions, given] } : stage,
+  )
+  const decided = { ...request, approvals, updatedAt: at }
+  const stages = request.approvals.filter(isMeant).map(({ stage }) => stage)
+  const { ownReassignment } = given
+  const waitedFor = waitingFor(request.approvals)
+  const data = { override: true, stages, waitedFor, ...(ownReassignment && { ownReassignment }) }
+  const said = entry(decided, by, decision, { comment, data })
+  const next = transition(decided, decision === 'approved' ? 'queued' : 'rejected', at)
+  if (decision === 'rejected') return { request: next, audit: [said], jobs: [tellRequester(next)] }
+  return { request: next, audit: [said, entry(next, system, 'queued')], jobs: jobsOfQueued(next, settings) }
+}

@@ -1,0 +1,175 @@
+import { type Actor, authorize, notFound } from '../shared/access.ts'
+import { type ApprovalStage, openStage, undecided } from '../approvals/stage.ts'
+import { nextLook, withStage } from '../approvals/times.ts'
+import { asking } from '../approvals/approvers.ts'
+import { askApprovers, type Change, changeRequest, entry, stageLook } from '../requests/change.ts'
+import { changeOnce, ended, longestComment } from './decision.ts'
+import { colleagueOf, delegationsOf, realignment } from '../approvals/delegation.ts'
+import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
+import { lapsedOf } from '../approvals/membership.ts'
+import { otherAdmins } from '../approvals/own-reassignment.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Request } from '../requests/request.ts'
+import type { Person } from '../resources/resource.ts'
+import { remindApprovers } from './approval-timers.ts'
+import { fault } from '../shared/validation.ts'
+
+/** Who is asked instead; `from` is left out where it can only be one: the approver who gives it away, or the only one who has not decided. */
+export interface Reassignment {
+  readonly to: string
+  readonly from?: string | undefined
+  readonly comment?: string | undefined
+}
+
+/**
+ * Asks somebody else in the place of an approver who has not decided, who decides no more then. An approver gives away their own
+ * part; an admin anybody's, but not of their own request. A repeat of the same `attempt` is given the request as it is now. Refuses as
+ * `validation-failed` at `/to` or `/from`.
+ */
+export async function reassign(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  asked: Reassignment,
+  attempt?: string,
+): Promise<Request> {
+  const seen = await ports.requests.find(requestId)
+  if (!seen) throw notFound()
+  authorize(actor, 'request.reassign', seen)
+  refuseOwn(seen, actor)
+  await refuseLapsed(ports, settings, seen, actor)
+  const faults: Fault[] = []
+  const to = await asking(() => colleagueOf(ports, { id: '' }, asked.to, faults))
+  if (!to || faults.length > 0) return refuseFields(faults)
+  const isAlone = !actor.isAdmin || (await otherAdmins(ports, settings, seen, actor.id)).length === 0
+  const number = openStage(seen.approvals)?.stage ?? 1
+  const hasCard = (await ports.sentCards.find(requestId, to.id, `approval:${number}`)) !== undefined
+  const request = await changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
+    reassigned(request, actor, { ...asked, to, hasCard, isAlone }, at),
+  )
+  await align(ports, settings, request)
+  return request
+}
+
+/** Whoever asks for something does not choose who decides it. */
+function refuseOwn({ requester }: Request, actor: Actor): void {
+  if (requester.id === actor.id)
+    throw new ProvisioningError(
+      'self-approval',
+      'You asked for this yourself, so another admin has to choose who decides it.',
+    )
+}
+
+/** Whoever decides no more, since they left the group that was asked, gives nothing away either. */
+async function refuseLapsed(ports: Ports, settings: Settings, request: Request, actor: Actor): Promise<void> {
+  if (actor.isAdmin || request.status !== 'pendingApproval') return
+  const at = ports.clock.now().toISOString()
+  const lapsed = await asking(() => lapsedOf(ports, settings, request, actor.id, at))
+  if (lapsed.includes(actor.id))
+    throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
+}
+
+/** `hasCard`: from when they were asked before. `isAlone`: there is no other admin, or none is needed. */
+interface ReassignedTo {
+  readonly to: Person
+  readonly hasCard: boolean
+  readonly isAlone: boolean
+}
+
+function reassigned(
+  request: Request,
+  actor: Actor,
+  { to, from, comment = '', hasCard, isAlone }: Omit<Reassignment, 'to'> & ReassignedTo,
+  at: string,
+): Change {
+  authorize(actor, 'request.reassign', request)
+  if (request.status !== 'pendingApproval') throw ended(request)
+  const stage = openStage(request.approvals)
+  if (!stage) throw ended(request)
+  const given = givenAway(stage, actor, from)
+  if (to.id === request.requester.id)
+    refuseFields([fault('/to', 'asked-for-it', `${to.displayName} asked for it. Please choose somebody else.`)])
+  if (stage.approvers.some(({ id }) => id === to.id))
+    refuseFields([fault('/to', 'already-asked', `${to.displayName} is asked already. Please choose somebody else.`)])
+  if (stage.decisions.some(({ by }) => by.id === to.id))
+    refuseFields([fault('/to', 'already-asked', `${to.displayName} has decided already. Please choose somebody else.`)])
+  const { id, displayName, userPrincipalName } = actor
+  const by = { id, displayName, userPrincipalName }
+  const said = comment.trim().slice(0, longestComment)
+  const needsSecondAdmin = !isAlone && given.id !== by.id
+  const record = {
+    ...{ from: [given], to, by, at },
+    ...(said && { comment: said }),
+    ...(needsSecondAdmin && { needsSecondAdmin: true as const }),
+  }
+  const changed = inPlaceOf(stage, given, to, record)
+  const next = { ...withStage(request, changed), updatedAt: at }
+  const data = { stage: stage.stage, from: [given], to }
+  const audit = [entry(next, actor, 'reassigned', { comment: said, data })]
+  const jobs = [
+    ...askApprovers(next),
+    // Who was asked before has a card from then, which comes to life far up in their chat: nobody would see that.
+    ...(hasCard ? remindApprovers(next, changed, [to]) : []),
+    ...stageLook(next, changed, nextLook(changed, at)),
+  ]
+  return { request: next, audit, jobs }
+}
+
+/** Whose part it is. */
+function givenAway(stage: ApprovalStage, actor: Actor, from: string | undefined): Person {
+  const open = undecided(stage)
+  const own = open.find(({ id }) => id === actor.id)
+  if (!actor.isAdmin) {
+    if (!own || (from !== undefined && from !== own.id))
+      throw new ProvisioningError('not-an-approver', 'You can give away only what waits for your own decision.')
+    return own
+  }
+  const only = open.length === 1 ? open[0] : own
+  const found = from === undefined ? only : open.find(({ id }) => id === from)
+  if (found) return found
+  const names = open.map(({ displayName }) => displayName).join(', ')
+  return refuseFields([
+    from === undefined
+      ? fault('/from', 'required', `Several people have not decided: ${names}. Please say in whose place.`)
+      : fault('/from', 'not-asked', `That person's decision is not waited for. It waits for: ${names}.`),
+  ])
+}
+
+/**
+ * The new approver is asked as a person, and nobody stands in for the former one any more. Where all have to approve they go on
+ * standing in for others; else their own word is all they have.
+ */
+function inPlaceOf(
+  stage: ApprovalStage,
+  from: Person,
+  to: Person,
+  record: NonNullable<ApprovalStage['reassigned']>[number],
+): ApprovalStage {
+  const isFormer = ({ id }: Person): boolean => id === from.id
+  const standIns = (stage.standIns ?? [])
+    .map((one) => ({ ...one, insteadOf: one.insteadOf.filter((id) => id !== from.id) }))
+    .filter(({ insteadOf, person }) => insteadOf.length > 0 && (stage.rule === 'all' || person.id !== to.id))
+  const { standIns: _, ...bare } = stage
+  return {
+    ...bare,
+    approvers: stage.approvers.map((one) => (isFormer(one) ? to : one)),
+    reassigned: [...(stage.reassigned ?? []), record],
+    ...(standIns.length > 0 && { standIns }),
+    ...(stage.membership && {
+      membership: {
+        ...stage.membership,
+        people: stage.membership.people.filter((id) => id !== from.id && id !== to.id),
+      },
+    }),
+    ...(stage.unreachable && { unreachable: stage.unreachable.filter(({ person }) => !isFormer(person)) }),
+  }
+}
+
+/** Who is asked now may be away themselves. */
+async function align(ports: Ports, settings: Settings, request: Request): Promise<void> {
+  const at = ports.clock.now().toISOString()
+  const away = await delegationsOf(ports, request, at)
+  if (away.length === 0) return
+  await changeRequest(ports, settings, request.requestId, (now) => realignment(now, away, at))
+}

@@ -1,0 +1,102 @@
+import { openStage } from '../approvals/stage.ts'
+import { withStage } from '../approvals/times.ts'
+import { changeRequest, entry } from '../requests/change.ts'
+import type { ChatRefusal, Conversation } from '../requests/chat-ports.ts'
+import { type CardKey, isForApprover, type JobOrder, jobId, system } from '../shared/events.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Request } from '../requests/request.ts'
+import type { Person } from '../resources/resource.ts'
+import { withUnreachable } from './approval-timers.ts'
+
+/** What the timeline says when somebody could not be told; `data` is `{person, card, why}`. */
+export const notTold = 'not-told'
+
+/**
+ * Notes that a person's chat does not take a card: the chat is sent nothing more until the person comes back to us, and the
+ * request's timeline says who was not told of what. Of an approver, whom the request may wait for in vain, the stage says so too, the admins
+ * are told, once a request, and somebody else is looked for at once. Noting it twice is noting it once.
+ */
+export async function couldNotTell(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  conversation: Conversation,
+  key: CardKey,
+  { why, closed }: Pick<ChatRefusal, 'why' | 'closed'>,
+): Promise<void> {
+  const { requestId } = request
+  const { personId } = conversation
+  const at = ports.clock.now()
+  await ports.work.transaction(async () => {
+    if (closed) await ports.conversations.close(conversation, why, at)
+    await ports.sentCards.remove(requestId, personId, key)
+    const person = personIn(request, personId)
+    if (!person || (await isNoted(ports, requestId, personId, key))) return
+    const data = { person, card: key, why }
+    if (isForApprover(key) && (await noteApprover(ports, settings, request, person, data))) return
+    const said = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
+    await ports.audit.append([said], { version: request.version })
+  })
+}
+
+/** True when the stage waits for them: then it says that they cannot be told, and what follows is on its way. */
+async function noteApprover(
+  ports: Ports,
+  settings: Settings,
+  { requestId }: Request,
+  person: Person,
+  data: { card: CardKey; why: string },
+): Promise<boolean> {
+  let isNoted = false
+  await changeRequest(ports, settings, requestId, (request, at) => {
+    const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+    const next = stage && withUnreachable(stage, [person], at, data.why)
+    if (!stage || !next || next === stage) return undefined
+    isNoted = true
+    const changed = { ...withStage(request, next), updatedAt: at }
+    const said = entry(changed, system, notTold, { data: { ...data, person, stage: stage.stage } })
+    const jobs: JobOrder[] = [
+      { name: 'notify-admins', payload: { v: 1, requestId, card: 'status' }, id: jobId('unreachable', requestId) },
+      {
+        name: 'tend-approval',
+        payload: { v: 1, requestId, stage: stage.stage },
+        // They may come back, and be lost once more.
+        id: jobId('tend-approval', requestId, stage.stage, person.id, at),
+      },
+    ]
+    return { request: changed, audit: [said], jobs }
+  })
+  return isNoted
+}
+
+/** Somebody of whom the stage says that they cannot be told has the card, in a chat that is open: they can. */
+export async function reached(ports: Ports, settings: Settings, request: Request, personId: string): Promise<void> {
+  const isLost = (one: Request): boolean =>
+    openStage(one.approvals)?.unreachable?.some(({ person }) => person.id === personId) ?? false
+  if (request.status !== 'pendingApproval' || !isLost(request)) return
+  await changeRequest(ports, settings, request.requestId, (now, at) => {
+    const stage = openStage(now.approvals)
+    const person = stage?.unreachable?.find((one) => one.person.id === personId)?.person
+    if (now.status !== 'pendingApproval' || !stage || !person) return undefined
+    const unreachable = stage.unreachable?.filter((one) => one.person.id !== personId) ?? []
+    const changed = { ...withStage(now, { ...stage, unreachable }), updatedAt: at }
+    return { request: changed, audit: [entry(changed, system, 'reached', { data: { stage: stage.stage, person } })] }
+  })
+}
+
+/** Requester or approver; an admin, who is nothing to the request, is only a matter of the log. */
+function personIn({ requester, approvals }: Request, id: string): Person | undefined {
+  const standIns = approvals.flatMap((stage) => stage.standIns ?? []).map(({ person }) => person)
+  const people = [requester, ...approvals.flatMap(({ approvers }) => approvers), ...standIns]
+  const person = people.find((one) => one.id === id)
+  return person && { id, displayName: person.displayName, userPrincipalName: person.userPrincipalName }
+}
+
+async function isNoted(ports: Ports, requestId: string, personId: string, key: CardKey): Promise<boolean> {
+  const timeline = await ports.audit.timeline(requestId)
+  return timeline.some(({ action, data }) => {
+    const person = data?.['person']
+    const sameCard = action === notTold && data?.['card'] === key
+    return sameCard && typeof person === 'object' && person !== null && 'id' in person && person.id === personId
+  })
+}

@@ -1,0 +1,159 @@
+import type { Actor } from '../shared/access.ts'
+import { comparedWithBasis } from '../requests/based-on.ts'
+import type { Draft } from './draft.ts'
+import { type Fault, ProvisioningError } from '../shared/errors.ts'
+import { bodyOfForm } from './form-values.ts'
+import { foreseenIn, lookAhead, type Outlook } from '../approvals/preview.ts'
+import type { NamePreview } from './name-preview.ts'
+import { isForMailboxPlan, type Plan, usableTemplate } from '../requests/plan.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { evaluate, resourceOf } from '../requests/evaluate.ts'
+import { read } from '../requests/reading.ts'
+import type { Request } from '../requests/request.ts'
+import type { BasedOn } from '../requests/basis.ts'
+import { candidatesFor, type SimilarResources, similarAmong } from '../naming/similar.ts'
+import type { Template } from '../templates/template.ts'
+import { fault } from '../shared/validation.ts'
+
+/** Where a draft stands, and what its card needs to show it. */
+export type DraftView =
+  | {
+      readonly step: 'details'
+      readonly draft: Draft
+      readonly template: Template
+      readonly faults: readonly Fault[]
+      /** What comes of its names, where somebody asked for that. */
+      readonly preview?: NamePreview
+      readonly outdated: boolean
+    }
+  | {
+      readonly step: 'review'
+      readonly draft: Draft
+      readonly plan: Plan
+      /** What the tenant has already with a name like this one. */
+      readonly similar: SimilarResources
+      /** How it differs from the request that it comes from. */
+      readonly basedOn?: BasedOn | undefined
+      /** Who will be asked, and what may surprise. */
+      readonly outlook: Outlook
+      readonly outdated: boolean
+    }
+  | { readonly step: 'kept'; readonly draft: Draft; readonly template: Template }
+  | { readonly step: 'submitted'; readonly request: Request }
+  | { readonly step: 'discarded'; readonly draft: Draft }
+
+/** The longest reason, in characters. */
+const longestReason = 1024
+
+/** A draft of this person; `not-found` for anybody else's. */
+export async function ownDraft(ports: Ports, actor: Actor, requestId: string): Promise<Draft> {
+  const draft = await ports.drafts.find(requestId)
+  if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
+    throw new ProvisioningError('not-found', 'This form is no longer known. Type new to begin again.')
+  return draft
+}
+
+/** Where a draft stands now. One that was reviewed and is no longer right goes back to its form. */
+export async function showDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  draft: Draft,
+  outdated: boolean,
+): Promise<DraftView> {
+  if (draft.step === 'submitted') return { step: 'submitted', request: await read(ports, actor, draft.requestId) }
+  if (draft.step === 'discarded') return { step: 'discarded', draft }
+  if (draft.step === 'details')
+    return {
+      step: 'details',
+      draft,
+      template: await knownTemplate(ports, actor, draft.templateId),
+      faults: [],
+      outdated,
+    }
+  const template = await knownTemplate(ports, actor, draft.templateId)
+  const checked = await check(ports, settings, actor, draft, template)
+  if ('plan' in checked) return { step: 'review', draft, ...checked, outdated }
+  const back = await write(ports, { ...draft, step: 'details' })
+  return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
+}
+
+type Checked =
+  | {
+      readonly plan: Plan
+      readonly similar: SimilarResources
+      readonly basedOn?: BasedOn | undefined
+      readonly outlook: Outlook
+    }
+  | { readonly template: Template; readonly faults: readonly Fault[] }
+
+/** What a request made of this draft would be and what there is like it, or what is wrong with it. */
+export async function check(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  draft: Draft,
+  template: Template,
+): Promise<Checked> {
+  const { requestId, replaces } = draft
+  const { body, faults: inForm } = bodyOfForm(template, draft.values)
+  const inquiry = { ports, settings, actor, requestId, replaces, isSubmission: false, crowded: false }
+  const sought = { kind: template.kind, displayName: draft.values['displayName'] ?? '' }
+  const [evaluation, candidates] = await Promise.all([
+    evaluate(inquiry, resourceOf(template.kind), body),
+    candidatesFor(ports, sought),
+  ])
+  const faults = [...inForm, ...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
+  if (!evaluation.ok || faults.length > 0) return { template, faults }
+  const { plan } = evaluation
+  const address = isForMailboxPlan(plan) ? plan.address : plan.url
+  const [similar, basedOn, outlook] = await Promise.all([
+    similarAmong(ports, actor, { ...sought, address }, candidates),
+    comparedWithBasis(ports, actor, draft.basedOn, { ...plan, reason: reasonOf(draft) }),
+    lookAhead(ports, actor, foreseenIn(plan, requestId)),
+  ])
+  return { plan, similar, basedOn, outlook }
+}
+
+export const reasonOf = (draft: Draft): string => (draft.values['reason'] ?? '').trim()
+
+function reasonFaults(draft: Draft, template: Template): Fault[] {
+  const reason = reasonOf(draft)
+  if (template.approval !== null && reason === '')
+    return [fault('/reason', 'required', 'The approver decides by the reason.')]
+  return reason.length > longestReason
+    ? [fault('/reason', 'too-long', `reason may have at most ${longestReason} characters.`)]
+    : []
+}
+
+/**
+ * Whether a form holds something else than before. Boxes that nobody ticked say nothing, nor does that Outlook opens a
+ * mailbox by itself, which is so unless somebody switches it off.
+ */
+export function isFilledIn(before: Draft['values'], now: Draft['values']): boolean {
+  const said = (values: Draft['values'], input: string): string => {
+    const value = (values[input] ?? '').trim()
+    return value === (input === 'autoMapping' ? 'true' : 'false') ? '' : value
+  }
+  return [...Object.keys(before), ...Object.keys(now)].some((input) => said(before, input) !== said(now, input))
+}
+
+/** A draft with what its form holds now; begun, once that is something else than it opened with. */
+export function withAnswers(draft: Draft, values: Draft['values']): Draft {
+  const answers = { ...draft.values, ...values }
+  return { ...draft, values: answers, ...(isFilledIn(draft.values, answers) && { begun: true }) }
+}
+
+/** The template of a form; `not-found` when it is gone. */
+export async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template> {
+  const template = await usableTemplate(ports, actor, templateId)
+  if (template) return template
+  const detail = 'This template is no longer offered. Type new to see those that are.'
+  throw new ProvisioningError('not-found', detail, { faults: [fault('/templateId', 'unknown-template', detail)] })
+}
+
+/** The next version; undefined when another click was faster. */
+export async function write(ports: Ports, draft: Draft): Promise<Draft | undefined> {
+  const next = { ...draft, version: draft.version + 1, updatedAt: ports.clock.now().toISOString() }
+  return (await ports.drafts.update(next)) ? next : undefined
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import type { Actor } from '../shared/access.ts'
+import type { SentCard } from '../requests/chat-ports.ts'
+import type { Draft } from './draft.ts'
+import {
+  check,
+  type DraftView,
+  knownTemplate,
+  ownDraft,
+  reasonOf,
+  showDraft,
+  withAnswers,
+  write,
+} from './draft-view.ts'
+import { type Fault, ProvisioningError } from '../shared/errors.ts'
+import { bodyOfForm, defaultsOf } from './form-values.ts'
+import { usableTemplate } from '../requests/plan.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { type Resource, resourceOf } from '../requests/evaluate.ts'
+import { quotaFaults } from '../requests/quota.ts'
+import type { Request } from '../requests/request.ts'
+import type { DraftBasis } from '../requests/basis.ts'
+import type { Template } from '../templates/template.ts'
+
+export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
+
+/** What a form opens with, and the request that it comes from. */
+interface Opening {
+  readonly values?: Draft['values']
+  readonly replaces?: string | undefined
+  readonly basedOn?: DraftBasis
+}
+
+/** Opens a form. The draft has its request's id from now on. */
+export async function openDraft(
+  ports: Ports,
+  actor: Actor,
+  templateId: string,
+  { values = {}, replaces, basedOn }: Opening = {},
+): Promise<DraftView> {
+  const template = await knownTemplate(ports, actor, templateId)
+  const draft: Draft = {
+    v: 1,
+    requestId: randomUUID(),
+    tenantId: actor.tenantId,
+    personId: actor.id,
+    templateId: template.id,
+    ...(replaces !== undefined && { replaces }),
+    ...(basedOn && { basedOn }),
+    version: 1,
+    step: 'details',
+    values: { ...openingValues(template, actor), ...values },
+    updatedAt: ports.clock.now().toISOString(),
+  }
+  await ports.drafts.insert(draft)
+  // Who may have no more of it hears so before they fill it in; what they fill in can be kept until they may.
+  const faults = await quotaFaults({ ports, actor, requestId: draft.requestId, replaces }, template)
+  return { step: 'details', draft, template, faults, outdated: false }
+}
+
+/** What stands in a form before anybody has typed: who asks for a shared mailbox mostly wants to read it. */
+function openingValues(template: Template, { id }: Actor): Draft['values'] {
+  const { kind, limits, properties } = template
+  const isGiven = limits.permissionsMaximum !== 0 && (limits.accessLevels?.includes('FullAccess') ?? true)
+  const isAsked = kind === 'sharedMailbox' && isGiven && properties['permissions.FullAccess']?.shown !== false
+  return { ...defaultsOf(template), ...(isAsked && { 'permissions.FullAccess': id }) }
+}
+
+/**
+ * Takes the filled form. Without faults the draft goes on to review; with faults the form comes back with its values,
+ * and so it does when nobody can check them just now: what was typed is kept in either case.
+ */
+export async function reviewDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  version: number,
+  values: Draft['values'],
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
+  const filled = withAnswers(draft, values)
+  const template = await knownTemplate(ports, actor, draft.templateId)
+  const checked = await check(ports, settings, actor, filled, template).catch((error: unknown) => ({
+    template,
+    faults: [unavailable(error)],
+  }))
+  const step = 'plan' in checked ? 'review' : 'details'
+  const next = await write(ports, { ...filled, step })
+  if (!next) return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
+  if ('plan' in checked) return { step: 'review', draft: next, ...checked, outdated: false }
+  return { step: 'details', draft: next, template: checked.template, faults: checked.faults, outdated: false }
+}
+
+/** Back from review to the form, with everything kept. A click on an outdated review changes nothing. */
+export async function editDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  version: number,
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  const opened =
+    draft.step === 'review' && draft.version === version && (await write(ports, { ...draft, step: 'details' }))
+  const now = opened || (await ownDraft(ports, actor, requestId))
+  // The same click a second time finds the form that it asked for.
+  const isWanted = now.step === 'details' && now.version === version + 1
+  return showDraft(ports, settings, actor, now, !isWanted)
+}
+
+/** What a draft submits. */
+export interface Asked {
+  readonly resource: Resource
+  readonly body: unknown
+  readonly reason: string
+  readonly replaces?: string | undefined
+  readonly basedOn?: DraftBasis | undefined
+}
+
+/**
+ * Submits what was reviewed: one request for one draft, however often it is clicked. What is no longer right (a name
+ * taken meanwhile) brings the form back with its values.
+ */
+export async function submitDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  version: number,
+  submit: (asked: Asked, along: () => Promise<void>) => Promise<Request>,
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  if (draft.step !== 'review' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
+  const submitted: Draft = {
+    ...draft,
+    step: 'submitted',
+    version: draft.version + 1,
+    updatedAt: ports.clock.now().toISOString(),
+  }
+  try {
+    const template = await knownTemplate(ports, actor, draft.templateId)
+    const { body } = bodyOfForm(template, draft.values)
+    const { replaces, basedOn } = draft
+    const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
+    const request = await submit(asked, async () => {
+      // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
+      if (!(await ports.drafts.update(submitted))) throw new ProvisioningError('stale-version', 'The form has changed.')
+    })
+    return { step: 'submitted', request }
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'stale-version')
+      return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
+    if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
+    const template = await knownTemplate(ports, actor, draft.templateId)
+    const back = await write(ports, { ...draft, step: 'details' })
+    return { step: 'details', draft: back ?? draft, template, faults: error.faults, outdated: false }
+  }
+}
+
+/** Throws the draft away. One that became a request meanwhile is shown as that request instead. */
+export async function discardDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  if (draft.step !== 'details' && draft.step !== 'review') return showDraft(ports, settings, actor, draft, false)
+  const next = await write(ports, { ...draft, step: 'discarded' })
+  return next
+    ? { step: 'discarded', draft: next }
+    : showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), false)
+}
+
+/** A draft of this person with its template; none when the template is no longer offered to them. */
+export async function readDraft(
+  ports: Ports,
+  actor: Actor,
+  requestId: string,
+): Promise<{ draft: Draft; template: Template | undefined }> {
+  const draft = await ownDraft(ports, actor, requestId)
+  return { draft, template: await usableTemplate(ports, actor, draft.templateId) }
+}
+
+/** A directory that does not answer, as a fault of no field; anything else is thrown on. */
+function unavailable(error: unknown): Fault {
+  if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
+  return { pointer: '', code: error.code, detail: error.message }
+}

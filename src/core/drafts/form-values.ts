@@ -1,0 +1,150 @@
+import type { Fault } from '../shared/errors.ts'
+import { mailboxRequest } from '../resources/mailbox.ts'
+import { names } from '../templates/name-pattern.ts'
+import { addressRule, addressRuleOf } from '../templates/naming-policy.ts'
+import { isForMailbox, type Request } from '../requests/request.ts'
+import { isMailboxKind } from '../resources/resource.ts'
+import { siteDetails } from '../resources/site.ts'
+import type { Template } from '../templates/template.ts'
+import { fault } from '../shared/validation.ts'
+
+type Values = Readonly<Record<string, string>>
+/** A body of the API document, and what is wrong with the form that no body could say. */
+export interface FormBody {
+  readonly body: Record<string, unknown>
+  readonly faults: readonly Fault[]
+}
+
+/**
+ * Form values as typed to the fields of the API document: inputs are named like them, people pickers give ids joined by
+ * commas, toggles `true` or `false`. Empty inputs are left out, so that defaults and "required" apply.
+ */
+export function bodyOfForm(template: Template, values: Values): FormBody {
+  const { id, kind } = template
+  const defaults = defaultsOf(template)
+  const typed = Object.entries(values).flatMap(([input, text]) => {
+    const value = text.trim()
+    // What was cleared stays empty, where else a default would come back.
+    return value === '' && !Object.hasOwn(defaults, input) ? [] : [[input, value] as const]
+  })
+  const body: Record<string, unknown> = { templateId: id }
+  const fields = isMailboxKind(kind)
+    ? typed.flatMap((input) => mailboxInput(input, defaults))
+    : typed.flatMap(siteInput)
+  for (const { path, value } of fields) put(body, path, value)
+  // An address that nobody is asked for is made of what people will see.
+  if (!asksForAddress(template)) delete body[addressRuleOf(kind)]
+  return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
+}
+
+/** Whether the form asks for an address: the template may hide that, or make one that has nothing of what is typed. */
+export const asksForAddress = ({
+  kind,
+  naming,
+  properties,
+}: Pick<Template, 'kind' | 'naming' | 'properties'>): boolean =>
+  properties[addressRuleOf(kind)]?.shown !== false && names(addressRule(naming, kind).pattern, 'input')
+
+/** What a template puts into its form, by input. */
+export function defaultsOf({ properties, fields, labels }: Template): Record<string, string> {
+  const ofProperties = Object.entries(properties).map(([input, rule]) => [input, rule.default] as const)
+  const ofFields = fields.map((field) => [`metadata.${field.key}`, field.default] as const)
+  const given = [...ofProperties, ...ofFields, ['labelId', labels.default ?? undefined] as const]
+  return Object.fromEntries(
+    given.flatMap(([input, value]) =>
+      value === undefined ? [] : [[input, Array.isArray(value) ? joined(value) : String(value)]],
+    ),
+  )
+}
+
+interface Field {
+  readonly path: readonly string[]
+  readonly value: unknown
+}
+type Input = readonly [input: string, value: string]
+
+function put(body: Record<string, unknown>, [field = '', key]: readonly string[], value: unknown): void {
+  if (key === undefined) body[field] = value
+  else body[field] = { ...(body[field] as object | undefined), [key]: value }
+}
+
+/** Separated by semicolons, if there are any, else by commas: then an entry may hold a comma. */
+const listed = (text: string): string[] =>
+  text
+    .split(text.includes(';') ? ';' : /[,\n]/)
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+/** What is no number stays as it was typed, so that the schema names the field. */
+const asNumber = (text: string): unknown => (Number.isFinite(Number(text)) ? Number(text) : text)
+
+function siteInput([input, value]: Input): Field[] {
+  if (input.startsWith('metadata.')) return [{ path: split(input), value }]
+  if (input === 'owners') return [{ path: [input], value: listed(value) }]
+  return Object.hasOwn(siteDetails.shape, input) ? [{ path: [input], value }] : []
+}
+
+/** How the inputs of a mailbox that hold no plain text are read. */
+const mailboxInputs: Readonly<Record<string, (value: string) => unknown>> = {
+  capacity: asNumber,
+  businessPhones: listed,
+  tags: listed,
+  autoMapping: (value) => value === 'true',
+  hideFromGAL: ticked,
+  isWheelChairAccessible: ticked,
+  isAllowAutomaticReplyOverride: ticked,
+  roomMailboxMetadata: ticked,
+}
+
+/** A box that nobody ticked asks for nothing. */
+function ticked(value: string): true | undefined {
+  return value === 'true' ? true : undefined
+}
+
+function mailboxInput([input, value]: Input, defaults: Values): Field[] {
+  const path = split(input)
+  const [field = '', key] = path
+  if (!Object.hasOwn(mailboxRequest.shape, field) || field === 'templateId') return []
+  if (field === 'permissions') return listed(value).map((id) => ({ path: [field, id.toLowerCase()], value: key }))
+  const read = Object.hasOwn(mailboxInputs, field) ? mailboxInputs[field] : undefined
+  // Where a default would come back, what was taken away is said.
+  const isSaid = value === '' || (read === ticked && Object.hasOwn(defaults, input))
+  const given = isSaid ? (read === ticked ? value === 'true' : value) : read ? read(value) : value
+  return given === undefined ? [] : [{ path, value: given }]
+}
+
+/** `metadata.costCentre` → `metadata`, `costCentre`; the key itself may hold dots. */
+function split(input: string): string[] {
+  const at = input.indexOf('.')
+  return at < 0 ? [input] : [input.slice(0, at), input.slice(at + 1)]
+}
+
+/** One person has one level of access (API document, "Permissions object"), so nobody is chosen for two. */
+function twiceChosen(values: Values): Fault[] {
+  const full = new Set(listed(values['permissions.FullAccess'] ?? ''))
+  return listed(values['permissions.SendAs'] ?? '')
+    .filter((id) => full.has(id))
+    .map((id) =>
+      fault(`/permissions/${id}`, 'chosen-twice', 'One person has one kind of access; choose one of the two.'),
+    )
+}
+
+const joined = (entries: readonly string[]): string =>
+  entries.some((entry) => entry.includes(',')) ? entries.map((entry) => `${entry};`).join(' ') : entries.join(',')
+
+/** What a request asked for, as the values of its form. */
+export function formOfRequest(request: Request): Record<string, string> {
+  const { metadata, ...fields } = { ...request.details, displayName: request.typedName ?? request.details.displayName }
+  const asked: Record<string, unknown> = { ...fields, reason: request.reason }
+  for (const [key, value] of Object.entries(metadata)) asked[`metadata.${key}`] = value
+  if (isForMailbox(request)) {
+    const { permissions, roomMailboxMetadata = {} } = request.details
+    delete asked['permissions']
+    delete asked['roomMailboxMetadata']
+    for (const level of ['FullAccess', 'SendAs'])
+      asked[`permissions.${level}`] = Object.keys(permissions).filter((id) => permissions[id] === level)
+    for (const [key, value] of Object.entries(roomMailboxMetadata)) asked[`roomMailboxMetadata.${key}`] = value
+  }
+  return Object.fromEntries(
+    Object.entries(asked).map(([input, value]) => [input, Array.isArray(value) ? joined(value) : String(value ?? '')]),
+  )
+}

@@ -1,0 +1,40 @@
+import type { Actor } from '../shared/access.ts'
+import type { Draft } from './draft.ts'
+import { type DraftView, isFilledIn, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+
+/** More than these nobody looks through; the others are forgotten in time. */
+const mostBegun = 50
+
+/** The drafts that a person has begun, the last changed first. Whether their templates are still offered is not asked. */
+export const listBegun = (ports: Ports, actor: Actor): Promise<Draft[]> =>
+  ports.drafts.listBegun(actor.tenantId, actor.id, mostBegun)
+
+/** Keeps a form as it is filled in, right or wrong, to go on with later. */
+export async function keepDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  version: number,
+  values: Draft['values'],
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  const asked: Draft = { ...withAnswers(draft, values), begun: true }
+  const isOpen = draft.step === 'details' && draft.version === version
+  const now = (isOpen && (await write(ports, asked))) || (await ownDraft(ports, actor, requestId))
+  // The same click a second time finds the form kept as it asked for.
+  const isKept = now.step === 'details' && now.version === version + 1 && now.begun === true
+  if (!isKept || isFilledIn(asked.values, now.values)) return showDraft(ports, settings, actor, now, true)
+  return { step: 'kept', draft: now, template: await knownTemplate(ports, actor, now.templateId) }
+}
+
+/** Goes on with a draft where it was left: at its form, at its review, or at the request that it has become. */
+export async function continueDraft(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+): Promise<DraftView> {
+  return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), false)
+}

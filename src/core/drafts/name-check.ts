@@ -1,0 +1,47 @@
+import type { Actor } from '../shared/access.ts'
+import type { Draft } from './draft.ts'
+import { type DraftView, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
+import { type NamePreview, previewNames } from './name-preview.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Template } from '../templates/template.ts'
+
+/**
+ * Takes a form as far as it is filled in and says of its names alone what comes of them and whether they are free. What else is
+ * missing or wrong is no mistake yet; what was typed is kept.
+ */
+export async function checkNames(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  requestId: string,
+  version: number,
+  values: Draft['values'],
+): Promise<DraftView> {
+  const draft = await ownDraft(ports, actor, requestId)
+  if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
+  const template = await knownTemplate(ports, actor, draft.templateId)
+  const next = await write(ports, withAnswers(draft, values))
+  if (!next) return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
+  const { preview, faults } = await previewNames(inquiryOf(ports, settings, actor, next), template, next.values, {
+    look: true,
+  })
+  return { step: 'details', draft: next, template, faults, preview, outdated: false }
+}
+
+/** What the names of a form would be, as far as that is known without asking whether they are free. */
+export async function likelyNames(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  draft: Draft,
+  template: Template,
+): Promise<NamePreview> {
+  const inquiry = inquiryOf(ports, settings, actor, draft)
+  return (await previewNames(inquiry, template, draft.values, { look: false })).preview
+}
+
+const inquiryOf = (ports: Ports, settings: Settings, actor: Actor, { requestId, replaces }: Draft) => ({
+  ...{ ports, settings, actor, requestId, replaces },
+  isSubmission: false,
+  crowded: false,
+})

@@ -1,0 +1,161 @@
+import { asking } from '../approvals/approvers.ts'
+import type { Draft } from './draft.ts'
+import { type Fault, ProvisioningError } from '../shared/errors.ts'
+import { asksForAddress, bodyOfForm } from './form-values.ts'
+import { mailboxNameFree, type StandingOf, siteNameFree } from '../naming/free-name.ts'
+import { mailboxRequest } from '../resources/mailbox.ts'
+import { withName } from '../requests/mailbox-plan.ts'
+import { names, sketch, type TokenValues, tokensOf } from '../templates/name-pattern.ts'
+import { namesFor, type Telling, tokenValues } from '../naming/names.ts'
+import { slug } from '../naming/naming.ts'
+import { addressRule, displayNameRule } from '../templates/naming-policy.ts'
+import type { Inquiry, Named } from '../requests/plan.ts'
+import { isMailboxKind } from '../resources/resource.ts'
+import { siteRequest } from '../resources/site.ts'
+import type { Template } from '../templates/template.ts'
+import { answersOf } from '../templates/field.ts'
+import { withProperties } from '../templates/property.ts'
+import { fault, faultsOf } from '../shared/validation.ts'
+
+/** What a form tells of the names that will come out of it. */
+export interface NamePreview {
+  /** What people will see; `''` where nothing is typed yet, or where it is what is typed. */
+  readonly displayName: string
+  /** A site's URL or a mailbox's address. What nobody knows yet stands in it as {@link unknownPart}, or as `{token}`. */
+  readonly address: string
+  /**
+   * `sketch`: nothing is typed to make an address of. `likely`: nobody has looked whether it is free. `silent`: the
+   * directory did not answer. Of one that is taken a fault tells, since it has to be changed.
+   */
+  readonly stands: 'sketch' | 'likely' | 'free' | 'silent'
+  /** Its number is counted, and given only when the request is sent. */
+  readonly isNumbered: boolean
+}
+
+/** Stands in a sketch for what the person will type. */
+export const unknownPart = '…'
+
+/** What the names of a form would be. `look`: whether the tenant is asked if they are free. Writes nothing. */
+export async function previewNames(
+  inquiry: Inquiry,
+  template: Template,
+  values: Draft['values'],
+  { look }: { readonly look: boolean },
+): Promise<{ preview: NamePreview; faults: readonly Fault[] }> {
+  const asked = askedIn(inquiry, template, values)
+  try {
+    return await asking(() => previewed(inquiry, template, asked, look))
+  } catch (error) {
+    if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
+    // A form that cannot tell is a form all the same.
+    if (!look) return { preview: sketched(template, addressIn(inquiry, template, ''), {}), faults: asked.faults }
+    const unlooked = await previewNames(inquiry, template, values, { look: false })
+    return { ...unlooked, preview: { ...unlooked.preview, stands: 'silent' } }
+  }
+}
+
+/** What a form says of its names, and what a name can be made of. */
+interface Asked {
+  readonly typed: { readonly displayName: string; readonly address: string }
+  readonly telling: Telling
+  readonly domain: string | undefined
+  readonly faults: readonly Fault[]
+}
+
+function askedIn({ ports }: Inquiry, template: Template, values: Draft['values']): Asked {
+  const { body } = withProperties(template.properties, bodyOfForm(template, values).body)
+  const isMailbox = isMailboxKind(template.kind)
+  const text = (field: string): string | undefined =>
+    typeof body[field] === 'string' && body[field] !== '' ? body[field].trim() : undefined
+  const typed = { displayName: text('displayName') ?? '', address: text(isMailbox ? 'name' : 'alias') ?? '' }
+  const shape = isMailbox
+    ? mailboxRequest.pick({ displayName: true, name: true, domain: true }).strip()
+    : siteRequest.pick({ displayName: true, alias: true }).strip()
+  const parsed = shape.safeParse(body)
+  const faults = parsed.success ? [] : faultsOf(parsed.error, body).map((one) => withName(one, body['name']))
+  const today = ports.clock.now().toISOString().slice(0, 10)
+  const metadata = Object.fromEntries(
+    Object.entries(typeof body['metadata'] === 'object' ? { ...body['metadata'] } : {}).map(([key, value]) => [
+      key,
+      String(value),
+    ]),
+  )
+  return {
+    typed,
+    telling: {
+      metadata: answersOf(template.fields, metadata, today).metadata,
+      department: text('department'),
+      city: text('city'),
+      country: text('country'),
+      companyName: text('companyName'),
+      officeLocation: text('officeLocation'),
+    },
+    domain: text('domain')?.toLowerCase(),
+    // What is still to be filled in is no mistake yet.
+    faults: faults.filter(({ code }) => code !== 'required'),
+  }
+}
+
+async function previewed(
+  inquiry: Inquiry,
+  template: Template,
+  { typed, telling, domain: typedDomain, faults: wrong }: Asked,
+  look: boolean,
+): Promise<{ preview: NamePreview; faults: readonly Fault[] }> {
+  const isMailbox = isMailboxKind(template.kind)
+  const domains = isMailbox ? await inquiry.ports.directory.mailDomains() : undefined
+  const domain = typedDomain ?? domains?.default ?? ''
+  const faults = [...wrong]
+  if (domains && !domains.accepted.includes(domain))
+    faults.push(
+      fault(
+        '/domain',
+        'domain-not-accepted',
+        `This organisation takes mail for: ${domains.accepted.join(', ')}.`,
+        domains.default,
+      ),
+    )
+  const shown = addressIn(inquiry, template, domain)
+  const isDerived = !isMailbox || !asksForAddress(template)
+  const isTyped = typed.address !== '' || (typed.displayName !== '' && isDerived)
+  const isMade = isTyped || !names(addressRule(template.naming, template.kind).pattern, 'input')
+  if (!isMade || faults.length > 0)
+    return {
+      preview: sketched(template, shown, await tokenValues(inquiry, template, telling)),
+      faults,
+    }
+  const anything: StandingOf = async () => 'free'
+  const { naming } = template
+  const standingOf = isMailbox ? mailboxNameFree(inquiry, domain, naming) : siteNameFree(inquiry, naming)
+  const made = await namesFor(inquiry, template, typed, telling, look ? standingOf : anything, shown)
+  return { preview: told(template, made, typed.displayName, shown(made.name), look), faults: made.faults }
+}
+
+function told(template: Template, made: Named, typed: string, address: string, look: boolean): NamePreview {
+  return {
+    displayName: typed === '' || made.displayName === typed ? '' : made.displayName,
+    address,
+    stands: look ? 'free' : 'likely',
+    isNumbered: isNumbered(template),
+  }
+}
+
+const isNumbered = ({ naming, kind }: Template): boolean => names(addressRule(naming, kind).pattern, 'counter')
+
+/** How a name stands in an address of a kind: of a site its URL, of a mailbox with its domain. */
+const addressIn =
+  ({ ports }: Inquiry, { kind }: Template, domain: string) =>
+  (name: string): string => {
+    if (!isMailboxKind(kind)) return `${ports.tenant.siteRoot}${name}`
+    return domain === '' ? name : `${name}@${domain}`
+  }
+
+function sketched(template: Template, shown: (name: string) => string, values: TokenValues): NamePreview {
+  const { naming, kind } = template
+  const unknown = (token: string) => (token === 'input' ? unknownPart : `{${token}}`)
+  const address = sketch(addressRule(naming, kind).pattern, values, 'address', slug, unknown)
+  const { pattern } = displayNameRule(naming)
+  const isPlain = tokensOf(pattern).length === 1 && pattern === '{input}'
+  const displayName = isPlain ? '' : sketch(pattern, values, 'displayName', (text) => text, unknown)
+  return { displayName, address: shown(address), stands: 'sketch', isNumbered: isNumbered(template) }
+}

@@ -1,0 +1,82 @@
+import type { Actor } from '../shared/access.ts'
+import type { Draft } from './draft.ts'
+import { type DraftView, knownTemplate } from './draft-view.ts'
+import { openDraft } from './drafting.ts'
+import { formOfRequest } from './form-values.ts'
+import type { Ports } from '../shared/ports.ts'
+import { read } from '../requests/reading.ts'
+import { isForMailbox, isTakenName, type Request, type RequestState, referenceOf } from '../requests/request.ts'
+import type { DraftBasis } from '../requests/basis.ts'
+import { isMailboxKind } from '../resources/resource.ts'
+import type { Template } from '../templates/template.ts'
+import { answersOf } from '../templates/field.ts'
+
+/** How a request ends without success, so that the same may be asked for again. */
+const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
+
+/**
+ * A new draft with what a request of one's own asked for that came to nothing: "Edit and send again". Any other is shown
+ * as it is.
+ */
+export async function draftFromRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
+  const request = await read(ports, actor, requestId)
+  if (!isOwn(request, actor) || isReduced(request) || !endedInVain.includes(request.status))
+    return { step: 'submitted', request }
+  const { problem } = request
+  const free = isTakenName(problem) ? problem.suggestion : undefined
+  const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
+  const values = await stillAllowed(ports, actor, request)
+  return openDraft(ports, actor, request.template.id, {
+    values: free === undefined ? values : { ...values, [name]: free },
+    replaces: request.status === 'failed' ? request.requestId : undefined,
+    basedOn: basisOf(request, 'resubmission'),
+  })
+}
+
+/**
+ * A new draft like a request of one's own that was made, without the names that only one resource can have. Any other
+ * request is shown as it is.
+ */
+export async function draftLikeRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
+  const request = await read(ports, actor, requestId)
+  if (!isOwn(request, actor) || isReduced(request) || request.status !== 'succeeded')
+    return { step: 'submitted', request }
+  const { name: _, alias: __, ...values } = await stillAllowed(ports, actor, request)
+  return openDraft(ports, actor, request.template.id, { values, basedOn: basisOf(request, 'repeat') })
+}
+
+/** What it asked for is not known any more. */
+const isReduced = ({ reducedAt }: Request): boolean => reducedAt !== undefined
+
+const isOwn = ({ requester, tenantId }: Request, actor: Actor): boolean =>
+  requester.id === actor.id && tenantId === actor.tenantId
+
+const basisOf = (request: Request, how: DraftBasis['how']): DraftBasis => ({
+  requestId: request.requestId,
+  reference: referenceOf(request),
+  how,
+})
+
+/** The values of a request's form that its template, as it is now, still takes: nothing that is gone, or decided now. */
+async function stillAllowed(ports: Ports, actor: Actor, request: Request): Promise<Draft['values']> {
+  const template = await knownTemplate(ports, actor, request.template.id)
+  const values = Object.entries(formOfRequest(request))
+  return Object.fromEntries(values.filter(([input, value]) => isAllowed(template, request, input, value)))
+}
+
+function isAllowed(template: Template, request: Request, input: string, value: string): boolean {
+  const { kind, labels, limits, properties, fields } = template
+  const rule = properties[input]
+  if (rule && (!rule.shown || rule.fixed !== undefined)) return false
+  if (input === 'labelId') return !isMailboxKind(kind) && labels.allowed.some(({ id }) => id === value)
+  const [, key = ''] = /^\w+\.(.*)$/.exec(input) ?? []
+  if (input.startsWith('permissions.')) return limits.accessLevels?.some((level) => level === key) ?? true
+  if (!input.startsWith('metadata.')) return true
+  const field = fields.find((one) => one.key === key)
+  // What no field ever asked for was sent by REST, or is one of our own, such as the seats of a room.
+  if (!field) return request.template.fields.every((one) => one.key !== key)
+  return answersOf([field], { [key]: value }, '').faults.every(({ code }) => !unfit.includes(code))
+}
+
+/** What no form could show as an answer of a field; any other mistake comes back beside its input. */
+const unfit = ['not-a-choice', 'wrong-type', 'not-a-date', 'unknown-person']

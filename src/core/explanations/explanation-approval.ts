@@ -1,0 +1,189 @@
+import {
+  type ApprovalStage,
+  type Decision,
+  isApproved,
+  type JudgedStage,
+  openStage,
+  type StandIn,
+  waitingFor,
+} from '../approvals/stage.ts'
+import { type JudgedCondition, titleOfFound } from '../templates/condition.ts'
+import type { Said } from './explanation-words.ts'
+import type { Request } from '../requests/request.ts'
+import type { Person } from '../resources/resource.ts'
+
+/** Why these people were asked, who may decide in their place, and what comes if nobody does. */
+export function whyThisApprover(request: Request, now: Date): Said[] {
+  const { template, approvals, policy = [], status } = request
+  const open = status === 'pendingApproval' ? openStage(approvals) : undefined
+  const last = approvals.findIndex((stage) => !isApproved(stage))
+  // What comes after a refusal, or after the end, never came.
+  const came = last === -1 ? approvals : approvals.slice(0, last + 1)
+  // What it waits for now is read first.
+  const known = open ? [open, ...came.filter((stage) => stage !== open)] : came
+  const later = open ? approvals.slice(last + 1) : []
+  return [
+    ...(approvals.length > 0 ? [] : [nobodyAsked(template)]),
+    ...known.flatMap((stage) => [
+      ...(stage === open ? [waits(request, stage), ...whatIsDue(stage, now)] : []),
+      ...stage.decisions.map((one) => decided(stage, one)),
+      ...conditionsOf(request, stage),
+      ...(wasAsked(request, stage) ? askedAs(request, stage) : []),
+      ...changedSince(stage),
+    ]),
+    ...later.map(({ stage, approvers }): Said => ({ code: 'next-approval', stage, people: approvers, facts: {} })),
+    ...policy.filter(({ stage }) => stage === null).flatMap((one) => leftOut(request, one)),
+  ]
+}
+
+const nobodyAsked = ({ name, approval }: Request['template']): Said => ({
+  code: approval === null ? 'no-approval' : 'none-asked',
+  facts: { template: name },
+})
+
+/** When a stage's turn came. Of requests from before that was written down, it is known of the first only. */
+export const openedAtOf = (request: Request, { stage, openedAt }: ApprovalStage): string | undefined =>
+  openedAt ?? (stage === 1 ? request.submittedAt : undefined)
+
+/** An admin may have decided a stage before its turn came: then nobody was asked in it. */
+const wasAsked = (request: Request, stage: ApprovalStage): boolean =>
+  openedAtOf(request, stage) !== undefined || !stage.decisions.some(({ override }) => override)
+
+function waits(request: Request, stage: ApprovalStage): Said {
+  const since = openedAtOf(request, stage) ?? request.updatedAt
+  return { code: 'waits', stage: stage.stage, people: waitingFor(request.approvals), facts: { since } }
+}
+
+/** Of a comment whose words went with the details of the request. */
+const notKept = 'not kept any more'
+
+function decided({ stage }: ApprovalStage, given: Decision): Said {
+  const { by, decision, at, comment, insteadOf = [], override } = given
+  if (override) return { code: `${decision}-override`, stage, people: [by], at, facts: { comment: comment || notKept } }
+  const facts = {
+    ...(comment !== undefined && { comment }),
+    ...(insteadOf.length > 0 && { insteadOf: namesOf(insteadOf) }),
+  }
+  return { code: insteadOf.length > 0 ? `${decision}-instead` : decision, stage, people: [by], at, facts }
+}
+
+/** Names of several people, as one fact. */
+const namesOf = (people: readonly Person[]): string => people.map(({ displayName }) => displayName).join(', ')
+
+function conditionsOf(request: Request, { stage }: ApprovalStage): Said[] {
+  const judged = request.policy?.find((one) => one.stage === stage)?.conditions ?? []
+  return judged.flatMap((one) => [
+    { code: 'stage-asked', stage, facts: factsOf(request, one) },
+    ...usualOf(request, one),
+  ])
+}
+
+/** Only what spoke against it: a stage is left out as soon as one condition does not hold. */
+const leftOut = (request: Request, { place, conditions }: JudgedStage): Said[] =>
+  conditions
+    .filter(({ holds }) => !holds)
+    .flatMap((one) => [
+      { code: 'stage-left-out', facts: { ...factsOf(request, one), place } },
+      ...usualOf(request, one),
+    ])
+
+/** The requester did not name the value that was judged. */
+function usualOf({ template }: Request, { condition, found, usual }: JudgedCondition): Said[] {
+  if (!usual || 'externalOwners' in condition || found === '') return []
+  const { field } = condition
+  return [{ code: 'value-usual', facts: { field, found: titleOfFound(template, field, found) } }]
+}
+
+function factsOf(request: Request, { condition, found, holds }: JudgedCondition): Record<string, string | number> {
+  if ('externalOwners' in condition) return { why: 'externalOwners', ...(holds && { found }) }
+  const { field } = condition
+  const isMissing = 'given' in condition ? condition.given !== holds : found.trim() === ''
+  if (isMissing) return { why: 'notGiven', field }
+  const facts = { field, found: titleOfFound(request.template, field, found) }
+  if ('given' in condition) return { why: 'given', ...facts }
+  if ('oneOf' in condition) return { why: 'oneOf', ...facts }
+  if ('noneOf' in condition) return { why: 'noneOf', ...facts }
+  const [why, bound] = 'above' in condition ? ['above', condition.above] : ['below', condition.below]
+  // What is no number is above and below all of them, which would be an odd thing to say.
+  return { why: Number.isNaN(Number(found)) ? 'noNumber' : why, ...facts, bound }
+}
+
+type Way = 'person' | 'manager' | 'member' | 'owner' | 'group' | 'admin' | 'groupOrAdmin' | 'template'
+
+/** By which line of the policy each was found; who came in another's place is told of by that. */
+function askedAs(request: Request, stage: ApprovalStage): Said[] {
+  const { reassigned = [], approvers, resolvedTo, resolvedFor } = stage
+  const first = approvers.filter(({ id }) => !reassigned.some(({ to }) => to.id === id))
+  const former = reassigned.flatMap(({ from }) => from).filter(({ id }) => !reassigned.some(({ to }) => to.id === id))
+  const asked = [...new Map([...first, ...former].map((one) => [one.id, one])).values()]
+  const byWay = Map.groupBy(asked, ({ id }) => wayTo(request, stage, id))
+  const requester = request.requester.displayName
+  return [
+    ...(resolvedTo && resolvedFor
+      ? [{ code: 'admins-asked', stage: stage.stage, facts: { why: resolvedFor } } as const]
+      : []),
+    ...[...byWay].map(([why, people]): Said => {
+      return { code: 'asked-as', stage: stage.stage, people, facts: { why, ...(why === 'manager' && { requester }) } }
+    }),
+  ]
+}
+
+function wayTo(request: Request, stage: ApprovalStage, id: string): Way {
+  const lines = request.template.approval?.stages[placeOf(request, stage) - 1]?.approvers ?? []
+  const isNamed = lines.some((line) => 'user' in line && line.user === id)
+  if (isNamed) return 'person'
+  // Whoever gave their part away is no longer kept among the members.
+  const isMember = stage.membership?.people.includes(id) ?? false
+  const isFormer = !stage.approvers.some((one) => one.id === id)
+  const hasManager = lines.some((line) => 'manager' in line)
+  if (!isMember && hasManager && !isFormer) return 'manager'
+  if (!isMember && !isFormer) return 'template'
+  const [members, owners] = [lines.some((line) => 'group' in line), lines.some((line) => 'ownersOf' in line)]
+  const admins = stage.resolvedTo !== undefined
+  if (isFormer && hasManager && (members || owners || admins)) return 'template'
+  if (admins) return members || owners ? 'groupOrAdmin' : 'admin'
+  if (members && owners) return 'group'
+  return members ? 'member' : owners ? 'owner' : hasManager ? 'manager' : 'template'
+}
+
+/** Where in the policy the stage stands; stages of older requests do not say, and were left out of by conditions only. */
+const placeOf = ({ policy }: Request, { stage, place }: ApprovalStage): number =>
+  place ?? policy?.find((one) => one.stage === stage)?.place ?? stage
+
+/** What became of those who were asked: given to others, stood in for, not told, reminded. */
+function changedSince(of: ApprovalStage): Said[] {
+  const { stage, reassigned = [], standIns = [], unreachable = [] } = of
+  // What stands in a summary of the day is no reminder of its own.
+  const reminders = of.reminders?.filter(({ inDigest }) => !inDigest) ?? []
+  const last = reminders.at(-1)
+  return [
+    ...reassigned.map(({ from, to, by, at, comment = '' }): Said => {
+      const facts = { from: namesOf(from), by: by.displayName, ...(comment && { comment }) }
+      return { code: comment ? 'reassigned-saying' : 'reassigned', stage, people: [to], at, facts }
+    }),
+    ...standIns.flatMap((one) => standsIn(of, one)),
+    ...unreachable.map(({ person, at, why }): Said => {
+      return { code: 'not-told', stage, people: [person], at, facts: { reason: why } }
+    }),
+    ...(last ? [{ code: 'reminded', stage, at: last.at, facts: { count: reminders.length } } as const] : []),
+  ]
+}
+
+function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): Said[] {
+  const { person, insteadOf: ids, why, as, by, since, until } = standIn
+  const insteadOf = namesOf(approvers.filter(({ id }) => ids.includes(id)))
+  if (insteadOf === '' || (why === 'delegated' && (!by || !until))) return []
+  const away: Record<string, string> = by && until ? { by: by.displayName, until } : {}
+  return [{ code: 'stands-in', stage, people: [person], facts: { why, as, since, insteadOf, ...away } }]
+}
+
+/** What follows if nobody decides, as far as it has not happened. */
+function whatIsDue({ stage, times, reminders, escalatedAt }: ApprovalStage, now: Date): Said[] {
+  const isToCome = (at: string | undefined): at is string => at !== undefined && Date.parse(at) > now.getTime()
+  const due = [
+    { code: 'will-remind', at: reminders?.some(({ by }) => by === null) ? undefined : times?.remindAt },
+    { code: 'will-escalate', at: escalatedAt === undefined ? times?.escalateAt : undefined },
+    { code: 'will-expire', at: times?.expiresAt },
+  ] as const
+  return due.flatMap(({ code, at }) => (isToCome(at) ? [{ code, stage, at, facts: {} }] : []))
+}

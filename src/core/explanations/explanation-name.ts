@@ -1,0 +1,61 @@
+import type { Said } from './explanation-words.ts'
+import { slug } from '../naming/naming.ts'
+import { isForMailbox, isTakenName, type Request, type RequestForMailbox, type RequestForSite } from '../requests/request.ts'
+
+/** Why it has its name: what was typed, what the template makes of it, and what was taken. */
+export function whyThisName(request: Request): Said[] {
+  // What was typed went with its details.
+  if (request.reducedAt !== undefined) return [nameIs(request)]
+  const own = isForMailbox(request) ? nameOfMailbox(request) : nameOfSite(request)
+  return [...own, ...takenMeanwhile(request)]
+}
+
+const nameIs = (request: Request): Said => ({
+  code: 'name-is',
+  facts: { address: isForMailbox(request) ? request.address : request.alias },
+})
+
+function nameOfSite(request: RequestForSite): Said[] {
+  const { template, details, passedOver = [] } = request
+  return [
+    nameIs(request),
+    details.alias !== ''
+      ? { code: 'name-typed', facts: { typed: details.alias } }
+      : slug(details.displayName) === ''
+        ? { code: 'name-of-request', facts: {} }
+        : { code: 'name-derived', facts: { displayName: details.displayName } },
+    ...affixes(template),
+    ...(passedOver.length > 0 ? [{ code: 'name-passed-over', facts: { names: passedOver.join(', ') } } as const] : []),
+  ]
+}
+
+function nameOfMailbox(request: RequestForMailbox): Said[] {
+  const { template, address, aliasAddress, details } = request
+  const domain = address.slice(address.indexOf('@') + 1)
+  return [
+    nameIs(request),
+    { code: 'name-typed', facts: { typed: details.name } },
+    ...affixes(template),
+    { code: details.domain === undefined ? 'domain-usual' : 'domain-typed', facts: { domain } },
+    ...(aliasAddress === ''
+      ? []
+      : [{ code: 'other-address', facts: { address: aliasAddress, typed: details.alias ?? aliasAddress } } as const]),
+  ]
+}
+
+function affixes({ naming: { prefix, suffix } }: Request['template']): Said[] {
+  if (prefix === '' && suffix === '') return []
+  const why = suffix === '' ? 'prefix' : prefix === '' ? 'suffix' : 'both'
+  const facts = { why, ...(prefix !== '' && { prefix }), ...(suffix !== '' && { suffix }) }
+  return [{ code: 'name-affixed', facts }]
+}
+
+/** A name that was free when it was asked for, and somebody else's when it was to be made. */
+function takenMeanwhile(request: Request): Said[] {
+  const { problem } = request
+  if (!isTakenName(problem)) return []
+  const main = isForMailbox(request) ? request.address : request.alias
+  const taken = isForMailbox(request) && problem.code === 'alias-taken' ? request.aliasAddress : main
+  const { suggestion: free } = problem
+  return [free ? { code: 'name-taken', facts: { taken, free } } : { code: 'name-taken-only', facts: { taken } }]
+}

@@ -1,0 +1,123 @@
+import { type ApprovalStage, isApproved, isRejected, openStage } from '../approvals/stage.ts'
+import type { AuditEntry } from '../shared/events.ts'
+import { openedAtOf } from './explanation-approval.ts'
+import type { ExplanationCode, Said } from './explanation-words.ts'
+import { isForMailbox, isTerminal, nextStep, type Request, type RequestStep } from '../requests/request.ts'
+
+/** Why it takes or took this long: approval, queue, each step, and what it waits for now. */
+export function whyThisLong(request: Request, timeline: readonly AuditEntry[], now: Date): Said[] {
+  return [
+    inAll(request, now),
+    ...request.approvals.flatMap((stage) => ofStage(request, stage, now)),
+    ...queued(request, timeline, now),
+    ...request.steps.flatMap(stepTook),
+    ...whatNow(request, now),
+    ...noticed(timeline),
+    ...ofEnd(request),
+  ]
+}
+
+/** Whole seconds between two moments. */
+const between = (from: string, to: string): number =>
+  Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000))
+
+function inAll({ status, submittedAt, finishedAt, followUp }: Request, now: Date): Said {
+  const isOver = isTerminal(status) && (status !== 'succeeded' || followUp.state === 'announced')
+  const end = isOver ? (followUp.at ?? finishedAt) : undefined
+  return end
+    ? { code: 'took', facts: { seconds: between(submittedAt, end) } }
+    : { code: 'took-so-far', facts: { seconds: between(submittedAt, now.toISOString()) } }
+}
+
+/** What it waits for just now, or why it does not go on. */
+function whatNow(request: Request, now: Date): Said[] {
+  const { status, finishedAt, followUp } = request
+  const step = nextStep(request)
+  switch (status) {
+    case 'pendingApproval':
+      return [{ code: 'starts-after-approval', facts: {} }]
+    case 'queued':
+      return step ? [{ code: 'step-next', facts: { step: step.name } }] : []
+    case 'provisioning':
+      return step ? underWay(step, now) : []
+    case 'failed':
+      return [stoppedAt(request)]
+    case 'succeeded': {
+      if (followUp.state === 'announced' || finishedAt === null) return []
+      return [{ code: isForMailbox(request) ? 'not-told-yet' : 'not-found-yet', at: finishedAt, facts: {} }]
+    }
+    default:
+      return []
+  }
+}
+
+function underWay({ name: step, status, attempts, startedAt, problem }: RequestStep, now: Date): Said[] {
+  if (problem)
+    return [{ code: 'step-tried', facts: { step, attempts, problem: problem.detail, problemCode: problem.code } }]
+  if (status === 'pending' || startedAt === undefined) return [{ code: 'step-next', facts: { step } }]
+  const seconds = between(startedAt, now.toISOString())
+  return attempts > 1
+    ? [{ code: 'step-runs-again', facts: { step, seconds, attempts } }]
+    : [{ code: 'step-runs', facts: { step, seconds } }]
+}
+
+function stoppedAt(request: Request): Said {
+  const step = request.problem?.step ?? request.steps.find(({ status }) => status === 'failed')?.name
+  const { code = '', detail = '' } = request.problem ?? {}
+  const facts = { problem: detail, problemCode: code }
+  return step ? { code: 'stopped', facts: { step, ...facts } } : { code: 'stopped-between', facts }
+}
+
+/** How long a stage took; of one whose turn has not come, or of which it is not known when it came, nothing. */
+function ofStage(request: Request, stage: ApprovalStage, now: Date): Said[] {
+  const opened = openedAtOf(request, stage)
+  const last = stage.decisions.at(-1)
+  if (opened === undefined) return []
+  if (last && (isApproved(stage) || isRejected(stage))) {
+    const people = stage.decisions.map(({ by }) => by)
+    return [{ code: 'approval-took', stage: stage.stage, people, facts: { seconds: between(opened, last.at) } }]
+  }
+  if (openStage(request.approvals)?.stage !== stage.stage) return []
+  const end = request.finishedAt ?? now.toISOString()
+  return [{ code: 'approval-waits', stage: stage.stage, facts: { seconds: between(opened, end) } }]
+}
+
+/** Each wait between being queued and being begun: a retry queues anew. */
+function queued({ status, queuedAt }: Request, timeline: readonly AuditEntry[], now: Date): Said[] {
+  const moves = timeline.filter(({ action }) => action === 'queued' || action === 'provisioning')
+  const ended = moves.flatMap((move, index): Said[] => {
+    const before = moves[index - 1]
+    if (move.action !== 'provisioning' || before?.action !== 'queued') return []
+    return [{ code: 'queue-took', at: move.at, facts: { seconds: between(before.at, move.at) } }]
+  })
+  if (status !== 'queued' || queuedAt === null) return ended
+  return [...ended, { code: 'queue-waits', facts: { since: queuedAt, seconds: between(queuedAt, now.toISOString()) } }]
+}
+
+function stepTook({ name: step, status, attempts, startedAt, finishedAt }: RequestStep): Said[] {
+  if (status !== 'done' || startedAt === undefined || finishedAt === undefined) return []
+  const facts = { step, seconds: between(startedAt, finishedAt) }
+  return attempts > 1 ? [{ code: 'step-took-again', facts: { ...facts, attempts } }] : [{ code: 'step-took', facts }]
+}
+
+const notices: Readonly<Record<string, ExplanationCode>> = { late: 'late', overdue: 'overdue', restarted: 'went-on' }
+
+/** What the timeline tells of delays: that it was late, and who let it go on. */
+function noticed(timeline: readonly AuditEntry[]): Said[] {
+  return timeline.flatMap(({ at, actor, action }, index): Said[] => {
+    const isRetry = action === 'queued' && 'id' in actor && index > 0
+    const code = isRetry ? 'went-on' : Object.hasOwn(notices, action) ? notices[action] : undefined
+    if (code === undefined) return []
+    return [{ code, at, ...('id' in actor && { people: [actor] }), facts: {} }]
+  })
+}
+
+function ofEnd({ status, finishedAt, cancelledBy, cancelComment, followUp }: Request): Said[] {
+  if (status === 'expired' && finishedAt) return [{ code: 'expired', at: finishedAt, facts: {} }]
+  if (status === 'cancelled' && finishedAt && cancelledBy) {
+    const facts: Record<string, string> = cancelComment ? { comment: cancelComment } : {}
+    return [{ code: 'cancelled', at: finishedAt, people: [cancelledBy], facts }]
+  }
+  if (followUp.state !== 'announced' || !followUp.at || !followUp.by) return []
+  return [{ code: 'announced', at: followUp.at, facts: { why: followUp.by } }]
+}

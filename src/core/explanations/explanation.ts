@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { Actor } from '../shared/access.ts'
+import type { AuditEntry } from '../shared/events.ts'
+import { whyThisApprover } from './explanation-approval.ts'
+import { whyThisName } from './explanation-name.ts'
+import { whyThisLong } from './explanation-time.ts'
+import { explanationCodes, inWords, plainWriting, type Said, sentenceKeyOf, sentences } from './explanation-words.ts'
+import type { Ports } from '../shared/ports.ts'
+import { read, timeline } from '../requests/reading.ts'
+import type { Request } from '../requests/request.ts'
+import { instant, person } from '../resources/resource.ts'
+
+export const explanationTopics = ['approval', 'name', 'time'] as const
+
+/** One thing that explains a request: why it asks these approvers, why it has this name, why it takes this long. */
+export const explanation = z.object({
+  topic: z.enum(explanationTopics),
+  /** The list of codes is closed; the fact `why` tells the cases of one apart. */
+  code: z.enum(explanationCodes),
+  at: instant.optional(),
+  stage: z.int().optional(),
+  people: z.array(person).optional(),
+  facts: z.record(z.string(), z.union([z.string(), z.number()])),
+  /** The same as one sentence of plain English, for people. */
+  detail: z.string(),
+})
+export type Explanation = z.output<typeof explanation>
+
+/**
+ * Why a request is as it is, from what is recorded of it and nothing else: the request, its template as it was then, and its
+ * timeline. The topics come in their order, and what explains most comes first. Pure.
+ */
+export function explain(request: Request, timeline: readonly AuditEntry[], now: Date): Explanation[] {
+  const told = {
+    approval: whyThisApprover(request, now),
+    name: whyThisName(request),
+    time: whyThisLong(request, timeline, now),
+  } satisfies Record<(typeof explanationTopics)[number], readonly Said[]>
+  return explanationTopics.flatMap((topic) => told[topic].map((said) => withSentence(topic, said)))
+}
+
+function withSentence(topic: Explanation['topic'], said: Said): Explanation {
+  const { code, at, stage, people, facts } = said
+  const key = sentenceKeyOf(said)
+  return {
+    topic,
+    code,
+    ...(at !== undefined && { at }),
+    ...(stage !== undefined && { stage }),
+    ...(people && people.length > 0 && { people: [...people] }),
+    facts,
+    detail: key ? inWords(sentences[key], said, plainWriting) : '',
+  }
+}
+
+/** The same of a request that the actor may read. */
+export async function readExplanation(ports: Ports, actor: Actor, requestId: string): Promise<Explanation[]> {
+  const request = await read(ports, actor, requestId)
+  return explain(request, await timeline(ports, actor, requestId), ports.clock.now())
+}

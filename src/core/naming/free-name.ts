@@ -1,0 +1,175 @@
+import { freeFrom, mailboxKeys, mailKey, type ResourceName, siteKey } from './former-addresses.ts'
+import { dayAfter } from '../shared/local-time.ts'
+import { type Address, type Around, alternatives, ownAddress, withWord } from './naming.ts'
+import type { NamingPolicy } from '../templates/naming-policy.ts'
+import type { Inquiry } from '../requests/plan.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { isForMailbox, type Request } from '../requests/request.ts'
+import { reservedIn } from './reserved-names.ts'
+
+type Asker = Pick<Inquiry, 'ports' | 'settings' | 'actor' | 'requestId' | 'replaces'>
+type Lifted = Pick<NamingPolicy, 'allowReservedNames' | 'allowFormerAddresses'>
+/**
+ * Whether a request can have a name. `taken`: something in the tenant or another request holds it. `reserved`: see
+ * {@link reservedIn}. `freeFrom`: it belonged to somebody else, and is free from that day (UTC, `2027-01-31`).
+ */
+export type Standing = 'free' | 'taken' | 'reserved' | { readonly freeFrom: string }
+/** `isTyped`: somebody wants to know why they cannot have it, which takes a further question. */
+export type StandingOf = (name: string, isTyped?: boolean) => Promise<Standing>
+
+/** The names that a mailbox keeps others from: its address, and what it is called, which is one in all domains. */
+export const mailboxNames = (address: string): string[] => [address, address.slice(0, address.indexOf('@'))]
+
+/** Whether a site of this alias can be made. */
+export const siteNameFree = (asker: Asker, lifted: Lifted): StandingOf => {
+  const { directory } = asker.ports
+  return async (alias, isTyped) => {
+    if (reservedIn(lifted, alias)) return 'reserved'
+    if (!(await isUnheld(asker, [alias]))) return 'taken'
+    if (!(await directory.isSiteAddressFree(alias)))
+      return isTyped ? sinceDeleted(asker, lifted, await directory.deletedSite(alias)) : 'taken'
+    // The site's group has a mail address too.
+    const keys = async () => [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
+    return unlessFormer(asker, lifted, keys, { alias })
+  }
+}
+
+/** Whether a mailbox of this name can be made in the domain. */
+export const mailboxNameFree = (asker: Asker, domain: string, lifted: Lifted): StandingOf => {
+  const { directory } = asker.ports
+  return async (name, isTyped) => {
+    const address = `${name}@${domain}`
+    if (reservedIn(lifted, name)) return 'reserved'
+    if (!(await isUnheld(asker, mailboxNames(address)))) return 'taken'
+    if (!(await directory.isMailboxNameFree(address)))
+      return isTyped ? sinceDeleted(asker, lifted, await directory.deletedMail(address)) : 'taken'
+    const keys = async () => mailboxKeys(address, (await directory.mailDomains()).default)
+    return unlessFormer(asker, lifted, keys, { address })
+  }
+}
+
+/** Whether a mailbox can have this further address. */
+export const mailAddressFree = (asker: Asker, lifted: Lifted): StandingOf => {
+  const { directory } = asker.ports
+  return async (address) => {
+    if (reservedIn(lifted, address.slice(0, address.indexOf('@')))) return 'reserved'
+    if (!(await isUnheld(asker, [address]))) return 'taken'
+    // Exchange shows nobody who was deleted.
+    const [isFree, deletedAt] = await Promise.all([
+      directory.isMailAddressFree(address),
+      directory.deletedMail(address),
+    ])
+    if (!isFree || deletedAt) return sinceDeleted(asker, lifted, deletedAt)
+    return unlessFormer(asker, lifted, async () => [mailKey(address)], { address })
+  }
+}
+
+/** For how many days Entra ID keeps what was deleted, and Microsoft 365 its names with it. */
+const restorableDays = 30
+
+function sinceDeleted({ settings }: Asker, { allowFormerAddresses }: Lifted, deletedAt: Date | undefined): Standing {
+  if (!deletedAt) return 'taken'
+  const days = allowFormerAddresses ? restorableDays : Math.max(restorableDays, settings.formerAddressDays ?? 0)
+  return { freeFrom: dayAfter(deletedAt.toISOString().slice(0, 10), days) }
+}
+
+async function unlessFormer(
+  asker: Asker,
+  { allowFormerAddresses }: Lifted,
+  keys: () => Promise<readonly string[]>,
+  name: ResourceName,
+): Promise<Standing> {
+  const { ports, settings } = asker
+  if (allowFormerAddresses || !settings.formerAddressDays) return 'free'
+  const day = await freeFrom(ports, settings, await keys(), name, asker)
+  return day === undefined ? 'free' : { freeFrom: day }
+}
+
+async function isUnheld({ ports, actor, requestId, replaces }: Asker, names: readonly string[]): Promise<boolean> {
+  const holders = await Promise.all(names.map((name) => ports.reservations.holder(actor.tenantId, name)))
+  return holders.every((holder) => holder === undefined || holder === requestId || holder === replaces)
+}
+
+/** What came of looking for a free name. `taken`: it is not, for this reason, and the suggestion is (`''` when we found none). */
+export interface Found {
+  readonly name: string
+  /** Those before it that were held. */
+  readonly passedOver?: string[]
+  readonly taken?: { readonly suggestion: string; readonly why: Exclude<Standing, 'free'> }
+}
+
+/** A name that was asked for must itself be free; one that we derive moves on to the next free one. */
+export async function freeName(
+  { requestId, crowded }: Pick<Inquiry, 'requestId' | 'crowded'>,
+  { alias, asked, around }: Pick<Address, 'alias' | 'asked' | 'around'>,
+  standingOf: StandingOf,
+): Promise<Found> {
+  const own = crowded && !asked ? [ownAddress(around, alias, requestId)] : []
+  const [first, ...others] = own.length > 0 ? own : [...alternatives(around, alias, requestId)]
+  // The first is nearly always free; when it is not, somebody waits for the next one.
+  const standing = await standingOf(first ?? alias, asked)
+  const name = standing === 'free' ? (first ?? alias) : await firstFree(others, standingOf)
+  if (name !== undefined && (name === alias || !asked)) {
+    const tried = own.length > 0 ? own : [first ?? alias, ...others]
+    return { name, passedOver: tried.slice(0, tried.indexOf(name)) }
+  }
+  return { name: name ?? alias, taken: { suggestion: name ?? '', why: standing === 'free' ? 'taken' : standing } }
+}
+
+/** A free name like a reserved one, with a word after it: `admin` → `admin-team`. `''` when there is none. */
+export async function unreservedName(
+  { requestId }: Pick<Inquiry, 'requestId'>,
+  { alias, around }: Pick<Address, 'alias' | 'around'>,
+  word: string,
+  standingOf: StandingOf,
+): Promise<string> {
+  const longer = withWord(around, alias, word)
+  return (await firstFree([...alternatives(around, longer, requestId)], standingOf)) ?? ''
+}
+
+/** Who asks for a name in place of one that a request cannot have. */
+const askerOf = (ports: Ports, settings: Settings, { requester, requestId, tenantId }: Request): Asker => ({
+  ...{ ports, settings, requestId },
+  actor: { ...requester, tenantId, isAdmin: false },
+})
+
+/** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
+export function anotherName(ports: Ports, settings: Settings, request: Request): Promise<string> {
+  const { template, requestId } = request
+  const asker = askerOf(ports, settings, request)
+  const around = request.around ?? { ...template.naming, separator: '-' }
+  if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(asker, template.naming))
+  const [name = '', domain = ''] = request.address.split('@')
+  return another(around, name, requestId, mailboxNameFree(asker, domain, template.naming))
+}
+
+/** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
+export function anotherAlias(ports: Ports, settings: Settings, request: Request): Promise<string> {
+  if (!isForMailbox(request)) return Promise.resolve('')
+  const [local = '', domain = ''] = request.aliasAddress.split('@')
+  const standingOf = mailAddressFree(askerOf(ports, settings, request), request.template.naming)
+  const found = another(plain, local, request.requestId, (name) => standingOf(`${name}@${domain}`))
+  return found.then((name) => name && `${name}@${domain}`)
+}
+
+/** Around an address that no policy shapes. */
+export const plain: Around = { prefix: '', suffix: '', separator: '-' }
+
+async function another(around: Around, name: string, requestId: string, standingOf: StandingOf): Promise<string> {
+  const [, ...others] = alternatives(around, name, requestId)
+  return (await firstFree(others, standingOf)) ?? ''
+}
+
+/** How many names are looked at together: each is a question or two to Microsoft 365. */
+const atOnce = 3
+
+/** The first in order that is free; beyond those looked at together with it none is looked at. */
+async function firstFree(names: readonly string[], standingOf: StandingOf): Promise<string | undefined> {
+  for (let from = 0; from < names.length; from += atOnce) {
+    const looked = names.slice(from, from + atOnce)
+    const standings = await Promise.all(looked.map((name) => standingOf(name)))
+    const found = looked.find((_, index) => standings[index] === 'free')
+    if (found !== undefined) return found
+  }
+  return undefined
+}

@@ -1,0 +1,144 @@
+import type { Actor } from '../shared/access.ts'
+import { actorFor } from '../shared/caller.ts'
+import { type QueueEntry, readStuck } from '../operations/administration.ts'
+import { openStage } from '../approvals/stage.ts'
+import { askedSince } from '../approvals/times.ts'
+import type { Conversation } from '../requests/chat-ports.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import { readHealth } from '../operations/health.ts'
+import type { HealthState } from '../operations/health-report.ts'
+import { dayIn, momentOf } from '../shared/local-time.ts'
+import type { NoticeOrder } from './notices.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Request } from '../requests/request.ts'
+
+/** What waits for somebody's decision, and since when they are asked (ISO 8601). */
+export interface AwaitedEntry {
+  readonly request: Request
+  readonly since: string
+}
+/** What is open for somebody: one card each day in place of a reminder for each. */
+export interface Digest {
+  /** The longest wait first; `more`: there are more than anybody counts. */
+  readonly approvals: { readonly entries: readonly AwaitedEntry[]; readonly more: boolean }
+  /** Of an admin: what is stuck, those that failed among it, jobs that were given up, and how the service does. */
+  readonly admin?: {
+    readonly stuck: number
+    readonly failed: number
+    readonly givenUp: number
+    readonly entries: readonly QueueEntry[]
+    readonly health: HealthState
+  }
+}
+export interface DigestNotice {
+  readonly kind: 'digest'
+  readonly digest: Digest
+  readonly standing: DigestStanding
+  readonly isAdmin: boolean
+}
+/** Whether somebody has it, and at which hour of their day; null = nobody of the organisation has. */
+export interface DigestStanding {
+  readonly hour: number | null
+  readonly isOn: boolean
+}
+
+/** What people have chosen. Whoever has not has the digest. */
+export interface DigestStore {
+  choose(tenantId: string, personId: string, isOn: boolean, at: Date): Promise<void>
+  /** Those of these who do not want it. */
+  without(tenantId: string, personIds: readonly string[]): Promise<ReadonlySet<string>>
+  /** The open chats of those whose decision is waited for and who want it. */
+  awaited(tenantId: string): Promise<Pick<Conversation, 'personId' | 'locale' | 'timeZone'>[]>
+}
+
+/** More that wait for one person are not counted. */
+const mostAwaited = 100
+
+/** What is open for somebody; with `by` only what was open by then, so that what came after the morning waits for the next. */
+export async function readDigest(ports: Ports, settings: Settings, actor: Actor, by?: Date): Promise<Digest> {
+  const { tenantId, id: approverId, isAdmin } = actor
+  const query = { tenantId, approverId, status: 'pendingApproval', limit: mostAwaited + 1, oldestFirst: true } as const
+  const waiting = await ports.requests.list(query)
+  const entries = waiting
+    .slice(0, mostAwaited)
+    .map((request) => ({ request, since: sinceAsked(request, approverId) }))
+    .filter(({ since }) => by === undefined || Date.parse(since) <= by.getTime())
+    .sort((one, other) => one.since.localeCompare(other.since))
+  const approvals = { entries, more: waiting.length > mostAwaited }
+  return isAdmin ? { approvals, admin: await readForAdmin(ports, settings, actor) } : { approvals }
+}
+
+function sinceAsked({ approvals, submittedAt }: Request, personId: string): string {
+  const stage = openStage(approvals)
+  return (stage && askedSince(stage, personId)) || submittedAt
+}
+
+async function readForAdmin(ports: Ports, settings: Settings, actor: Actor): Promise<Digest['admin']> {
+  const [stuck, { failed = 0 }, { state }] = await Promise.all([
+    readStuck(ports, settings, actor),
+    ports.requests.countByState(actor.tenantId, ['failed']),
+    readHealth(ports, settings),
+  ])
+  const { count, entries, deadLetters = 0 } = stuck
+  return { stuck: count, failed, givenUp: deadLetters, entries, health: state }
+}
+
+/** Whether there is nothing to say. */
+export const isNothing = ({ approvals, admin }: Digest): boolean =>
+  approvals.entries.length === 0 &&
+  (admin === undefined || (admin.stuck === 0 && admin.givenUp === 0 && admin.health === 'green'))
+
+/** Whether somebody has it. */
+export async function readStanding(
+  ports: Ports,
+  settings: Settings,
+  { tenantId, id }: Pick<Actor, 'tenantId' | 'id'>,
+): Promise<DigestStanding> {
+  const have = await havingDigest(ports, settings, tenantId, [id])
+  return { hour: settings.digest?.hour ?? null, isOn: have.has(id) }
+}
+
+/** Switches it on or off for somebody; doing it twice is doing it once. Where nobody has it there is nothing to choose. */
+export async function chooseDigest(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  isOn: boolean,
+): Promise<DigestStanding> {
+  if (settings.digest) await ports.digests.choose(actor.tenantId, actor.id, isOn, ports.clock.now())
+  return readStanding(ports, settings, actor)
+}
+
+/** Those of these who have it, if they have a chat. */
+export async function havingDigest(
+  ports: Ports,
+  settings: Settings,
+  tenantId: string,
+  personIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (!settings.digest || personIds.length === 0) return new Set()
+  const without = await ports.digests.without(tenantId, personIds)
+  return new Set(personIds.filter((id) => !without.has(id)))
+}
+
+/** What the card of a day says when it is sent; undefined: nothing is open, nobody wants it any more, or the day is over. */
+export async function readDigestNotice(
+  ports: Ports,
+  settings: Settings,
+  { tenantId, personId, notice }: NoticeOrder,
+): Promise<DigestNotice | undefined> {
+  const day = notice.slice('digest:'.length)
+  const chat = await ports.conversations.ofPerson(tenantId, personId)
+  const standing = await readStanding(ports, settings, { tenantId, id: personId })
+  if (!chat || !standing.isOn || standing.hour === null || dayIn(ports.clock.now(), chat.timeZone) !== day)
+    return undefined
+  const actor = await actorFor(ports, settings, { tenantId, id: personId }).catch(unlessForbidden)
+  if (!actor) return undefined
+  const digest = await readDigest(ports, settings, actor, momentOf(day, standing.hour, chat.timeZone))
+  return isNothing(digest) ? undefined : { kind: 'digest', digest, standing, isAdmin: actor.isAdmin }
+}
+
+/** Whoever is let into nothing any more is told nothing. */
+function unlessForbidden(error: unknown): undefined {
+  if (!(error instanceof ProvisioningError && error.code === 'forbidden')) throw error
+}

@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import type { Actor } from '../shared/access.ts'
+import { entry } from '../requests/change.ts'
+import { retry } from '../decisions/decision.ts'
+import { ProvisioningError, refuseFields } from '../shared/errors.ts'
+import { type JobName, jobPayloads } from '../shared/events.ts'
+import { noteAct } from '../audit/organisation-audit.ts'
+import type { DeadLetter, DeadLetterHead, Ports, Settings } from '../shared/ports.ts'
+import type { Request, RequestState } from '../requests/request.ts'
+import { fault } from '../shared/validation.ts'
+
+/** A job that was given up, with the request that it was for, if there is one. */
+export interface GivenUpJob {
+  readonly letterId: string
+  /** `unknown`: a job of another version of the service. */
+  readonly job: JobName | 'unknown'
+  readonly problem: string
+  readonly at: Date
+  readonly request: Request | undefined
+  /** Its batch was stopped when it was given up, and what waited in it is gone: to run it again would do nothing. */
+  readonly isOver: boolean
+}
+
+/** A part of what was given up, and how much there is in all. */
+export interface GivenUpJobs {
+  readonly total: number
+  readonly jobs: readonly GivenUpJob[]
+  readonly nextCursor?: string
+}
+
+/** What was given up and needs somebody, the newest first. Throws `invalid-request` for a cursor that is none. */
+export async function readDeadLetters(
+  ports: Ports,
+  { limit, cursor }: { limit: number; cursor?: string },
+): Promise<GivenUpJobs> {
+  const letters = await openLetters(ports)
+  const after = cursor === undefined ? undefined : decodeCursor(cursor)
+  const left = after ? letters.filter((letter) => byAge(after, letter) < 0) : letters
+  const page = left.slice(0, limit)
+  const found = await Promise.all(page.map(({ letterId }) => ports.deadLetters.find(letterId)))
+  const here = found.filter((letter) => letter !== undefined)
+  const jobs = await Promise.all(here.map((letter) => givenUpJob(ports, letter)))
+  const last = page.at(-1)
+  return { total: letters.length, jobs, ...(left.length > limit && last && { nextCursor: encodeCursor(last) }) }
+}
+
+/** How many jobs were given up and need somebody. */
+export const countDeadLetters = async (ports: Ports): Promise<number> => (await openLetters(ports)).length
+
+/** Without those that need nobody any more; the newest first. */
+async function openLetters(ports: Ports): Promise<DeadLetterHead[]> {
+  const letters = await ports.deadLetters.list()
+  const ofWork = letters.flatMap(({ job, payload }) => (job === 'provision' ? [subjectOf(payload).requestId] : []))
+  const ids = ofWork.filter((id) => id !== undefined)
+  const requests = ids.length === 0 ? [] : await ports.requests.standing(ids)
+  const standing = new Map(requests.map((request) => [request.requestId, request]))
+  return letters
+    .filter(({ job, payload, at }) => {
+      return !isLookedAfter({ job, at, request: standing.get(subjectOf(payload).requestId ?? '') })
+    })
+    .sort(byAge)
+}
+
+type Place = Pick<DeadLetterHead, 'at' | 'letterId'>
+const byAge = (one: Place, other: Place): number =>
+  other.at.getTime() - one.at.getTime() || one.letterId.localeCompare(other.letterId)
+
+const encodeCursor = ({ at, letterId }: Place): string =>
+  Buffer.from(`v1:${at.getTime()}:${letterId}`).toString('base64url')
+
+function decodeCursor(cursor: string): Place {
+  const [, at, letterId] = /^v1:(\d{1,15}):([0-9a-f-]{36})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (at !== undefined && letterId !== undefined) return { at: new Date(Number(at)), letterId }
+  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+}
+
+/** One job that was given up. Throws `not-found` when nobody has to look after it any more. */
+export async function readDeadLetter(ports: Ports, letterId: string): Promise<GivenUpJob> {
+  const letter = await ports.deadLetters.find(letterId)
+  const job = letter && (await givenUpJob(ports, letter))
+  if (!job || isLookedAfter(job)) throw notOnTheList()
+  return job
+}
+
+/**
+ * Runs a given-up job again: it is enqueued anew, comes off the list, and the request's timeline, or else the organisation's, says who
+ * did so. Of a request that failed with its job that is a retry, since the job alone would find nothing to do. Throws
+ * `illegal-transition` for one that is over.
+ */
+export async function replayDeadLetter(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  letterId: string,
+): Promise<void> {
+  await ports.work.transaction(async () => {
+    const { job, request, problem, isOver } = await readDeadLetter(ports, letterId)
+    if (isOver) throw new ProvisioningError('illegal-transition', 'Its batch was stopped: send its rows anew.')
+    if (job === 'provision' && request?.status === 'failed') {
+      const why = 'its request is tried again'
+      if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
+      await retry(ports, settings, actor, request.requestId)
+      return
+    }
+    if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
+    if (!request) return noteAct(ports, actor, 'job-replayed', { job, about: job, problem })
+    const at = ports.clock.now().toISOString()
+    const said = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
+    await ports.audit.append([said], { version: request.version })
+  })
+}
+
+/** Takes a given-up job off the list without running it; the request's timeline, or else the organisation's, says who did so. */
+export async function dismissDeadLetter(ports: Ports, actor: Actor, letterId: string): Promise<void> {
+  await ports.work.transaction(async () => {
+    const { job, request, problem } = await readDeadLetter(ports, letterId)
+    if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
+    if (!request) return noteAct(ports, actor, 'job-dismissed', { job, about: job, problem })
+    const at = ports.clock.now().toISOString()
+    const said = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
+    await ports.audit.append([said], { version: request.version })
+  })
+}
+
+async function givenUpJob(ports: Ports, letter: DeadLetter): Promise<GivenUpJob> {
+  const { letterId, payload, problem, at } = letter
+  const job = isJobName(letter.job) ? letter.job : 'unknown'
+  const requestId = await requestIdOf(ports, payload)
+  const request = requestId === undefined ? undefined : await ports.requests.find(requestId)
+  return { letterId, job, problem, at, request, isOver: await isOfStoppedBatch(ports, letter) }
+}
+
+/** What waits in a batch that was stopped is erased, and whoever sent it may have sent it anew since. */
+async function isOfStoppedBatch(ports: Ports, { job, payload }: DeadLetter): Promise<boolean> {
+  const { batchId } = subjectOf(payload)
+  if (job !== 'run-batch' || batchId === undefined) return false
+  return (await ports.batches.find(batchId))?.status !== 'running'
+}
+
+const isJobName = (name: string): name is JobName => Object.hasOwn(jobPayloads, name)
+
+/** What a payload is about; it is as old as the job, so nothing of its form is sure. */
+const subject = z.object({
+  requestId: z.uuid().optional().catch(undefined),
+  deliveryId: z.uuid().optional().catch(undefined),
+  batchId: z.uuid().optional().catch(undefined),
+})
+
+const subjectOf = (payload: unknown): z.output<typeof subject> => subject.safeParse(payload).data ?? {}
+
+async function requestIdOf(ports: Ports, payload: unknown): Promise<string | undefined> {
+  const { requestId, deliveryId } = subjectOf(payload)
+  if (requestId !== undefined || deliveryId === undefined) return requestId
+  return (await ports.deliveries.find(deliveryId))?.requestId
+}
+
+/** Work on a request that has moved on since, because somebody retried or cancelled it, needs nobody any more. */
+const isLookedAfter = ({ job, request, at }: { job: string; at: Date; request: Standing | undefined }): boolean =>
+  job === 'provision' &&
+  request !== undefined &&
+  (!unfinished.includes(request.status) || Date.parse(request.queuedAt ?? request.submittedAt) > at.getTime())
+type Standing = Pick<Request, 'status' | 'submittedAt' | 'queuedAt'>
+const unfinished: readonly RequestState[] = ['queued', 'provisioning', 'failed']
+
+const notOnTheList = () =>
+  new ProvisioningError('not-found', 'This job is not on the list any more: somebody has looked after it.')

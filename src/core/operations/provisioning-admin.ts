@@ -1,0 +1,46 @@
+import { readQueue, readStuck } from './administration.ts'
+import { readAudit, readOrganisationAudit } from '../audit/report.ts'
+import { readCertificate } from './certificate.ts'
+import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './dead-letters.ts'
+import { listDelegations } from '../approvals/delegation.ts'
+import { readErasure } from '../privacy/erasure-blocks.ts'
+import { type Days, offerExport } from '../privacy/exporting.ts'
+import { readHealth, readOwnHealth } from './health.ts'
+import type { Period } from '../shared/period.ts'
+import { findPerson, offerPersonExport } from '../privacy/person-data.ts'
+import { endDelegationsOf, orderErasure } from '../privacy/person-erasure.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { readSilent, takeOver } from './processes.ts'
+import type { Door } from './provisioning-door.ts'
+import { readStats } from './stats.ts'
+
+/** What admins do: to see everything, and to mend anything. */
+export function createAdministration(ports: Ports, settings: Settings, to: Door) {
+  return {
+    queue: to('queue.read', (actor) => readQueue(ports, settings, actor)),
+    stuck: to('queue.read', (actor) => readStuck(ports, settings, actor)),
+    stats: to('stats.read', ({ tenantId }, period: Period) => readStats(ports, tenantId, period)),
+    health: to('health.read', () => readHealth(ports, settings)),
+    ownHealth: to('health.read', () => readOwnHealth(ports)),
+    silentProcesses: to('health.read', () => readSilent(ports)),
+    takeOver: to('jobs.takeOver', (actor) => takeOver(ports, actor)),
+    readCertificate: to('certificate.read', (actor) => readCertificate(ports, settings, actor)),
+    audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
+    organisationAudit: to('audit.read', (actor) => readOrganisationAudit(ports, actor)),
+    deadLetters: to('deadLetter.read', (_, page: { limit: number; cursor?: string }) => readDeadLetters(ports, page)),
+    deadLetter: to('deadLetter.read', (_, letterId: string) => readDeadLetter(ports, letterId)),
+    dismiss: to('deadLetter.dismiss', (actor, letterId: string) => dismissDeadLetter(ports, actor, letterId)),
+    replay: to('deadLetter.replay', (actor, letterId: string) => replayDeadLetter(ports, settings, actor, letterId)),
+    export: to('export.create', (actor, days: Days) => offerExport(ports, settings, actor, days)),
+    findPerson: to('export.create', (actor, typed: string) => findPerson(ports, actor, typed)),
+    exportPerson: to('export.create', (actor, personId: string) => offerPersonExport(ports, settings, actor, personId)),
+    erasure: to('person.erase', (actor, personId: string) => readErasure(ports, actor, personId)),
+    erase: to('person.erase', (actor, personId: string, confirmed: { address: string; erasureId: string }) =>
+      orderErasure(ports, actor, personId, confirmed),
+    ),
+    delegations: to('delegation.list', (actor, page: Parameters<typeof listDelegations>[2]) =>
+      listDelegations(ports, actor, page),
+    ),
+    endDelegations: to('person.erase', (actor, personId: string) => endDelegationsOf(ports, actor, personId)),
+  }
+}

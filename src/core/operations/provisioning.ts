@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto'
+import type { Actor } from '../shared/access.ts'
+import { actorFor, type CallerIdentity } from '../shared/caller.ts'
+import { asking } from '../approvals/approvers.ts'
+import type { BatchOrder, BatchRowStatus } from '../batches/batch.ts'
+import { createBatchCheck } from '../batches/check.ts'
+import { beginBatch, cancelBatch, readBatch, readBatchRows } from '../batches/batching.ts'
+import { withdrawClicked } from '../decisions/card-rights.ts'
+import { listTemplates, putTemplate, readTemplate, usableTemplates } from '../templates/catalogue.ts'
+import { createChecks } from '../requests/lookup-turns.ts'
+import { findColleagues } from '../decisions/colleagues.ts'
+import { cancel, retry } from '../decisions/decision.ts'
+import { delegate, endDelegation, readDelegations } from '../approvals/delegation.ts'
+import { chooseDigest, readDigest, readStanding } from '../notifications/digest.ts'
+import type { Draft } from '../drafts/draft.ts'
+import { discardDraft, editDraft, openDraft, readDraft, reviewDraft, type StatusCard, submitDraft } from '../drafts/drafting.ts'
+import { readExplanation } from '../explanations/explanation.ts'
+import { continueDraft, keepDraft, listBegun } from '../drafts/kept-drafts.ts'
+import { createKnownAdmins } from '../shared/admin-cache.ts'
+import { type PageAt, pageOfApprovals, pageOfOwn } from '../requests/list-page.ts'
+import { approve, reject } from '../approvals/membership.ts'
+import { checkNames, likelyNames } from '../drafts/name-check.ts'
+import { nudge } from '../decisions/nudge.ts'
+import { type Override, override } from '../decisions/override.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { createAdministration } from './provisioning-admin.ts'
+import { doorOf } from './provisioning-door.ts'
+import { createSystem } from './provisioning-system.ts'
+import { createDeliveries } from './provisioning-webhooks.ts'
+import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from '../requests/reading.ts'
+import { type Reassignment, reassign } from '../decisions/reassign.ts'
+import { noted } from '../requests/refusals.ts'
+import { draftFromRequest, draftLikeRequest } from '../drafts/repeating.ts'
+import { previewRequest } from '../requests/request-preview.ts'
+import { previewAs, simulate } from '../requests/simulation.ts'
+import { submit } from '../requests/submission.ts'
+import type { Template } from '../templates/template.ts'
+import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from '../templates/template-admin.ts'
+
+/**
+ * The provisioning core as its callers use it: the bot, the REST routes and the jobs. Every function that acts for
+ * somebody takes who is asking first, and decides by the access table.
+ */
+export function createProvisioning(ports: Ports, settings: Settings) {
+  const to = doorOf(settings)
+  const admins = createKnownAdmins(settings, ports.clock)
+  const checks = createChecks(ports)
+  const actor = (identity: CallerIdentity): Promise<Actor> => admins.seen(identity, actorFor(ports, settings, identity))
+  return {
+    settings,
+    siteRoot: ports.tenant.siteRoot,
+    outlookRoot: ports.tenant.outlookRoot,
+
+    /** Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
+    actor,
+    /** The same for who asks how the service does, also while the directory does not answer. */
+    actorForHealth: (identity: CallerIdentity): Promise<Actor> => admins.orKnown(identity, actor(identity)),
+
+    submitSite: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
+      submit(ports, settings, actor, { requestId, resource: 'site', body, channel: 'rest' }),
+    ),
+    submitMailbox: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
+      submit(ports, settings, actor, { requestId, resource: 'mailbox', body, channel: 'rest' }),
+    ),
+    preview: to('request.create', (actor, body: unknown) =>
+      checks.inTurn(() => previewRequest(ports, settings, actor, body)),
+    ),
+    previewAs: to('request.simulate', (actor, personId: string, body: unknown) =>
+      checks.inTurn(() => previewAs(ports, settings, actor, personId, body)),
+    ),
+    simulate: to('request.simulate', (actor, templateId: string, personId: string) =>
+      simulate(ports, settings, actor, templateId, personId),
+    ),
+    read: to('request.read', (actor, requestId: string) => read(ports, actor, requestId)),
+    readByReference: to('request.read', (actor, reference: string) => readByReference(ports, actor, reference)),
+    list: to('request.list', (actor, filter: ListFilter) => list(ports, actor, filter)),
+    listOwn: to('request.list', (actor, limit: number) => listOwn(ports, actor, limit)),
+    listApprovals: to('approval.list', (actor, limit: number) => listApprovals(ports, actor, limit)),
+    pageOfOwn: to('request.list', (actor, limit: number, at: PageAt) => pageOfOwn(ports, actor, limit, at)),
+    pageOfApprovals: to('approval.list', (actor, limit: number, at: PageAt) =>
+      pageOfApprovals(ports, actor, limit, at),
+    ),
+    /** Which right somebody has lost that a card of theirs needed, which is updated no more then; undefined: none. */
+    withdrawClicked: to('request.list', ({ id: personId }, requestId: string, activityId: string) =>
+      withdrawClicked(ports, settings, { requestId, personId, activityId }),
+    ),
+    timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
+    explanation: to('request.read', (actor, requestId: string) => readExplanation(ports, actor, requestId)),
+    approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>
+      noted(ports, actor, requestId, 'approve', () =>
+        approve(ports, settings, actor, requestId, comment, attempt, stage),
+      ),
+    ),
+    reject: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>
+      noted(ports, actor, requestId, 'reject', () =>
+        reject(ports, settings, actor, requestId, comment, attempt, stage),
+      ),
+    ),
+    reassign: to('request.reassign', (actor, requestId: string, asked: Reassignment, attempt?: string) =>
+      noted(ports, actor, requestId, 'reassign', () => reassign(ports, settings, actor, requestId, asked, attempt)),
+    ),
+    override: to('request.override', (actor, requestId: string, asked: Override, attempt?: string) =>
+      noted(ports, actor, requestId, 'override', () => override(ports, settings, actor, requestId, asked, attempt)),
+    ),
+    nudge: to('request.nudge', (actor, requestId: string, attempt?: string) =>
+      nudge(ports, settings, actor, requestId, attempt),
+    ),
+    delegations: {
+      read: to('approval.delegate', (actor) => readDelegations(ports, actor)),
+      begin: to('approval.delegate', (actor, asked: { to: string; until: string }) => delegate(ports, actor, asked)),
+      end: to('approval.delegate', (actor) => endDelegation(ports, actor)),
+      find: to('approval.delegate', (_, typed: string) => findColleagues(ports, typed)),
+    },
+    digest: {
+      read: to('digest.read', (actor) => readDigest(ports, settings, actor)),
+      standing: to('digest.read', (actor) => readStanding(ports, settings, actor)),
+      choose: to('digest.choose', (actor, isOn: boolean) => chooseDigest(ports, settings, actor, isOn)),
+    },
+    cancel: to('request.cancel', (actor, requestId: string, comment?: string, attempt?: string) =>
+      cancel(ports, settings, actor, requestId, comment, attempt),
+    ),
+    retry: to('request.retry', (actor, requestId: string, comment?: string, attempt?: string) =>
+      retry(ports, settings, actor, requestId, comment, attempt),
+    ),
+
+    batches: {
+      check: to('request.create', createBatchCheck(ports, settings)),
+      begin: to('request.create', (actor, batchId: string, order: BatchOrder) =>
+        beginBatch(ports, actor, batchId, order),
+      ),
+      read: to('batch.read', (actor, batchId: string) => readBatch(ports, actor, batchId)),
+      rows: to(
+        'batch.read',
+        (actor, batchId: string, page: { limit: number; cursor?: string; status?: BatchRowStatus }) =>
+          readBatchRows(ports, actor, batchId, page),
+      ),
+      cancel: to('batch.cancel', (actor, batchId: string) => cancelBatch(ports, actor, batchId)),
+    },
+
+    admin: createAdministration(ports, settings, to),
+
+    templates: {
+      list: to('template.read', (actor) => listTemplates(ports, actor)),
+      usable: to('template.read', (actor) => usableTemplates(ports, actor)),
+      read: to('template.read', (actor, id: string) => readTemplate(ports, actor, id)),
+      put: to('template.write', (actor, id: string, body: unknown, expected: number) =>
+        putTemplate(ports, settings, actor, id, body, expected),
+      ),
+      /** How much templates are used, in pages: for those who look after them. */
+      inUse: to('template.write', (actor, page: { from: number; most: number }) => templatesInUse(ports, actor, page)),
+      useOf: to('template.write', (actor, some: readonly Template[]) => useOfTemplates(ports, actor, some)),
+      report: to('template.write', (actor, id: string) => reportOnTemplate(ports, settings, actor, id)),
+      switch: to('template.write', (actor, id: string, expected: number, active: boolean) =>
+        switchTemplate(ports, actor, id, expected, active),
+      ),
+    },
+
+    deliveries: createDeliveries(ports, settings, to),
+
+    drafts: {
+      open: to('request.create', (actor, templateId: string) => openDraft(ports, actor, templateId)),
+      read: to('request.create', (actor, requestId: string) => readDraft(ports, actor, requestId)),
+      review: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
+        checks.ofForm(actor, values, () => reviewDraft(ports, settings, actor, requestId, version, values)),
+      ),
+      checkNames: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
+        checks.ofForm(actor, {}, () => checkNames(ports, settings, actor, requestId, version, values)),
+      ),
+      likelyNames: to('request.create', (actor, draft: Draft, template: Template) =>
+        likelyNames(ports, settings, actor, draft, template),
+      ),
+      mailDomains: () => asking(() => ports.directory.mailDomains()),
+      edit: to('request.create', (actor, requestId: string, version: number) =>
+        editDraft(ports, settings, actor, requestId, version),
+      ),
+      submit: to('request.create', (actor, requestId: string, version: number, statusCard?: StatusCard) =>
+        submitDraft(ports, settings, actor, requestId, version, (asked, along) =>
+          submit(ports, settings, actor, {
+            ...asked,
+            requestId,
+            channel: 'chat',
+            along,
+            ...(statusCard && { statusCard }),
+          }),
+        ),
+      ),
+      discard: to('request.create', (actor, requestId: string) => discardDraft(ports, settings, actor, requestId)),
+      again: to('request.create', (actor, requestId: string) => draftFromRequest(ports, actor, requestId)),
+      another: to('request.create', (actor, requestId: string) => draftLikeRequest(ports, actor, requestId)),
+      listBegun: to('request.create', (actor) => listBegun(ports, actor)),
+      keep: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
+        keepDraft(ports, settings, actor, requestId, version, values),
+      ),
+      continue: to('request.create', (actor, requestId: string) => continueDraft(ports, settings, actor, requestId)),
+      people: (ids: readonly string[]) => peopleOf(ports, ids),
+    },
+
+    system: createSystem(ports, settings),
+  }
+}
+export type Provisioning = ReturnType<typeof createProvisioning>
+
+/** The people behind ids, as far as the directory knows them: only to show their names. */
+async function peopleOf(ports: Ports, ids: readonly string[]) {
+  const found = await Promise.all(ids.map((id) => ports.directory.person(id).catch(() => undefined)))
+  return found.filter((person) => person !== undefined)
+}

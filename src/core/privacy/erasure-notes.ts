@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { type Erasure, readErasure } from './erasure-blocks.ts'
+import type { OrganisationAction } from '../audit/organisation-audit.ts'
+import { type ErasureCounts, erasureCounts } from './person-data.ts'
+import type { Ports } from '../shared/ports.ts'
+
+const said = z.object({ personId: z.uuid(), erasureId: z.uuid(), removed: erasureCounts.optional() })
+
+/** What the organisation's chain says of one erasure; undefined: nothing. */
+export async function noted(
+  ports: Pick<Ports, 'audit'>,
+  tenantId: string,
+  action: OrganisationAction,
+  personId: string,
+  erasureId: string,
+) {
+  const entries = (await ports.audit.timeline(tenantId)).filter((entry) => entry.action === action)
+  return entries
+    .map((entry) => said.safeParse(entry.data).data)
+    .find((one) => one?.personId === personId && one.erasureId === erasureId)
+}
+
+/** What an admin is told of an erasure that they ordered: what was removed, or what keeps it from being done after all. */
+export type ErasureNotice =
+  | { readonly kind: 'erased'; readonly personId: string; readonly removed: ErasureCounts }
+  | { readonly kind: 'not-erased'; readonly erasure: Erasure }
+
+/** Of the notice `erased:<person>:<erasure>`; undefined where the chain says nothing of it. */
+export async function erasureNotice(
+  ports: Ports,
+  {
+    tenantId,
+    personId: adminId,
+    notice,
+  }: { readonly tenantId: string; readonly personId: string; readonly notice: string },
+): Promise<ErasureNotice | undefined> {
+  const [, personId = '', erasureId = ''] = notice.split(':')
+  const said = await noted(ports, tenantId, 'person-erased', personId, erasureId)
+  if (said?.removed) return { kind: 'erased', personId, removed: said.removed }
+  if (!(await noted(ports, tenantId, 'erasure-stopped', personId, erasureId))) return undefined
+  const admin = { id: adminId, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
+  return { kind: 'not-erased', erasure: await readErasure(ports, admin, personId) }
+}

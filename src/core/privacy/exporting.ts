@@ -1,0 +1,243 @@
+import { z } from 'zod'
+import { type Actor, authorize } from '../shared/access.ts'
+import { actorFor } from '../shared/caller.ts'
+import { byteOrderMark, csvLine } from './csv.ts'
+import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
+import {
+  type ExportContent,
+  type ExportFormat,
+  type ExportKind,
+  type ExportTicket,
+  lifeOfLink,
+  partsOfToken,
+  type StoredTicket,
+  sealTicket,
+  stateOfLink,
+} from './export-link.ts'
+import {
+  cellsOfEntry,
+  cellsOfRequest,
+  type ExportedEntry,
+  headOfEntries,
+  headOfRequests,
+  jsonOfRequest,
+  type UnreadableRequest,
+} from './export-rows.ts'
+import { personRecords } from './known-person.ts'
+import { noteAct } from '../audit/organisation-audit.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Request } from '../requests/request.ts'
+import { fault } from '../shared/validation.ts'
+
+/** What was submitted, or written, from one moment on and before another. */
+export interface ExportQuery {
+  readonly tenantId: string
+  readonly from: Date
+  readonly before: Date
+}
+/** Reads much, a page at a time, in the order of time. */
+export interface ExportSource {
+  count(query: ExportQuery): Promise<{ readonly requests: number; readonly entries: number }>
+  requests(query: ExportQuery): AsyncIterable<readonly (Request | UnreadableRequest)[]>
+  entries(query: ExportQuery): AsyncIterable<readonly ExportedEntry[]>
+}
+
+/** Days as they are written, `2026-11-01`, both of them included, by UTC. */
+export interface Days {
+  readonly from: string
+  readonly to: string
+}
+export interface ExportLink {
+  readonly what: ExportKind
+  readonly format: ExportFormat
+  readonly url: string
+}
+export interface ExportOffer extends Days {
+  readonly requests: number
+  readonly entries: number
+  readonly until: string
+  readonly links: readonly ExportLink[]
+}
+
+/** What a link will give, before it is used. */
+export interface ExportPreview {
+  readonly state: 'open'
+  readonly name: string
+  readonly content: ExportContent
+  readonly until: Date
+}
+/** The file that the use of a link gives, in parts. */
+export interface ExportFile {
+  readonly state: 'open'
+  readonly name: string
+  readonly format: ExportFormat
+  readonly content: AsyncIterable<string>
+}
+/**
+ * Why a link gives nothing. `changed`: it was not issued, or is sealed with another key. `used`: it gave its file before.
+ * `expired`: its time is over. `refused`: the person who requested it is not an admin now.
+ */
+export interface ClosedLink {
+  readonly state: 'changed' | 'used' | 'expired' | 'refused'
+}
+
+/**
+ * Issues links to the requests that were submitted and the audit that was written between two days. Each works once, within a
+ * quarter of an hour. Refuses as `validation-failed`, at `/from` or `/to`.
+ */
+export async function offerExport(ports: Ports, settings: Settings, actor: Actor, days: Days): Promise<ExportOffer> {
+  const faults = faultsOfDays(days)
+  if (faults.length > 0) refuseFields(faults)
+  const counted = await ports.exports.count(queryOf(settings, days))
+  const kinds = ['requests', 'audit'] as const
+  const formats = ['csv', 'json'] as const
+  const contents = kinds.flatMap((what) => formats.map((format) => ({ ...days, what, format })))
+  const { links, until } = await issueLinks(ports, settings, actor, contents, (until) =>
+    noteAct(ports, actor, 'exported', { ...days, until }),
+  )
+  return { ...days, ...counted, until, links }
+}
+
+/** Issues a link to each of these, in one transaction with the entry that `note` writes; `until` is in ISO 8601. */
+export async function issueLinks(
+  ports: Ports,
+  { tenantId, exportLinks }: Settings,
+  actor: Actor,
+  contents: readonly ExportContent[],
+  note: (until: string) => Promise<void>,
+): Promise<{ readonly links: readonly ExportLink[]; readonly until: string }> {
+  if (!exportLinks) throw new ProvisioningError('unavailable', 'Exports are not set up here.')
+  const { key, root } = exportLinks
+  const life = lifeOfLink(ports.clock.now())
+  const until = life.until.toISOString()
+  const sealed = contents.map((content) => sealTicket(key, { ...content, ...life, tenantId, by: actor.id }))
+  await ports.work.transaction(async () => {
+    await ports.exportTickets.issue(sealed.map(({ ticket }) => ticket))
+    await note(until)
+  })
+  const links = sealed.map(({ token, ticket: { what, format } }) => ({
+    ...{ what, format, url: `${root}/exports/v1/${token}` },
+  }))
+  return { links, until }
+}
+
+function faultsOfDays({ from, to }: Days): Fault[] {
+  const isDay = (day: string) => z.iso.date().safeParse(day).success && day >= '1970-01-01' && day < '2149-06-06'
+  const faults = Object.entries({ from, to }).flatMap(([name, day]) => {
+    if (day === '') return [fault(`/${name}`, 'required', 'Choose a day.')]
+    return isDay(day) ? [] : [fault(`/${name}`, 'invalid', 'This is no day.')]
+  })
+  if (faults.length === 0 && to < from) faults.push(fault('/to', 'past', 'This is before the first day.'))
+  return faults
+}
+
+const queryOf = ({ tenantId }: Settings, { from, to }: Days): ExportQuery => ({
+  tenantId,
+  from: new Date(`${from}T00:00:00Z`),
+  before: new Date(Date.parse(`${to}T00:00:00Z`) + 86_400_000),
+})
+
+/** What a link will give. It stays unused, so scanners and previews of links may call this as often as they like. */
+export async function previewExport(
+  ports: Ports,
+  settings: Settings,
+  token: string,
+): Promise<ExportPreview | ClosedLink> {
+  const found = await findTicket(ports, settings, token, ports.clock.now())
+  if (found.state !== 'open') return found
+  const { ticket } = found
+  return { state: 'open', name: nameOf(ticket), content: ticket, until: ticket.until }
+}
+
+/**
+ * Uses a link up and gives its file. The use and its audit entry are one transaction, before anything is read: a download that
+ * breaks off has used the link.
+ */
+export async function openExport(ports: Ports, settings: Settings, token: string): Promise<ExportFile | ClosedLink> {
+  const at = ports.clock.now()
+  const found = await findTicket(ports, settings, token, at)
+  if (found.state !== 'open') return found
+  const { ticket, actor } = found
+  const { what, format, from, to, personId } = ticket
+  const isFirst = await ports.work.transaction(async () => {
+    if (!(await ports.exportTickets.use(ticket.hash, at))) return false
+    await noteAct(ports, actor, 'export-read', { what, format, ...(what === 'person' ? { personId } : { from, to }) })
+    return true
+  })
+  if (!isFirst) return { state: 'used' }
+  return { state: 'open', name: nameOf(ticket), format, content: contentOf(ports, settings, ticket) }
+}
+
+interface OpenTicket {
+  readonly state: 'open'
+  readonly ticket: StoredTicket
+  readonly actor: Actor
+}
+
+async function findTicket(ports: Ports, settings: Settings, token: string, at: Date): Promise<OpenTicket | ClosedLink> {
+  const { exportLinks, tenantId } = settings
+  const parts = partsOfToken(token)
+  const ticket = parts && (await ports.exportTickets.find(parts.hash))
+  if (!exportLinks || !parts || ticket?.tenantId !== tenantId) return { state: 'changed' }
+  const state = stateOfLink(exportLinks.key, parts, ticket, at)
+  if (state !== 'open') return { state }
+  const actor = await stillAdmin(ports, settings, ticket.by)
+  return actor ? { state, ticket, actor } : { state: 'refused' }
+}
+
+function nameOf({ what, format, from, to, personId }: ExportContent): string {
+  if (what === 'person') return `person-${personId}.json`
+  return `${what}-${from === to ? from : `${from}-to-${to}`}.${format}`
+}
+
+async function stillAdmin(ports: Ports, settings: Settings, id: string): Promise<Actor | undefined> {
+  try {
+    const actor = await actorFor(ports, settings, { tenantId: settings.tenantId, id })
+    authorize(actor, 'export.create')
+    return actor
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'forbidden') return undefined
+    throw error
+  }
+}
+
+function contentOf(ports: Ports, settings: Settings, ticket: ExportTicket): AsyncIterable<string> {
+  const { what, format, personId } = ticket
+  const query = queryOf(settings, ticket)
+  const head = { tenantId: settings.tenantId, exportedAt: ports.clock.now().toISOString() }
+  if (what === 'person')
+    return asJson({ ...head, personId }, personRecords(ports, settings.tenantId, personId ?? ''), 'records')
+  const days = { ...head, from: ticket.from, to: ticket.to, days: 'UTC' }
+  if (what === 'requests') {
+    const pages = ports.exports.requests(query)
+    return format === 'csv' ? asCsv(headOfRequests, pages, cellsOfRequest) : asJson(days, pages, what, jsonOfRequest)
+  }
+  const pages = ports.exports.entries(query)
+  return format === 'csv' ? asCsv(headOfEntries, pages, cellsOfEntry) : asJson(days, pages, 'entries')
+}
+
+async function* asCsv<T>(
+  head: readonly string[],
+  pages: AsyncIterable<readonly T[]>,
+  cells: (one: T) => readonly string[],
+): AsyncGenerator<string> {
+  yield byteOrderMark + csvLine(head)
+  for await (const page of pages) yield page.map((one) => csvLine(cells(one))).join('')
+}
+
+/** One object: what is said of the whole, and a list under `name`, each member on a line of its own. */
+async function* asJson<T>(
+  head: object,
+  pages: AsyncIterable<readonly T[]>,
+  name: string,
+  shown: (one: T) => unknown = (one) => one,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},${JSON.stringify(name)}:[`
+  let separator = '\n'
+  for await (const page of pages) {
+    if (page.length === 0) continue
+    yield separator + page.map((one) => JSON.stringify(shown(one))).join(',\n')
+    separator = ',\n'
+  }
+  yield '\n]}\n'
+}

@@ -1,0 +1,41 @@
+import type { PersonRecord } from './person-data.ts'
+import type { Ports } from '../shared/ports.ts'
+import type { Person } from '../resources/resource.ts'
+
+/** What stands for somebody who was erased; their id stays. */
+export const erasedName = 'Erased person'
+
+/** A person with everything else that stands for them: former names and sign-in names, and mail addresses. */
+export interface KnownPerson extends Person {
+  readonly alsoKnownAs?: readonly string[]
+}
+
+/**
+ * A person by id with all that stands for them. The store comes first: what is stored has to go. A run before this one may
+ * have left no name there.
+ */
+export async function knownPerson(ports: Ports, tenantId: string, id: string): Promise<KnownPerson> {
+  const [stored, names, account, addresses] = await Promise.all([
+    ports.personData.known(tenantId, id),
+    ports.personData.namesOf(tenantId, id),
+    ports.directory.person(id),
+    ports.directory.addressesOf(id),
+  ])
+  const best = stored.find(({ displayName }) => displayName !== erasedName) ?? account
+  const own = account ? [account.displayName, account.userPrincipalName] : []
+  return {
+    id,
+    displayName: best?.displayName ?? '',
+    userPrincipalName: best?.userPrincipalName ?? '',
+    alsoKnownAs: [...new Set([...names, ...own, ...addresses])],
+  }
+}
+
+/** All that is stored of a person, found as erasing finds it. */
+export async function* personRecords(
+  ports: Ports,
+  tenantId: string,
+  personId: string,
+): AsyncGenerator<readonly PersonRecord[]> {
+  yield* ports.personData.records(tenantId, await knownPerson(ports, tenantId, personId))
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { canonical } from '../audit/chain.ts'
+import { erasedName, type KnownPerson } from './known-person.ts'
+import { provisioningRequest, type Request } from '../requests/request.ts'
+import { reduced } from './retention.ts'
+
+type Json = Readonly<Record<string, unknown>>
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What is an address or an id of a resource, and no word about a person. */
+const structural: readonly string[] = ['address', 'alias', 'aliasAddress', 'url', 'name', 'domain', 'code', 'status']
+/** A shorter name could be a part of any word. */
+export const shortestName = 4
+/** Keys of a request's metadata have at most so many characters. */
+const longestKey = 64
+/** The lowest limit of a text in a request: a text may grow to it when a name in it is replaced. */
+const lowestLimit = 40
+
+/** Where a value stands: under which key, and whether people chose the keys there, so that no key means anything to us. */
+interface Place {
+  readonly key: string
+  readonly isFree: boolean
+}
+
+/**
+ * Returns a value without a person: without their name and address, wherever they stand, and without the comments that they
+ * wrote. In `metadata`, whose keys people choose, their id goes too, and so do keys that hold one of these. A person with the
+ * same name and another id keeps it.
+ */
+export const withoutPerson = (value: unknown, person: KnownPerson, key = ''): unknown =>
+  without(value, person, within({ key: '', isFree: false }, key))
+
+const within = ({ isFree }: Place, key: string): Place => ({
+  key,
+  isFree: isFree || key === 'metadata' || key.startsWith('metadata.'),
+})
+
+function without(value: unknown, person: KnownPerson, place: Place): unknown {
+  if (typeof value === 'string')
+    return structural.includes(place.key) && !place.isFree ? value : withoutNames(value, person, place.isFree)
+  if (Array.isArray(value)) return value.map((one) => without(one, person, place))
+  if (!isObject(value)) return value
+  if (place.isFree) return freeWithout(value, person, place)
+  if (isIdOf(value['id'], person) && typeof value['displayName'] === 'string')
+    return {
+      ...value,
+      displayName: erasedName,
+      ...('userPrincipalName' in value && { userPrincipalName: '' }),
+    }
+  const isAnswer = isAboutMetadata(value)
+  const isTheirs = isObject(value['by']) && isIdOf(value['by']['id'], person)
+  const members = Object.entries(value).filter(([name]) => !(isTheirs && name === 'comment'))
+  const isAnother = z.uuid().safeParse(value['id']).success && typeof value['displayName'] === 'string'
+  const isOwnName = (name: string) => isAnother && (name === 'displayName' || name === 'userPrincipalName')
+  return Object.fromEntries(
+    members.map(([name, one]) => [
+      // A form's answer is kept under its input: `metadata.contact`.
+      name.startsWith('metadata.') ? withoutNames(name, person, true) : name,
+      isOwnName(name)
+        ? one
+        : without(one, person, isAnswer && name !== 'field' ? { key: name, isFree: true } : within(place, name)),
+    ]),
+  )
+}
+
+/** A condition that was judged, or a default that was applied, keeps the metadata's value beside the name of its field. */
+function isAboutMetadata({ field, condition }: Json): boolean {
+  const about = field ?? (isObject(condition) ? condition['field'] : undefined)
+  return typeof about === 'string' && about.startsWith('metadata.')
+}
+
+/** Keys that become the same are numbered, so that no value is lost. */
+function freeWithout(value: Json, person: KnownPerson, place: Place): Json {
+  const left = new Map<string, unknown>()
+  for (const [name, one] of Object.entries(value)) {
+    const key = withoutNames(name, person, true)
+    const isFreeKey = (wanted: string) => !left.has(wanted) && (wanted === name || !Object.hasOwn(value, wanted))
+    left.set(key === name ? name : numbered(key, isFreeKey), without(one, person, within(place, name)))
+  }
+  return Object.fromEntries(left)
+}
+
+function numbered(key: string, isFree: (key: string) => boolean): string {
+  for (let number = 1; ; number += 1) {
+    const end = number === 1 ? '' : ` ${number}`
+    const wanted = `${key.slice(0, longestKey - end.length)}${end}`
+    if (isFree(wanted)) return wanted
+  }
+}
+
+const isIdOf = (id: unknown, person: Pick<KnownPerson, 'id'>): boolean =>
+  typeof id === 'string' && id.toLowerCase() === person.id
+
+/** Whether a value tells of a person, by id or by name. */
+export const tellsOf = (value: unknown, person: KnownPerson): boolean =>
+  JSON.stringify(value).toLowerCase().includes(person.id) ||
+  canonical(withoutPerson(value, person)) !== canonical(value)
+
+/** The same of a text, also where it is JSON in a string. `withId`: their id is taken out too. */
+function withoutNames(text: string, person: KnownPerson, withId: boolean): string {
+  const inside = jsonIn(text)
+  if (inside !== undefined) {
+    const left = without(inside, person, { key: '', isFree: withId })
+    return canonical(left) === canonical(inside) ? text : JSON.stringify(left)
+  }
+  const composed = text.normalize('NFC')
+  // A whole answer is the person, however it is written.
+  if (withId && namesOf(person).some((name) => isSame(name, composed))) return erasedName
+  const patterns = [...namesOf(person).map(wordsOf), ...(withId ? [new RegExp(person.id, 'gi')] : [])]
+  const left = patterns.reduce((rest, pattern) => rest.replace(pattern, erasedName), composed)
+  // A limit that the text kept is kept: a request is parsed by it.
+  return left === composed ? text : left.slice(0, Math.max(text.length, lowestLimit))
+}
+
+const isSame = (one: string, other: string): boolean =>
+  one.normalize('NFC').trim().toLowerCase() === other.trim().toLowerCase()
+
+/** All that stands for a person in a text, the longest first: a short one may be a part of it. */
+export const namesOf = ({ displayName, userPrincipalName, alsoKnownAs = [] }: KnownPerson): string[] =>
+  [...new Set([userPrincipalName, displayName, ...alsoKnownAs])]
+    .filter((name) => name.length >= shortestName && name !== erasedName)
+    .toSorted((one, other) => other.length - one.length)
+
+function jsonIn(text: string): unknown {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
+
+/**
+ * A name as whole words: `Ann Lee` is not in `Joann Leeds`. A name of a single word may be a word as well, and is meant as it
+ * is written. An address may have a tag (`ann+news@…`) or stand in a link (`ann%40…`), and is no part of another address.
+ */
+function wordsOf(name: string): RegExp {
+  const written = name.normalize('NFC').trim()
+  const [local, domain] = written.split('@')
+  if (local !== undefined && domain !== undefined) {
+    const before = '(?<![\\p{L}\\p{N}])(?<![\\p{L}\\p{N}][._%+-])'
+    const after = '(?![\\p{L}\\p{N}])(?![.-][\\p{L}\\p{N}])'
+    return new RegExp(`${before}${escaped(local)}(?:\\+[\\p{L}\\p{N}._-]+)?(?:@|%40)${escaped(domain)}${after}`, 'giu')
+  }
+  const words = written.split(/\s+/u).map(escaped).join('\\s+')
+  return new RegExp(`(?<![\\p{L}\\p{N}])${words}(?![\\p{L}\\p{N}])`, /\s/.test(written) ? 'giu' : 'gu')
+}
+
+/** A request without a person. One of their own that has ended keeps no words at all. */
+export function requestWithout(request: Request, person: KnownPerson, at: string): Request {
+  const isOwn = request.requester.id === person.id && request.finishedAt !== null && request.reducedAt === undefined
+  const bare = isOwn ? reduced(request, at) : request
+  const isTheirEnd = bare.cancelledBy?.id === person.id
+  const { displayName } = bare.details
+  const left = withoutPerson({ ...bare, ...(isTheirEnd && { cancelComment: '' }) }, person)
+  const read = provisioningRequest.parse(left)
+  // What the resource is called is the organisation's: the tenant has it too.
+  const named = { ...read.details, displayName }
+  return provisioningRequest.parse({ ...read, details: named })
+}

@@ -1,0 +1,144 @@
+import { type AuditAction, type AuditEntry, system } from '../shared/events.ts'
+import { mailboxDetails } from '../resources/mailbox.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { isForMailbox, isTerminal, type Problem, type Request, referenceOf } from '../requests/request.ts'
+import { templateSnapshot } from '../templates/template.ts'
+
+/** Finds what has ended long ago and still has its details. */
+export interface RetentionStore {
+  /** Ids of requests that ended before this moment, the first that ended first, without these. */
+  due(query: {
+    readonly tenantId: string
+    readonly before: Date
+    readonly but: readonly string[]
+    readonly limit: number
+  }): Promise<string[]>
+  /** Forgets what hangs on a request that has ended: where its cards are, its draft, the webhooks that were sent of it. */
+  forgetParts(requestId: string): Promise<void>
+}
+
+/** How many are looked for at a time, and the most of one turn: the rest waits for the next hour. */
+const pageSize = 100
+const mostOfTurn = 20_000
+const dayMilliseconds = 86_400_000
+
+/**
+ * Removes the details of requests that ended before the organisation's retention, each in a transaction of its own. Returns how
+ * many. One that cannot be reduced keeps no other from it; its error is thrown in the end.
+ */
+export async function reduceOld(ports: Ports, settings: Settings, stopping: AbortSignal): Promise<number> {
+  const { tenantId, retentionDays } = settings
+  if (retentionDays === undefined) return 0
+  const before = new Date(ports.clock.now().getTime() - retentionDays * dayMilliseconds)
+  const failed = new Map<string, unknown>()
+  let count = 0
+  while (count < mostOfTurn && !stopping.aborted) {
+    const due = await ports.retention.due({ tenantId, before, but: [...failed.keys()], limit: pageSize })
+    if (due.length === 0) break
+    for (const requestId of due) {
+      if (stopping.aborted) break
+      await reduceOne(ports, requestId).then(
+        () => (count += 1),
+        (error: unknown) => failed.set(requestId, error),
+      )
+    }
+  }
+  if (failed.size > 0) throw [...failed.values()][0]
+  return count
+}
+
+/** Two at once, or a second time: the first has done it. */
+async function reduceOne(ports: Ports, requestId: string): Promise<void> {
+  await ports.work.transaction(async () => {
+    const request = await ports.requests.lock(requestId)
+    if (!request || request.reducedAt !== undefined || !isTerminal(request.status)) return
+    await writeAside(ports, request, reduced(request, ports.clock.now().toISOString()), 'reduced')
+    await ports.retention.forgetParts(requestId)
+  })
+}
+
+/**
+ * Writes a change that is none of what the request asks for: its entry, and nothing else follows. When it was last updated stays, so
+ * that nobody is told of it anew. To be called in the transaction that has locked it.
+ */
+export async function writeAside(ports: Ports, before: Request, to: Request, action: AuditAction): Promise<void> {
+  const after = { ...to, version: before.version + 1 }
+  const { requestId, tenantId } = before
+  const at = ports.clock.now().toISOString()
+  const entry: AuditEntry = { requestId, tenantId, at, actor: system, action }
+  await ports.requests.update(after)
+  await ports.audit.append([entry], { version: after.version, before, after })
+}
+
+/** What stands in place of words that were removed. */
+export const removedWords = 'The details were removed.'
+
+/**
+ * What the audit needs of a request that has ended: what it was, its states and times, who asked and who decided, what was made. All
+ * that somebody wrote is gone.
+ */
+export function reduced(request: Request, at: string): Request {
+  const bare = {
+    ...{ reducedAt: at, reason: '', cancelComment: '', checks: [], policy: undefined },
+    ...{ typedName: undefined, around: undefined, guests: undefined },
+    template: bareTemplate(request),
+    approvals: request.approvals.map(bareStage),
+    steps: request.steps.map((step) => ({ ...step, ...(step.problem && { problem: bareProblem(step.problem) }) })),
+    problem: request.problem && bareProblem(request.problem),
+    ...(request.basedOn && { basedOn: bareBasis(request.basedOn) }),
+  }
+  return isForMailbox(request)
+    ? { ...request, ...bare, ...bareMailbox(request) }
+    : { ...request, ...bare, ...bareSite(request) }
+}
+
+/** What it is called when its name is gone: by its address, if it was made. */
+function bareSite(request: Exclude<Request, { address: string }>) {
+  const { alias, progress, requester } = request
+  const isMade = isAnyMade(request)
+  const owners = request.owners.filter(({ id }) => id === requester.id)
+  const details = { description: '', alias: '', owners: [], metadata: {}, labelId: '' }
+  const displayName = (isMade && alias) || referenceOf(request)
+  return {
+    details: { ...details, displayName },
+    ...{ owners, people: undefined, passedOver: undefined },
+    alias: isMade ? alias : '',
+    progress: isMade ? progress : {},
+  }
+}
+
+function bareMailbox(request: Extract<Request, { address: string }>) {
+  const isMade = isAnyMade(request)
+  const address = isMade ? request.address : ''
+  const name = mailboxDetails.shape.name.safeParse(address.split('@')[0]).data ?? referenceOf(request).toLowerCase()
+  const displayName = isMade ? name : referenceOf(request)
+  return {
+    details: mailboxDetails.parse({ name, displayName }),
+    people: [],
+    address,
+    aliasAddress: '',
+    progress: isMade ? request.progress : {},
+  }
+}
+
+/** Also of what was given up half way: it is still there. */
+const isAnyMade = ({ steps }: Request): boolean => steps.some(({ status }) => status === 'done')
+
+const bareTemplate = ({ template: { id, version, kind, name } }: Request) =>
+  templateSnapshot.parse({ id, version, kind, name })
+
+const bareProblem = ({ code, step }: Problem): Problem => ({ code, detail: removedWords, ...(step && { step }) })
+
+const bareBasis = ({ requestId, reference, how, ended }: NonNullable<Request['basedOn']>) => ({
+  ...{ requestId, reference, how, changed: [] },
+  ...(ended && { ended: { status: ended.status, ...(ended.by && { by: ended.by }) } }),
+})
+
+function bareStage(stage: Request['approvals'][number]): Request['approvals'][number] {
+  const { membership: _, unreachable: __, ...kept } = stage
+  return {
+    ...kept,
+    decisions: stage.decisions.map(({ comment: _, ...decision }) => decision),
+    ...(stage.reassigned && { reassigned: stage.reassigned.map(({ comment: _, ...one }) => one) }),
+  }
+}

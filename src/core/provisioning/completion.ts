@@ -1,0 +1,108 @@
+import { changeRequest, entry, followUpLook, lookTimes, tellRequester } from '../requests/change.ts'
+import { TenantError } from '../shared/errors.ts'
+import { system } from '../shared/events.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { isForMailbox, type Request } from '../requests/request.ts'
+
+/**
+ * The requester is told once that the resource is ready, and only by these two: a verified provisioning webhook, or a
+ * look that finds it (DESIGN §5). The job that makes the resource never tells.
+ */
+export async function completeByWebhook(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  url: string,
+): Promise<void> {
+  await announce(ports, settings, requestId, 'webhook', url)
+}
+
+/**
+ * Look number `look` whether it is there: for a site, whether the directory has its group; a mailbox has none, so its
+ * request's own state tells. Not there: orders the next look; after the fast ones the request is late.
+ */
+export async function lookWhetherThere(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  look: number,
+): Promise<void> {
+  const request = await ports.requests.find(requestId)
+  if (!request) return
+  if (!mayStillBeFound(request)) return seek(ports, settings, request, look)
+  if (isForMailbox(request) && request.status === 'succeeded')
+    return announce(ports, settings, requestId, 'state', undefined)
+  const found = request.status === 'succeeded' ? await ask(ports, requestId) : {}
+  if (found.group) {
+    await noteSighting(ports, request)
+    return announce(ports, settings, requestId, 'poll', found.group.url)
+  }
+  await changeRequest(ports, settings, requestId, (current, at) => {
+    if (!mayStillBeFound(current)) return undefined
+    const next = followUpLook(current, look + 1, settings, new Date(at))
+    const late = look + 1 >= lookTimes(settings).fast.length && current.followUp.state !== 'late'
+    const followUp = late ? { state: 'late' as const } : current.followUp
+    const audit = late ? [entry({ ...current, updatedAt: at }, system, 'late')] : []
+    return { request: { ...current, followUp }, audit, jobs: next ? [next] : [] }
+  })
+  if (found.refusal) throw found.refusal
+}
+
+/**
+ * Who was told by a webhook did not wait for the directory. How long it takes is looked at all the same, for as long as the
+ * listed looks go: admins see it.
+ */
+async function seek(ports: Ports, settings: Settings, request: Request, look: number): Promise<void> {
+  const { requestId, followUp } = request
+  const isOfWebhook = followUp.state === 'announced' && followUp.by === 'webhook'
+  if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return
+  if ((await ask(ports, requestId)).group) return noteSighting(ports, request)
+  const next = followUpLook(request, look + 1, settings, ports.clock.now())
+  if (next && look + 1 < lookTimes(settings).all.length) await ports.jobs.enqueue([next])
+}
+
+/** Its group is there: how long that took since it was made. */
+async function noteSighting(ports: Ports, { requestId, tenantId, steps }: Request): Promise<void> {
+  const madeAt = steps.find(({ name }) => name === 'link-group')?.finishedAt
+  if (!madeAt) return
+  const seenAt = ports.clock.now()
+  const seconds = Math.max(0, (seenAt.getTime() - Date.parse(madeAt)) / 1000)
+  await ports.sightings.note({ tenantId, requestId, seenAt, seconds })
+}
+
+/** A directory that refuses or does not answer has not found it this time; the looks go on, and the log is told. */
+async function ask(
+  ports: Ports,
+  requestId: string,
+): Promise<{ group?: ProvisionedGroup | undefined; refusal?: TenantError }> {
+  try {
+    return { group: await ports.directory.findProvisionedGroup(requestId) }
+  } catch (error) {
+    if (error instanceof TenantError) return { refusal: error }
+    throw error
+  }
+}
+type ProvisionedGroup = NonNullable<Awaited<ReturnType<Ports['directory']['findProvisionedGroup']>>>
+
+const mayStillBeFound = ({ status, followUp }: Request): boolean =>
+  followUp.state !== 'announced' && (status === 'queued' || status === 'provisioning' || status === 'succeeded')
+
+async function announce(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  by: 'webhook' | 'poll' | 'state',
+  found: string | undefined,
+): Promise<void> {
+  await changeRequest(ports, settings, requestId, (request, at) => {
+    if (request.status !== 'succeeded' || request.followUp.state === 'announced') return undefined
+    const known = isForMailbox(request) ? [] : [found, request.resource?.url]
+    const url = known.find((one) => one?.startsWith(new URL('/', ports.tenant.siteRoot).href))
+    const next: Request = {
+      ...request,
+      updatedAt: at,
+      followUp: { state: 'announced', by, at, ...(url !== undefined && { url }) },
+    }
+    return { request: next, audit: [entry(next, system, 'announced', { data: { by } })], jobs: [tellRequester(next)] }
+  })
+}

@@ -1,0 +1,109 @@
+import { openStage, undecided, waitingFor } from '../approvals/stage.ts'
+import { outOfReach } from '../approvals/times.ts'
+import { nextStep, type Request, type RequestState } from './request.ts'
+import type { Person } from '../resources/resource.ts'
+
+/** How long a request may stay in a state before an admin should look, in seconds; null = for good. */
+export const deadlines = {
+  pendingApproval: 3 * 86_400,
+  queued: 5 * 60,
+  provisioning: 20 * 60,
+  failed: 0,
+  // It is made, but nobody was told yet: after the fast looks.
+  succeeded: 5 * 60,
+  rejected: null,
+  expired: null,
+  cancelled: null,
+} as const satisfies Record<RequestState, number | null>
+
+/** A step whose service fails it may be tried again for so long, in seconds, before an admin sees it. */
+const triedFor = 20
+
+/** Why an approver decides nothing: not in the directory, cannot sign in, no member of what was asked, or no card reaches them. */
+export type WhyLost = 'gone' | 'blocked' | 'left' | 'unreached'
+/** What is known of approvers of whom the directory was asked; who is not in it decides as ever. */
+export type LostPeople = ReadonlyMap<string, Exclude<WhyLost, 'unreached'>>
+const whyLost = ['gone', 'blocked', 'left', 'unreached'] as const satisfies readonly WhyLost[]
+
+export type Mend = 'retry' | 'look' | 'reassign' | 'override'
+/** Why an admin should look at a request, and what would mend it, the best first. */
+export interface Attention {
+  readonly why: 'failed' | 'waitsFor' | 'notStarted' | 'standsStill' | 'notFound' | 'retrying' | WhyLost
+  /** Since when, ISO 8601. */
+  readonly since: string
+  readonly mends: readonly [Mend, ...Mend[]]
+  /** Those who decide nothing, where that is why. */
+  readonly people?: readonly Person[]
+}
+
+/**
+ * Whether a request needs somebody, and why; undefined when all is as it should be. It does when it waits for people who cannot
+ * decide (`lost`: what the directory says of them), when its step fails again and again, and past the deadline of its state.
+ */
+export function attentionOf(request: Request, now: Date, lost: LostPeople = new Map()): Attention | undefined {
+  return waitsInVain(request, lost) ?? pastDeadline(request, now) ?? triedAgain(request, now)
+}
+
+function pastDeadline(request: Request, now: Date): Attention | undefined {
+  const deadline = deadlines[request.status]
+  const since = sinceOf(request)
+  if (deadline === null || since === undefined || now.getTime() - Date.parse(since) < deadline * 1000) return undefined
+  switch (request.status) {
+    case 'failed':
+      return { why: 'failed', since, mends: ['retry'] }
+    case 'pendingApproval':
+      return waitingFor(request.approvals).length > 0
+        ? { why: 'waitsFor', since, mends: ['reassign', 'override'] }
+        : undefined
+    case 'queued':
+      return { why: 'notStarted', since, mends: ['retry'] }
+    case 'provisioning':
+      return { why: 'standsStill', since, mends: ['retry'] }
+    default:
+      return { why: 'notFound', since, mends: ['look'] }
+  }
+}
+
+/** The work fails at a service that may answer later, and is tried again by itself. */
+function triedAgain(request: Request, now: Date): Attention | undefined {
+  const step = request.status === 'provisioning' ? nextStep(request) : undefined
+  if (!step?.problem || step.startedAt === undefined) return undefined
+  if (now.getTime() - Date.parse(step.startedAt) < triedFor * 1000) return undefined
+  return { why: 'retrying', since: step.startedAt, mends: ['retry'] }
+}
+
+/**
+ * The stage can only end with the word of somebody who cannot give it, and nobody stands in for them. Who was asked
+ * since they did not decide is no loss.
+ */
+function waitsInVain({ status, approvals, submittedAt }: Request, lost: LostPeople): Attention | undefined {
+  const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
+  if (!stage) return undefined
+  const unreached = (stage.unreachable ?? []).map(({ person }) => person.id)
+  const why = (id: string): WhyLost | undefined => lost.get(id) ?? (unreached.includes(id) ? 'unreached' : undefined)
+  const known = stage.unreachable ?? []
+  const others = waitingFor([stage]).filter(({ id }) => lost.has(id) && !unreached.includes(id))
+  const at = stage.openedAt ?? submittedAt
+  const tried = { ...stage, unreachable: [...known, ...others.map((person) => ({ person, why: '', at }))] }
+  const asked = new Set(undecided(stage).map(({ id }) => id))
+  const people = outOfReach(tried).filter(({ id }) => asked.has(id) && why(id) !== undefined)
+  const first = whyLost.find((one) => people.some(({ id }) => why(id) === one))
+  if (first === undefined) return undefined
+  const since = known.find(({ person }) => person.id === people[0]?.id)?.at ?? at
+  return { why: first, since, mends: ['reassign', 'override'], people: people.filter(({ id }) => why(id) === first) }
+}
+
+/** Since when a request waits for whatever comes next; undefined when nothing more is to come. */
+export function sinceOf({
+  status,
+  followUp,
+  updatedAt,
+  submittedAt,
+  queuedAt,
+  finishedAt,
+}: Request): string | undefined {
+  if (status === 'succeeded') return followUp.state === 'announced' ? undefined : (finishedAt ?? updatedAt)
+  if (status === 'pendingApproval') return submittedAt
+  if (status === 'queued') return queuedAt ?? submittedAt
+  return updatedAt
+}

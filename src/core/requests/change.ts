@@ -1,0 +1,228 @@
+import { randomUUID } from 'node:crypto'
+import { type ApprovalStage, openStage, waitingFor } from '../approvals/stage.ts'
+import {
+  type AuditAction,
+  type AuditEntry,
+  type Delivery,
+  type JobOrder,
+  jobId,
+  provisionedEvent,
+  system,
+  webhookOf,
+} from '../shared/events.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { isTerminal, type Request } from './request.ts'
+import type { Person } from '../resources/resource.ts'
+
+/** What a decision comes to: the request after it, what the timeline says of it, and the jobs that follow. */
+export interface Change {
+  readonly request: Request
+  readonly audit: readonly AuditEntry[]
+  readonly jobs?: readonly JobOrder[]
+}
+
+/** A line for the timeline. */
+export function entry(
+  request: Request,
+  by: Person | typeof system,
+  action: AuditAction,
+  more: { comment?: string; data?: Record<string, unknown> } = {},
+): AuditEntry {
+  const actor =
+    'id' in by ? { id: by.id, displayName: by.displayName, userPrincipalName: by.userPrincipalName } : system
+  const comment = more.comment ? { comment: more.comment } : {}
+  const data = more.data ? { data: more.data } : {}
+  const { requestId, tenantId, updatedAt } = request
+  return { requestId, tenantId, at: updatedAt, actor, action, ...comment, ...data }
+}
+
+/**
+ * Locks a request, lets a pure function decide, and writes the new state, its audit entries and the jobs that follow
+ * in one transaction. `decide` may throw to refuse, or return nothing to leave everything as it is.
+ */
+export async function changeRequest(
+  ports: Ports,
+  settings: Settings,
+  requestId: string,
+  decide: (request: Request, at: string) => Change | undefined,
+): Promise<Request | undefined> {
+  return ports.work.transaction(async () => {
+    const before = await ports.requests.lock(requestId)
+    if (!before) return undefined
+    const change = decide(before, ports.clock.now().toISOString())
+    if (!change) return before
+    const request = { ...change.request, version: before.version + 1 }
+    await ports.requests.update(request)
+    await record(ports, settings, { ...change, request }, before)
+    return request
+  })
+}
+
+/** Writes all that goes with a stored request; to be called in the transaction that stores it. */
+export async function record(ports: Ports, settings: Settings, change: Change, before?: Request): Promise<void> {
+  const { request } = change
+  await ports.audit.append(change.audit, { version: request.version, before, after: request })
+  if (isTerminal(request.status)) await ports.reservations.release(request.requestId)
+  const isNewState = request.status !== before?.status
+  if (isNewState) ports.work.afterCommit?.(() => ports.telemetry?.stateReached(request.status))
+  const deliveries = !isNewState ? [] : await deliveriesOf(ports, settings, request)
+  for (const delivery of deliveries) await ports.deliveries.insert(delivery)
+  await ports.jobs.enqueue([
+    ...(change.jobs ?? []),
+    ...deliveries.map(
+      ({ deliveryId }): JobOrder => ({
+        name: 'deliver-webhook',
+        payload: { v: 1, deliveryId, attempt: 0 },
+        id: jobId('deliver', deliveryId, 0),
+      }),
+    ),
+    // Of a new request there are no cards yet, but for the one that its submission names.
+    ...(before === undefined
+      ? []
+      : // Approvers' cards show decisions and ends; the steps in between only the requester's does.
+        [refreshCards(request, isNewState || request.approvals !== before.approvals ? 'all' : 'status')]),
+  ])
+}
+
+/** The order to bring a request's cards to its present version. */
+export const refreshCards = ({ requestId, version }: Request, cards: 'all' | 'status'): JobOrder => ({
+  name: 'refresh-cards',
+  payload: { v: 1, requestId, version, cards },
+  id: jobId('refresh', requestId, version),
+})
+
+/** The template's webhook, and beside it the bot's own subscription: the bot listens like any other subscriber. */
+async function deliveriesOf(ports: Ports, settings: Settings, request: Request): Promise<Delivery[]> {
+  const body = webhookOf(request)
+  if (!body) return []
+  const template = await ports.templates.find(request.tenantId, request.template.id)
+  const { requestId, tenantId, updatedAt } = request
+  const draft = {
+    requestId,
+    tenantId,
+    type: body.type,
+    body: JSON.stringify(body),
+    status: 'pending',
+    attempts: 0,
+    lastStatus: null,
+    createdAt: updatedAt,
+    updatedAt,
+  } as const
+  const deliveries: Delivery[] = []
+  if (template?.webhook?.events.includes(body.type)) {
+    deliveries.push({
+      ...draft,
+      deliveryId: randomUUID(),
+      subscriber: { templateId: template.id },
+      url: template.webhook.url,
+    })
+  }
+  if (settings.followUpWebhookUrl && body.type === provisionedEvent(request)) {
+    deliveries.push({ ...draft, deliveryId: randomUUID(), subscriber: 'bot', url: settings.followUpWebhookUrl })
+  }
+  return deliveries
+}
+
+/** The jobs of a request that has just been queued: the work, and the first look whether it is there. */
+export function jobsOfQueued(request: Request, settings: Settings): JobOrder[] {
+  const { requestId, queuedAt } = request
+  if (queuedAt === null) return []
+  return [
+    { name: 'provision', payload: { v: 1, requestId }, id: jobId('provision', requestId, queuedAt) },
+    followUpLook(request, 0, settings),
+  ].filter((order): order is JobOrder => order !== undefined)
+}
+
+/** Slow looks after the fast ones, in seconds from the moment the request was queued: 1, 5, 15 and 60 minutes. */
+const slowLooks = [60, 300, 900, 3600]
+
+/** When the looks are, in seconds from the moment the request was queued: 20, 30, 40, 50, then the slow ones. */
+export function lookTimes({ followUp }: Pick<Settings, 'followUp'>): { fast: number[]; all: number[] } {
+  const { firstSeconds, everySeconds, stopSeconds } = followUp
+  const fast = Array.from(
+    { length: Math.floor(stopSeconds / everySeconds) + 1 },
+    (_, index) => firstSeconds + index * everySeconds,
+  )
+  const last = fast.at(-1) ?? 0
+  return { fast, all: [...fast, ...slowLooks.filter((seconds) => seconds > last)] }
+}
+
+/** After the listed looks there is one an hour, for so many hours: whoever waits that long is an admin's matter. */
+const hourlyLooks = 7 * 24
+
+/**
+ * The order for one look; none when there are no more. `now`: the look before it; after an outage the looks that were
+ * missed do not all come at once.
+ */
+export function followUpLook(request: Request, look: number, settings: Settings, now?: Date): JobOrder | undefined {
+  const { all } = lookTimes(settings)
+  const { requestId, queuedAt } = request
+  const beyond = look - all.length + 1
+  if (queuedAt === null || beyond > hourlyLooks) return undefined
+  const seconds = all[look] ?? (all.at(-1) ?? 0) + beyond * 3600
+  const due = Date.parse(queuedAt) + seconds * 1000
+  const missed = now !== undefined && due < now.getTime()
+  const startAfter = new Date(missed ? now.getTime() + settings.followUp.everySeconds * 1000 : due)
+  return {
+    name: 'follow-up',
+    payload: { v: 1, requestId, look },
+    id: jobId('look', requestId, queuedAt, look),
+    startAfter,
+  }
+}
+
+/** A card for each person whose decision is waited for now. */
+export function askApprovers(request: Request): JobOrder[] {
+  const { requestId } = request
+  const card = `approval:${openStage(request.approvals)?.stage ?? 1}` as const
+  return waitingFor(request.approvals).map(({ id }) => {
+    return {
+      name: 'notify',
+      payload: { v: 1, requestId, personId: id, card },
+      id: jobId('notify', requestId, id, card),
+    }
+  })
+}
+
+/**
+ * The order for a look after a stage that waits, at the moment when something is due; none when nothing is. A moment has one
+ * look, whoever orders it; `again` asks for another one.
+ */
+export function stageLook(
+  { requestId }: Pick<Request, 'requestId'>,
+  { stage }: Pick<ApprovalStage, 'stage'>,
+  due: string | undefined,
+  again = '',
+): JobOrder[] {
+  if (due === undefined) return []
+  return [
+    {
+      name: 'tend-approval',
+      payload: { v: 1, requestId, stage },
+      id: jobId('tend-approval', requestId, stage, due, again),
+      startAfter: new Date(due),
+    },
+  ]
+}
+
+/** One card that tells the requester how it ended. Each end is told once. */
+export function tellRequester(request: Request): JobOrder {
+  const { requestId, requester } = request
+  const card = outcomeCard(request)
+  return {
+    name: 'notify',
+    payload: { v: 1, requestId, personId: requester.id, card },
+    id: jobId('notify', requestId, requester.id, card),
+  }
+}
+
+/** The same for each admin, except who asked. */
+export function tellAdmins(request: Request): JobOrder {
+  const { requestId } = request
+  const card = outcomeCard(request)
+  return { name: 'notify-admins', payload: { v: 1, requestId, card }, id: jobId('notify-admins', requestId, card) }
+}
+
+/** A failure can come again after a retry, so its key names which one; all other ends come once. */
+export const outcomeCard = (request: Request): `outcome:${string}` =>
+  request.status === 'failed' ? `outcome:failed:${request.queuedAt ?? ''}` : `outcome:${request.status}`

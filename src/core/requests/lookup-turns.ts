@@ -1,0 +1,35 @@
+import type { Actor } from '../shared/access.ts'
+import { asking } from '../approvals/approvers.ts'
+import { ProvisioningError, TenantError } from '../shared/errors.ts'
+import { createGate, type GateLimits } from '../shared/gate.ts'
+import { readsOf } from '../shared/lookup-cost.ts'
+import { originNow } from '../shared/origin.ts'
+import type { Ports } from '../shared/ports.ts'
+
+/**
+ * A check keeps the processor and the store busy for some tens of milliseconds, so few at a time leave room for everything else,
+ * and more at a time would not end sooner. Nobody fills in more than one form at a time.
+ */
+const limits: GateLimits = {
+  ...{ running: 4, forIdentity: 0, runningOfOne: 2 },
+  ...{ waiting: 200, waitingOfOne: 40 },
+  ...{ patience: 5000, patienceOfJobs: 30_000 },
+}
+
+/** Checks of what a request would be, for previews and forms, which many may want at once. */
+export function createChecks({ limitsOfUse }: Pick<Ports, 'limitsOfUse'>) {
+  const gate = createGate('previews', limits)
+  /** Runs a check in its caller's turn. Throws `unavailable` while too many wait. */
+  const inTurn = <T>(check: () => Promise<T>): Promise<T> => asking(() => gate.pass(check, originNow().abandoned))
+  return {
+    inTurn,
+    /** The same for a form in chat, which is counted for its person as a preview by REST is. */
+    async ofForm<T>(actor: Actor, values: object, check: () => Promise<T>): Promise<T> {
+      const seconds = await limitsOfUse.takeReads(actor, readsOf(values))
+      if (seconds === 0) return inTurn(check)
+      const detail = `These are more checks than the limits of use allow. Please try again in ${seconds} seconds.`
+      const cause = new TenantError('busy', detail, { retryable: true, retryAfterSeconds: seconds })
+      throw new ProvisioningError('unavailable', detail, { cause })
+    },
+  }
+}

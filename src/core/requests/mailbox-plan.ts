@@ -1,0 +1,251 @@
+import { asking, resolveApprovals } from '../approvals/approvers.ts'
+import { judgedBy, withMaximum } from '../approvals/condition-values.ts'
+import { countryCode } from '../shared/country.ts'
+import { type Fault, ProvisioningError } from '../shared/errors.ts'
+import { asksForAddress } from '../drafts/form-values.ts'
+import { mailboxNames } from '../naming/free-name.ts'
+import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/mailbox.ts'
+import { type Addresses, addressesOf } from './mailbox-addresses.ts'
+import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
+import { names } from '../templates/name-pattern.ts'
+import { slug } from '../naming/naming.ts'
+import { addressRule } from '../templates/naming-policy.ts'
+import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
+import { type Evaluation, type Glimpse, type Inquiry, type MailboxPlan, peopleNamed, refused } from './plan.ts'
+import type { Ports } from '../shared/ports.ts'
+import { quotaFaults } from './quota.ts'
+import type { RequestForMailbox } from './request.ts'
+import { type MailboxKind, metadata, type Person } from '../resources/resource.ts'
+import type { Template, TemplateSnapshot } from '../templates/template.ts'
+import { answersOf } from '../templates/field.ts'
+import { type Applied, withProperties } from '../templates/property.ts'
+import { answeredPeople, externalOwners, mailboxLimits } from './template-rules.ts'
+import { fault, faultsOf, readable } from '../shared/validation.ts'
+
+/** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
+export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
+  if (!isRecord(body)) return refused(...wrongBody(body))
+  const chosen = await chosenTemplate(inquiry, body)
+  const filled = withProperties('fault' in chosen ? {} : chosen.template.properties, body)
+  const schema = 'template' in chosen && !asksForAddress(chosen.template) ? withoutName : mailboxRequest
+  const parsed = schema.safeParse(filled.body)
+  const faults = (parsed.success ? [] : faultsOf(parsed.error, body)).map((one) => withName(one, body['name']))
+  if ('fault' in chosen) {
+    const isTold = faults.some(({ pointer }) => pointer === '/templateId')
+    return refused(...faults, ...(isTold ? [] : [chosen.fault]))
+  }
+  const { template, kind } = chosen
+  const known = metadata.safeParse(filled.body['metadata'] ?? {})
+  const answers = answersOf(template.fields, known.data ?? {}, inquiry.ports.clock.now().toISOString().slice(0, 10))
+  faults.push(...filled.faults, ...inapplicable(kind, body))
+  if (known.success) faults.push(...answers.faults)
+  if (!parsed.success) return furtherRefused(inquiry, { template, kind }, filled, faults)
+  const { templateId: _, reason = '', ...asked } = parsed.data
+  const limited = withMaximum(template, filled.body, withoutEmpty({ ...asked, metadata: answers.metadata }))
+  const { details } = limited
+  const applied = [...filled.applied, ...limited.applied, ...answers.applied]
+  return asking(() => planned(inquiry, { template, kind }, { details, reason, applied }, faults))
+}
+
+/** What the directory and the names in use say to a request that is right in itself. */
+async function planned(
+  inquiry: Inquiry,
+  { template, kind }: Chosen,
+  asked: { readonly details: Asked; readonly reason: string; readonly applied: readonly Applied[] },
+  known: readonly Fault[],
+): Promise<Evaluation> {
+  const { ports, settings, actor } = inquiry
+  const { people, guests, addresses, faults } = await looked(inquiry, { template, kind }, asked.details, known)
+  if (faults.length > 0 || !addresses.names)
+    return { ok: false, faults, glimpse: glimpseOf(asked.details, asked.applied, people, addresses) }
+  const { aliasAddress, domain } = addresses
+  const { displayName, name, typedName, around, emptyTokens } = addresses.names
+  const details = { ...asked.details, displayName, name: asked.details.name ?? name }
+  const address = `${name}@${domain}`
+  const owners = ownersAmong(people, details)
+  const judged = judgedBy(template, { details, applied: asked.applied, owners, name, domain, aliasAddress })
+  const resolved = await resolveApprovals(ports, settings, template.approval, actor, judged)
+  const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
+  if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
+  const plan: MailboxPlan = {
+    kind,
+    template,
+    details,
+    ...(typedName !== undefined && { typedName }),
+    around,
+    emptyTokens,
+    people,
+    guests,
+    address,
+    aliasAddress,
+    ...resolved,
+    applied: asked.applied,
+    reason: asked.reason,
+    names: kept,
+  }
+  return { ok: true, plan }
+}
+
+/** Where the template asks nobody for an address, a request may leave it out. */
+const withoutName = mailboxRequest.partial({ name: true })
+type Asked = Omit<MailboxDetails, 'name'> & { readonly name?: string | undefined }
+
+/** What is no object at all. */
+function wrongBody(body: unknown): Fault[] {
+  const parsed = mailboxRequest.safeParse(body)
+  return parsed.success ? [] : faultsOf(parsed.error, body)
+}
+
+/** A name that no address can have comes with the nearest one that can: "Büro Zürich 5" → `buro-zurich-5`. */
+export function withName(one: Fault, name: unknown): Fault {
+  if (one.pointer !== '/name' || one.code !== 'invalid' || typeof name !== 'string') return one
+  const suggestion = slug(name.split('@')[0] ?? '').slice(0, 64)
+  return suggestion === '' ? one : { ...one, detail: `${one.detail} Try ${suggestion}.`, suggestion }
+}
+
+interface Chosen {
+  readonly template: Template
+  readonly kind: MailboxKind
+}
+/** What can be read of the details. */
+type Readable = Partial<MailboxDetails>
+
+/** What the directory and the names in use say to the details, beside what is known to be wrong. */
+async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
+  // A number is taken only when all else is right; any other name can be looked at meanwhile.
+  const takesNumber = inquiry.isSubmission && names(addressRule(template.naming, kind).pattern, 'counter')
+  const limits = mailboxLimits(template, details)
+  // Nobody is looked up for a number of people that is refused anyway.
+  const isCrowd = limits.some(({ code }) => code === 'too-many-people')
+  const [named, answered, quota, early] = await Promise.all([
+    namedIn(inquiry.ports, isCrowd ? { ...details, permissions: {} } : details, template),
+    answeredPeople(inquiry.ports, template, details.metadata ?? {}),
+    quotaFaults(inquiry, template),
+    takesNumber ? undefined : addressesOf(inquiry, template, details),
+  ])
+  const before = [...known, ...valueFaults(kind, details), ...limits, ...answered.faults, ...named.faults, ...quota]
+  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && before.length === 0 }
+  const addresses = early ?? (await addressesOf(asked, template, details))
+  const people = new Map([...answered.people, ...named.people].map((one) => [one.id, one]))
+  return { people: [...people.values()], guests: named.guests, addresses, faults: [...before, ...addresses.faults] }
+}
+
+/** What else is wrong in a body that is wrong somewhere, so that people hear of all faults at once. */
+async function furtherRefused(
+  inquiry: Inquiry,
+  chosen: Chosen,
+  filled: { readonly body: Record<string, unknown>; readonly applied: readonly Applied[] },
+  known: readonly Fault[],
+): Promise<Evaluation> {
+  const { body } = filled
+  const limited = withMaximum(chosen.template, body, withoutEmpty(readable(mailboxDetails.shape, body)))
+  const { details } = limited
+  const applied = [...filled.applied, ...limited.applied]
+  try {
+    const found = await asking(() => looked({ ...inquiry, isSubmission: false }, chosen, details, []))
+    const { people, addresses, faults } = found
+    return { ok: false, faults: [...known, ...faults], glimpse: glimpseOf(details, applied, people, addresses) }
+  } catch (error) {
+    // The faults that are known already are answer enough, unless more is asked for.
+    if (!inquiry.isPreview && error instanceof ProvisioningError && error.code === 'unavailable')
+      return refused(...known)
+    throw error
+  }
+}
+
+const ownersAmong = (people: readonly Person[], { primaryOwner, secondaryOwner }: Readable): Person[] =>
+  people.filter(({ id }) => id === primaryOwner || id === secondaryOwner)
+
+const glimpseOf = (
+  details: Readable,
+  applied: readonly Applied[],
+  people: readonly Person[],
+  { names, domain, aliasAddress }: Addresses,
+): Glimpse => ({ details, applied, owners: ownersAmong(people, details), names, domain, aliasAddress })
+
+/** What a request keeps of its plan. */
+export function mailboxOf(plan: MailboxPlan, ports: Pick<Ports, 'tenant'>) {
+  const { kind, template, details, people, address, aliasAddress } = plan
+  const customAttributes = customAttributesOf(template, details)
+  const steps = ports.tenant.mailboxStepsOf({ kind, details, aliasAddress, customAttributes })
+  return {
+    kind,
+    details,
+    people: [...people],
+    address,
+    aliasAddress,
+    steps: steps.map((name) => ({ name, status: 'pending' as const, attempts: 0 })),
+    progress: {},
+    resource: null,
+  } satisfies Partial<RequestForMailbox>
+}
+
+/** Custom attributes of Exchange by their number: what the template assigns of the metadata. */
+export function customAttributesOf(
+  { fields }: Pick<TemplateSnapshot, 'fields'>,
+  { metadata }: Pick<MailboxDetails, 'metadata'>,
+): ReadonlyMap<number, string> {
+  const assigned = fields.flatMap(({ key, customAttribute }) => {
+    const value = Object.hasOwn(metadata, key) ? String(metadata[key]) : ''
+    return customAttribute !== undefined && value !== '' ? [[customAttribute, value] as const] : []
+  })
+  return new Map(assigned)
+}
+
+/** An emptied input is as good as none. */
+function withoutEmpty<D extends Readable>(details: D): D {
+  const kept = Object.entries(details).filter(([, value]) => value !== '' && value !== undefined)
+  return Object.fromEntries(kept) as D
+}
+
+/** What has the right form and yet says nothing that the tenant could take. */
+function valueFaults(kind: MailboxKind, { country, metadata = {} }: Readable): Fault[] {
+  const faults: Fault[] = []
+  if (country !== undefined && countryCode(country) === undefined)
+    faults.push(
+      fault(
+        '/country',
+        'not-a-country',
+        'Give a country by its English name or its two-letter code: Switzerland or CH.',
+      ),
+    )
+  const { seats } = metadata
+  if (kind === 'roomMailbox' && seats !== undefined && !isSeatCount(seats))
+    faults.push(fault('/metadata/seats', 'invalid', 'metadata.seats must be a whole number from 1 to 99999.'))
+  return faults
+}
+
+async function namedIn(
+  ports: Ports,
+  { permissions = {}, primaryOwner, secondaryOwner }: Readable,
+  template: Pick<Template, 'limits'>,
+) {
+  const owners = Object.entries({ primaryOwner, secondaryOwner }).flatMap(([field, id]) =>
+    id ? [{ id, pointer: `/${field}`, as: 'The owner' }] : [],
+  )
+  const granted = Object.keys(permissions).map((id) => ({ id, pointer: `/permissions/${id}`, as: 'The person' }))
+  const { people, accounts, faults } = await peopleNamed(ports, [...granted, ...owners])
+  const withAccess = granted.filter(({ id }) => permissions[id] !== 'None')
+  const unavailable = unavailableFaults([
+    ...accountsAt(withAccess, accounts, 'access'),
+    ...accountsAt(owners, accounts, 'ownership'),
+  ])
+  const given = people.filter(({ id }) => (permissions[id] ?? 'None') !== 'None')
+  const known = owners.flatMap(({ id, pointer }) => {
+    const person = people.find((one) => one.id === id)
+    return person ? [{ person, pointer }] : []
+  })
+  const outside = await externalOwners(ports, template, known)
+  const guests = guestsAmong(accounts).filter((id) => owners.some((owner) => owner.id === id))
+  return { people, guests, faults: [...faults, ...unavailable, ...outside, ...(await accessFaults(ports, given))] }
+}
+
+/** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */
+async function accessFaults({ directory }: Ports, people: readonly Person[]): Promise<Fault[]> {
+  const unknown = people.length > 0 ? await directory.unknownToExchange(people) : []
+  return people
+    .filter(({ id }) => unknown.includes(id))
+    .map(({ id, displayName }) =>
+      fault(`/permissions/${id}`, 'no-mailbox', `${displayName} has no mailbox, so nobody can give them access.`),
+    )
+}

@@ -1,0 +1,58 @@
+import { TenantError } from '../shared/errors.ts'
+import { freeFrom, mailboxKeys, mailKey, siteKey } from '../naming/former-addresses.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { isForMailbox, type Request, type RequestStep } from './request.ts'
+import { reservedIn } from '../naming/reserved-names.ts'
+
+/**
+ * Holds the names of a request against the rules once more before anything is created under them: a request may be older than a
+ * rule, and a name that somebody held may have become free since. Throws a `TenantError`, which no other attempt changes.
+ */
+export async function refuseName(
+  ports: Ports,
+  settings: Settings,
+  request: Request,
+  step: RequestStep['name'],
+): Promise<void> {
+  if (step !== 'create-site' && step !== 'create-mailbox') return
+  for (const name of namesOf(request)) {
+    const reserved = reservedIn(request.template.naming, name)
+    if (reserved)
+      throw refusal('reserved-name', `${name} is reserved for ${reserved}. Only a template that allows it can give it.`)
+  }
+  if (!settings.formerAddressDays || request.template.naming.allowFormerAddresses) return
+  const { requestId, tenantId, requester } = request
+  const actor = { id: requester.id, tenantId }
+  for (const { shown, keys, name, isFree } of await addressesOf(ports, request)) {
+    const day = await freeFrom(ports, settings, keys, name, { actor, requestId })
+    // What is there may be our own, created by a run whose answer was lost: the step finds that out.
+    if (day !== undefined && (await isFree()))
+      throw refusal('former-address', `${shown} belonged to another person or resource. It is free from ${day}.`)
+  }
+}
+
+const refusal = (code: 'reserved-name' | 'former-address', said: string): TenantError =>
+  new TenantError(code, said, { retryable: false })
+
+const beforeAt = (address: string): string => address.split('@')[0] ?? ''
+
+const namesOf = (request: Request): string[] =>
+  isForMailbox(request)
+    ? [request.address, request.aliasAddress].filter((one) => one !== '').map(beforeAt)
+    : [request.alias]
+
+async function addressesOf({ directory }: Ports, request: Request) {
+  if (isForMailbox(request)) {
+    const { address, aliasAddress } = request
+    const own = {
+      ...{ shown: address, keys: mailboxKeys(address, (await directory.mailDomains()).default), name: { address } },
+      isFree: () => directory.isMailboxNameFree(address),
+    }
+    if (aliasAddress === '') return [own]
+    const further = { shown: aliasAddress, keys: [mailKey(aliasAddress)], name: { address: aliasAddress } }
+    return [own, { ...further, isFree: () => directory.isMailAddressFree(aliasAddress) }]
+  }
+  const { alias } = request
+  const keys = [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
+  return [{ shown: alias, keys, name: { alias }, isFree: () => directory.isSiteAddressFree(alias) }]
+}

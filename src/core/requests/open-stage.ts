@@ -1,0 +1,41 @@
+import { openStage } from '../approvals/stage.ts'
+import { nextLook, opened, withStage } from '../approvals/times.ts'
+import { askApprovers, stageLook } from './change.ts'
+import { type Delegation, delegatedNow } from '../approvals/delegation.ts'
+import type { AuditEntry, JobOrder } from '../shared/events.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import type { Request } from './request.ts'
+import { realigned } from '../approvals/stand-ins.ts'
+
+/** A request whose next stage's turn has come, if it has: with its times, and with those who decide for whoever is `away`. */
+export function withOpenStage<R extends Request>(
+  request: R,
+  settings: Settings,
+  away: readonly Delegation[],
+  at: string,
+): R {
+  const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+  if (!stage || stage.openedAt !== undefined) return request
+  const begun = opened(stage, request.template.approval, settings.approvals, at)
+  return withStage(request, realigned(begun, away, request.requester.id, at))
+}
+
+/** The line that tells who decides for whom from the first, where somebody does. */
+export function toldOfOpenStage(request: Request): AuditEntry[] {
+  const stage = openStage(request.approvals)
+  return stage?.standIns === undefined ? [] : [delegatedNow(request, stage)]
+}
+
+/** A card for each who is asked, and the first look after the stage. */
+export function jobsOfOpenStage(request: Request): JobOrder[] {
+  const stage = openStage(request.approvals)
+  if (!stage?.openedAt) return askApprovers(request)
+  return [...askApprovers(request), ...stageLook(request, stage, nextLook(stage, stage.openedAt))]
+}
+
+/** Who of all that a request asks, now or later, is away. */
+export function awayOf(ports: Ports, { tenantId, approvals }: Pick<Request, 'tenantId' | 'approvals'>, at: string) {
+  const people = approvals.filter(({ openedAt }) => openedAt === undefined).flatMap(({ approvers }) => approvers)
+  const ids = [...new Set(people.map(({ id }) => id))]
+  return ids.length === 0 ? Promise.resolve([]) : ports.delegations.reaching(tenantId, ids, at)
+}

@@ -1,0 +1,66 @@
+import type { Actor } from '../shared/access.ts'
+import type { Fault } from '../shared/errors.ts'
+import type { Inquiry } from './plan.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { openStates } from './request.ts'
+import type { Template } from '../templates/template.ts'
+import { fault } from '../shared/validation.ts'
+
+/** Why nobody has more open requests than so many. */
+export const tooManyOpen = (limit: number): string =>
+  `You have ${limit} open requests, which is the most at a time. Wait for one to finish, or cancel one.`
+
+/** That a person has as many open requests as they may. The limit is for people: an application has many to ask for. */
+export async function openFaults(
+  { requests }: Pick<Ports, 'requests'>,
+  { openRequestsPerPerson: limit }: Pick<Settings, 'openRequestsPerPerson'>,
+  { tenantId, id, clientId }: Actor,
+): Promise<Fault[]> {
+  if (limit === 0 || clientId !== undefined || (await requests.countOpen(tenantId, id)) < limit) return []
+  return [{ pointer: '', code: 'too-many-open-requests', detail: tooManyOpen(limit) }]
+}
+
+/** Requests that have made something, or may still. */
+const counting = [...openStates, 'succeeded'] as const
+
+/**
+ * How many open requests of a template a person has, and how much was made of it; each counted up to its limit only. An
+ * application has many to ask for, so its own are not counted.
+ */
+export async function quotaUse(
+  { ports, actor, but }: Pick<Inquiry, 'ports' | 'actor'> & { readonly but: readonly string[] },
+  { id, quota: { openPerPerson, resources } }: Pick<Template, 'id' | 'quota'>,
+): Promise<{ own: number; all: number }> {
+  const of = { tenantId: actor.tenantId, templateId: id, but }
+  const [own, all] = await Promise.all([
+    openPerPerson === undefined || actor.clientId !== undefined
+      ? 0
+      : ports.requests.countOfTemplate({ ...of, requesterId: actor.id, states: openStates, most: openPerPerson }),
+    resources === undefined ? 0 : ports.requests.countOfTemplate({ ...of, states: counting, most: resources }),
+  ])
+  return { own, all }
+}
+
+/**
+ * What keeps a template from being used once more: the person has as many open requests of it as they may, or as much was
+ * made of it as there may be. A request that this one takes the place of does not count, and neither does this one.
+ */
+export async function quotaFaults(
+  { ports, actor, requestId, replaces }: Pick<Inquiry, 'ports' | 'actor' | 'requestId' | 'replaces'>,
+  template: Pick<Template, 'id' | 'name' | 'quota'>,
+): Promise<Fault[]> {
+  const { name, quota } = template
+  const { openPerPerson, resources } = quota
+  const but = replaces === undefined ? [requestId] : [requestId, replaces]
+  const { own, all } = await quotaUse({ ports, actor, but }, template)
+  const faults: Fault[] = []
+  const say = (detail: string, most: number) => faults.push(fault('/templateId', 'quota-reached', detail, String(most)))
+  if (openPerPerson && own === openPerPerson)
+    say(
+      `You have ${own} open requests of ${name}, which is the most at a time. Wait for one to end, or cancel one.`,
+      own,
+    )
+  if (resources && all === resources)
+    say(`There are ${all} of ${name}, which is the most that there may be. Ask an admin for more.`, all)
+  return faults
+}

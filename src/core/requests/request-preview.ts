@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { Actor } from '../shared/access.ts'
+import { approvalStage } from '../approvals/stage.ts'
+import { asking, resolveApprovals } from '../approvals/approvers.ts'
+import { judgedBy } from '../approvals/condition-values.ts'
+import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
+import { foreseenIn, lookAhead, type Outlook } from '../approvals/preview.ts'
+import { mailboxRequest } from '../resources/mailbox.ts'
+import { chosenTemplate, isRecord } from './mailbox-kind.ts'
+import { addressRuleOf } from '../templates/naming-policy.ts'
+import { type Glimpse, type Inquiry, isForMailboxPlan, type Plan, unknownTemplate, usableTemplate } from './plan.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { evaluate, resourceOf } from './evaluate.ts'
+import { openFaults } from './quota.ts'
+import { resourceKind } from '../resources/resource.ts'
+import { candidatesFor, type SimilarResources, similarAmong, similarResources } from '../naming/similar.ts'
+import type { Template } from '../templates/template.ts'
+import { type Applied, applied } from '../templates/property.ts'
+import { faultsOf } from '../shared/validation.ts'
+import { type Foreseen, isFinal, warningCodes } from '../approvals/warning.ts'
+
+const foreseenNames = z.strictObject({
+  displayName: z.string().describe('What people will see.'),
+  alias: z.string().optional().describe('Of a site the last part of its URL; of a mailbox its additional address.'),
+  url: z.string().optional().describe('Of a site.'),
+  address: z.string().optional().describe('Of a mailbox.'),
+  free: z.boolean().describe('Whether nothing has these addresses yet, and no other request keeps them.'),
+  suggestion: z.string().optional().describe('What to ask for instead, where it is not free.'),
+  final: z
+    .boolean()
+    .describe('False where a number, or a part of the id, stands in it that the request gets only when it is sent.'),
+})
+const foreseenStage = approvalStage.pick({
+  ...{ stage: true, rule: true, quorum: true, approvers: true, selfApproval: true },
+  ...{ resolvedTo: true, resolvedFor: true, standIns: true },
+})
+
+/** What a request would be, before anybody sends it. */
+export const requestPreview = z.strictObject({
+  valid: z.boolean().describe('Whether the call that creates it would take this body just now.'),
+  kind: resourceKind,
+  templateId: z.uuid(),
+  templateVersion: z.int(),
+  names: foreseenNames.nullable().describe('null where nothing was given that they could be made of.'),
+  approvals: z.array(foreseenStage).describe('The stages that it would have, with the people whom they ask today.'),
+  defaults: z.array(applied).describe('What the template puts into the request.'),
+  warnings: z.array(
+    z.strictObject({
+      code: z.enum(warningCodes),
+      field: z.string().optional().describe('The field that could change it.'),
+      detail: z.string(),
+    }),
+  ),
+  similar: z.strictObject({
+    value: similarResources.shape.resources,
+    more: similarResources.shape.more,
+  }),
+  errors: z
+    .array(
+      z.strictObject({
+        pointer: z.string(),
+        code: z.string(),
+        detail: z.string(),
+        suggestion: z.string().optional(),
+      }),
+    )
+    .describe('All that the call would refuse.'),
+})
+export type RequestPreview = z.output<typeof requestPreview>
+/** The same with the words' values that cards need. */
+export type Previewed = RequestPreview & { readonly outlook: Outlook }
+
+/**
+ * What the call that creates a resource would make of a body, for whoever is asking. Writes nothing, and takes no number. What is
+ * wrong is told in the answer; `validation-failed` is thrown for what is no request at all: no object, or no template that
+ * they may use. `template`: looked at already.
+ */
+export async function previewRequest(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  body: unknown,
+  template?: Template,
+): Promise<Previewed> {
+  if (!isRecord(body)) return refuseFields(faultsOf(mailboxRequest.safeParse(body).error ?? new z.ZodError([]), body))
+  const asked = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
+  const used = template ?? (await templateOf(asked, body))
+  const inquiry = { ...asked, template: used, isPreview: true } as const
+  const resource = resourceOf(used.kind)
+  if (resource === 'site' && actor.clientId !== undefined)
+    throw new ProvisioningError('forbidden', 'An application cannot ask for sites: sign in on behalf of a person.')
+  const { displayName } = body
+  const sought = { kind: used.kind, displayName: typeof displayName === 'string' ? displayName : '' }
+  const [evaluation, candidates, open] = await Promise.all([
+    evaluate(inquiry, resource, body),
+    actor.clientId === undefined ? candidatesFor(ports, sought) : [],
+    openFaults(ports, settings, actor),
+  ])
+  const faults = [...(evaluation.ok ? [] : evaluation.faults), ...open]
+  const seen = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, faults, inquiry)
+  const address = seen.names?.url ?? seen.names?.address
+  const [outlook, similar] = await Promise.all([
+    lookAhead(ports, actor, seen.foreseen),
+    similarAmong(ports, actor, { ...sought, ...(address !== undefined && { address }) }, candidates),
+  ])
+  return shown(used, seen, outlook, similar, faults)
+}
+
+/** The template that a body names or, of a mailbox, implies. */
+export async function templateOf(inquiry: Inquiry, body: Record<string, unknown>): Promise<Template> {
+  const { templateId } = body
+  if (typeof templateId === 'string' && templateId !== '')
+    return (await usableTemplate(inquiry.ports, inquiry.actor, templateId)) ?? refuseFields([unknownTemplate()])
+  const chosen = await chosenTemplate(inquiry, body)
+  return 'template' in chosen ? chosen.template : refuseFields([chosen.fault])
+}
+
+type Names = z.output<typeof foreseenNames>
+/** What could be seen of a request. */
+interface Seen {
+  readonly foreseen: Foreseen
+  readonly names: Names | null
+  readonly applied: readonly Applied[]
+}
+type Looking = Inquiry & { readonly template: Template }
+
+/** The names that a request would have whose plan is right. */
+export const namesOfPlan = (plan: Plan, requestId: string): Names =>
+  ofPlan(plan, { requestId }).names ?? { displayName: plan.details.displayName, free: true, final: false }
+
+function ofPlan(plan: Plan, { requestId }: Pick<Looking, 'requestId'>): Seen {
+  const foreseen = foreseenIn(plan, requestId)
+  const { displayName } = plan.details
+  const found = { displayName, free: true, final: isFinal(foreseen) }
+  const { applied } = plan
+  if (!isForMailboxPlan(plan)) return { foreseen, applied, names: { ...found, alias: plan.alias, url: plan.url } }
+  const alias = plan.aliasAddress && { alias: plan.aliasAddress }
+  return { foreseen, applied, names: { ...found, address: plan.address, ...alias } }
+}
+
+/** The same of a request that would be refused, as far as it can be said. */
+async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[], inquiry: Looking): Promise<Seen> {
+  const { ports, settings, actor, template, requestId } = inquiry
+  const { details = {}, owners = [], applied = [], names, domain, aliasAddress } = glimpse ?? {}
+  const policyOf = judgedBy(template, { details, applied, owners, name: names?.name, domain, aliasAddress })
+  const { approvals } = await asking(() => resolveApprovals(ports, settings, template.approval, actor, policyOf))
+  const foreseen: Foreseen = {
+    ...{ requestId, template, details, approvals },
+    name: names?.name ?? '',
+    passedOver: names?.passedOver ?? [],
+    emptyTokens: names?.emptyTokens ?? [],
+  }
+  if (!glimpse || !names || names.displayName === '') return { foreseen, applied, names: null }
+  const taken = faults.filter(({ code }) => code === 'name-taken')
+  const own = taken.find(({ pointer }) => pointer === `/${addressRuleOf(template.kind)}`)
+  const suggestion = own?.suggestion && { suggestion: own.suggestion }
+  const { displayName } = names
+  const name = own ? names.wanted : names.name
+  const found = { displayName, free: taken.length === 0, ...suggestion, final: isFinal(foreseen) }
+  return {
+    foreseen,
+    applied,
+    names:
+      domain === undefined
+        ? { ...found, alias: name, url: `${ports.tenant.siteRoot}${name}` }
+        : { ...found, address: `${name}@${domain}`, ...(aliasAddress && { alias: aliasAddress }) },
+  }
+}
+
+function shown(
+  template: Template,
+  { names, applied }: Seen,
+  outlook: Outlook,
+  { resources, more }: SimilarResources,
+  faults: readonly Fault[],
+): Previewed {
+  const { approvals, warnings } = outlook
+  const count = resources.length + more
+  const detail = `There ${count === 1 ? 'is a similar one' : `are ${count} similar ones`} already.`
+  const exist = count > 0 ? [{ code: 'similar' as const, field: 'displayName', detail }] : []
+  return {
+    valid: faults.length === 0,
+    kind: template.kind,
+    templateId: template.id,
+    templateVersion: template.version,
+    names,
+    approvals: approvals.map((stage) => foreseenStage.strip().parse(stage)),
+    defaults: [...applied],
+    warnings: [...warnings.map(({ values: _, ...warning }) => warning), ...exist],
+    similar: { value: resources, more },
+    errors: faults.map((one) => ({ ...one })),
+    outlook,
+  }
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import type { Actor } from '../shared/access.ts'
+import { unreadableSays } from '../shared/caller.ts'
+import { asking } from '../approvals/approvers.ts'
+import { ProvisioningError, refuseFields } from '../shared/errors.ts'
+import { isRecord } from './mailbox-kind.ts'
+import { unknownTemplate } from './plan.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { quotaUse } from './quota.ts'
+import { type Previewed, previewRequest, requestPreview } from './request-preview.ts'
+import { isMailboxKind, type Person, person } from '../resources/resource.ts'
+import type { Template } from '../templates/template.ts'
+import { type FaultCode, fault } from '../shared/validation.ts'
+
+/** Whether a person may use a template, and why. */
+export const templateAccess = z.strictObject({
+  mayUse: z.boolean(),
+  because: z
+    .enum(['everybody', 'named', 'inGroup', 'outside', 'switchedOff'])
+    .describe('`named`: in the audience by id. `inGroup`: through these groups. `outside`: the audience has neither.'),
+  groups: z.array(z.uuid()).describe('Groups of the audience that they are in.'),
+})
+export type TemplateAccess = z.output<typeof templateAccess>
+
+const share = z.strictObject({ most: z.int(), left: z.int() })
+export const quotaLeft = z.strictObject({
+  openRequests: share.optional().describe('Open requests of the person, of all templates.'),
+  openOfTemplate: share.optional().describe('Open requests of the person, of this template.'),
+  resources: share.optional().describe('What may be made of this template.'),
+})
+export type QuotaLeft = z.output<typeof quotaLeft>
+
+/** A preview for somebody else's eyes: what it would be if that person asked. */
+export const simulatedPreview = requestPreview.extend({
+  simulated: z.strictObject({ person, access: templateAccess, quota: quotaLeft }),
+})
+export type SimulatedPreview = z.output<typeof simulatedPreview> & Previewed
+
+/**
+ * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told
+ * in the answer, beside all that the template says.
+ */
+export async function previewAs(
+  ports: Ports,
+  settings: Settings,
+  admin: Actor,
+  personId: string,
+  body: unknown,
+  as = (template: Template): Template => template,
+): Promise<SimulatedPreview> {
+  const actor = await simulatedActor(ports, settings, personId)
+  const templateId = isRecord(body) ? body['templateId'] : undefined
+  const isNamed = typeof templateId === 'string' && templateId !== ''
+  const template = isNamed ? await ports.templates.find(admin.tenantId, templateId) : undefined
+  if (isNamed && !template) return refuseFields([unknownTemplate()])
+  const preview = await previewRequest(ports, settings, actor, body, template && as(template))
+  const used = template ?? (await ports.templates.find(admin.tenantId, preview.templateId))
+  if (!used) return refuseFields([unknownTemplate()])
+  const [access, quota] = await Promise.all([accessOf(ports, used, actor), quotaOf(ports, settings, used, actor)])
+  const { id, displayName, userPrincipalName } = actor
+  const simulated = { person: { id, displayName, userPrincipalName }, access, quota }
+  if (access.mayUse) return { ...preview, simulated }
+  const outside = fault('/templateId', 'unknown-template', `${displayName} may not use this template.`)
+  return { ...preview, valid: false, errors: [outside, ...preview.errors], simulated }
+}
+
+/** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
+async function simulatedActor(ports: Ports, { tenantId }: Settings, personId: string): Promise<Actor> {
+  const refuse = (code: FaultCode, detail: string) => refuseFields([fault('/as', code, detail)])
+  const [found, isGuest] = await asking(() =>
+    Promise.all([ports.directory.person(personId), ports.directory.isGuest(personId)]),
+  )
+  if (!found) return refuse('unknown-person', 'Nobody of this organisation has this id.')
+  if (found.isBlocked || found.isGuest || isGuest)
+    return refuse('invalid', `${found.displayName} is ${found.isBlocked ? 'blocked' : 'a guest'}, and cannot ask here.`)
+  if (found.unread) return refuse('unreadable-person', unreadableSays(found.displayName, found.unread))
+  const { id, displayName, userPrincipalName } = found
+  return { id, displayName, userPrincipalName, tenantId, isAdmin: false }
+}
+
+async function accessOf(
+  { directory }: Pick<Ports, 'directory'>,
+  { active, audience }: Template,
+  { id }: Person,
+): Promise<TemplateAccess> {
+  const known = audience && audience.groups.length > 0 ? await asking(() => directory.groupsOf(id)) : new Set<string>()
+  const groups = (audience?.groups ?? []).filter((group) => known.has(group))
+  if (!active) return { mayUse: false, because: 'switchedOff', groups }
+  if (audience === null) return { mayUse: true, because: 'everybody', groups }
+  if (audience.people.includes(id)) return { mayUse: true, because: 'named', groups }
+  return groups.length > 0
+    ? { mayUse: true, because: 'inGroup', groups }
+    : { mayUse: false, because: 'outside', groups }
+}
+
+async function quotaOf(ports: Ports, settings: Settings, template: Template, actor: Actor): Promise<QuotaLeft> {
+  const { openRequestsPerPerson: most } = settings
+  const { openPerPerson, resources } = template.quota
+  const [open, { own, all }] = await Promise.all([
+    most === 0 ? 0 : ports.requests.countOpen(actor.tenantId, actor.id),
+    quotaUse({ ports, actor, but: [] }, template),
+  ])
+  const left = (limit: number, used: number) => ({ most: limit, left: Math.max(0, limit - used) })
+  return {
+    ...(most > 0 && { openRequests: left(most, open) }),
+    ...(openPerPerson !== undefined && { openOfTemplate: left(openPerPerson, own) }),
+    ...(resources !== undefined && { resources: left(resources, all) }),
+  }
+}
+
+/** What a template does for somebody, shown by an example. */
+export interface Simulation {
+  readonly template: Template
+  readonly preview: SimulatedPreview
+  /** What the directory calls the groups through which they may use it, by id. A group that is gone has no name. */
+  readonly groupNames: Readonly<Record<string, string>>
+  /** Stages, by their number, that are asked only where their conditions hold. */
+  readonly conditional: readonly number[]
+  /** Nobody at all could approve, not even an admin. */
+  readonly nobodyApproves: boolean
+}
+
+/** As many groups as a card has room for. */
+const mostNamed = 3
+
+/** What stands for what somebody would type. */
+const example = { displayName: 'Example', name: 'example' }
+
+/** What a template does for somebody: every stage of its approval, whatever would be asked for. */
+export async function simulate(
+  ports: Ports,
+  settings: Settings,
+  admin: Actor,
+  templateId: string,
+  personId: string,
+): Promise<Simulation> {
+  const template = await ports.templates.find(admin.tenantId, templateId)
+  if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
+  const { displayName, name } = example
+  const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
+  const previewOf = (approval: Template['approval']) =>
+    previewAs(ports, settings, admin, personId, body, (found) => ({ ...found, approval }))
+  const stages = template.approval?.stages ?? []
+  const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
+  const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }
+  try {
+    return await named(ports, { template, preview: await previewOf(always), conditional, nobodyApproves: false })
+  } catch (error) {
+    // A directory that does not answer is the cause of its error; that nobody is left has none.
+    const isNobody = error instanceof ProvisioningError && error.code === 'unavailable' && error.cause === undefined
+    if (!isNobody) throw error
+    return named(ports, { template, preview: await previewOf(null), conditional, nobodyApproves: true })
+  }
+}
+
+/** The same with names for the groups that an admin knows by them. */
+async function named({ directory }: Ports, simulation: Omit<Simulation, 'groupNames'>): Promise<Simulation> {
+  const shown = simulation.preview.simulated.access.groups.slice(0, mostNamed)
+  const names = await asking(() => Promise.all(shown.map(async (id) => [id, await directory.groupName(id)] as const)))
+  return { ...simulation, groupNames: Object.fromEntries(names.flatMap(([id, name]) => (name ? [[id, name]] : []))) }
+}

@@ -1,0 +1,181 @@
+import { asking, resolveApprovals } from '../approvals/approvers.ts'
+import { judgedBy } from '../approvals/condition-values.ts'
+import type { Fault } from '../shared/errors.ts'
+import { siteNameFree } from '../naming/free-name.ts'
+import { isRecord } from './mailbox-kind.ts'
+import { namesFor } from '../naming/names.ts'
+import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
+import {
+  type Evaluation,
+  type Inquiry,
+  type Named,
+  peopleNamed,
+  refused,
+  type SitePlan,
+  unknownTemplate,
+  usableTemplate,
+} from './plan.ts'
+import { quotaFaults } from './quota.ts'
+import type { RequestForSite } from './request.ts'
+import { isMailboxKind, type Person, type SiteKind } from '../resources/resource.ts'
+import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from '../resources/site.ts'
+import type { Template } from '../templates/template.ts'
+import { answersOf } from '../templates/field.ts'
+import { type Applied, withProperties } from '../templates/property.ts'
+import { answeredPeople, externalOwners, labelFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
+import { fault, faultsOf, readable } from '../shared/validation.ts'
+
+/** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
+export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
+  const chosen = await chosenTemplate(inquiry, body)
+  // What a mailbox's template puts into requests belongs into no site's.
+  const rules = chosen && !isMailboxKind(chosen.kind) ? chosen.properties : {}
+  const filled = withProperties(rules, isRecord(body) ? body : {})
+  const parsed = siteRequest.safeParse(isRecord(body) ? filled.body : body)
+  const today = inquiry.ports.clock.now().toISOString().slice(0, 10)
+  if (!parsed.success) {
+    const faults = [...faultsOf(parsed.error, body), ...filled.faults, ...furtherFaults(chosen, body, today)]
+    if (!inquiry.isPreview || !chosen) return refused(...faults)
+    const details = readable(siteDetails.shape, filled.body)
+    return asking(async () => {
+      const { people, names, faults: further } = await looked(inquiry, chosen, details, [])
+      const glimpse = { details, owners: people, applied: filled.applied, names }
+      return { ok: false, faults: [...faults, ...further], glimpse }
+    })
+  }
+  if (!chosen) return refused(unknownTemplate())
+  const { kind } = chosen
+  if (isMailboxKind(kind))
+    return refused(
+      fault('/templateId', 'wrong-resource', `${chosen.name} is a template for a mailbox, not for a site.`),
+    )
+  const { templateId: _, ...given } = parsed.data
+  const answers = answersOf(chosen.fields, given.metadata, today)
+  // What is left open the template decides.
+  const labelId = given.labelId || (chosen.labels.default ?? '')
+  const details = { ...given, metadata: answers.metadata, labelId }
+  const faults = [...filled.faults, ...labelFaults(chosen, labelId), ...answers.faults]
+  const label = labelId === given.labelId ? [] : [{ field: 'labelId', value: labelId, why: 'default' as const }]
+  const applied = [...filled.applied, ...label, ...answers.applied]
+  return asking(() => planned(inquiry, { ...chosen, kind }, details, faults, applied))
+}
+
+/** What the directory and the names in use say to a request that is right in itself. */
+async function planned(
+  inquiry: Inquiry,
+  template: Template & { kind: SiteKind },
+  typed: SiteDetails,
+  known: readonly Fault[],
+  applied: readonly Applied[],
+): Promise<Evaluation> {
+  const { ports, settings, actor } = inquiry
+  const { people, guests, answered, names, faults } = await looked(inquiry, template, typed, known)
+  if (faults.length > 0 || !names)
+    return { ok: false, faults, glimpse: { details: typed, owners: people, applied, names } }
+  const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
+  const details = { ...typed, displayName }
+  const policyOf = judgedBy(template, { details, applied, owners: people, name: alias })
+  const resolved = await resolveApprovals(ports, settings, template.approval, actor, policyOf)
+  const plan: SitePlan = {
+    kind: template.kind,
+    template,
+    details,
+    ...(typedName !== undefined && { typedName }),
+    around,
+    emptyTokens,
+    owners: people,
+    guests,
+    people: answered,
+    alias,
+    passedOver,
+    url: `${ports.tenant.siteRoot}${alias}`,
+    ...resolved,
+    applied,
+    reason: '',
+    names: [{ name: alias, pointer: '/alias' }],
+  }
+  return { ok: true, plan }
+}
+
+/** What the directory and the names in use say to what could be read, beside what is known to be wrong. */
+async function looked(
+  inquiry: Inquiry,
+  template: Template,
+  { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
+  known: readonly Fault[],
+): Promise<{ people: Person[]; guests: string[]; answered: Person[]; names: Named | undefined; faults: Fault[] }> {
+  const { ports, actor } = inquiry
+  const ids = [...new Set(given ?? [])]
+  // Nobody is looked up for a number of people that is refused anyway.
+  const tooMany = tooManyOwners(template, new Set([actor.id, ...ids]).size)
+  const [owners, answered, quota] = await Promise.all([
+    ownersOf(inquiry, tooMany.length > 0 ? [] : ids, given ?? []),
+    answeredPeople(ports, template, metadata),
+    quotaFaults(inquiry, template),
+  ])
+  const { people, guests } = owners
+  const named = people.map((person) => ({
+    person,
+    pointer: `/owners/${Math.max(0, (given ?? []).indexOf(person.id))}`,
+  }))
+  const faults = [
+    ...known,
+    ...answered.faults,
+    ...owners.faults,
+    ...tooMany,
+    ...(given && tooMany.length === 0 ? tooFewOwners(template, people.length) : []),
+    ...(await externalOwners(ports, template, named)),
+    ...quota,
+  ]
+  // Without a name, or an address that can be read, whatever would come of it is nobody's wish.
+  if (displayName === undefined || alias === undefined)
+    return { people, guests, answered: answered.people, names: undefined, faults }
+  const asked = { ...inquiry, isSubmission: inquiry.isSubmission && faults.length === 0 }
+  const wanted = { displayName, address: alias }
+  const names = await namesFor(asked, template, wanted, { ...rest, metadata }, siteNameFree(inquiry, template.naming))
+  return { people, guests, answered: answered.people, names, faults: [...faults, ...names.faults] }
+}
+
+/** What a request keeps of its plan. */
+export function siteOf(plan: SitePlan, requesterId: string) {
+  const { kind, details, owners, people = [], alias, passedOver = [] } = plan
+  return {
+    kind,
+    details,
+    owners: [...owners],
+    ...(people.length > 0 && { people: [...people] }),
+    alias,
+    ...(passedOver.length > 0 && { passedOver: [...passedOver] }),
+    steps: stepsOfSite(details, requesterId).map((name) => ({ name, status: 'pending' as const, attempts: 0 })),
+    progress: {},
+    resource: null,
+  } satisfies Partial<RequestForSite>
+}
+
+async function chosenTemplate({ ports, actor, template }: Inquiry, body: unknown): Promise<Template | undefined> {
+  if (template) return template
+  const id = isRecord(body) ? body['templateId'] : undefined
+  return typeof id === 'string' && id !== '' ? usableTemplate(ports, actor, id) : undefined
+}
+
+/** What the template finds wrong in a body that is wrong elsewhere, so that people hear of all faults at once. */
+function furtherFaults(template: Template | undefined, body: unknown, today: string): Fault[] {
+  const parts = siteRequest.pick({ metadata: true, labelId: true }).loose().safeParse(body)
+  if (!parts.success || !template) return []
+  return [
+    ...labelFaults(template, parts.data.labelId),
+    ...answersOf(template.fields, parts.data.metadata, today).faults,
+  ]
+}
+
+async function ownersOf({ ports, actor }: Inquiry, ids: readonly string[], given: readonly string[]) {
+  const { id, displayName, userPrincipalName } = actor
+  const named = ids.map((owner) => ({ id: owner, pointer: `/owners/${given.indexOf(owner)}`, as: 'Owner' }))
+  const { people, accounts, faults } = await peopleNamed(ports, named)
+  const owning = accountsAt(named, accounts, 'ownership')
+  return {
+    people: [{ id, displayName, userPrincipalName }, ...people.filter((one) => one.id !== id)],
+    guests: guestsAmong(accounts),
+    faults: [...faults, ...unavailableFaults(owning)],
+  }
+}

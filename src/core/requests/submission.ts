@@ -1,0 +1,208 @@
+import { type Actor, authorize } from '../shared/access.ts'
+import { comparedWithBasis } from './based-on.ts'
+import { changeRequest, entry, jobsOfQueued, record, refreshCards } from './change.ts'
+import type { SentCard } from './chat-ports.ts'
+import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
+import { mailboxOf } from './mailbox-plan.ts'
+import { awayOf, jobsOfOpenStage, toldOfOpenStage, withOpenStage } from './open-stage.ts'
+import { isForMailboxPlan, type Plan } from './plan.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { evaluate, type Resource } from './evaluate.ts'
+import { quotaFaults, tooManyOpen } from './quota.ts'
+import { type Request, transition } from './request.ts'
+import type { BasedOn, DraftBasis } from './basis.ts'
+import { siteOf } from './site-plan.ts'
+import { snapshot } from '../templates/template.ts'
+import { fault } from '../shared/validation.ts'
+
+export interface Submission {
+  /** The id that the request will have; submitting the same id again gives the same request. */
+  readonly requestId: string
+  readonly resource: Resource
+  readonly body: unknown
+  readonly reason?: string
+  readonly channel: Request['channel']
+  /** A request of the same person that failed since its name was somebody else's: it ends when this one is stored. */
+  readonly replaces?: string | undefined
+  /** An earlier request of the same person that this one takes up again. */
+  readonly basedOn?: DraftBasis | undefined
+  /** The batch that it is a row of. */
+  readonly batch?: { readonly batchId: string; readonly row: string }
+  /** The card in chat that becomes the request's status card. */
+  readonly statusCard?: Pick<SentCard, 'conversationId' | 'activityId'>
+  /** Further writes of the caller, in the same transaction. */
+  readonly along?: () => Promise<void>
+}
+
+/** How often a derived name that somebody else took in the same moment is derived anew; the last is nobody else's. */
+const triesForAName = 3
+
+/**
+ * Accepts a request: checks everything, keeps its name and stores it with its audit entry and its jobs in one
+ * transaction. Throws `validation-failed` naming the fields, `name-taken`, `too-many-open-requests` or `unavailable`.
+ */
+export async function submit(ports: Ports, settings: Settings, actor: Actor, submission: Submission): Promise<Request> {
+  authorize(actor, 'request.create')
+  const known = await ports.requests.find(submission.requestId)
+  if (known) return own(known, actor)
+  const { requestId, resource, body, replaces } = submission
+  for (let attempt = 1; ; attempt += 1) {
+    const crowded = attempt === triesForAName
+    const evaluation = await evaluate(
+      { ports, settings, actor, requestId, replaces, isSubmission: true, crowded },
+      resource,
+      body,
+    )
+    if (!evaluation.ok) return refuse(evaluation.faults)
+    const { plan } = evaluation
+    const asked = { ...plan, reason: reasonFor(plan, submission) }
+    const basedOn = await comparedWithBasis(ports, actor, submission.basedOn, asked)
+    try {
+      return await ports.work.transaction(() => store(ports, settings, actor, submission, plan, basedOn))
+    } catch (error) {
+      if (error instanceof AlreadySubmitted) return existing(ports, actor, requestId)
+      if (!(error instanceof NameLost)) throw error
+      // Our next look finds it held, and suggests another or derives one, unless names were lost again and again.
+      if (crowded) return refuse([fault(error.pointer, 'name-taken', `${error.message} is taken. Try another.`, '')])
+    }
+  }
+}
+
+/** Thrown inside the transaction: a name of the plan was taken since the plan was made. */
+class NameLost extends Error {
+  readonly pointer: string
+  constructor(name: string, { names }: Plan) {
+    super(name)
+    this.pointer = names.find((one) => one.name === name)?.pointer ?? ''
+  }
+}
+
+/** Thrown inside the transaction: the same id was submitted in the same moment, and that one holds. */
+class AlreadySubmitted extends Error {}
+
+/** Stores the request of a plan. Throws {@link NameLost} or {@link AlreadySubmitted}, so that nothing is kept. */
+async function store(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  submission: Submission,
+  plan: Plan,
+  basedOn?: BasedOn,
+): Promise<Request> {
+  const { requestId, statusCard } = submission
+  if (submission.replaces) await endReplaced(ports, settings, actor, submission.replaces, requestId)
+  const [lost] = await ports.reservations.reserve(
+    actor.tenantId,
+    plan.names.map(({ name }) => name),
+    requestId,
+  )
+  if (lost !== undefined) throw new NameLost(lost, plan)
+  const at = ports.clock.now().toISOString()
+  const asked = isForMailboxPlan(plan) ? mailboxOf(plan, ports) : siteOf(plan, actor.id)
+  const fresh = { ...newRequest(plan, actor, submission, at), ...asked, ...(basedOn && { basedOn }) }
+  const request = withOpenStage(fresh, settings, await awayOf(ports, fresh, at), at)
+  const jobs = request.status === 'queued' ? jobsOfQueued(request, settings) : jobsOfOpenStage(request)
+  if (statusCard) {
+    await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
+    // The answer to the click brings the card up to date, unless it is lost.
+    jobs.push(refreshCards(request, 'status'))
+  }
+  const audit = [entry(request, actor, request.status, toldOf(request, submission)), ...toldOfOpenStage(request)]
+  await record(ports, settings, { request, audit, jobs })
+  await submission.along?.()
+  // Last, since all submissions of the tenant wait for each other from here on.
+  const stored = await ports.requests.insert(request)
+  if (!stored) throw new AlreadySubmitted()
+  await refuseTooMany(ports, settings, actor)
+  // Once more, since from the number on nobody else's request comes between. One that this takes the place of has ended by now.
+  const quota = await quotaFaults({ ports, actor, requestId, replaces: undefined }, plan.template)
+  if (quota.length > 0) refuse(quota)
+  return stored
+}
+
+/** What the timeline says of a new request: where it comes from, and what of its policy people may wonder about. */
+function toldOf({ basedOn, approvals, policy }: Request, { batch }: Submission): { data?: Record<string, unknown> } {
+  const toAdmins = approvals.flatMap(({ stage, resolvedTo, resolvedFor }) =>
+    resolvedTo ? [{ stage, resolvedTo, resolvedFor }] : [],
+  )
+  const { requestId, reference, how, changed } = basedOn ?? {}
+  const data = {
+    ...(basedOn && { basedOn: { requestId, reference, how, changed } }),
+    ...(toAdmins.length > 0 && { approvals: toAdmins }),
+    ...(policy && { policy }),
+    ...(batch && { batch }),
+  }
+  return Object.keys(data).length > 0 ? { data } : {}
+}
+
+/** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
+async function endReplaced(ports: Ports, settings: Settings, actor: Actor, replaced: string, by: string) {
+  await changeRequest(ports, settings, replaced, (request, at) => {
+    if (request.status !== 'failed' || request.requester.id !== actor.id) return undefined
+    const { id, displayName, userPrincipalName } = actor
+    const next = { ...transition(request, 'cancelled', at), cancelledBy: { id, displayName, userPrincipalName } }
+    return { request: next, audit: [entry(next, actor, 'cancelled', { data: { replacedBy: by } })] }
+  })
+}
+
+/** What every request has, whatever it asks for. */
+function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string) {
+  const { approvals, policy } = plan
+  const { id, displayName, userPrincipalName } = actor
+  const status = approvals.length > 0 ? ('pendingApproval' as const) : ('queued' as const)
+  return {
+    v: 1 as const,
+    requestId: submission.requestId,
+    // Given by the store.
+    number: 0,
+    tenantId: actor.tenantId,
+    template: snapshot(plan.template),
+    ...(plan.typedName !== undefined && { typedName: plan.typedName }),
+    around: plan.around,
+    status,
+    requester: { id, displayName, userPrincipalName },
+    ...(plan.guests && { guests: [...plan.guests] }),
+    channel: submission.channel,
+    reason: reasonFor(plan, submission),
+    approvals: [...approvals],
+    ...(policy && { policy: [...policy] }),
+    checks: [],
+    problem: null,
+    cancelledBy: null,
+    cancelComment: '',
+    followUp: { state: 'none' as const },
+    submittedAt: at,
+    updatedAt: at,
+    queuedAt: status === 'queued' ? at : null,
+    startedAt: null,
+    finishedAt: null,
+    version: 1,
+  }
+}
+
+/** Why it is wanted: as its body says, or what was said beside it. */
+const reasonFor = (plan: Plan, { reason = '' }: Submission): string => plan.reason || reason
+
+/** Counts the new one too. The limit is for people: an application has many to ask for. */
+async function refuseTooMany(ports: Ports, settings: Settings, actor: Actor): Promise<void> {
+  const limit = settings.openRequestsPerPerson
+  if (limit === 0 || actor.clientId !== undefined) return
+  if ((await ports.requests.countOpen(actor.tenantId, actor.id)) <= limit) return
+  throw new ProvisioningError('too-many-open-requests', tooManyOpen(limit))
+}
+
+async function existing(ports: Ports, actor: Actor, requestId: string): Promise<Request> {
+  const request = await ports.requests.find(requestId)
+  if (!request) throw new Error(`request ${requestId} was neither inserted nor found`)
+  return own(request, actor)
+}
+
+function own(request: Request, actor: Actor): Request {
+  if (request.requester.id !== actor.id || request.tenantId !== actor.tenantId)
+    throw new ProvisioningError('not-found', 'There is no such request, or you may not see it.')
+  return request
+}
+
+/** A taken name alone is a conflict with what exists (409); anything else is the body's fault (422). */
+const refuse = (faults: readonly Fault[]): never =>
+  refuseFields(faults, faults.every(({ code }) => code === 'name-taken') ? 'name-taken' : 'validation-failed')

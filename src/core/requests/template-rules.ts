@@ -1,0 +1,92 @@
+import type { Fault } from '../shared/errors.ts'
+import type { AccessLevel } from '../resources/mailbox.ts'
+import { peopleNamed } from './plan.ts'
+import type { Ports } from '../shared/ports.ts'
+import type { Metadata, Person } from '../resources/resource.ts'
+import type { Template } from '../templates/template.ts'
+import { fault, pointerOf } from '../shared/validation.ts'
+
+/** A label that the template does not offer. */
+export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, labelId = ''): Fault[] {
+  if (labelId === '' || allowed.some(({ id }) => id === labelId)) return []
+  const names = allowed.map(({ name }) => name).join(', ')
+  const said = names
+    ? `labelId must be one of this template's labels: ${names}.`
+    : 'This template has no labels; leave labelId out.'
+  return [fault('/labelId', 'label-not-allowed', said)]
+}
+
+/** Answers that name a person whom the directory does not know. */
+export async function answeredPeople(
+  ports: Ports,
+  { fields }: Pick<Template, 'fields'>,
+  metadata: Metadata,
+): Promise<{ people: Person[]; faults: Fault[] }> {
+  const named = fields.flatMap(({ type, key, label }) =>
+    type === 'person' && Object.hasOwn(metadata, key)
+      ? [{ id: String(metadata[key]), pointer: `/metadata${pointerOf([key])}`, as: label }]
+      : [],
+  )
+  return peopleNamed(ports, named)
+}
+
+/** A site with fewer owners than its template wants, the requester counted. */
+export function tooFewOwners({ limits: { ownersMinimum } }: Pick<Template, 'limits'>, count: number): Fault[] {
+  if (count >= ownersMinimum) return []
+  const said = `This template wants at least ${ownersMinimum} owners, you included.`
+  return [fault('/owners', 'owners-minimum', said, String(ownersMinimum))]
+}
+
+/** A site with more owners than its template allows, the requester counted. */
+export function tooManyOwners({ limits: { ownersMaximum } }: Pick<Template, 'limits'>, count: number): Fault[] {
+  if (count <= ownersMaximum) return []
+  const said = `This template allows at most ${ownersMaximum} owners, you included.`
+  return [fault('/owners', 'owners-maximum', said, String(ownersMaximum))]
+}
+
+/** Owners from outside, where the template wants none. */
+export async function externalOwners(
+  { directory }: Pick<Ports, 'directory'>,
+  { limits }: Pick<Template, 'limits'>,
+  owners: readonly { readonly person: Person; readonly pointer: string }[],
+): Promise<Fault[]> {
+  if (limits.externalOwners) return []
+  const external = await Promise.all(owners.map(({ person }) => directory.isExternal(person.id)))
+  return owners
+    .filter((_, index) => external[index])
+    .map(({ person: { displayName }, pointer }) =>
+      fault(
+        pointer,
+        'external-owner',
+        `${displayName} is from outside, and this template wants owners of the organisation.`,
+        displayName,
+      ),
+    )
+}
+
+/** How much a mailbox may hold, and who may be let into it. */
+export function mailboxLimits(
+  { limits }: Pick<Template, 'limits'>,
+  {
+    capacity,
+    permissions = {},
+  }: { capacity?: number | undefined; permissions?: Readonly<Record<string, AccessLevel>> },
+): Fault[] {
+  const { capacityMaximum, permissionsMaximum, accessLevels } = limits
+  const faults: Fault[] = []
+  if (capacityMaximum !== undefined && capacity !== undefined && capacity > capacityMaximum) {
+    const said = `This template allows at most ${capacityMaximum} MB.`
+    faults.push(fault('/capacity', 'too-large', said, String(capacityMaximum)))
+  }
+  const given = Object.entries(permissions).flatMap(([id, level]) => (level === 'None' ? [] : [{ id, level }]))
+  if (permissionsMaximum !== undefined && given.length > permissionsMaximum) {
+    const said = `This template allows access for at most ${permissionsMaximum} people.`
+    faults.push(fault('/permissions', 'too-many-people', said, String(permissionsMaximum)))
+  }
+  for (const { id, level } of given)
+    if (accessLevels && !accessLevels.includes(level)) {
+      const said = `This template allows ${accessLevels.join(' or ') || 'no access'} only.`
+      faults.push(fault(`/permissions/${id}`, 'access-not-allowed', said))
+    }
+  return faults
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { approvalStage } from '../approvals/stage.ts'
+import { check } from '../resources/check.ts'
+import { mailboxDetails, mailboxResource } from '../resources/mailbox.ts'
+import { isForMailbox, problem, type Request, referenceOf, requestState, requestStep } from './request.ts'
+import { basedOn } from './basis.ts'
+import { instant, mailboxKind, person, siteKind } from '../resources/resource.ts'
+import { siteDetails, siteResource } from '../resources/site.ts'
+
+const reason = z.string().optional()
+const common = {
+  requestId: z.uuid(),
+  reference: z.string(),
+  tenantId: z.uuid(),
+  templateId: z.uuid(),
+  status: requestState,
+  approvalRequired: z.boolean(),
+  requester: person,
+  basedOn: basedOn.optional(),
+  submittedAt: instant,
+  updatedAt: instant,
+  approvals: z.array(approvalStage.omit({ membership: true, place: true })),
+  steps: z.array(requestStep),
+  checks: z.array(check),
+  problem: problem.nullable(),
+  reducedAt: instant.optional().describe('When its details were removed; what is left is what the audit needs.'),
+}
+
+/**
+ * The request as the API shows it (DESIGN §5). Its details are what was asked for, with the names and addresses that the
+ * naming policy made of it; what the tenant has no place for is kept here alone.
+ */
+export const requestView = z.discriminatedUnion('kind', [
+  z.object({
+    ...common,
+    kind: siteKind,
+    details: siteDetails.extend({ reason }),
+    resource: siteResource.nullable(),
+  }),
+  z.object({
+    ...common,
+    kind: mailboxKind,
+    details: mailboxDetails.extend({ reason }),
+    resource: mailboxResource.nullable(),
+  }),
+])
+export type RequestView = z.output<typeof requestView>
+
+export function viewOf(request: Request): RequestView {
+  const { requestId, tenantId, status, requester, submittedAt, updatedAt, approvals, steps, checks, problem } = request
+  const shared = {
+    requestId,
+    reference: referenceOf(request),
+    tenantId,
+    templateId: request.template.id,
+    status,
+    approvalRequired: approvals.length > 0,
+    requester,
+    ...(request.basedOn && { basedOn: request.basedOn }),
+    submittedAt,
+    updatedAt,
+    approvals: approvals.map(({ membership: _, place: __, ...stage }) => stage),
+    steps,
+    checks,
+    problem,
+    ...(request.reducedAt !== undefined && { reducedAt: request.reducedAt }),
+  }
+  const reason = request.reason && { reason: request.reason }
+  if (!isForMailbox(request)) {
+    const { kind, resource, alias } = request
+    const owners = request.owners.map(({ id }) => id)
+    return { ...shared, kind, details: { ...request.details, alias, owners, ...reason }, resource }
+  }
+  const { kind, resource, aliasAddress } = request
+  const [name = '', domain = ''] = request.address.split('@')
+  const alias = aliasAddress && { alias: aliasAddress }
+  return { ...shared, kind, details: { ...request.details, name, domain, ...alias, ...reason }, resource }
+}

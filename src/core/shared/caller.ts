@@ -1,0 +1,64 @@
+import type { Actor } from './access.ts'
+import type { UnreadProperty } from '../approvals/approval.ts'
+import { asking } from '../approvals/approvers.ts'
+import { ProvisioningError, TenantError } from './errors.ts'
+import { checkingIdentity } from './origin.ts'
+import type { Ports, Settings } from './ports.ts'
+
+/** Who a call, or work that was ordered by one, says it is from. */
+export interface CallerIdentity {
+  readonly tenantId: string
+  readonly id: string
+  readonly clientId?: string | undefined
+}
+
+/**
+ * Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. Throws `forbidden` for
+ * whoever is let into nothing.
+ */
+export async function actorFor(ports: Ports, settings: Settings, identity: CallerIdentity): Promise<Actor> {
+  const { tenantId, id, clientId } = identity
+  if (tenantId !== settings.tenantId) throw new ProvisioningError('forbidden', 'You belong to another organisation.')
+  // An application is no person of the directory, and is an admin of nothing whatever the settings name.
+  if (clientId !== undefined && settings.mailApplications && !settings.mailApplications.includes(clientId))
+    throw new ProvisioningError('forbidden', 'This application may not ask for anything any more.')
+  if (clientId !== undefined)
+    return { id, displayName: `Application ${clientId}`, userPrincipalName: '', tenantId, isAdmin: false, clientId }
+  const [person, isAdmin, isGuest] = await asking(() =>
+    checkingIdentity(() =>
+      Promise.all([ports.directory.person(id), isAdminNow(ports, settings, id), ports.directory.isGuest(id)]),
+    ),
+  )
+  if (!person) throw new ProvisioningError('forbidden', 'You are not a person of this organisation.')
+  // Tokens, and what a client is signed in to, outlive the block by an hour or more.
+  if (person.isBlocked) throw new ProvisioningError('forbidden', 'Your account is blocked.')
+  // Guests get good tokens of our tenant and can be put into any group; this is for employees.
+  if (isGuest || person.isGuest)
+    throw new ProvisioningError('forbidden', 'You are a guest of this organisation, and this is for its own people.')
+  if (person.unread) throw unreadable(person.unread)
+  const { id: personId, displayName, userPrincipalName } = person
+  return { id: personId, displayName, userPrincipalName, tenantId: settings.tenantId, isAdmin }
+}
+
+async function isAdminNow(ports: Ports, settings: Settings, personId: string): Promise<boolean> {
+  if (settings.admins.includes(personId)) return true
+  const groups = await ports.directory.groupsOf(personId)
+  return settings.admins.some((id) => groups.has(id))
+}
+
+/**
+ * Nobody comes in on the basis of a property that was not read. When the directory hides whether accounts are enabled, the service
+ * lacks a permission: that is its own fault, and not the caller's. An account without a type is one that an administrator corrects.
+ */
+function unreadable(unread: readonly UnreadProperty[]): ProvisioningError {
+  const detail = unreadableSays('Your account', unread)
+  if (!unread.includes('accountEnabled')) return new ProvisioningError('forbidden', detail)
+  const cause = new TenantError('account-unreadable', detail, { retryable: false, retryAfterSeconds: 60 })
+  return new ProvisioningError('unavailable', detail, { cause })
+}
+
+/** What was not read of an account, and who can change that. */
+export const unreadableSays = (whose: string, unread: readonly UnreadProperty[]): string =>
+  unread.includes('accountEnabled')
+    ? `${whose} cannot be checked: the directory does not show whether accounts are enabled. Tell an admin that the service lacks the permission User.Read.All.`
+    : `${whose} has no user type in the directory, so nothing shows that it belongs to this organisation. An administrator can set userType to Member.`

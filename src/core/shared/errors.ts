@@ -1,0 +1,120 @@
+import type { Person } from '../resources/resource.ts'
+
+/**
+ * Every way in which the core says no. A code is part of the contract: REST clients branch on it and the cards choose
+ * their words by it; `detail` is one plain sentence for people and names the field or the reason.
+ */
+export const errorCodes = [
+  'validation-failed',
+  'name-taken',
+  'not-found',
+  'forbidden',
+  'self-approval',
+  'not-an-approver',
+  'second-admin-needed',
+  'already-decided',
+  'already-ended',
+  'illegal-transition',
+  'comment-required',
+  'nudged-already',
+  'stale-version',
+  'too-many-open-requests',
+  'unavailable',
+] as const
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** What is wrong with one field: a JSON pointer into the body (`/owners/0`), a code, a sentence, perhaps a value to try. */
+export interface Fault {
+  readonly pointer: string
+  readonly code: string
+  readonly detail: string
+  readonly suggestion?: string
+}
+
+/** For the notice on a card: who decided, and when; or who has to decide. */
+export interface ErrorContext {
+  readonly by?: string
+  readonly at?: string
+  readonly people?: readonly Person[]
+}
+
+/** A refusal that people and clients are told about. Anything else that is thrown is a defect and stays opaque. */
+export class ProvisioningError extends Error {
+  readonly code: ErrorCode
+  readonly faults: readonly Fault[]
+  readonly context: ErrorContext
+  constructor(
+    code: ErrorCode,
+    detail: string,
+    options: { faults?: readonly Fault[]; cause?: unknown; context?: ErrorContext } = {},
+  ) {
+    super(detail, { cause: options.cause })
+    this.name = 'ProvisioningError'
+    this.code = code
+    this.faults = options.faults ?? []
+    this.context = options.context ?? {}
+  }
+}
+
+/** Refuses what is wrong with fields, all of it at once. */
+export const refuseFields = (faults: readonly Fault[], code: ErrorCode = 'validation-failed'): never => {
+  throw new ProvisioningError(code, faults.map(({ detail }) => detail).join(' '), { faults })
+}
+
+/**
+ * An answer of Microsoft 365 that is not a success. `retryable` is decided by status and code where the answer is read,
+ * so nobody downstream reads message text; `retryAfterSeconds` is the service's own wish (RFC 9110 Retry-After).
+ */
+export class TenantError extends Error {
+  readonly code: string
+  readonly retryable: boolean
+  readonly retryAfterSeconds: number | undefined
+  /** The HTTP status, where the answer had one. */
+  readonly status: number | undefined
+  constructor(
+    code: string,
+    message: string,
+    options: { retryable: boolean; retryAfterSeconds?: number | undefined; status?: number; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause })
+    this.name = 'TenantError'
+    this.code = code
+    this.retryable = options.retryable
+    this.status = options.status
+    this.retryAfterSeconds = options.retryAfterSeconds
+  }
+}
+
+/** Whether too much waits already for this to be done now: the caller tries again after `retryAfterSeconds`. */
+export const isBusy = (error: unknown): error is TenantError => error instanceof TenantError && error.code === 'busy'
+
+/** Why something was unavailable that people can be told in so many words; undefined: it did not answer. */
+export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | undefined {
+  const cause = error instanceof ProvisioningError ? error.cause : error
+  if (isBusy(cause)) return 'busy'
+  return cause instanceof TenantError && cause.code === 'account-unreadable' ? 'accountUnreadable' : undefined
+}
+
+/** Whether the store itself does not answer, or takes no writes: then nothing can be read, and nothing kept. */
+export const isStoreAway = (error: unknown): boolean =>
+  error instanceof ProvisioningError &&
+  error.code === 'unavailable' &&
+  error.cause !== undefined &&
+  !(error.cause instanceof TenantError)
+
+/** Whether Microsoft 365 does not answer, or refuses us, and not whoever asked. */
+export const isDirectoryAway = (error: unknown): boolean =>
+  error instanceof TenantError || (error instanceof ProvisioningError && error.cause instanceof TenantError)
+
+/**
+ * What a job has to do cannot be done yet, as when what it works on is taken: it is due again after so many milliseconds. This
+ * counts as no attempt, and whoever works on jobs is free for others.
+ */
+export class PutOff extends Error {
+  override readonly name = 'PutOff'
+  readonly putOffMilliseconds: number
+  constructor(why: string, milliseconds: number, cause?: unknown) {
+    super(`${why}, again in ${Math.ceil(milliseconds)} ms`, { cause })
+    this.putOffMilliseconds = milliseconds
+  }
+}

@@ -1,0 +1,69 @@
+import { isSeatCount } from '../resources/mailbox.ts'
+import { isMailboxKind } from '../resources/resource.ts'
+import type { Template } from './template.ts'
+
+type Written = Pick<Template, 'kind' | 'limits' | 'properties' | 'fields'>
+interface Conflict {
+  readonly path: (string | number)[]
+  readonly message: string
+}
+
+/** Where one part of a template contradicts another, so that no request, or none that is made by its form, could be right. */
+export function conflictsIn(written: Written): Conflict[] {
+  const own = isMailboxKind(written.kind) ? ofMailbox(written) : ofSite(written)
+  return [...own, ...seatFaults(written), ...equipmentFaults(written)]
+}
+
+const tooMuch = 'This is more than the limits allow.'
+
+function ofSite({ limits, properties: { owners } }: Written): Conflict[] {
+  const conflicts: Conflict[] = []
+  const given = owners?.fixed ?? owners?.default
+  const count = Array.isArray(given) ? given.length : 0
+  const isOpen = owners === undefined || (owners.shown && owners.fixed === undefined)
+  // Who asks is an owner too, and may be among those that are named.
+  if (!isOpen && count + 1 < limits.ownersMinimum)
+    conflicts.push({ path: ['limits', 'ownersMinimum'], message: 'Show owners: nobody could name so many.' })
+  if (count > limits.ownersMaximum) conflicts.push({ path: ['properties', 'owners', partOf(owners)], message: tooMuch })
+  return conflicts
+}
+
+function ofMailbox({ limits, properties }: Written): Conflict[] {
+  const { capacityMaximum, permissionsMaximum, accessLevels } = limits
+  const { capacity } = properties
+  const conflicts: Conflict[] = []
+  if (capacityMaximum !== undefined && Number(capacity?.fixed ?? capacity?.default ?? 0) > capacityMaximum)
+    conflicts.push({ path: ['properties', 'capacity', partOf(capacity)], message: tooMuch })
+  for (const level of ['FullAccess', 'SendAs'] as const) {
+    const isGiven = permissionsMaximum !== 0 && (accessLevels?.includes(level) ?? true)
+    const id = `permissions.${level}`
+    if (!isGiven && properties[id]?.required)
+      conflicts.push({ path: ['properties', id, 'required'], message: 'The limits let nobody in this way.' })
+  }
+  return conflicts
+}
+
+const partOf = (rule: Written['properties'][string] | undefined) => (rule?.fixed === undefined ? 'default' : 'fixed')
+
+/** `metadata.seats` of a room goes to Exchange as a number, whoever asks for it. */
+function seatFaults({ kind, fields }: Written): Conflict[] {
+  const index = fields.findIndex(({ key }) => key === 'seats')
+  const field = fields[index]
+  if (kind !== 'roomMailbox' || !field) return []
+  const isText = field.type === 'number' || field.type === 'text' || field.type === 'choice'
+  const at = !isText
+    ? 'key'
+    : field.choices.some(({ value }) => !isSeatCount(value))
+      ? 'choices'
+      : field.default !== undefined && !isSeatCount(field.default)
+        ? 'default'
+        : undefined
+  if (at === undefined) return []
+  return [{ path: ['fields', index, at], message: 'Of a room, seats is a number from 1 to 99999.' }]
+}
+
+function equipmentFaults({ kind, fields }: Written): Conflict[] {
+  const index = fields.findIndex(({ key }) => key === 'equipmentType')
+  if (index < 0 || !isMailboxKind(kind) || kind === 'equipmentMailbox') return []
+  return [{ path: ['fields', index, 'key'], message: 'This is what only equipment has. Give it another key.' }]
+}

@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import type { Fault } from '../shared/errors.ts'
+import { patternFault, wholeValue } from '../shared/pattern.ts'
+import { type Metadata, mostMetadata } from '../resources/resource.ts'
+import type { Applied } from './property.ts'
+import { type FaultCode, fault, pointerOf } from '../shared/validation.ts'
+
+const text = (max: number) => z.string().trim().min(1).max(max)
+const date = z.iso.date()
+const bound = z.union([z.number(), date, z.literal('today')]).optional()
+
+/** A question of the template's own, shown on the form and kept in `metadata` under `key`. */
+export const templateField = z.strictObject({
+  key: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/)
+    .describe('What the answer is kept under in metadata'),
+  type: z
+    .enum(['text', 'choice', 'number', 'date', 'toggle', 'person'])
+    .describe('A date is kept as 2027-03-31, a person as their object id, a number and a toggle as what they are'),
+  label: text(64).describe('The question'),
+  help: z.string().max(200).default('').describe('A line under it'),
+  placeholder: z.string().max(100).default('').describe('An example inside it'),
+  required: z.boolean().default(false).describe('It must be answered; a toggle has to be on'),
+  choices: z
+    .array(z.strictObject({ title: text(64).describe('What people see'), value: text(64).describe('What is kept') }))
+    .max(50)
+    .default([])
+    .describe('Of a choice'),
+  pattern: z
+    .string()
+    .max(200)
+    .superRefine((pattern, context) => {
+      const message = patternFault(pattern)
+      if (message !== undefined) context.addIssue({ code: 'custom', message, continue: false })
+    })
+    .optional()
+    .describe('A regular expression for the whole of a text'),
+  error: z.string().max(200).default('').describe('What to do when an answer is wrong'),
+  default: z
+    .union([z.string().max(1024), z.number(), z.boolean()])
+    .optional()
+    .describe('What stands in the form at first, and is kept when a request says nothing'),
+  minimum: bound.describe('Of a number, or of a date: 2027-03-31, or today'),
+  maximum: bound.describe('The same at the other end'),
+  customAttribute: z
+    .int()
+    .min(1)
+    .max(14)
+    .optional()
+    .describe(
+      'Of a mailbox: the custom attribute of Exchange that holds the answer. The 15th holds the id of the request',
+    ),
+})
+export type TemplateField = z.output<typeof templateField>
+
+/** What no form could show, or no answer could ever satisfy. Asked only of what is written: what is stored is read as it is. */
+export function designFaults(field: TemplateField): { at: string; message: string }[] {
+  const { type, minimum, maximum } = field
+  const faults: { at: string; message: string }[] = []
+  const say = (at: string, message: string) => faults.push({ at, message })
+  if (type === 'choice' && field.choices.length === 0) say('choices', 'Give at least one choice.')
+  if (type !== 'choice' && field.choices.length > 0) say('choices', 'Choices are for the type choice only.')
+  if (new Set(field.choices.map(({ value }) => value)).size < field.choices.length)
+    say('choices', 'Two choices have the same value.')
+  if (type !== 'text' && field.pattern !== undefined) say('pattern', 'A pattern is for the type text only.')
+  const bounds = { minimum, maximum }
+  for (const [at, bound] of Object.entries(bounds)) {
+    if (bound === undefined) continue
+    if (type !== 'number' && type !== 'date') say(at, 'Bounds are for numbers and dates only.')
+    else if ((typeof bound === 'number') !== (type === 'number'))
+      say(at, type === 'number' ? 'Give a number.' : 'Give a date such as 2027-03-31, or today.')
+  }
+  if (minimum !== undefined && maximum !== undefined && minimum !== 'today' && maximum !== 'today' && minimum > maximum)
+    say('minimum', 'The minimum is above the maximum.')
+  if (type === 'person' && field.default !== undefined) say('default', 'A person has no default.')
+  else if (field.default !== undefined && faults.length === 0) {
+    // What depends on the day is judged on that day.
+    const { faults: wrong } = answerOf({ ...field, minimum: undefined, maximum: undefined }, field.default, '')
+    if (wrong.length > 0) say('default', 'The default is not an answer that the field takes.')
+  }
+  return faults
+}
+
+/** An answer as it is kept, and what is wrong with it. `undefined`: there is none. */
+export interface Answer {
+  readonly value: string | number | boolean | undefined
+  readonly faults: readonly Fault[]
+}
+
+/** Reads the answers to the template's own questions. `today`: the day in UTC, `2026-11-22`. Free keys stay as they are. */
+export function answersOf(
+  fields: readonly TemplateField[],
+  metadata: Metadata,
+  today: string,
+): { metadata: Metadata; applied: Applied[]; faults: Fault[] } {
+  const answers = fields.map((field) => {
+    const given = Object.hasOwn(metadata, field.key) ? metadata[field.key] : field.default
+    return [field.key, answerOf(field, given, today)] as const
+  })
+  const own = new Set(fields.map(({ key }) => key))
+  const free = Object.entries(metadata).filter(([key]) => !own.has(key))
+  const kept = answers.flatMap(([key, { value }]) => (value === undefined ? [] : [[key, value] as const]))
+  const defaulted = kept.filter(([key]) => !Object.hasOwn(metadata, key))
+  return {
+    metadata: Object.fromEntries([...free, ...kept]),
+    applied: defaulted.map(([key, value]) => ({ field: `metadata.${key}`, value, why: 'default' })),
+    faults: [...answers.flatMap(([, { faults }]) => faults), ...tooManyAnswers(free.length + kept.length)],
+  }
+}
+
+/** A request is stored with the template's answers among its own, and read back by the same limit. */
+function tooManyAnswers(count: number): Fault[] {
+  if (count <= mostMetadata) return []
+  const said = `metadata may have at most ${mostMetadata} entries, with those that the template gives it.`
+  return [fault('/metadata', 'too-long', said, String(mostMetadata))]
+}
+
+/** One answer: a form gives all as text, so a number or a toggle may come as one. */
+function answerOf(field: TemplateField, given: unknown, today: string): Answer {
+  const pointer = `/metadata${pointerOf([field.key])}`
+  const refuse = (code: FaultCode, detail: string, suggestion?: string): Answer => ({
+    value: undefined,
+    faults: [fault(pointer, code, detail, suggestion)],
+  })
+  const said = given === undefined || given === null ? '' : String(given).trim()
+  if (said === '' || (field.type === 'toggle' && said === 'false' && field.required))
+    return field.required
+      ? refuse('required', field.error || `${field.label} is required.`)
+      : { value: undefined, faults: [] }
+  const wrong = field.error || undefined
+  switch (field.type) {
+    case 'text':
+      if (field.pattern && !wholeValue(field.pattern).test(String(given)))
+        return refuse('pattern', wrong ?? `${field.label} does not have the right form.`)
+      return { value: typeof given === 'number' || typeof given === 'boolean' ? given : said, faults: [] }
+    case 'choice': {
+      const values = field.choices.map(({ value }) => value)
+      return values.includes(said)
+        ? { value: said, faults: [] }
+        : refuse('not-a-choice', `${field.label} must be one of: ${values.join(', ')}.`)
+    }
+    case 'number': {
+      const number = /^[+-]?\d{1,15}(\.\d{1,6})?$/.test(said) ? Number(said) : Number.NaN
+      if (Number.isNaN(number)) return refuse('wrong-type', wrong ?? `${field.label} must be a number.`)
+      return bounded(field, number, today, refuse)
+    }
+    case 'date':
+      if (!date.safeParse(said).success)
+        return refuse('not-a-date', wrong ?? `${field.label} must be a date such as 2027-03-31.`)
+      return bounded(field, said, today, refuse)
+    case 'toggle':
+      if (said !== 'true' && said !== 'false') return refuse('wrong-type', `${field.label} must be true or false.`)
+      return { value: said === 'true', faults: [] }
+    case 'person':
+      if (!z.uuid().safeParse(said).success)
+        return refuse('unknown-person', wrong ?? `${field.label} must be the object id of a person.`)
+      return { value: said.toLowerCase(), faults: [] }
+  }
+}
+
+function bounded(
+  { label, minimum, maximum, error }: TemplateField,
+  value: number | string,
+  today: string,
+  refuse: (code: FaultCode, detail: string, suggestion?: string) => Answer,
+): Answer {
+  const day = (bound: number | string | undefined) => (bound === 'today' ? today : bound)
+  const [least, most] = [day(minimum), day(maximum)]
+  const isDate = typeof value === 'string'
+  if (least !== undefined && least !== '' && value < least)
+    return refuse(
+      isDate ? 'too-early' : 'too-small',
+      error || `${label} must be ${least} or ${isDate ? 'later' : 'more'}.`,
+      String(least),
+    )
+  if (most !== undefined && most !== '' && value > most)
+    return refuse(
+      isDate ? 'too-late' : 'too-large',
+      error || `${label} must be ${most} or ${isDate ? 'earlier' : 'less'}.`,
+      String(most),
+    )
+  return { value, faults: [] }
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { type Actor, authorize } from '../shared/access.ts'
+import { ProvisioningError, refuseFields } from '../shared/errors.ts'
+import { type AuditAction, type Delivery, delivery, deliveryAttempt, jobId } from '../shared/events.ts'
+import type { Ports } from '../shared/ports.ts'
+import { instant } from '../resources/resource.ts'
+import { eventTypes } from '../templates/template.ts'
+import { fault } from '../shared/validation.ts'
+import { type DeliveryQuery, endpointOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
+
+/** A delivery as admins see it. `templateId: null` is the bot's own subscription. */
+export const deliveryView = z.strictObject({
+  deliveryId: z.uuid(),
+  requestId: z.uuid(),
+  templateId: z.uuid().nullable(),
+  type: z.enum(eventTypes),
+  url: z.string(),
+  status: delivery.shape.status,
+  attemptCount: z.int(),
+  lastStatus: z.string().nullable(),
+  nextAttemptAt: instant.nullable(),
+  createdAt: instant,
+  updatedAt: instant,
+})
+/** The same with all that is known of it: each attempt, the body as sent, and how its receiver does. */
+export const deliveryDetails = deliveryView.extend({
+  attempts: z.array(deliveryAttempt),
+  replays: z.array(delivery.shape.replays.unwrap().element.omit({ after: true })),
+  body: z.string(),
+  receiver: webhookEndpoint.pick({ failingSince: true, disabledAt: true, reason: true, waitsUntil: true }).nullable(),
+})
+
+export function showDelivery(one: Delivery): z.output<typeof deliveryView> {
+  const { deliveryId, requestId, subscriber, type, url, status, attempts, lastStatus, createdAt, updatedAt } = one
+  const templateId = subscriber === 'bot' ? null : subscriber.templateId
+  const nextAttemptAt = status === 'pending' ? (one.nextAttemptAt ?? null) : null
+  return {
+    ...{ deliveryId, requestId, templateId, type, url, status, attemptCount: attempts },
+    ...{ lastStatus, nextAttemptAt, createdAt, updatedAt },
+  }
+}
+
+/**
+ * `url`: where it would go now; undefined: its template has no webhook any more, so it goes nowhere. `receiver`: how the endpoint there,
+ * or else where it went, does, if anything is known of it.
+ */
+export interface KnownDelivery {
+  readonly delivery: Delivery
+  readonly url: string | undefined
+  readonly receiver: WebhookEndpoint | undefined
+}
+export function showDeliveryDetails({ delivery: one, receiver }: KnownDelivery): z.output<typeof deliveryDetails> {
+  const { failingSince = null, disabledAt = null, reason = null, waitsUntil = null } = receiver ?? {}
+  return {
+    ...showDelivery(one),
+    attempts: one.history ?? [],
+    replays: (one.replays ?? []).map(({ at, by }) => ({ at, by })),
+    body: one.body,
+    receiver: receiver === undefined ? null : { failingSince, disabledAt, reason, waitsUntil },
+  }
+}
+
+export type DeliveryFilter = Omit<DeliveryQuery, 'tenantId' | 'after'> & { readonly cursor?: string }
+
+/** The log of deliveries for admins, newest first. The cursor is opaque: it comes from the page before. */
+export async function listDeliveries(
+  ports: Ports,
+  actor: Actor,
+  { cursor, limit, ...filter }: DeliveryFilter,
+): Promise<{ deliveries: readonly Delivery[]; nextCursor?: string }> {
+  authorize(actor, 'delivery.read')
+  const after = cursor === undefined ? {} : { after: decodeCursor(cursor) }
+  const found = await ports.deliveries.list({ ...filter, ...after, tenantId: actor.tenantId, limit: limit + 1 })
+  const deliveries = found.slice(0, limit)
+  const last = deliveries.at(-1)
+  return found.length > limit && last ? { deliveries, nextCursor: encodeCursor(last) } : { deliveries }
+}
+
+export async function readDelivery(ports: Ports, actor: Actor, deliveryId: string): Promise<KnownDelivery> {
+  authorize(actor, 'delivery.read')
+  return known(ports, ours(actor, await ports.deliveries.find(deliveryId)))
+}
+
+/**
+ * Sends a delivery that has ended once more, from the start of the schedule, to where its template's webhook is now. It is
+ * the same message, so it keeps its `webhook-id` (Standard Webhooks 1.0.0: the id stays when a message is resent) and a
+ * receiver that has it can tell. Refuses one that is still on its way, or whose receiver takes nothing.
+ */
+export async function replayDelivery(ports: Ports, actor: Actor, deliveryId: string): Promise<KnownDelivery> {
+  authorize(actor, 'delivery.replay')
+  return ports.work.transaction(async () => {
+    const found = ours(actor, await ports.deliveries.lock(deliveryId))
+    // Without a next attempt it stands still: the queue has given its job up.
+    if (found.status === 'pending' && found.nextAttemptAt !== null)
+      throw new ProvisioningError('illegal-transition', 'This delivery is still on its way.')
+    const url = await targetOf(ports, found)
+    if (url === undefined) throw new ProvisioningError('illegal-transition', 'The template has no webhook any more.')
+    const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)
+    if (receiver?.disabledAt)
+      throw new ProvisioningError(
+        'illegal-transition',
+        'The receiver was switched off. Switch it on again in chat (admin webhooks), or write the webhook of the template anew; then replay.',
+      )
+    const at = ports.clock.now().toISOString()
+    const { id, displayName, userPrincipalName } = actor
+    const by = { id, displayName, userPrincipalName }
+    const { requestId, tenantId, attempts, replays: earlier = [] } = found
+    const replays = [...earlier, { at, by, after: attempts }]
+    const again: Delivery = { ...found, url, status: 'pending', replays, nextAttemptAt: at, updatedAt: at }
+    await ports.deliveries.update(again)
+    const action: AuditAction = 'webhook-replayed'
+    await ports.audit.append([{ requestId, tenantId, at, actor: by, action, data: { deliveryId } }])
+    const jobName = jobId('deliver', deliveryId, attempts, 'replay', replays.length)
+    const payload = { v: 1, deliveryId, attempt: attempts } as const
+    await ports.jobs.enqueue([{ name: 'deliver-webhook', payload, id: jobName }])
+    return { delivery: again, url, receiver }
+  })
+}
+
+/** Where it would go now: the bot's own goes where it went. Undefined: nowhere. */
+async function targetOf({ templates }: Ports, { subscriber, tenantId, url }: Delivery): Promise<string | undefined> {
+  if (subscriber === 'bot') return url
+  return (await templates.find(tenantId, subscriber.templateId))?.webhook?.url
+}
+
+async function known(ports: Ports, one: Delivery): Promise<KnownDelivery> {
+  const url = await targetOf(ports, one)
+  return { delivery: one, url, receiver: await ports.endpoints.find(endpointOf(one, url ?? one.url).endpointId) }
+}
+
+function ours(actor: Actor, found: Delivery | undefined): Delivery {
+  if (found?.tenantId === actor.tenantId) return found
+  throw new ProvisioningError('not-found', 'There is no such delivery.')
+}
+
+const encodeCursor = ({ createdAt, deliveryId }: Delivery): string =>
+  Buffer.from(`v1:${createdAt}|${deliveryId}`).toString('base64url')
+
+const cursorPlace = z.tuple([instant, z.uuid()])
+function decodeCursor(cursor: string): NonNullable<DeliveryQuery['after']> {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const place = cursorPlace.safeParse(text.startsWith('v1:') ? text.slice('v1:'.length).split('|') : [])
+  if (place.success) return { createdAt: place.data[0], deliveryId: place.data[1] }
+  return refuseFields([fault('/cursor', 'invalid', 'cursor must be the nextCursor of an earlier page.')])
+}

@@ -1,0 +1,62 @@
+import { type Actor, authorize } from '../shared/access.ts'
+import { replayDelivery } from './delivery-log.ts'
+import { type ErrorCode, ProvisioningError } from '../shared/errors.ts'
+import { noteAct } from '../audit/organisation-audit.ts'
+import type { Ports, Settings } from '../shared/ports.ts'
+import { aboutReceiver, knownReceiver, type ReceiverId, templateIdOf } from './receivers.ts'
+
+/** So many are sent again by one click: each is a transaction of its own, and somebody waits for the answer. */
+export const mostReplayed = 50
+/** Failed deliveries are counted up to here. */
+export const mostFailedCounted = 200
+
+/** How many deliveries of a receiver have failed for good, up to {@link mostFailedCounted}. Throws `not-found`. */
+export async function countFailed(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  subscriber: ReceiverId,
+): Promise<number> {
+  authorize(actor, 'delivery.read')
+  await knownReceiver(ports, settings, subscriber)
+  return ports.deliveries.countFailed(actor.tenantId, templateIdOf(subscriber), mostFailedCounted)
+}
+
+/**
+ * Sends what a receiver has missed again, the oldest first, {@link mostReplayed} at most; each keeps its `webhook-id`. Gives how many
+ * are on their way again, and how many are left. Asked for twice it sends nothing twice: what is on its way is no longer failed.
+ * Refuses a receiver that is switched off, by `illegal-transition`. Throws `not-found`.
+ */
+export async function replayFailed(
+  ports: Ports,
+  settings: Settings,
+  actor: Actor,
+  subscriber: ReceiverId,
+): Promise<{ readonly sent: number; readonly left: number }> {
+  authorize(actor, 'delivery.replay')
+  const { endpoint, template, url } = await knownReceiver(ports, settings, subscriber)
+  if (endpoint.disabledAt !== null)
+    throw new ProvisioningError('illegal-transition', 'The receiver is switched off. Switch it on again first.')
+  const { tenantId } = actor
+  const templateId = templateIdOf(subscriber)
+  const failed = await ports.deliveries.list({
+    ...{ tenantId, templateId, status: 'failed', oldestFirst: true, limit: mostReplayed },
+  })
+  let sent = 0
+  for (const { deliveryId } of failed) if (await isReplayed(ports, actor, deliveryId)) sent += 1
+  if (sent > 0) await noteAct(ports, actor, 'webhook-all-replayed', { ...aboutReceiver(template, url), sent })
+  return { sent, left: await ports.deliveries.countFailed(tenantId, templateId, mostFailedCounted) }
+}
+
+/** Somebody else may have been faster, or the template's webhook may have gone in between. */
+async function isReplayed(ports: Ports, actor: Actor, deliveryId: string): Promise<boolean> {
+  try {
+    await replayDelivery(ports, actor, deliveryId)
+    return true
+  } catch (error) {
+    if (error instanceof ProvisioningError && passed.includes(error.code)) return false
+    throw error
+  }
+}
+
+const passed: readonly ErrorCode[] = ['illegal-transition', 'not-found']
