@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { templateWithin } from '../src/core/index.ts'
-import { reservedFor, reservedIn } from '../src/core/naming/reserved-names.ts'
+import { reservedFor, reservedIn } from '../src/core/templates/reserved-names.ts'
 import { actorOf, asMailbox, asSite, kim, tenantWith, withCore } from './support/core.ts'
 import { named, refusal } from './support/refusal.ts'
 import { seed } from './support/seed.ts'

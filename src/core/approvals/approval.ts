@@ -1,18 +1,8 @@
+import type { Account } from '../shared/directory.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Person } from '../shared/resource.ts'
 import type { Approver, StagePolicy } from '../templates/approval-policy.ts'
 import { type ApprovalStage, type Decision, isApproved, openStage, voicesOf } from './stage.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Person } from '../resources/resource.ts'
-
-/** What of an account the directory did not tell, by the names of Microsoft Graph. */
-export type UnreadProperty = 'accountEnabled' | 'userType'
-
-/** A person as the directory knows them now. */
-export interface Account extends Person {
-  readonly isBlocked?: true
-  readonly isGuest?: true
-  /** What was not readable; absent when everything was. Nobody gets a right from what was not read. */
-  readonly unread?: readonly UnreadProperty[]
-}
 
 /** Whether the directory says that this is an enabled account of the organisation's own. */
 export const mayTakePart = ({ isBlocked, isGuest, unread }: Account): boolean => !isBlocked && !isGuest && !unread

@@ -1,21 +1,11 @@
-import { type Found, mayTakePart, stageOf } from './approval.ts'
+import type { Ports } from '../operations/ports.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
 import type { ApprovalPolicy, Approver } from '../templates/approval-policy.ts'
-import type { ApprovalStage, JudgedStage } from './stage.ts'
 import { judge } from '../templates/condition.ts'
-import { isBusy, ProvisioningError, TenantError } from '../shared/errors.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import type { Person } from '../resources/resource.ts'
-
-/** A directory that does not answer is "try again", not a defect. */
-export async function asking<T>(question: () => Promise<T>): Promise<T> {
-  try {
-    return await question()
-  } catch (error) {
-    if (!(error instanceof TenantError)) throw error
-    const detail = 'The directory does not answer just now. Please try again in a minute.'
-    throw new ProvisioningError('unavailable', isBusy(error) ? error.message : detail, { cause: error })
-  }
-}
+import { type Found, mayTakePart, stageOf } from './approval.ts'
+import type { ApprovalStage, JudgedStage } from './stage.ts'
 
 /** What conditions are judged by: a request's details, and who will answer for what it asks for. */
 export interface Asked {

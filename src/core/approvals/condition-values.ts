@@ -1,8 +1,8 @@
-import type { Asked } from './approvers.ts'
 import type { MailboxDetails } from '../resources/mailbox.ts'
-import { isMailboxKind, type MailboxKind, type Person, type ResourceKind } from '../resources/resource.ts'
-import type { Template } from '../templates/template.ts'
+import { isMailboxKind, type MailboxKind, type Person, type ResourceKind } from '../shared/resource.ts'
 import type { Applied } from '../templates/property.ts'
+import type { Template } from '../templates/template.ts'
+import type { Asked } from './approvers.ts'
 
 /**
  * Storage of a mailbox when no size was requested, in MB: 50 GB, the limit of a mailbox without a licence (Exchange Online

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Account, eligible, type Found, membershipOf } from './approval.ts'
-import { type ApprovalStage, type StandIn, undecided } from './stage.ts'
+import type { Ports } from '../operations/ports.ts'
+import type { Request } from '../requests/request.ts'
+import type { Account } from '../shared/directory.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
+import { eligible, type Found, membershipOf } from './approval.ts'
 import { foundBy, foundById } from './approvers.ts'
 import type { Delegation } from './delegation.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import type { Request } from '../requests/request.ts'
-import type { Person } from '../resources/resource.ts'
+import { type ApprovalStage, type StandIn, undecided } from './stage.ts'
 
 /** Who can be asked in the place of others, and by which lines of the policy or the settings they were found. */
 export interface Candidate extends Pick<StandIn, 'person' | 'insteadOf' | 'as'> {

@@ -1,17 +1,8 @@
+import type { Request } from '../requests/request.ts'
+import type { Person } from '../shared/resource.ts'
+import type { ApprovalTimes } from '../shared/settings.ts'
 import type { ApprovalPolicy } from '../templates/approval-policy.ts'
 import { type ApprovalStage, missing, openStage, type StageTimes, undecided, waitingFor } from './stage.ts'
-import type { Request } from '../requests/request.ts'
-import type { Person } from '../resources/resource.ts'
-
-/** When something is done for want of a decision, counted from the moment that a stage's turn came; 0 = never. */
-export interface ApprovalTimes {
-  /** From then on somebody without a chat is taken for unreachable. */
-  readonly reachMinutes: number
-  readonly remindAfterHours: number
-  readonly escalateAfterHours: number
-  /** Never 0. */
-  readonly expireAfterDays: number
-}
 
 const minute = 60_000
 const hour = 60 * minute

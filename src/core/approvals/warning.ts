@@ -1,7 +1,7 @@
-import type { ApprovalStage } from './stage.ts'
 import { names } from '../templates/name-pattern.ts'
 import { addressRule } from '../templates/naming-policy.ts'
 import type { Template } from '../templates/template.ts'
+import type { ApprovalStage } from './stage.ts'
 
 /** What a request that is right may still surprise people with. */
 export const warningCodes = [

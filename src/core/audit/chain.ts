@@ -1,7 +1,7 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { AuditEntry } from '../shared/events.ts'
-import type { Origin } from '../shared/origin.ts'
 import type { Request } from '../requests/request.ts'
+import type { Origin } from '../shared/origin.ts'
+import type { AuditEntry } from './entry.ts'
 
 /** What an entry says that outlives its words: who, what, when, from where, and digests of the rest. */
 export interface EntryFacts {

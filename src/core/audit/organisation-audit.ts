@@ -1,6 +1,6 @@
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
-import type { AuditEntry } from '../shared/events.ts'
-import type { Ports } from '../shared/ports.ts'
+import type { AuditEntry } from './entry.ts'
 
 /** What is done that is about no one request; cards have words for each. */
 export const organisationActions = [

@@ -1,5 +1,5 @@
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
-import type { AuditAction } from '../shared/events.ts'
+import type { AuditAction } from './entry.ts'
 
 /** An entry as the store holds it. What was written past the chain lacks parts of it. */
 export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import type { Ports } from '../operations/ports.ts'
 import { type Actor, notFound } from '../shared/access.ts'
 import type { EntryFacts } from './chain.ts'
+import { type AuditEntry, auditActor } from './entry.ts'
 import { type Finding, findingKinds } from './proof.ts'
-import { type AuditEntry, auditActor } from '../shared/events.ts'
-import type { Ports } from '../shared/ports.ts'
 
 /** A request's chain as it was read, and what the proof of it has found. */
 export interface Proof {

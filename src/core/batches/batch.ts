@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type Request, requestState } from '../requests/request.ts'
-import { instant, person } from '../resources/resource.ts'
+import type { Request } from '../requests/request.ts'
+import { requestState } from '../shared/request-state.ts'
+import { instant, person } from '../shared/resource.ts'
 
 /** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */
 export const mostRows = 200

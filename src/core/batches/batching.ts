@@ -1,4 +1,9 @@
-import { type Actor, access, type Permission, rolesOf } from '../shared/access.ts'
+import type { Ports } from '../operations/ports.ts'
+import { type Permission, rolesOf } from '../requests/access.ts'
+import { type Actor, access } from '../shared/access.ts'
+import { ProvisioningError, refuseFields } from '../shared/errors.ts'
+import { type JobOrder, jobId } from '../shared/events.ts'
+import { fault } from '../shared/validation.ts'
 import {
   type Batch,
   type BatchOrder,
@@ -8,10 +13,6 @@ import {
   mostBatches,
   type WaitingRow,
 } from './batch.ts'
-import { ProvisioningError, refuseFields } from '../shared/errors.ts'
-import { type JobOrder, jobId } from '../shared/events.ts'
-import type { Ports } from '../shared/ports.ts'
-import { fault } from '../shared/validation.ts'
 
 /** The order for a turn of a batch; a turn is ordered once, whoever does. */
 export const batchTurn = (batchId: string, turn: number, startAfter?: Date): JobOrder => ({

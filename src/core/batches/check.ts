@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import type { Ports } from '../operations/ports.ts'
+import { evaluate } from '../requests/evaluate.ts'
+import type { Evaluation, Plan } from '../requests/plan.ts'
+import { namesOfPlan, requestPreview } from '../requests/request-preview.ts'
 import type { Actor } from '../shared/access.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import { resourceKind } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
 import type { BatchOrder } from './batch.ts'
 import { refuseSitesOfApplications } from './batching.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Evaluation, Plan } from '../requests/plan.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import { evaluate } from '../requests/evaluate.ts'
-import { namesOfPlan, requestPreview } from '../requests/request-preview.ts'
-import { resourceKind } from '../resources/resource.ts'
 
 /** What a row would be. */
 export const checkedRow = z.strictObject({

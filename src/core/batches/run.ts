@@ -1,14 +1,15 @@
-import type { Actor } from '../shared/access.ts'
-import { actorFor } from '../shared/caller.ts'
-import type { Batch, BatchReason, BatchRowStatus, RowProblem, WaitingRow } from './batch.ts'
-import { batchTurn, endBatch } from './batching.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { JobPayload } from '../shared/events.ts'
+import type { Ports } from '../operations/ports.ts'
 import { isRecord } from '../requests/mailbox-kind.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import { openFaults, quotaUse } from '../requests/quota.ts'
 import { templateOf } from '../requests/request-preview.ts'
 import { submit } from '../requests/submission.ts'
+import type { Actor } from '../shared/access.ts'
+import { actorFor } from '../shared/caller.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { JobPayload } from '../shared/events.ts'
+import type { Settings } from '../shared/settings.ts'
+import type { Batch, BatchReason, BatchRowStatus, RowProblem, WaitingRow } from './batch.ts'
+import { batchTurn, endBatch } from './batching.ts'
 
 /** What a turn of a batch knows of the attempt that it is. */
 export interface BatchAttempt {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type Account, mayTakePart } from '../approvals/approval.ts'
-import { asking } from '../approvals/approvers.ts'
-import type { Ports } from '../shared/ports.ts'
-import type { Person } from '../resources/resource.ts'
+import { mayTakePart } from '../approvals/approval.ts'
+import type { Ports } from '../operations/ports.ts'
+import { type Account, asking } from '../shared/directory.ts'
+import type { Person } from '../shared/resource.ts'
 
 /**
  * People of the organisation who can decide here, by what somebody typed of them: an object id, a sign-in name, a mail address or the

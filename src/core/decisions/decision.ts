@@ -1,25 +1,28 @@
-import { type Actor, authorize, notFound } from '../shared/access.ts'
 import { alreadyDecided, decide, lastDecision } from '../approvals/approval.ts'
-import { type Decision, openStage, voicesOf } from '../approvals/stage.ts'
-import { attentionOf } from '../requests/attention.ts'
-import { type Change, changeRequest, entry, followUpLook, jobsOfQueued, tellAdmins, tellRequester } from '../requests/change.ts'
-import { checkSteps } from '../resources/check.ts'
 import type { Delegation } from '../approvals/delegation.ts'
+import { type Decision, openStage, voicesOf } from '../approvals/stage.ts'
+import type { Ports } from '../operations/ports.ts'
+import { authorize } from '../requests/access.ts'
+import { attentionOf } from '../requests/attention.ts'
+import {
+  type Change,
+  changeRequest,
+  entry,
+  followUpLook,
+  jobsOfQueued,
+  tellAdmins,
+  tellRequester,
+} from '../requests/change.ts'
+import { jobsOfOpenStage, toldOfOpenStage, withOpenStage } from '../requests/open-stage.ts'
+import { isForMailbox, type Request, type RequestStep, referenceOf, transition } from '../requests/request.ts'
+import { checkSteps } from '../resources/check.ts'
+import { type Actor, notFound } from '../shared/access.ts'
 import { ProvisioningError } from '../shared/errors.ts'
 import { type JobOrder, jobId } from '../shared/events.ts'
-import { jobsOfOpenStage, toldOfOpenStage, withOpenStage } from '../requests/open-stage.ts'
-import { ownReassigned, refuseAlone } from '../approvals/own-reassignment.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import {
-  isForMailbox,
-  isTerminal,
-  type Request,
-  type RequestState,
-  type RequestStep,
-  referenceOf,
-  transition,
-} from '../requests/request.ts'
-import type { Person } from '../resources/resource.ts'
+import { isTerminal, type RequestState } from '../shared/request-state.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
+import { ownReassigned, refuseAlone } from './own-reassignment.ts'
 
 /** The longest comment, in characters. */
 export const longestComment = 500

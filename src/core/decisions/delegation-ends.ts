@@ -1,8 +1,8 @@
-import type { Actor } from '../shared/access.ts'
 import type { Delegation } from '../approvals/delegation.ts'
-import { system } from '../shared/events.ts'
+import { system } from '../audit/entry.ts'
 import { noteAct, noteFact } from '../audit/organisation-audit.ts'
-import type { Ports } from '../shared/ports.ts'
+import type { Ports } from '../operations/ports.ts'
+import type { Actor } from '../shared/access.ts'
 
 /**
  * Why a delegation ended: its time was over; its person was back, or has chosen another colleague; an admin ended it so that

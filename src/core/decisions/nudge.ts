@@ -1,12 +1,14 @@
-import { type Actor, authorize } from '../shared/access.ts'
 import { openStage, waitingFor } from '../approvals/stage.ts'
 import { withStage } from '../approvals/times.ts'
+import type { Ports } from '../operations/ports.ts'
+import { authorize } from '../requests/access.ts'
 import { entry } from '../requests/change.ts'
-import { changeOnce } from './decision.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import { type Request, referenceOf } from '../requests/request.ts'
+import type { Actor } from '../shared/access.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
 import { remindApprovers } from './approval-timers.ts'
+import { changeOnce } from './decision.ts'
 
 const dayMilliseconds = 86_400_000
 

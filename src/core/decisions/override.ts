@@ -1,13 +1,15 @@
-import { type Actor, authorize } from '../shared/access.ts'
 import { alreadyDecided, lastDecision } from '../approvals/approval.ts'
 import { type ApprovalStage, type Decision, isApproved, openStage, waitingFor } from '../approvals/stage.ts'
+import { system } from '../audit/entry.ts'
+import type { Ports } from '../operations/ports.ts'
+import { authorize } from '../requests/access.ts'
 import { type Change, entry, jobsOfQueued, tellRequester } from '../requests/change.ts'
-import { changeOnce, ended, longestComment } from './decision.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import { system } from '../shared/events.ts'
-import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from '../approvals/own-reassignment.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import { type Request, referenceOf, transition } from '../requests/request.ts'
+import type { Actor } from '../shared/access.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
+import { changeOnce, ended, longestComment } from './decision.ts'
+import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 
 /** What an admin decides over the heads of the approvers, and why: everybody who may read the request reads it. */
 export interface Override {

@@ -1,11 +1,13 @@
 import { openStage } from '../approvals/stage.ts'
 import { withStage } from '../approvals/times.ts'
+import { system } from '../audit/entry.ts'
+import type { ChatRefusal, Conversation } from '../notifications/ports.ts'
+import type { Ports } from '../operations/ports.ts'
 import { changeRequest, entry } from '../requests/change.ts'
-import type { ChatRefusal, Conversation } from '../requests/chat-ports.ts'
-import { type CardKey, isForApprover, type JobOrder, jobId, system } from '../shared/events.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import type { Request } from '../requests/request.ts'
-import type { Person } from '../resources/resource.ts'
+import { type CardKey, isForApprover, type JobOrder, jobId } from '../shared/events.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
 import { withUnreachable } from './approval-timers.ts'
 
 /** What the timeline says when somebody could not be told; `data` is `{person, card, why}`. */

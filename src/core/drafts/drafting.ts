@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import type { Ports } from '../operations/ports.ts'
+import type { DraftBasis } from '../requests/basis.ts'
+import { type Resource, resourceOf } from '../requests/evaluate.ts'
+import { quotaFaults } from '../requests/quota.ts'
+import type { Request } from '../requests/request.ts'
+import type { SentCard } from '../requests/sent-cards.ts'
 import type { Actor } from '../shared/access.ts'
-import type { SentCard } from '../requests/chat-ports.ts'
+import { type Fault, ProvisioningError } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
+import { usableTemplate } from '../templates/catalogue.ts'
+import type { Template } from '../templates/template.ts'
 import type { Draft } from './draft.ts'
 import {
   check,
@@ -12,15 +21,7 @@ import {
   withAnswers,
   write,
 } from './draft-view.ts'
-import { type Fault, ProvisioningError } from '../shared/errors.ts'
 import { bodyOfForm, defaultsOf } from './form-values.ts'
-import { usableTemplate } from '../requests/plan.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import { type Resource, resourceOf } from '../requests/evaluate.ts'
-import { quotaFaults } from '../requests/quota.ts'
-import type { Request } from '../requests/request.ts'
-import type { DraftBasis } from '../requests/basis.ts'
-import type { Template } from '../templates/template.ts'
 
 export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
 

@@ -1,12 +1,12 @@
-import type { Fault } from '../shared/errors.ts'
-import { mailboxRequest } from '../resources/mailbox.ts'
-import { names } from '../templates/name-pattern.ts'
-import { addressRule, addressRuleOf } from '../templates/naming-policy.ts'
+import { asksForAddress } from '../naming/naming.ts'
 import { isForMailbox, type Request } from '../requests/request.ts'
-import { isMailboxKind } from '../resources/resource.ts'
+import { mailboxRequest } from '../resources/mailbox.ts'
 import { siteDetails } from '../resources/site.ts'
-import type { Template } from '../templates/template.ts'
+import type { Fault } from '../shared/errors.ts'
+import { isMailboxKind } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
+import { addressRuleOf } from '../templates/naming-policy.ts'
+import type { Template } from '../templates/template.ts'
 
 type Values = Readonly<Record<string, string>>
 /** A body of the API document, and what is wrong with the form that no body could say. */
@@ -36,14 +36,6 @@ export function bodyOfForm(template: Template, values: Values): FormBody {
   if (!asksForAddress(template)) delete body[addressRuleOf(kind)]
   return { body, faults: isMailboxKind(kind) ? twiceChosen(values) : [] }
 }
-
-/** Whether the form asks for an address: the template may hide that, or make one that has nothing of what is typed. */
-export const asksForAddress = ({
-  kind,
-  naming,
-  properties,
-}: Pick<Template, 'kind' | 'naming' | 'properties'>): boolean =>
-  properties[addressRuleOf(kind)]?.shown !== false && names(addressRule(naming, kind).pattern, 'input')
 
 /** What a template puts into its form, by input. */
 export function defaultsOf({ properties, fields, labels }: Template): Record<string, string> {

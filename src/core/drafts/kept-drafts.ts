@@ -1,7 +1,8 @@
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
+import type { Settings } from '../shared/settings.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, isFilledIn, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 
 /** More than these nobody looks through; the others are forgotten in time. */
 const mostBegun = 50

@@ -1,9 +1,10 @@
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
+import type { Settings } from '../shared/settings.ts'
+import type { Template } from '../templates/template.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
 import { type NamePreview, previewNames } from './name-preview.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import type { Template } from '../templates/template.ts'
 
 /**
  * Takes a form as far as it is filled in and says of its names alone what comes of them and whether they are free. What else is

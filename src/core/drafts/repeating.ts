@@ -1,15 +1,16 @@
+import type { Ports } from '../operations/ports.ts'
+import type { DraftBasis } from '../requests/basis.ts'
+import { read } from '../requests/reading.ts'
+import { isForMailbox, isTakenName, type Request, referenceOf } from '../requests/request.ts'
 import type { Actor } from '../shared/access.ts'
+import type { RequestState } from '../shared/request-state.ts'
+import { isMailboxKind } from '../shared/resource.ts'
+import { answersOf } from '../templates/field.ts'
+import type { Template } from '../templates/template.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, knownTemplate } from './draft-view.ts'
 import { openDraft } from './drafting.ts'
 import { formOfRequest } from './form-values.ts'
-import type { Ports } from '../shared/ports.ts'
-import { read } from '../requests/reading.ts'
-import { isForMailbox, isTakenName, type Request, type RequestState, referenceOf } from '../requests/request.ts'
-import type { DraftBasis } from '../requests/basis.ts'
-import { isMailboxKind } from '../resources/resource.ts'
-import type { Template } from '../templates/template.ts'
-import { answersOf } from '../templates/field.ts'
 
 /** How a request ends without success, so that the same may be asked for again. */
 const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']

@@ -7,10 +7,10 @@ import {
   type StandIn,
   waitingFor,
 } from '../approvals/stage.ts'
+import type { Request } from '../requests/request.ts'
+import type { Person } from '../shared/resource.ts'
 import { type JudgedCondition, titleOfFound } from '../templates/condition.ts'
 import type { Said } from './explanation-words.ts'
-import type { Request } from '../requests/request.ts'
-import type { Person } from '../resources/resource.ts'
 
 /** Why these people were asked, who may decide in their place, and what comes if nobody does. */
 export function whyThisApprover(request: Request, now: Date): Said[] {

@@ -1,6 +1,12 @@
-import type { Said } from './explanation-words.ts'
 import { slug } from '../naming/naming.ts'
-import { isForMailbox, isTakenName, type Request, type RequestForMailbox, type RequestForSite } from '../requests/request.ts'
+import {
+  isForMailbox,
+  isTakenName,
+  type Request,
+  type RequestForMailbox,
+  type RequestForSite,
+} from '../requests/request.ts'
+import type { Said } from './explanation-words.ts'
 
 /** Why it has its name: what was typed, what the template makes of it, and what was taken. */
 export function whyThisName(request: Request): Said[] {

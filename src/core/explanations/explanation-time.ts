@@ -1,8 +1,9 @@
 import { type ApprovalStage, isApproved, isRejected, openStage } from '../approvals/stage.ts'
-import type { AuditEntry } from '../shared/events.ts'
+import type { AuditEntry } from '../audit/entry.ts'
+import { isForMailbox, nextStep, type Request, type RequestStep } from '../requests/request.ts'
+import { isTerminal } from '../shared/request-state.ts'
 import { openedAtOf } from './explanation-approval.ts'
 import type { ExplanationCode, Said } from './explanation-words.ts'
-import { isForMailbox, isTerminal, nextStep, type Request, type RequestStep } from '../requests/request.ts'
 
 /** Why it takes or took this long: approval, queue, each step, and what it waits for now. */
 export function whyThisLong(request: Request, timeline: readonly AuditEntry[], now: Date): Said[] {

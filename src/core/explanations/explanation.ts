@@ -1,14 +1,14 @@
 import { z } from 'zod'
+import type { AuditEntry } from '../audit/entry.ts'
+import type { Ports } from '../operations/ports.ts'
+import { read, timeline } from '../requests/reading.ts'
+import type { Request } from '../requests/request.ts'
 import type { Actor } from '../shared/access.ts'
-import type { AuditEntry } from '../shared/events.ts'
+import { instant, person } from '../shared/resource.ts'
 import { whyThisApprover } from './explanation-approval.ts'
 import { whyThisName } from './explanation-name.ts'
 import { whyThisLong } from './explanation-time.ts'
 import { explanationCodes, inWords, plainWriting, type Said, sentenceKeyOf, sentences } from './explanation-words.ts'
-import type { Ports } from '../shared/ports.ts'
-import { read, timeline } from '../requests/reading.ts'
-import type { Request } from '../requests/request.ts'
-import { instant, person } from '../resources/resource.ts'
 
 export const explanationTopics = ['approval', 'name', 'time'] as const
 

@@ -1,21 +1,9 @@
-import type { Actor } from '../shared/access.ts'
-import { dayAfter } from '../shared/local-time.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import type { Ports } from '../operations/ports.ts'
 import { isForMailbox, type Request } from '../requests/request.ts'
-
-/**
- * Addresses that belonged to a person who has left, or to a former resource, are kept from others for `formerAddressDays` after the
- * last day on which anybody saw them in use. Once a day all addresses of the directory are noted, as keyed digests; requests
- * know what they created.
- */
-
-/** An address with what holds it in the tenant: the object id of a person, mailbox or group, or a site's id. */
-export interface HeldAddress {
-  readonly key: string
-  readonly holder: string
-}
-/** All addresses of the tenant, some at a time: of people, mailboxes and groups, and of sites where they may be listed. */
-export type AddressesInUse = () => AsyncIterable<readonly HeldAddress[]>
+import type { Actor } from '../shared/access.ts'
+import type { HeldAddress } from '../shared/directory.ts'
+import { dayAfter } from '../shared/local-time.ts'
+import type { Settings } from '../shared/settings.ts'
 
 /** What is known of addresses that were in use. Keeps no address and no id, only digests by a key outside of the store. */
 export interface AddressStore {

@@ -1,13 +1,15 @@
-import { freeFrom, mailboxKeys, mailKey, type ResourceName, siteKey } from './former-addresses.ts'
-import { dayAfter } from '../shared/local-time.ts'
-import { type Address, type Around, alternatives, ownAddress, withWord } from './naming.ts'
-import type { NamingPolicy } from '../templates/naming-policy.ts'
-import type { Inquiry } from '../requests/plan.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import type { Ports } from '../operations/ports.ts'
+import { another, askerOf } from '../requests/name-at-creation.ts'
 import { isForMailbox, type Request } from '../requests/request.ts'
-import { reservedIn } from './reserved-names.ts'
+import { dayAfter } from '../shared/local-time.ts'
+import type { Settings } from '../shared/settings.ts'
+import type { NamingPolicy } from '../templates/naming-policy.ts'
+import { reservedIn } from '../templates/reserved-names.ts'
+import { freeFrom, mailboxKeys, mailKey, type ResourceName, siteKey } from './former-addresses.ts'
+import type { Inquiry } from './names.ts'
+import { type Address, type Around, alternatives, ownAddress } from './naming.ts'
 
-type Asker = Pick<Inquiry, 'ports' | 'settings' | 'actor' | 'requestId' | 'replaces'>
+export type Asker = Pick<Inquiry, 'ports' | 'settings' | 'actor' | 'requestId' | 'replaces'>
 type Lifted = Pick<NamingPolicy, 'allowReservedNames' | 'allowFormerAddresses'>
 /**
  * Whether a request can have a name. `taken`: something in the tenant or another request holds it. `reserved`: see
@@ -116,33 +118,6 @@ export async function freeName(
   return { name: name ?? alias, taken: { suggestion: name ?? '', why: standing === 'free' ? 'taken' : standing } }
 }
 
-/** A free name like a reserved one, with a word after it: `admin` → `admin-team`. `''` when there is none. */
-export async function unreservedName(
-  { requestId }: Pick<Inquiry, 'requestId'>,
-  { alias, around }: Pick<Address, 'alias' | 'around'>,
-  word: string,
-  standingOf: StandingOf,
-): Promise<string> {
-  const longer = withWord(around, alias, word)
-  return (await firstFree([...alternatives(around, longer, requestId)], standingOf)) ?? ''
-}
-
-/** Who asks for a name in place of one that a request cannot have. */
-const askerOf = (ports: Ports, settings: Settings, { requester, requestId, tenantId }: Request): Asker => ({
-  ...{ ports, settings, requestId },
-  actor: { ...requester, tenantId, isAdmin: false },
-})
-
-/** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
-export function anotherName(ports: Ports, settings: Settings, request: Request): Promise<string> {
-  const { template, requestId } = request
-  const asker = askerOf(ports, settings, request)
-  const around = request.around ?? { ...template.naming, separator: '-' }
-  if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(asker, template.naming))
-  const [name = '', domain = ''] = request.address.split('@')
-  return another(around, name, requestId, mailboxNameFree(asker, domain, template.naming))
-}
-
 /** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
 export function anotherAlias(ports: Ports, settings: Settings, request: Request): Promise<string> {
   if (!isForMailbox(request)) return Promise.resolve('')
@@ -155,16 +130,11 @@ export function anotherAlias(ports: Ports, settings: Settings, request: Request)
 /** Around an address that no policy shapes. */
 export const plain: Around = { prefix: '', suffix: '', separator: '-' }
 
-async function another(around: Around, name: string, requestId: string, standingOf: StandingOf): Promise<string> {
-  const [, ...others] = alternatives(around, name, requestId)
-  return (await firstFree(others, standingOf)) ?? ''
-}
-
 /** How many names are looked at together: each is a question or two to Microsoft 365. */
 const atOnce = 3
 
 /** The first in order that is free; beyond those looked at together with it none is looked at. */
-async function firstFree(names: readonly string[], standingOf: StandingOf): Promise<string | undefined> {
+export async function firstFree(names: readonly string[], standingOf: StandingOf): Promise<string | undefined> {
   for (let from = 0; from < names.length; from += atOnce) {
     const looked = names.slice(from, from + atOnce)
     const standings = await Promise.all(looked.map((name) => standingOf(name)))

@@ -1,15 +1,19 @@
-import { blockedWordsIn } from '../templates/blocked-words.ts'
+import type { Ports } from '../operations/ports.ts'
+import { unreservedName } from '../requests/name-at-creation.ts'
+import type { Named } from '../requests/plan.ts'
+import type { Actor } from '../shared/access.ts'
 import type { Fault } from '../shared/errors.ts'
-import { asksForAddress } from '../drafts/form-values.ts'
-import { type Found, freeName, type StandingOf, unreservedName } from './free-name.ts'
-import { kindWords, names, type TokenValues, tokensOf } from '../templates/name-pattern.ts'
-import { type Address, addressOf, displayNameOf } from './naming.ts'
-import { addressRule, addressRuleOf, allows, displayNameRule, type NameRule } from '../templates/naming-policy.ts'
-import { type Inquiry, type Named, tooLong } from '../requests/plan.ts'
-import { type ReservedFor, reservedIn } from './reserved-names.ts'
-import type { Metadata } from '../resources/resource.ts'
-import type { Template } from '../templates/template.ts'
+import type { Metadata, Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
 import { fault, pointerOf } from '../shared/validation.ts'
+import { blockedWordsIn } from '../templates/blocked-words.ts'
+import { kindWords, names, type TokenValues, tokensOf } from '../templates/name-pattern.ts'
+import { addressRule, addressRuleOf, allows, displayNameRule, type NameRule } from '../templates/naming-policy.ts'
+import type { Applied } from '../templates/property.ts'
+import { type ReservedFor, reservedIn } from '../templates/reserved-names.ts'
+import type { Template } from '../templates/template.ts'
+import { type Found, freeName, type StandingOf } from './free-name.ts'
+import { type Address, addressOf, asksForAddress, displayNameOf } from './naming.ts'
 
 /** What a request says of itself, or else its requester, that a name can be made of. */
 export interface Telling {
@@ -207,4 +211,48 @@ async function addressFor(
     if (why === 'free' || why === 'reserved') return found
     if (looked === mostNumbers) return { ...found, found: { name: address.alias, taken: { suggestion: '', why } } }
   }
+}
+/** Who asks for what: the id that the request has or will have. */
+
+export interface Inquiry {
+  readonly ports: Ports
+  readonly settings: Settings
+  readonly actor: Actor
+  readonly requestId: string
+  /** A request that failed and that this one takes the place of: what it keeps is free for this one. */
+  readonly replaces?: string | undefined
+  /** Whether numbers are taken for good, not only looked at. */
+  readonly isSubmission: boolean
+  /** Whether as much as can be said is wanted of a request that is refused. */
+  readonly isPreview?: true
+  /** The template, where it was looked at already: then nobody asks again who may use it. */
+  readonly template?: Template
+  /** Others keep taking the names that we derive, so the next one is made of the request's id. */
+  readonly crowded: boolean
+}
+/** A name that was asked for is never cut: another one would come of it. */
+
+export const tooLong = (pointer: string, { longest }: { readonly longest?: number | undefined }): Fault[] =>
+  longest === undefined
+    ? []
+    : [
+        fault(
+          pointer,
+          'too-long',
+          `${pointer.slice(1)} may have at most ${longest} characters with this template.`,
+          String(longest),
+        ),
+      ]
+/** What can be said of a request that is refused, as far as it could be read. */
+
+export interface Glimpse {
+  readonly details: Readonly<Record<string, unknown>>
+  readonly owners: readonly Person[]
+  /** What the template put into the request. */
+  readonly applied: readonly Applied[]
+  /** None where there is nothing to make them of. */
+  readonly names?: Named | undefined
+  /** Of a mailbox. */
+  readonly domain?: string
+  readonly aliasAddress?: string
 }

@@ -1,7 +1,14 @@
-import { type Affixes, render, type TokenValues } from '../templates/name-pattern.ts'
-import { addressRule, allows, displayNameRule, longestName, type NameRule } from '../templates/naming-policy.ts'
-import { isMailboxKind } from '../resources/resource.ts'
-import type { TemplateSnapshot } from '../templates/template.ts'
+import { isMailboxKind } from '../shared/resource.ts'
+import { type Affixes, names, render, type TokenValues } from '../templates/name-pattern.ts'
+import {
+  addressRule,
+  addressRuleOf,
+  allows,
+  displayNameRule,
+  longestName,
+  type NameRule,
+} from '../templates/naming-policy.ts'
+import type { Template, TemplateSnapshot } from '../templates/template.ts'
 
 const spelledOut: Readonly<Record<string, string>> = {
   ß: 'ss',
@@ -134,3 +141,11 @@ function bare({ prefix, suffix }: Affixes, name: string): string {
   const has = name.startsWith(prefix) && name.endsWith(suffix) && name.length > prefix.length + suffix.length
   return has && /^[a-z0-9]/.test(core) ? core : name
 }
+/** Whether the form asks for an address: the template may hide that, or make one that has nothing of what is typed. */
+
+export const asksForAddress = ({
+  kind,
+  naming,
+  properties,
+}: Pick<Template, 'kind' | 'naming' | 'properties'>): boolean =>
+  properties[addressRuleOf(kind)]?.shown !== false && names(addressRule(naming, kind).pattern, 'input')

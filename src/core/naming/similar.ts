@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import type { Candidate, SimilarQuery } from '../shared/directory.ts'
 import { TenantError } from '../shared/errors.ts'
+import { person, type ResourceKind, resourceKind } from '../shared/resource.ts'
 import { beginningsOf, likeness, similarFrom } from './name-likeness.ts'
-import type { Ports } from '../shared/ports.ts'
-import { person, type ResourceKind, resourceKind } from '../resources/resource.ts'
 
 /** This many are told of one by one, with this many owners each. */
 const mostShown = 3

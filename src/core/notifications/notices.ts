@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { personOrMembers } from '../approvals/approvers.ts'
 import { isAdminStill } from '../decisions/card-rights.ts'
-import { isAtWork, type Outbox } from '../requests/chat-ports.ts'
-import { type DigestNotice, readDigestNotice } from './digest.ts'
+import { type DigestNotice, readDigestNotice } from '../operations/digest.ts'
+import { type HealthNotice, readHealthNotice } from '../operations/health-notice.ts'
+import type { Ports } from '../operations/ports.ts'
 import { type ErasureNotice, erasureNotice } from '../privacy/erasure-notes.ts'
+import { isAtWork } from '../requests/sent-cards.ts'
 import { isDirectoryAway } from '../shared/errors.ts'
 import { type JobOrder, type JobPayload, jobId, type NoticeKey } from '../shared/events.ts'
-import { type HealthNotice, readHealthNotice } from './health-notice.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import type { Settings } from '../shared/settings.ts'
+import type { Outbox } from './ports.ts'
 
 /** What a card says that tells of no one request. */
 export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice

@@ -1,14 +1,16 @@
+import { personOrMembers } from '../approvals/approvers.ts'
 import { waitingFor } from '../approvals/stage.ts'
 import { waitingStage } from '../approvals/times.ts'
-import { personOrMembers } from '../approvals/approvers.ts'
 import { lostRight } from '../decisions/card-rights.ts'
+import { couldNotTell, reached } from '../decisions/unreachable-people.ts'
+import type { Ports } from '../operations/ports.ts'
 import { askApprovers, outcomeCard, tellRequester } from '../requests/change.ts'
-import { type Conversation, isAtWork, type Outbox, type SentCard } from '../requests/chat-ports.ts'
+import type { Request } from '../requests/request.ts'
+import { isAtWork, type SentCard } from '../requests/sent-cards.ts'
 import { isDirectoryAway, PutOff, TenantError } from '../shared/errors.ts'
 import { type CardKey, isForApprover, type JobOrder, type JobPayload, jobId } from '../shared/events.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import type { Request } from '../requests/request.ts'
-import { couldNotTell, reached } from '../decisions/unreachable-people.ts'
+import type { Settings } from '../shared/settings.ts'
+import type { Conversation, Outbox } from './ports.ts'
 
 /**
  * Sends one card to one person, once. "Sending" is written down before the card goes out, so a process that dies in

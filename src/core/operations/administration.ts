@@ -1,10 +1,13 @@
-import { type Actor, authorize } from '../shared/access.ts'
+import { authorize } from '../requests/access.ts'
 import { type Attention, attentionOf, deadlines, type LostPeople, sinceOf } from '../requests/attention.ts'
+import type { Request } from '../requests/request.ts'
+import type { RequestQuery } from '../requests/store.ts'
+import type { Actor } from '../shared/access.ts'
+import { openStates } from '../shared/request-state.ts'
+import type { Settings } from '../shared/settings.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { lostPeople } from './departed-people.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import { openStates, type Request } from '../requests/request.ts'
-import type { RequestQuery } from '../requests/store-ports.ts'
+import type { Ports } from './ports.ts'
 
 /** A request in the admins' list: since when it waits, and why it needs somebody, if it does. */
 export interface QueueEntry {

@@ -1,9 +1,9 @@
+import { noteAct } from '../audit/organisation-audit.ts'
 import type { Actor } from '../shared/access.ts'
+import type { Settings } from '../shared/settings.ts'
 import { readHealth } from './health.ts'
 import type { HealthReport } from './health-report.ts'
-import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import type { CertificateReading } from '../requests/tenant-ports.ts'
+import type { CertificateReading, Ports } from './ports.ts'
 
 /** Reads the certificate's file again, says so in the audit, and tells how all does after it. */
 export async function readCertificate(

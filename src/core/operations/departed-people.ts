@@ -1,9 +1,10 @@
-import { type ApprovalStage, openStage, waitingFor } from '../approvals/stage.ts'
 import { personOrMembers } from '../approvals/approvers.ts'
+import { type ApprovalStage, openStage, waitingFor } from '../approvals/stage.ts'
 import type { LostPeople } from '../requests/attention.ts'
-import { TenantError } from '../shared/errors.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import type { Request } from '../requests/request.ts'
+import { TenantError } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
+import type { Ports } from './ports.ts'
 
 /** How long the directory may take for all that is asked of one list, in milliseconds. */
 const longestAnswer = 3000

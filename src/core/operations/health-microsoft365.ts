@@ -1,6 +1,7 @@
+import type { ServiceHealth } from '../resources/tenant.ts'
 import { type HealthPart, type HealthState, worst } from './health-report.ts'
 import { fewestCalls, stateBy } from './health-thresholds.ts'
-import type { CertificateFacts, ServiceHealth, ServiceTraffic, SignInFacts } from '../requests/tenant-ports.ts'
+import type { CertificateFacts, ServiceTraffic, SignInFacts } from './ports.ts'
 
 export interface Microsoft365Facts {
   readonly at: Date

@@ -1,6 +1,6 @@
-import type { Actor } from '../shared/access.ts'
 import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports } from '../shared/ports.ts'
+import type { Actor } from '../shared/access.ts'
+import type { Ports } from './ports.ts'
 
 /** A process that says nothing for so many seconds has ended without a goodbye, or hangs. */
 export const silentAfterSeconds = 30

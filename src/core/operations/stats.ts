@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Period, Span } from '../shared/period.ts'
-import type { Ports } from '../shared/ports.ts'
-import { requestState } from '../requests/request.ts'
-import { instant, person, resourceKind } from '../resources/resource.ts'
+import { requestState } from '../shared/request-state.ts'
+import { instant, person, resourceKind } from '../shared/resource.ts'
+import type { Ports } from './ports.ts'
 
 const count = z.int().min(0)
 /** How long something took: half of all within `median` seconds, 95 of 100 within `p95`. Null where there was none. */

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { Actor } from '../shared/access.ts'
-import { asking } from '../approvals/approvers.ts'
 import type { Delegation } from '../approvals/delegation.ts'
+import type { Ports } from '../operations/ports.ts'
+import { isForMailbox, type Request } from '../requests/request.ts'
+import type { Actor } from '../shared/access.ts'
+import { asking } from '../shared/directory.ts'
+import { isTerminal, openStates } from '../shared/request-state.ts'
+import type { Person } from '../shared/resource.ts'
 import { knownPerson } from './known-person.ts'
 import { personOf } from './person-data.ts'
 import { tellsOf } from './person-redaction.ts'
-import type { Ports } from '../shared/ports.ts'
-import { isForMailbox, isTerminal, openStates, type Request } from '../requests/request.ts'
-import type { Person } from '../resources/resource.ts'
 
 /** What keeps somebody from being erased: others count on them, or something is under way for them. */
 export interface ErasureBlocks {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { type Erasure, readErasure } from './erasure-blocks.ts'
 import type { OrganisationAction } from '../audit/organisation-audit.ts'
+import type { Ports } from '../operations/ports.ts'
+import { type Erasure, readErasure } from './erasure-blocks.ts'
 import { type ErasureCounts, erasureCounts } from './person-data.ts'
-import type { Ports } from '../shared/ports.ts'
 
 const said = z.object({ personId: z.uuid(), erasureId: z.uuid(), removed: erasureCounts.optional() })
 

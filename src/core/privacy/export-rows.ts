@@ -1,5 +1,5 @@
 import type { EntryFacts } from '../audit/chain.ts'
-import { auditEntry } from '../shared/events.ts'
+import { auditEntry } from '../audit/entry.ts'
 import { isForMailbox, type Request, referenceOf } from '../requests/request.ts'
 import { viewOf } from '../requests/view.ts'
 

@@ -1,8 +1,14 @@
 import { z } from 'zod'
-import { type Actor, authorize } from '../shared/access.ts'
+import { noteAct } from '../audit/organisation-audit.ts'
+import type { Ports } from '../operations/ports.ts'
+import { authorize } from '../requests/access.ts'
+import type { Request } from '../requests/request.ts'
+import type { Actor } from '../shared/access.ts'
 import { actorFor } from '../shared/caller.ts'
-import { byteOrderMark, csvLine } from './csv.ts'
 import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
+import { fault } from '../shared/validation.ts'
+import { byteOrderMark, csvLine } from './csv.ts'
 import {
   type ExportContent,
   type ExportFormat,
@@ -24,10 +30,6 @@ import {
   type UnreadableRequest,
 } from './export-rows.ts'
 import { personRecords } from './known-person.ts'
-import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import type { Request } from '../requests/request.ts'
-import { fault } from '../shared/validation.ts'
 
 /** What was submitted, or written, from one moment on and before another. */
 export interface ExportQuery {

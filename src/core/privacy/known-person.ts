@@ -1,14 +1,9 @@
+import type { KnownPerson } from '../audit/ports.ts'
+import type { Ports } from '../operations/ports.ts'
 import type { PersonRecord } from './person-data.ts'
-import type { Ports } from '../shared/ports.ts'
-import type { Person } from '../resources/resource.ts'
 
 /** What stands for somebody who was erased; their id stays. */
 export const erasedName = 'Erased person'
-
-/** A person with everything else that stands for them: former names and sign-in names, and mail addresses. */
-export interface KnownPerson extends Person {
-  readonly alsoKnownAs?: readonly string[]
-}
 
 /**
  * A person by id with all that stands for them. The store comes first: what is stored has to go. A run before this one may

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import type { Actor } from '../shared/access.ts'
-import { asking } from '../approvals/approvers.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import { issueLinks } from './exporting.ts'
-import type { KnownPerson } from './known-person.ts'
 import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import type { Person } from '../resources/resource.ts'
+import type { KnownPerson } from '../audit/ports.ts'
+import type { Ports } from '../operations/ports.ts'
+import type { Actor } from '../shared/access.ts'
+import { asking } from '../shared/directory.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
+import { issueLinks } from './exporting.ts'
 
 /** How much of each was removed, or is kept without their name. */
 export const erasureCounts = z.object({

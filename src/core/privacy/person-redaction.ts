@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { canonical } from '../audit/chain.ts'
-import { erasedName, type KnownPerson } from './known-person.ts'
+import type { KnownPerson } from '../audit/ports.ts'
 import { provisioningRequest, type Request } from '../requests/request.ts'
+import { erasedName } from './known-person.ts'
 import { reduced } from './retention.ts'
 
 type Json = Readonly<Record<string, unknown>>

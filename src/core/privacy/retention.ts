@@ -1,7 +1,9 @@
-import { type AuditAction, type AuditEntry, system } from '../shared/events.ts'
+import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
+import type { Ports } from '../operations/ports.ts'
+import { isForMailbox, type Problem, type Request, referenceOf } from '../requests/request.ts'
 import { mailboxDetails } from '../resources/mailbox.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import { isForMailbox, isTerminal, type Problem, type Request, referenceOf } from '../requests/request.ts'
+import { isTerminal } from '../shared/request-state.ts'
+import type { Settings } from '../shared/settings.ts'
 import { templateSnapshot } from '../templates/template.ts'
 
 /** Finds what has ended long ago and still has its details. */

@@ -1,8 +1,9 @@
+import { system } from '../audit/entry.ts'
+import type { Ports } from '../operations/ports.ts'
 import { changeRequest, entry, followUpLook, lookTimes, tellRequester } from '../requests/change.ts'
-import { TenantError } from '../shared/errors.ts'
-import { system } from '../shared/events.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import { isForMailbox, type Request } from '../requests/request.ts'
+import { TenantError } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
 
 /**
  * The requester is told once that the resource is ready, and only by these two: a verified provisioning webhook, or a

@@ -1,11 +1,21 @@
+import { system } from '../audit/entry.ts'
+import { anotherAlias } from '../naming/free-name.ts'
+import type { Ports } from '../operations/ports.ts'
 import { type Change, changeRequest, entry, tellAdmins, tellRequester } from '../requests/change.ts'
-import { ProvisioningError, TenantError } from '../shared/errors.ts'
-import { jobId, system } from '../shared/events.ts'
-import { anotherAlias, anotherName } from '../naming/free-name.ts'
-import { refuseName } from '../requests/name-at-creation.ts'
+import { anotherName, refuseName } from '../requests/name-at-creation.ts'
 import { PeopleUnavailable } from '../requests/people-check.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import { isTakenName, nextStep, type Problem, type Request, type RequestStep, transition, withStep } from '../requests/request.ts'
+import {
+  isTakenName,
+  nextStep,
+  type Problem,
+  type Request,
+  type RequestStep,
+  transition,
+  withStep,
+} from '../requests/request.ts'
+import { ProvisioningError, TenantError } from '../shared/errors.ts'
+import { jobId } from '../shared/events.ts'
+import type { Settings } from '../shared/settings.ts'
 import { checkFault, type Done, resourceOf, takeStep, type Waiting } from './step.ts'
 
 export interface Run {

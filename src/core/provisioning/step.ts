@@ -1,8 +1,6 @@
-import type { Check } from '../resources/check.ts'
-import { mailboxStep } from '../resources/mailbox.ts'
+import type { Ports } from '../operations/ports.ts'
 import { customAttributesOf } from '../requests/mailbox-plan.ts'
 import { withPeopleOfToday } from '../requests/people-check.ts'
-import type { Ports } from '../shared/ports.ts'
 import {
   isForMailbox,
   type Problem,
@@ -11,8 +9,10 @@ import {
   type RequestForSite,
   type RequestStep,
 } from '../requests/request.ts'
+import type { Check } from '../resources/check.ts'
+import { mailboxStep } from '../resources/mailbox.ts'
 import { siteStep } from '../resources/site.ts'
-import type { MailboxStepInput, SiteStepInput, StepResult } from '../requests/tenant-ports.ts'
+import type { MailboxStepInput, SiteStepInput, StepResult } from '../resources/tenant.ts'
 
 /** A step that has ended: what it adds to the request, and what a ready check has found. */
 export interface Done {

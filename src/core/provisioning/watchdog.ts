@@ -1,11 +1,13 @@
 import { openStage } from '../approvals/stage.ts'
+import { system } from '../audit/entry.ts'
+import { noteExpired } from '../decisions/delegation-ends.ts'
+import type { Ports } from '../operations/ports.ts'
 import { attentionOf, deadlines } from '../requests/attention.ts'
 import { type Change, changeRequest, entry, followUpLook } from '../requests/change.ts'
-import { noteExpired } from '../decisions/delegation-ends.ts'
-import { type JobOrder, jobId, system } from '../shared/events.ts'
 import { withOpenStage } from '../requests/open-stage.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import type { Request } from '../requests/request.ts'
+import { type JobOrder, jobId } from '../shared/events.ts'
+import type { Settings } from '../shared/settings.ts'
 
 /** What was made is looked for every hour once the listed looks are over, so until then nobody need look after it. */
 const lookedForSeconds = 3600

@@ -1,7 +1,8 @@
 import { openStage, undecided, waitingFor } from '../approvals/stage.ts'
 import { outOfReach } from '../approvals/times.ts'
-import { nextStep, type Request, type RequestState } from './request.ts'
-import type { Person } from '../resources/resource.ts'
+import type { RequestState } from '../shared/request-state.ts'
+import type { Person } from '../shared/resource.ts'
+import { nextStep, type Request } from './request.ts'
 
 /** How long a request may stay in a state before an admin should look, in seconds; null = for good. */
 export const deadlines = {

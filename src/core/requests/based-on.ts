@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { Actor } from '../shared/access.ts'
 import { lastDecision } from '../approvals/approval.ts'
-import type { Ports } from '../shared/ports.ts'
-import type { Request } from './request.ts'
+import type { Ports } from '../operations/ports.ts'
+import type { Actor } from '../shared/access.ts'
 import { type BasedOn, type DraftBasis, endings } from './basis.ts'
+import type { Request } from './request.ts'
 
 /** What is asked for, whether it is a request already or still a plan. */
 export type Asked = Pick<Request, 'details' | 'reason' | 'typedName'>

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type ApprovalStage, openStage, waitingFor } from '../approvals/stage.ts'
-import {
-  type AuditAction,
-  type AuditEntry,
-  type Delivery,
-  type JobOrder,
-  jobId,
-  provisionedEvent,
-  system,
-  webhookOf,
-} from '../shared/events.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import { isTerminal, type Request } from './request.ts'
-import type { Person } from '../resources/resource.ts'
+import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
+import type { Ports } from '../operations/ports.ts'
+import { type JobOrder, jobId } from '../shared/events.ts'
+import { isTerminal } from '../shared/request-state.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
+import { type Delivery, provisionedEvent, webhookOf } from './events.ts'
+import type { Request } from './request.ts'
 
 /** What a decision comes to: the request after it, what the timeline says of it, and the jobs that follow. */
 export interface Change {

@@ -1,6 +1,7 @@
+import type { Inquiry } from '../naming/names.ts'
+import { isMailboxKind, type ResourceKind } from '../shared/resource.ts'
 import { evaluateMailbox } from './mailbox-plan.ts'
-import type { Evaluation, Inquiry } from './plan.ts'
-import { isMailboxKind, type ResourceKind } from '../resources/resource.ts'
+import type { Evaluation } from './plan.ts'
 import { evaluateSite } from './site-plan.ts'
 
 /** The two resources that the API document creates, each by its own endpoint. */

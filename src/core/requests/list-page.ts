@@ -1,7 +1,7 @@
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
-import type { Ports } from '../shared/ports.ts'
 import type { Request } from './request.ts'
-import type { RequestQuery } from './store-ports.ts'
+import type { RequestQuery } from './store.ts'
 
 /** Which page: the newest; what is older than the request of this number; or what is newer than it. */
 export interface PageAt {

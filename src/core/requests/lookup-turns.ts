@@ -1,10 +1,10 @@
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
-import { asking } from '../approvals/approvers.ts'
+import { asking } from '../shared/directory.ts'
 import { ProvisioningError, TenantError } from '../shared/errors.ts'
 import { createGate, type GateLimits } from '../shared/gate.ts'
 import { readsOf } from '../shared/lookup-cost.ts'
 import { originNow } from '../shared/origin.ts'
-import type { Ports } from '../shared/ports.ts'
 
 /**
  * A check keeps the processor and the store busy for some tens of milliseconds, so few at a time leave room for everything else,

@@ -1,15 +1,23 @@
+import { freeName, mailAddressFree, mailboxNameFree, plain } from '../naming/free-name.ts'
+import {
+  blockedFaults,
+  faultsOfTyped,
+  heldFault,
+  type Inquiry,
+  namesFor,
+  reservedFault,
+  tooLong,
+} from '../naming/names.ts'
+import { type Address, addressBy, asksForAddress } from '../naming/naming.ts'
+import type { MailboxDetails } from '../resources/mailbox.ts'
 import type { MailDomains } from '../shared/directory.ts'
 import type { Fault } from '../shared/errors.ts'
-import { asksForAddress } from '../drafts/form-values.ts'
-import { freeName, mailAddressFree, mailboxNameFree, plain, unreservedName } from '../naming/free-name.ts'
-import type { MailboxDetails } from '../resources/mailbox.ts'
-import { kindWords, type TokenValues } from '../templates/name-pattern.ts'
-import { blockedFaults, faultsOfTyped, heldFault, namesFor, reservedFault } from '../naming/names.ts'
-import { type Address, addressBy } from '../naming/naming.ts'
-import { type Inquiry, type Named, tooLong } from './plan.ts'
-import { reservedIn } from '../naming/reserved-names.ts'
-import type { Template } from '../templates/template.ts'
 import { fault } from '../shared/validation.ts'
+import { kindWords, type TokenValues } from '../templates/name-pattern.ts'
+import { reservedIn } from '../templates/reserved-names.ts'
+import type { Template } from '../templates/template.ts'
+import { unreservedName } from './name-at-creation.ts'
+import type { Named } from './plan.ts'
 
 /** What is found of a mailbox's addresses; without names where nobody has typed one. */
 export interface Addresses {

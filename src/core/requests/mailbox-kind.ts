@@ -1,9 +1,10 @@
-import type { Fault } from '../shared/errors.ts'
+import type { Inquiry } from '../naming/names.ts'
 import { applicability, applies } from '../resources/mailbox.ts'
-import { type Inquiry, unknownTemplate, usableOf, usableTemplate } from './plan.ts'
-import { isMailboxKind, type MailboxKind } from '../resources/resource.ts'
-import type { Template } from '../templates/template.ts'
+import type { Fault } from '../shared/errors.ts'
+import { isMailboxKind, type MailboxKind } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
+import { unknownTemplate, usableOf, usableTemplate } from '../templates/catalogue.ts'
+import type { Template } from '../templates/template.ts'
 
 /** Kinds in words, for sentences to clients. */
 const kindWords = {

@@ -1,8 +1,12 @@
-import { TenantError } from '../shared/errors.ts'
 import { freeFrom, mailboxKeys, mailKey, siteKey } from '../naming/former-addresses.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import { type Asker, firstFree, mailboxNameFree, type StandingOf, siteNameFree } from '../naming/free-name.ts'
+import type { Inquiry } from '../naming/names.ts'
+import { type Address, type Around, alternatives, withWord } from '../naming/naming.ts'
+import type { Ports } from '../operations/ports.ts'
+import { TenantError } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
+import { reservedIn } from '../templates/reserved-names.ts'
 import { isForMailbox, type Request, type RequestStep } from './request.ts'
-import { reservedIn } from '../naming/reserved-names.ts'
 
 /**
  * Holds the names of a request against the rules once more before anything is created under them: a request may be older than a
@@ -55,4 +59,39 @@ async function addressesOf({ directory }: Ports, request: Request) {
   const { alias } = request
   const keys = [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
   return [{ shown: alias, keys, name: { alias }, isFree: () => directory.isSiteAddressFree(alias) }]
+}
+export async function another(
+  around: Around,
+  name: string,
+  requestId: string,
+  standingOf: StandingOf,
+): Promise<string> {
+  const [, ...others] = alternatives(around, name, requestId)
+  return (await firstFree(others, standingOf)) ?? ''
+}
+/** A free name like a reserved one, with a word after it: `admin` → `admin-team`. `''` when there is none. */
+
+export async function unreservedName(
+  { requestId }: Pick<Inquiry, 'requestId'>,
+  { alias, around }: Pick<Address, 'alias' | 'around'>,
+  word: string,
+  standingOf: StandingOf,
+): Promise<string> {
+  const longer = withWord(around, alias, word)
+  return (await firstFree([...alternatives(around, longer, requestId)], standingOf)) ?? ''
+}
+/** Who asks for a name in place of one that a request cannot have. */
+export const askerOf = (ports: Ports, settings: Settings, { requester, requestId, tenantId }: Request): Asker => ({
+  ...{ ports, settings, requestId },
+  actor: { ...requester, tenantId, isAdmin: false },
+})
+/** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
+
+export function anotherName(ports: Ports, settings: Settings, request: Request): Promise<string> {
+  const { template, requestId } = request
+  const asker = askerOf(ports, settings, request)
+  const around = request.around ?? { ...template.naming, separator: '-' }
+  if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(asker, template.naming))
+  const [name = '', domain = ''] = request.address.split('@')
+  return another(around, name, requestId, mailboxNameFree(asker, domain, template.naming))
 }

@@ -1,11 +1,11 @@
-import type { Account } from '../approvals/approval.ts'
-import { type Fault, TenantError } from '../shared/errors.ts'
+import type { Ports } from '../operations/ports.ts'
 import type { MailboxStep } from '../resources/mailbox.ts'
-import type { Ports } from '../shared/ports.ts'
-import { isForMailbox, type Problem, type Request, type RequestStep, referenceOf } from './request.ts'
-import type { Person } from '../resources/resource.ts'
 import type { SiteStep } from '../resources/site.ts'
+import type { Account } from '../shared/directory.ts'
+import { type Fault, TenantError } from '../shared/errors.ts'
+import type { Person } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
+import { isForMailbox, type Problem, type Request, type RequestStep, referenceOf } from './request.ts'
 
 /** The problem of a request whose people may not have what it gives them. */
 export const peopleUnavailable = 'people-unavailable'

@@ -1,18 +1,17 @@
-import type { Actor } from '../shared/access.ts'
-import { unreadableSays } from '../shared/caller.ts'
-import type { Account } from '../approvals/approval.ts'
 import type { ApprovalStage, JudgedStage } from '../approvals/stage.ts'
-import { asking } from '../approvals/approvers.ts'
-import type { Fault } from '../shared/errors.ts'
-import type { MailboxDetails } from '../resources/mailbox.ts'
-import type { TokenValues } from '../templates/name-pattern.ts'
+import type { Glimpse } from '../naming/names.ts'
 import type { Around } from '../naming/naming.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import { isMailboxKind, type MailboxKind, type Person, type SiteKind } from '../resources/resource.ts'
+import type { Ports } from '../operations/ports.ts'
+import type { MailboxDetails } from '../resources/mailbox.ts'
 import type { SiteDetails } from '../resources/site.ts'
-import { mayUse, type Template } from '../templates/template.ts'
-import type { Applied } from '../templates/property.ts'
+import { unreadableSays } from '../shared/caller.ts'
+import type { Account } from '../shared/directory.ts'
+import type { Fault } from '../shared/errors.ts'
+import { isMailboxKind, type MailboxKind, type Person, type SiteKind } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
+import type { TokenValues } from '../templates/name-pattern.ts'
+import type { Applied } from '../templates/property.ts'
+import type { Template } from '../templates/template.ts'
 
 interface Common {
   readonly template: Template
@@ -78,76 +77,10 @@ export interface Named {
   readonly faults: readonly Fault[]
 }
 
-/** What can be said of a request that is refused, as far as it could be read. */
-export interface Glimpse {
-  readonly details: Readonly<Record<string, unknown>>
-  readonly owners: readonly Person[]
-  /** What the template put into the request. */
-  readonly applied: readonly Applied[]
-  /** None where there is nothing to make them of. */
-  readonly names?: Named | undefined
-  /** Of a mailbox. */
-  readonly domain?: string
-  readonly aliasAddress?: string
-}
 export type Evaluation =
   | { readonly ok: true; readonly plan: Plan }
   | { readonly ok: false; readonly faults: readonly Fault[]; readonly glimpse?: Glimpse }
 export const refused = (...faults: readonly Fault[]): Evaluation => ({ ok: false, faults })
-
-/** Who asks for what: the id that the request has or will have. */
-export interface Inquiry {
-  readonly ports: Ports
-  readonly settings: Settings
-  readonly actor: Actor
-  readonly requestId: string
-  /** A request that failed and that this one takes the place of: what it keeps is free for this one. */
-  readonly replaces?: string | undefined
-  /** Whether numbers are taken for good, not only looked at. */
-  readonly isSubmission: boolean
-  /** Whether as much as can be said is wanted of a request that is refused. */
-  readonly isPreview?: true
-  /** The template, where it was looked at already: then nobody asks again who may use it. */
-  readonly template?: Template
-  /** Others keep taking the names that we derive, so the next one is made of the request's id. */
-  readonly crowded: boolean
-}
-
-/** A template that this person may use, or nothing: who may not use it does not learn that it exists. */
-export async function usableTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template | undefined> {
-  const template = await ports.templates.find(actor.tenantId, templateId)
-  if (!template) return undefined
-  const [usable] = await usableOf(ports, actor, [template])
-  return usable
-}
-
-/** Those of the templates that this person may use. An application is in no group. */
-export async function usableOf(ports: Ports, actor: Actor, templates: readonly Template[]): Promise<Template[]> {
-  const byGroup = templates.some(({ audience }) => audience !== null && audience.groups.length > 0)
-  const inGroups = byGroup && actor.clientId === undefined
-  const groups = inGroups ? await asking(() => ports.directory.groupsOf(actor.id)) : new Set<string>()
-  return templates.filter((one) => mayUse(one, actor, groups))
-}
-
-export const unknownTemplate = (): Fault =>
-  fault(
-    '/templateId',
-    'unknown-template',
-    'There is no such template, or you may not use it. GET /templates/v1/ lists those you may.',
-  )
-
-/** A name that was asked for is never cut: another one would come of it. */
-export const tooLong = (pointer: string, { longest }: { readonly longest?: number | undefined }): Fault[] =>
-  longest === undefined
-    ? []
-    : [
-        fault(
-          pointer,
-          'too-long',
-          `${pointer.slice(1)} may have at most ${longest} characters with this template.`,
-          String(longest),
-        ),
-      ]
 
 /** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
 export async function peopleNamed(

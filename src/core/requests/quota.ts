@@ -1,10 +1,11 @@
+import type { Inquiry } from '../naming/names.ts'
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import type { Fault } from '../shared/errors.ts'
-import type { Inquiry } from './plan.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import { openStates } from './request.ts'
-import type { Template } from '../templates/template.ts'
+import { openStates } from '../shared/request-state.ts'
+import type { Settings } from '../shared/settings.ts'
 import { fault } from '../shared/validation.ts'
+import type { Template } from '../templates/template.ts'
 
 /** Why nobody has more open requests than so many. */
 export const tooManyOpen = (limit: number): string =>

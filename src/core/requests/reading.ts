@@ -1,11 +1,12 @@
-import { type Actor, authorize, may, notFound } from '../shared/access.ts'
+import type { AuditEntry } from '../audit/entry.ts'
+import type { Ports } from '../operations/ports.ts'
+import { type Actor, may, notFound } from '../shared/access.ts'
 import { refuseFields } from '../shared/errors.ts'
-import type { AuditEntry } from '../shared/events.ts'
-import type { Ports } from '../shared/ports.ts'
+import { fault } from '../shared/validation.ts'
+import { authorize } from './access.ts'
 import { refusedAction } from './refusals.ts'
 import { type Request, referencePattern } from './request.ts'
-import type { RequestQuery } from './store-ports.ts'
-import { fault } from '../shared/validation.ts'
+import type { RequestQuery } from './store.ts'
 
 /** A request that the actor may see; `not-found` also when it exists and is somebody else's. */
 export async function read(ports: Ports, actor: Actor, requestId: string): Promise<Request> {

@@ -1,8 +1,8 @@
+import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { type ErrorCode, ProvisioningError } from '../shared/errors.ts'
-import { type AuditAction, type AuditEntry, system } from '../shared/events.ts'
-import type { Ports } from '../shared/ports.ts'
-import type { Person } from '../resources/resource.ts'
+import type { Person } from '../shared/resource.ts'
 
 /** What of an approval somebody can try who may not. */
 export type Deciding = 'approve' | 'reject' | 'reassign' | 'override'

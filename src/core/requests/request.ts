@@ -1,41 +1,13 @@
 import { z } from 'zod'
 import { approvalStage, judgedStage } from '../approvals/stage.ts'
 import { check } from '../resources/check.ts'
-import { ProvisioningError } from '../shared/errors.ts'
 import { mailboxDetails, mailboxProgress, mailboxResource, mailboxSteps } from '../resources/mailbox.ts'
-import { basedOn } from './basis.ts'
-import { instant, isMailboxKind, mailboxKind, person, siteKind } from '../resources/resource.ts'
 import { siteDetails, siteProgress, siteResource, siteSteps } from '../resources/site.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import { isTerminal, type RequestState, requestState, transitions } from '../shared/request-state.ts'
+import { instant, isMailboxKind, mailboxKind, person, siteKind } from '../shared/resource.ts'
 import { templateSnapshot } from '../templates/template.ts'
-
-export const requestStates = [
-  'pendingApproval',
-  'queued',
-  'provisioning',
-  'succeeded',
-  'failed',
-  'rejected',
-  'expired',
-  'cancelled',
-] as const
-export const requestState = z.enum(requestStates)
-export type RequestState = z.output<typeof requestState>
-
-/** The only legal moves (DESIGN §4). An empty list is a terminal state. */
-export const transitions = {
-  pendingApproval: ['queued', 'rejected', 'expired', 'cancelled'],
-  queued: ['provisioning', 'cancelled'],
-  provisioning: ['succeeded', 'failed'],
-  failed: ['queued', 'cancelled'],
-  succeeded: [],
-  rejected: [],
-  expired: [],
-  cancelled: [],
-} as const satisfies Record<RequestState, readonly RequestState[]>
-
-export const isTerminal = (state: RequestState): boolean => transitions[state].length === 0
-/** An open request counts against the limit of open requests per person. */
-export const openStates = requestStates.filter((state) => !isTerminal(state))
+import { basedOn } from './basis.ts'
 
 /** Why a step or a request stopped, in words for people; never a stack or an answer's body. */
 export const problem = z.object({

@@ -1,16 +1,17 @@
 import { z } from 'zod'
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { unreadableSays } from '../shared/caller.ts'
-import { asking } from '../approvals/approvers.ts'
+import { asking } from '../shared/directory.ts'
 import { ProvisioningError, refuseFields } from '../shared/errors.ts'
+import { isMailboxKind, type Person, person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
+import { type FaultCode, fault } from '../shared/validation.ts'
+import { unknownTemplate } from '../templates/catalogue.ts'
+import type { Template } from '../templates/template.ts'
 import { isRecord } from './mailbox-kind.ts'
-import { unknownTemplate } from './plan.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import { quotaUse } from './quota.ts'
 import { type Previewed, previewRequest, requestPreview } from './request-preview.ts'
-import { isMailboxKind, type Person, person } from '../resources/resource.ts'
-import type { Template } from '../templates/template.ts'
-import { type FaultCode, fault } from '../shared/validation.ts'
 
 /** Whether a person may use a template, and why. */
 export const templateAccess = z.strictObject({

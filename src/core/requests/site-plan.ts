@@ -1,29 +1,22 @@
-import { asking, resolveApprovals } from '../approvals/approvers.ts'
+import { resolveApprovals } from '../approvals/approvers.ts'
 import { judgedBy } from '../approvals/condition-values.ts'
-import type { Fault } from '../shared/errors.ts'
 import { siteNameFree } from '../naming/free-name.ts'
-import { isRecord } from './mailbox-kind.ts'
-import { namesFor } from '../naming/names.ts'
-import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
-import {
-  type Evaluation,
-  type Inquiry,
-  type Named,
-  peopleNamed,
-  refused,
-  type SitePlan,
-  unknownTemplate,
-  usableTemplate,
-} from './plan.ts'
-import { quotaFaults } from './quota.ts'
-import type { RequestForSite } from './request.ts'
-import { isMailboxKind, type Person, type SiteKind } from '../resources/resource.ts'
+import { type Inquiry, namesFor } from '../naming/names.ts'
 import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from '../resources/site.ts'
-import type { Template } from '../templates/template.ts'
+import { asking } from '../shared/directory.ts'
+import type { Fault } from '../shared/errors.ts'
+import { isMailboxKind, type Person, type SiteKind } from '../shared/resource.ts'
+import { fault, faultsOf, readable } from '../shared/validation.ts'
+import { unknownTemplate, usableTemplate } from '../templates/catalogue.ts'
 import { answersOf } from '../templates/field.ts'
 import { type Applied, withProperties } from '../templates/property.ts'
+import type { Template } from '../templates/template.ts'
+import { isRecord } from './mailbox-kind.ts'
+import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
+import { type Evaluation, type Named, peopleNamed, refused, type SitePlan } from './plan.ts'
+import { quotaFaults } from './quota.ts'
+import type { RequestForSite } from './request.ts'
 import { answeredPeople, externalOwners, labelFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
-import { fault, faultsOf, readable } from '../shared/validation.ts'
 
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
 export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Evaluation> {

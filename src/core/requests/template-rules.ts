@@ -1,10 +1,10 @@
-import type { Fault } from '../shared/errors.ts'
+import type { Ports } from '../operations/ports.ts'
 import type { AccessLevel } from '../resources/mailbox.ts'
-import { peopleNamed } from './plan.ts'
-import type { Ports } from '../shared/ports.ts'
-import type { Metadata, Person } from '../resources/resource.ts'
-import type { Template } from '../templates/template.ts'
+import type { Fault } from '../shared/errors.ts'
+import type { Metadata, Person } from '../shared/resource.ts'
 import { fault, pointerOf } from '../shared/validation.ts'
+import type { Template } from '../templates/template.ts'
+import { peopleNamed } from './plan.ts'
 
 /** A label that the template does not offer. */
 export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, labelId = ''): Fault[] {

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { approvalStage } from '../approvals/stage.ts'
 import { check } from '../resources/check.ts'
 import { mailboxDetails, mailboxResource } from '../resources/mailbox.ts'
-import { isForMailbox, problem, type Request, referenceOf, requestState, requestStep } from './request.ts'
-import { basedOn } from './basis.ts'
-import { instant, mailboxKind, person, siteKind } from '../resources/resource.ts'
 import { siteDetails, siteResource } from '../resources/site.ts'
+import { requestState } from '../shared/request-state.ts'
+import { instant, mailboxKind, person, siteKind } from '../shared/resource.ts'
+import { basedOn } from './basis.ts'
+import { isForMailbox, problem, type Request, referenceOf, requestStep } from './request.ts'
 
 const reason = z.string().optional()
 const common = {

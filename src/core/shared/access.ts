@@ -1,7 +1,7 @@
-import { everAsked } from '../approvals/stage.ts'
+import { authorize, type Permission, rolesOf } from '../requests/access.ts'
+import type { Request } from '../requests/request.ts'
 import { ProvisioningError } from './errors.ts'
-import { type Request, referenceOf } from '../requests/request.ts'
-import type { Person } from '../resources/resource.ts'
+import type { Person } from './resource.ts'
 
 /** Who is asking, as the channel proved it: a chat activity that the guard verified, or a bearer token. */
 export interface Actor extends Person {
@@ -55,21 +55,6 @@ export const access = {
   'export.create': ['admin'],
   'person.erase': ['admin'],
 } as const satisfies Record<string, readonly Role[]>
-export type Permission = keyof typeof access
-
-/** All that an actor is to a request. Somebody of another tenant is nothing to it. */
-export function rolesOf(
-  actor: Actor,
-  request?: Pick<Request, 'tenantId' | 'requester' | 'approvals'>,
-): ReadonlySet<Role> {
-  const roles = new Set<Role>(['member'])
-  if (request && request.tenantId !== actor.tenantId) return new Set()
-  if (actor.isAdmin) roles.add('admin')
-  if (request?.requester.id === actor.id) roles.add('requester')
-  if (request && everAsked(request.approvals).some(({ id }) => id === actor.id)) roles.add('approver')
-  return roles
-}
-
 export function may(actor: Actor, permission: Permission, request?: Request): boolean {
   const roles = rolesOf(actor, request)
   return access[permission].some((role) => roles.has(role))
@@ -91,21 +76,6 @@ const ofOneRequest: readonly Permission[] = [
 export function admit(actor: Actor, tenantId: string, permission: Permission): void {
   if (actor.tenantId !== tenantId) throw new ProvisioningError('forbidden', 'You belong to another organisation.')
   if (!ofOneRequest.includes(permission)) authorize(actor, permission)
-}
-
-/**
- * Throws unless the actor may. Who may not even see a request is told that there is none (`not-found`); who sees it
- * but may not act is told so (`forbidden`).
- */
-export function authorize(actor: Actor, permission: Permission, request?: Request): void {
-  if (may(actor, permission, request)) return
-  if (request && !may(actor, 'request.read', request)) throw notFound()
-  if (permission === 'request.decide' && request) {
-    if (request.requester.id === actor.id)
-      throw new ProvisioningError('self-approval', 'You asked for this yourself, so somebody else has to decide.')
-    throw new ProvisioningError('not-an-approver', `You are not an approver of ${referenceOf(request)}.`)
-  }
-  throw new ProvisioningError('forbidden', 'You may not do this. An admin can.')
 }
 
 export const notFound = (): ProvisioningError =>

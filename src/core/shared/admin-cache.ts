@@ -1,7 +1,8 @@
 import type { Actor } from './access.ts'
 import type { CallerIdentity } from './caller.ts'
 import { isDirectoryAway, ProvisioningError } from './errors.ts'
-import type { Clock, Settings } from './ports.ts'
+import type { Clock } from './ports.ts'
+import type { Settings } from './settings.ts'
 
 /** How long it is remembered that somebody was an admin, in milliseconds. */
 const rememberedFor = 3_600_000

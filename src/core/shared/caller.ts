@@ -1,9 +1,10 @@
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from './access.ts'
-import type { UnreadProperty } from '../approvals/approval.ts'
-import { asking } from '../approvals/approvers.ts'
+import type { UnreadProperty } from './directory.ts'
+import { asking } from './directory.ts'
 import { ProvisioningError, TenantError } from './errors.ts'
 import { checkingIdentity } from './origin.ts'
-import type { Ports, Settings } from './ports.ts'
+import type { Settings } from './settings.ts'
 
 /** Who a call, or work that was ordered by one, says it is from. */
 export interface CallerIdentity {

@@ -1,6 +1,5 @@
-import type { Account } from '../approvals/approval.ts'
-import type { AddressesInUse } from '../naming/former-addresses.ts'
-import type { Person, ResourceKind } from '../resources/resource.ts'
+import { isBusy, ProvisioningError, TenantError } from './errors.ts'
+import type { Person, ResourceKind } from './resource.ts'
 
 /** Which resources are looked for, and until when anybody waits for the answer. */
 export interface SimilarQuery {
@@ -88,3 +87,38 @@ export interface Directory {
   /** Those of them whose names this person may read, which are of the kind that is asked for. */
   visibleTo(person: Person, candidates: readonly Candidate[], query: SimilarQuery): Promise<readonly Candidate[]>
 }
+/** What of an account the directory did not tell, by the names of Microsoft Graph. */
+
+export type UnreadProperty = 'accountEnabled' | 'userType'
+/** A person as the directory knows them now. */
+
+export interface Account extends Person {
+  readonly isBlocked?: true
+  readonly isGuest?: true
+  /** What was not readable; absent when everything was. Nobody gets a right from what was not read. */
+  readonly unread?: readonly UnreadProperty[]
+}
+/** A directory that does not answer is "try again", not a defect. */
+
+export async function asking<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question()
+  } catch (error) {
+    if (!(error instanceof TenantError)) throw error
+    const detail = 'The directory does not answer just now. Please try again in a minute.'
+    throw new ProvisioningError('unavailable', isBusy(error) ? error.message : detail, { cause: error })
+  }
+}
+/**
+ * Addresses that belonged to a person who has left, or to a former resource, are kept from others for `formerAddressDays` after the
+ * last day on which anybody saw them in use. Once a day all addresses of the directory are noted, as keyed digests; requests
+ * know what they created.
+ */
+/** An address with what holds it in the tenant: the object id of a person, mailbox or group, or a site's id. */
+
+export interface HeldAddress {
+  readonly key: string
+  readonly holder: string
+}
+/** All addresses of the tenant, some at a time: of people, mailboxes and groups, and of sites where they may be listed. */
+export type AddressesInUse = () => AsyncIterable<readonly HeldAddress[]>

@@ -1,4 +1,4 @@
-import type { Person } from '../resources/resource.ts'
+import type { Person } from './resource.ts'
 
 /**
  * Every way in which the core says no. A code is part of the contract: REST clients branch on it and the cards choose

@@ -1,4 +1,4 @@
-import type { RequestState } from '../requests/request.ts'
+import type { RequestState } from './request-state.ts'
 
 /**
  * What the rooms tell of what they do, for whoever counts it. Every word in it is one of ours (a verb, a route's pattern, a

@@ -1,12 +1,14 @@
-import { type Actor, authorize } from '../shared/access.ts'
-import { ProvisioningError, refuseFields } from '../shared/errors.ts'
 import { noteAct } from '../audit/organisation-audit.ts'
-import { usableOf } from '../requests/plan.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
-import type { Person } from '../resources/resource.ts'
-import { withFormerSecrets } from './signing-secrets.ts'
-import { type Template, templateWithin } from './template.ts'
+import type { Ports } from '../operations/ports.ts'
+import { authorize } from '../requests/access.ts'
+import type { Actor } from '../shared/access.ts'
+import { asking } from '../shared/directory.ts'
+import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
 import { fault, faultsOf } from '../shared/validation.ts'
+import { withFormerSecrets } from './signing-secrets.ts'
+import { mayUse, type Template, templateWithin } from './template.ts'
 import { webhookNameFault } from './webhook-address.ts'
 
 /** The templates that this person may use, in their order; an admin sees all. */
@@ -105,3 +107,26 @@ function complete(body: unknown, id: string, expected: number, before: Template 
 export async function seedTemplates(ports: Ports, tenantId: string, templates: readonly Template[]): Promise<void> {
   for (const one of templates) await ports.templates.put(tenantId, { ...one, version: 1 }, 0)
 }
+/** A template that this person may use, or nothing: who may not use it does not learn that it exists. */
+
+export async function usableTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template | undefined> {
+  const template = await ports.templates.find(actor.tenantId, templateId)
+  if (!template) return undefined
+  const [usable] = await usableOf(ports, actor, [template])
+  return usable
+}
+/** Those of the templates that this person may use. An application is in no group. */
+
+export async function usableOf(ports: Ports, actor: Actor, templates: readonly Template[]): Promise<Template[]> {
+  const byGroup = templates.some(({ audience }) => audience !== null && audience.groups.length > 0)
+  const inGroups = byGroup && actor.clientId === undefined
+  const groups = inGroups ? await asking(() => ports.directory.groupsOf(actor.id)) : new Set<string>()
+  return templates.filter((one) => mayUse(one, actor, groups))
+}
+
+export const unknownTemplate = (): Fault =>
+  fault(
+    '/templateId',
+    'unknown-template',
+    'There is no such template, or you may not use it. GET /templates/v1/ lists those you may.',
+  )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { applies, type MailboxField, mailboxFields } from '../resources/mailbox.ts'
-import { isMailboxKind, type ResourceKind } from '../resources/resource.ts'
+import { isMailboxKind, type ResourceKind } from '../shared/resource.ts'
 import type { TemplateSnapshot } from './template.ts'
 
 const field = z.string().min(1).max(100)

@@ -1,5 +1,5 @@
 import { isSeatCount } from '../resources/mailbox.ts'
-import { isMailboxKind } from '../resources/resource.ts'
+import { isMailboxKind } from '../shared/resource.ts'
 import type { Template } from './template.ts'
 
 type Written = Pick<Template, 'kind' | 'limits' | 'properties' | 'fields'>

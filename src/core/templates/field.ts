@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { Fault } from '../shared/errors.ts'
 import { patternFault, wholeValue } from '../shared/pattern.ts'
-import { type Metadata, mostMetadata } from '../resources/resource.ts'
-import type { Applied } from './property.ts'
+import { type Metadata, mostMetadata } from '../shared/resource.ts'
 import { type FaultCode, fault, pointerOf } from '../shared/validation.ts'
+import type { Applied } from './property.ts'
 
 const text = (max: number) => z.string().trim().min(1).max(max)
 const date = z.iso.date()

@@ -1,7 +1,7 @@
-import { isMailboxKind } from '../resources/resource.ts'
-import type { Template } from './template.ts'
+import { isMailboxKind } from '../shared/resource.ts'
 import type { TemplateField } from './field.ts'
 import { propertiesOf } from './property.ts'
+import type { Template } from './template.ts'
 
 /**
  * What a form takes of the one message that it is sent in, in characters, counted generously: a card holds 12,500. A form that is

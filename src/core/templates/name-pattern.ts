@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../resources/resource.ts'
+import type { ResourceKind } from '../shared/resource.ts'
 
 /** What stands for `{kind}` in a name. */
 export const kindWords = {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isMailboxKind, type ResourceKind } from '../shared/resource.ts'
 import { blockedWordsIn } from './blocked-words.ts'
 import {
   isToken,
@@ -10,8 +11,7 @@ import {
   tokensOf,
   widthBeside,
 } from './name-pattern.ts'
-import { reservedFor } from '../naming/reserved-names.ts'
-import { isMailboxKind, type ResourceKind } from '../resources/resource.ts'
+import { reservedFor } from './reserved-names.ts'
 
 /** The longest address before its `@` (mailNickname, alias) and display name of Microsoft's, in characters. */
 export const longestName = { address: 64, displayName: 256 } as const

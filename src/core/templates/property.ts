@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { applies, isSeatCount, mailboxRequest } from '../resources/mailbox.ts'
+import { siteRequest } from '../resources/site.ts'
 import { countryCode } from '../shared/country.ts'
 import type { Fault } from '../shared/errors.ts'
-import { applies, isSeatCount, mailboxRequest } from '../resources/mailbox.ts'
-import { isMailboxKind, metadata, type ResourceKind } from '../resources/resource.ts'
-import { siteRequest } from '../resources/site.ts'
+import { isMailboxKind, metadata, type ResourceKind } from '../shared/resource.ts'
 import { fault, pointerOf } from '../shared/validation.ts'
 
 const value = z.union([z.string().max(2000), z.number(), z.boolean(), z.array(z.string().max(100)).max(20)])

@@ -1,12 +1,15 @@
 import { z } from 'zod'
-import { type Actor, authorize } from '../shared/access.ts'
+import type { AuditAction } from '../audit/entry.ts'
+import type { Ports } from '../operations/ports.ts'
+import { authorize } from '../requests/access.ts'
+import { type Delivery, type DeliveryQuery, delivery, deliveryAttempt } from '../requests/events.ts'
+import type { Actor } from '../shared/access.ts'
 import { ProvisioningError, refuseFields } from '../shared/errors.ts'
-import { type AuditAction, type Delivery, delivery, deliveryAttempt, jobId } from '../shared/events.ts'
-import type { Ports } from '../shared/ports.ts'
-import { instant } from '../resources/resource.ts'
-import { eventTypes } from '../templates/template.ts'
+import { jobId } from '../shared/events.ts'
+import { instant } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
-import { type DeliveryQuery, endpointOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
+import { eventTypes } from '../templates/template.ts'
+import { endpointOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
 
 /** A delivery as admins see it. `templateId: null` is the bot's own subscription. */
 export const deliveryView = z.strictObject({

@@ -1,8 +1,10 @@
-import { type Actor, authorize } from '../shared/access.ts'
-import { replayDelivery } from './delivery-log.ts'
-import { type ErrorCode, ProvisioningError } from '../shared/errors.ts'
 import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import type { Ports } from '../operations/ports.ts'
+import { authorize } from '../requests/access.ts'
+import type { Actor } from '../shared/access.ts'
+import { type ErrorCode, ProvisioningError } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
+import { replayDelivery } from './delivery-log.ts'
 import { aboutReceiver, knownReceiver, type ReceiverId, templateIdOf } from './receivers.ts'
 
 /** So many are sent again by one click: each is a transaction of its own, and somebody waits for the answer. */

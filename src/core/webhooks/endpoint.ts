@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type CardKey, type Delivery, jobId } from '../shared/events.ts'
-import { instant } from '../resources/resource.ts'
+import type { Delivery } from '../requests/events.ts'
+import { type CardKey, jobId } from '../shared/events.ts'
+import { instant } from '../shared/resource.ts'
 
 /** When the attempts are, in seconds after the one before (Standard Webhooks 1.0.0, DESIGN §5), each ± 20 %. */
 export const attemptDelays = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]
@@ -31,25 +32,6 @@ export const webhookEndpoint = z.object({
   toldOf: instant.nullable(),
 })
 export type WebhookEndpoint = z.output<typeof webhookEndpoint>
-
-/** Deliveries of a receiver, by how they stand. */
-export interface DeliveryCounts {
-  readonly delivered: number
-  readonly failed: number
-  readonly pending: number
-}
-
-export interface DeliveryQuery {
-  readonly tenantId: string
-  readonly status?: Delivery['status']
-  /** null: the bot's own. */
-  readonly templateId?: string | null
-  readonly requestId?: string
-  readonly oldestFirst?: boolean
-  readonly limit: number
-  /** Those that come after this one, in the order newest first. */
-  readonly after?: { readonly createdAt: string; readonly deliveryId: string }
-}
 
 /** The receiver that a delivery goes to when it goes to this URL, doing well. */
 export function endpointOf({ tenantId, subscriber }: Pick<Delivery, 'tenantId' | 'subscriber'>, url: string) {

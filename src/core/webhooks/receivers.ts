@@ -1,11 +1,13 @@
-import { type Actor, authorize } from '../shared/access.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Delivery } from '../shared/events.ts'
 import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import type { Ports } from '../operations/ports.ts'
+import { authorize } from '../requests/access.ts'
+import type { Delivery, DeliveryCounts } from '../requests/events.ts'
+import type { Actor } from '../shared/access.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Settings } from '../shared/settings.ts'
 import type { Template } from '../templates/template.ts'
 import { meaningOf } from './answer.ts'
-import { type DeliveryCounts, endpointOf, type WebhookEndpoint } from './endpoint.ts'
+import { endpointOf, type WebhookEndpoint } from './endpoint.ts'
 
 /** Whose receiver: that of a template's webhook, or the bot's own subscription. */
 export type ReceiverId = { readonly templateId: string } | 'bot'

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { HealthPart } from '../operations/health-report.ts'
+import type { NoticeOrder } from '../notifications/notices.ts'
+import type { HealthPart } from './health-report.ts'
 import { type HealthWatch, redNotice, wellNotice } from './health-watch.ts'
-import type { NoticeOrder } from './notices.ts'
-import type { Ports } from '../shared/ports.ts'
+import type { Ports } from './ports.ts'
 
 /** How the service does, to admins: it turned red, or it is well again. */
 export interface HealthNotice {

@@ -1,9 +1,11 @@
-import { type ApprovalStage, openStage, voicesOf } from './stage.ts'
-import { asking, personOrMembers } from './approvers.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import { personOrMembers } from '../approvals/approvers.ts'
+import { type ApprovalStage, openStage, voicesOf } from '../approvals/stage.ts'
+import type { Ports } from '../operations/ports.ts'
 import type { Request } from '../requests/request.ts'
-import type { Person } from '../resources/resource.ts'
+import { asking } from '../shared/directory.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
 
 /*
  * An admin who reassigns a decision to themselves, or to a person for whom they decide, does not make it alone: a second admin

@@ -1,9 +1,11 @@
 import { personOrMembers } from '../approvals/approvers.ts'
-import type { Conversation, Outbox } from '../requests/chat-ports.ts'
+import { deliverNotice, type NoticeOrder, tellOrder } from '../notifications/notices.ts'
+import type { Conversation, Outbox } from '../notifications/ports.ts'
 import { isStoreAway } from '../shared/errors.ts'
-import { readHealth } from '../operations/health.ts'
+import type { Settings } from '../shared/settings.ts'
+import { readHealth } from './health.ts'
 import { healthNotice } from './health-notice.ts'
-import type { HealthReport } from '../operations/health-report.ts'
+import type { HealthReport } from './health-report.ts'
 import {
   afterLook,
   type ByHandNote,
@@ -14,8 +16,7 @@ import {
   type WatchTimes,
   watchTimes,
 } from './health-watch.ts'
-import { deliverNotice, type NoticeOrder, tellOrder } from './notices.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import type { Ports } from './ports.ts'
 
 /** What the process that looks knows by heart, for when the store is away. */
 interface Memory {

@@ -1,4 +1,4 @@
-import { folded } from '../templates/blocked-words.ts'
+import { folded } from './blocked-words.ts'
 
 /**
  * Names before the `@` that certificate authorities, registrars and mail systems trust, by what they are for. The owner of such an

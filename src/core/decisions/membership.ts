@@ -1,12 +1,13 @@
-import { type ApprovalStage, openStage, voicesOf } from './stage.ts'
-import { asking } from './approvers.ts'
-import { approve as approveAsAsked, type Decide, reject as rejectAsAsked, type Verb } from '../decisions/decision.ts'
-import { delegationsOf, realign, realignment } from './delegation.ts'
+import { type ApprovalStage, openStage, voicesOf } from '../approvals/stage.ts'
+import type { Ports } from '../operations/ports.ts'
 import { awayOf } from '../requests/open-stage.ts'
-import { checkingIdentity } from '../shared/origin.ts'
-import { hasReassigned, otherAdmins } from './own-reassignment.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
 import type { Request } from '../requests/request.ts'
+import { asking } from '../shared/directory.ts'
+import { checkingIdentity } from '../shared/origin.ts'
+import type { Settings } from '../shared/settings.ts'
+import { approve as approveAsAsked, type Decide, reject as rejectAsAsked, type Verb } from './decision.ts'
+import { delegationsOf, realign, realignment } from './delegation.ts'
+import { hasReassigned, otherAdmins } from './own-reassignment.ts'
 
 /** `approve` and `reject` by those who are still in the group that was asked, own it, or are an admin. */
 export const approve = whileMember(approveAsAsked)

@@ -1,9 +1,10 @@
 import { personOrMembers } from '../approvals/approvers.ts'
-import type { Conversation } from '../requests/chat-ports.ts'
-import { havingDigest } from './digest.ts'
+import { havingDigest } from '../decisions/digest-choice.ts'
+import { tellOrder } from '../notifications/notices.ts'
+import type { Conversation } from '../notifications/ports.ts'
 import { dayIn, momentOf, weekdayOf, weekOf } from '../shared/local-time.ts'
-import { tellOrder } from './notices.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import type { Settings } from '../shared/settings.ts'
+import type { Ports } from './ports.ts'
 
 /**
  * Orders today's card of everybody whose hour has come, once a person and day; a turn that was missed is made up for by the next one

@@ -1,10 +1,10 @@
+import type { ApprovalStage } from '../approvals/stage.ts'
+import { realigned } from '../approvals/stand-ins.ts'
+import { type Foreseen, type Warning, warningsOf } from '../approvals/warning.ts'
+import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
-import type { ApprovalStage } from './stage.ts'
-import { awayOf } from '../requests/open-stage.ts'
-import { isForMailboxPlan, type Plan } from '../requests/plan.ts'
-import type { Ports } from '../shared/ports.ts'
-import { realigned } from './stand-ins.ts'
-import { type Foreseen, type Warning, warningsOf } from './warning.ts'
+import { awayOf } from './open-stage.ts'
+import { isForMailboxPlan, type Plan } from './plan.ts'
 
 /** What people want to know of a request before they send it, beside what it will be. */
 export interface Outlook {

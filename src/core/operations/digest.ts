@@ -1,16 +1,18 @@
-import type { Actor } from '../shared/access.ts'
-import { actorFor } from '../shared/caller.ts'
-import { type QueueEntry, readStuck } from '../operations/administration.ts'
 import { openStage } from '../approvals/stage.ts'
 import { askedSince } from '../approvals/times.ts'
-import type { Conversation } from '../requests/chat-ports.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import { readHealth } from '../operations/health.ts'
-import type { HealthState } from '../operations/health-report.ts'
-import { dayIn, momentOf } from '../shared/local-time.ts'
-import type { NoticeOrder } from './notices.ts'
-import type { Ports, Settings } from '../shared/ports.ts'
+import { type DigestStanding, havingDigest } from '../decisions/digest-choice.ts'
+import type { NoticeOrder } from '../notifications/notices.ts'
+import type { Conversation } from '../notifications/ports.ts'
 import type { Request } from '../requests/request.ts'
+import type { Actor } from '../shared/access.ts'
+import { actorFor } from '../shared/caller.ts'
+import { ProvisioningError } from '../shared/errors.ts'
+import { dayIn, momentOf } from '../shared/local-time.ts'
+import type { Settings } from '../shared/settings.ts'
+import { type QueueEntry, readStuck } from './administration.ts'
+import { readHealth } from './health.ts'
+import type { HealthState } from './health-report.ts'
+import type { Ports } from './ports.ts'
 
 /** What waits for somebody's decision, and since when they are asked (ISO 8601). */
 export interface AwaitedEntry {
@@ -36,12 +38,6 @@ export interface DigestNotice {
   readonly standing: DigestStanding
   readonly isAdmin: boolean
 }
-/** Whether somebody has it, and at which hour of their day; null = nobody of the organisation has. */
-export interface DigestStanding {
-  readonly hour: number | null
-  readonly isOn: boolean
-}
-
 /** What people have chosen. Whoever has not has the digest. */
 export interface DigestStore {
   choose(tenantId: string, personId: string, isOn: boolean, at: Date): Promise<void>
@@ -107,18 +103,6 @@ export async function chooseDigest(
 ): Promise<DigestStanding> {
   if (settings.digest) await ports.digests.choose(actor.tenantId, actor.id, isOn, ports.clock.now())
   return readStanding(ports, settings, actor)
-}
-
-/** Those of these who have it, if they have a chat. */
-export async function havingDigest(
-  ports: Ports,
-  settings: Settings,
-  tenantId: string,
-  personIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  if (!settings.digest || personIds.length === 0) return new Set()
-  const without = await ports.digests.without(tenantId, personIds)
-  return new Set(personIds.filter((id) => !without.has(id)))
 }
 
 /** What the card of a day says when it is sent; undefined: nothing is open, nobody wants it any more, or the day is over. */

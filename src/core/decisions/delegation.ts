@@ -1,0 +1,177 @@
+import { randomUUID } from 'crypto'
+import { mayTakePart } from '../approvals/approval.ts'
+import type { Delegation, DelegationPage } from '../approvals/delegation.ts'
+import { openStage } from '../approvals/stage.ts'
+import { realigned } from '../approvals/stand-ins.ts'
+import { nextLook, withStage } from '../approvals/times.ts'
+import type { Ports } from '../operations/ports.ts'
+import { askApprovers, type Change, changeRequest, stageLook } from '../requests/change.ts'
+import { delegatedNow } from '../requests/open-stage.ts'
+import type { Request } from '../requests/request.ts'
+import type { Actor } from '../shared/access.ts'
+import { asking } from '../shared/directory.ts'
+import { type Fault, refuseFields } from '../shared/errors.ts'
+import { type JobOrder, jobId } from '../shared/events.ts'
+import type { Person } from '../shared/resource.ts'
+import type { Settings } from '../shared/settings.ts'
+import { type FaultCode, fault } from '../shared/validation.ts'
+import { noteEnd, noteExpired, noteStart } from './delegation-ends.ts'
+
+/** How far ahead somebody can be away, in days. */
+const longestDays = 366
+/** What a person's delegations come to: who decides for them, and for whom they decide. */
+
+export interface Delegations {
+  readonly own: Delegation | undefined
+  readonly toMe: readonly Delegation[]
+}
+
+export async function readDelegations(ports: Ports, actor: Actor): Promise<Delegations> {
+  const at = ports.clock.now().toISOString()
+  const [own, toMe] = await Promise.all([
+    ports.delegations.ofPerson(actor.tenantId, actor.id, at),
+    ports.delegations.toPerson(actor.tenantId, actor.id, at),
+  ])
+  return { own, toMe }
+}
+/**
+ * Lets a colleague decide what waits, and will wait, for the actor until a moment to come; it replaces an earlier one. Refuses as
+ * `validation-failed`, at `/to` or `/until`.
+ */
+
+export async function delegate(
+  ports: Ports,
+  actor: Actor,
+  { to, until }: { to: string; until: string },
+): Promise<Delegation> {
+  const now = ports.clock.now()
+  const end = Date.parse(until)
+  const faults: Fault[] = []
+  if (!(end > now.getTime())) faults.push(fault('/until', 'past', 'That day is over. Please choose a later one.'))
+  if (end > now.getTime() + longestDays * 86400000)
+    faults.push(fault('/until', 'too-late', 'That is more than a year ahead. Please choose an earlier day.'))
+  const colleague = await asking(() => colleagueOf(ports, actor, to, faults))
+  if (!colleague || faults.length > 0) return refuseFields(faults)
+  const { id, displayName, userPrincipalName, tenantId } = actor
+  const given: Delegation = {
+    delegationId: randomUUID(),
+    tenantId,
+    person: { id, displayName, userPrincipalName },
+    delegate: colleague,
+    from: now.toISOString(),
+    until: new Date(end).toISOString(),
+    endedAt: null,
+  }
+  await noteExpired(ports, tenantId)
+  await ports.work.transaction(async () => {
+    const former = await ports.delegations.put(given)
+    if (former) await noteEnd(ports, actor, former, 'replaced')
+    await noteStart(ports, actor, given)
+    const over = new Date(end + clocksApart)
+    await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: over }])
+  })
+  return given
+}
+/** Ends what the actor has delegated, before its time; undefined when there was nothing to end. */
+
+export async function endDelegation(ports: Ports, actor: Actor): Promise<Delegation | undefined> {
+  const at = ports.clock.now().toISOString()
+  await noteExpired(ports, actor.tenantId)
+  return ports.work.transaction(async () => {
+    const own = await ports.delegations.end(actor.tenantId, actor.id, at)
+    if (!own) return undefined
+    await noteEnd(ports, actor, own, 'back')
+    await ports.jobs.enqueue([realignJob(own, 'back')])
+    return own
+  })
+}
+/** Somebody who can decide in another's place: an account of our own that can sign in. */
+
+export async function colleagueOf(
+  { directory }: Pick<Ports, 'directory'>,
+  { id }: Pick<Person, 'id'>,
+  to: string,
+  faults: Fault[],
+): Promise<Person | undefined> {
+  const found = await directory.person(to)
+  const refuse = (code: FaultCode, detail: string): undefined => {
+    faults.push(fault('/to', code, detail))
+  }
+  if (!found) return refuse('unknown-person', 'Nobody of your organisation was found. Please choose another person.')
+  if (found.id === id) return refuse('same-person', 'That is you. Please choose somebody else.')
+  if (!mayTakePart(found))
+    return refuse('cannot-decide', `${found.displayName} cannot decide here. Please choose somebody else.`)
+  const { displayName, userPrincipalName } = found
+  return { id: found.id, displayName, userPrincipalName }
+}
+const realignJob = ({ tenantId, person, delegationId }: Delegation, why: 'begin' | 'end' | 'back'): JobOrder => ({
+  name: 'realign-approvals',
+  payload: { v: 1, tenantId, personId: person.id },
+  id: jobId('realign-approvals', delegationId, why),
+})
+/** How far clocks may be apart, in milliseconds: who looks then finds that it is over. */
+const clocksApart = 5000
+/** How many requests are read at a time. */
+const pageSize = 100
+/** The delegations that run in the organisation, for admins. */
+
+export const listDelegations = (
+  { delegations, clock }: Pick<Ports, 'delegations' | 'clock'>,
+  { tenantId }: Actor,
+  page: { readonly from: number; readonly most: number },
+): Promise<DelegationPage> => delegations.running(tenantId, clock.now().toISOString(), page)
+/** Brings all requests that wait for a person in line with who is away just now, and records the delegations that are over. */
+
+export async function realignAll(
+  ports: Ports,
+  settings: Settings,
+  { tenantId, personId }: { tenantId: string; personId: string },
+): Promise<void> {
+  await noteExpired(ports, tenantId)
+  let before: number | undefined
+  do {
+    const page = await ports.requests.list({
+      tenantId,
+      approverId: personId,
+      status: 'pendingApproval',
+      limit: pageSize,
+      ...(before !== undefined && { before }),
+    })
+    for (const { requestId } of page) await realign(ports, settings, requestId)
+    before = page.length === pageSize ? page.at(-1)?.number : undefined
+  } while (before !== undefined)
+}
+/** The same for one request. Doing it twice is doing it once. */
+
+export async function realign(ports: Ports, settings: Settings, requestId: string): Promise<void> {
+  await ports.work.transaction(async () => {
+    const request = await ports.requests.lock(requestId)
+    if (request?.status !== 'pendingApproval') return
+    const at = ports.clock.now().toISOString()
+    const away = await delegationsOf(ports, request, at)
+    await changeRequest(ports, settings, requestId, () => realignment(request, away, at))
+  })
+}
+/** The delegations that matter to the stage that a request waits in, those of delegates too. */
+
+export async function delegationsOf(ports: Ports, request: Request, at: string): Promise<Delegation[]> {
+  const stage = openStage(request.approvals)
+  const people = [...(stage?.approvers ?? []), ...(stage?.standIns ?? []).map(({ person }) => person)]
+  return people.length === 0
+    ? []
+    : ports.delegations.reaching(
+        request.tenantId,
+        people.map(({ id }) => id),
+        at,
+      )
+}
+/** A request whose stand-ins are those who are delegates now; undefined when they are already, and when it waits for nobody. */
+
+export function realignment(request: Request, away: readonly Delegation[], at: string): Change | undefined {
+  const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+  const next = stage && realigned(stage, away, request.requester.id, at)
+  if (!stage || !next || next === stage) return undefined
+  const changed = { ...withStage(request, next), updatedAt: at }
+  const jobs = [...askApprovers(changed), ...stageLook(request, next, nextLook(next, at))]
+  return { request: changed, audit: [delegatedNow(changed, next)], jobs }
+}

@@ -1,0 +1,6 @@
+export * from './explanation.ts'
+export * from './explanation-approval.ts'
+export * from './explanation-name.ts'
+export * from './explanation-time.ts'
+export * from './explanation-words.ts'
+export * from './index.ts'

@@ -1,0 +1,5 @@
+export * from './check.ts'
+export * from './index.ts'
+export * from './mailbox.ts'
+export * from './site.ts'
+export * from './tenant.ts'
