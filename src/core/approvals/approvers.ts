@@ -1,14 +1,14 @@
-import type { Ports } from '../operations/ports.ts'
 import { ProvisioningError } from '../shared/errors.ts'
 import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import type { ApprovalPolicy, Approver } from '../templates/approval-policy.ts'
 import { judge } from '../templates/condition.ts'
 import { type Found, mayTakePart, stageOf } from './approval.ts'
+import type { ApprovalPorts } from './ports.ts'
 import type { ApprovalStage, JudgedStage } from './stage.ts'
 
 /** What conditions are judged by: a request's details, and who will answer for what it asks for. */
-export interface Asked {
+export interface JudgedRequest {
   readonly details: Readonly<Record<string, unknown>>
   /** The details with the tenant's own values where the request names none. */
   readonly effective: Readonly<Record<string, unknown>>
@@ -25,11 +25,11 @@ export interface Resolved {
  * Throws `unavailable` when a stage comes to nobody at all.
  */
 export async function resolveApprovals(
-  ports: Ports,
+  ports: ApprovalPorts,
   settings: Settings,
   policy: ApprovalPolicy | null,
   requester: Person,
-  asked: Asked,
+  asked: JudgedRequest,
 ): Promise<Resolved> {
   const stages = policy?.stages ?? []
   const conditions = stages.flatMap(({ when }) => when ?? [])
@@ -52,7 +52,7 @@ export async function resolveApprovals(
 }
 
 async function askedIn(
-  ports: Ports,
+  ports: ApprovalPorts,
   settings: Settings,
   at: { stage: number; place: number },
   policy: ApprovalPolicy['stages'][number],
@@ -67,7 +67,7 @@ async function askedIn(
   throw new ProvisioningError('unavailable', 'Nobody can approve this request at present. Please tell an admin.')
 }
 
-export async function foundBy(ports: Ports, by: Approver, requester: Pick<Person, 'id'>): Promise<Found> {
+export async function foundBy(ports: ApprovalPorts, by: Approver, requester: Pick<Person, 'id'>): Promise<Found> {
   const { directory } = ports
   if ('group' in by) return { by, people: await directory.membersOf(by.group) }
   if ('ownersOf' in by) return { by, people: await directory.ownersOf(by.ownersOf) }
@@ -76,15 +76,15 @@ export async function foundBy(ports: Ports, by: Approver, requester: Pick<Person
 }
 
 /** An id of the settings names a person or a group. Blocked and unreadable accounts and guests are left out. */
-export const personOrMembers = async (ports: Ports, id: string): Promise<Person[]> =>
+export const personOrMembers = async (ports: ApprovalPorts, id: string): Promise<Person[]> =>
   (await foundById(ports, id)).people.filter(mayTakePart)
 
-export async function foundById({ directory }: Ports, id: string): Promise<Found> {
+export async function foundById({ directory }: ApprovalPorts, id: string): Promise<Found> {
   const found = await directory.person(id)
   return { by: { admins: id }, people: found ? [found] : await directory.membersOf(id) }
 }
 
-async function namesFromOutside({ directory }: Ports, owners: readonly Person[]): Promise<string[]> {
+async function namesFromOutside({ directory }: ApprovalPorts, owners: readonly Person[]): Promise<string[]> {
   const external = await Promise.all(owners.map(({ id }) => directory.isExternal(id)))
   return owners.filter((_, index) => external[index]).map(({ displayName }) => displayName)
 }

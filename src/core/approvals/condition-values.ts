@@ -2,7 +2,7 @@ import type { MailboxDetails } from '../resources/mailbox.ts'
 import { isMailboxKind, type MailboxKind, type Person, type ResourceKind } from '../shared/resource.ts'
 import type { Applied } from '../templates/property.ts'
 import type { Template } from '../templates/template.ts'
-import type { Asked } from './approvers.ts'
+import type { JudgedRequest } from './approvers.ts'
 
 /**
  * Storage of a mailbox when no size was requested, in MB: 50 GB, the limit of a mailbox without a licence (Exchange Online
@@ -45,7 +45,7 @@ const usualOfMailboxes = {
 const usualOfRooms = { hasConferencePhone: false, hasWhiteboard: false, hasVideoConferencing: false }
 
 /** A request as far as it could be read, and the names that came of it. */
-export interface Telling {
+export interface ConditionFacts {
   readonly details: Readonly<Record<string, unknown>>
   readonly applied: readonly Applied[]
   readonly owners: readonly Person[]
@@ -60,7 +60,7 @@ export interface Telling {
  * names none. So nobody avoids an approval by leaving out a field that the tenant fills. A template has to require the others.
  * Every evaluation uses this one function.
  */
-export function judgedBy({ kind, fields }: Pick<Template, 'kind' | 'fields'>, telling: Telling): Asked {
+export function judgedBy({ kind, fields }: Pick<Template, 'kind' | 'fields'>, telling: ConditionFacts): JudgedRequest {
   const { details, applied, owners } = telling
   const own = isMailboxKind(kind) ? {} : { owners }
   const filled = { ...present(details), ...own }
@@ -78,8 +78,10 @@ export function judgedBy({ kind, fields }: Pick<Template, 'kind' | 'fields'>, te
   return { details: isByMaximum ? { ...filled, capacity: undefined } : filled, effective, owners }
 }
 
-const derivedOf = (kind: ResourceKind, { name, domain, aliasAddress }: Telling): Readonly<Record<string, unknown>> =>
-  isMailboxKind(kind) ? { name, domain, alias: aliasAddress } : { alias: name }
+const derivedOf = (
+  kind: ResourceKind,
+  { name, domain, aliasAddress }: ConditionFacts,
+): Readonly<Record<string, unknown>> => (isMailboxKind(kind) ? { name, domain, alias: aliasAddress } : { alias: name })
 
 const present = (values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => !isEmpty(value)))

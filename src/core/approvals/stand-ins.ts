@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Ports } from '../operations/ports.ts'
-import type { Request } from '../requests/request.ts'
 import type { Account } from '../shared/directory.ts'
 import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
+import type { ApprovalPolicy } from '../templates/approval-policy.ts'
 import { eligible, type Found, membershipOf } from './approval.ts'
 import { foundBy, foundById } from './approvers.ts'
 import type { Delegation } from './delegation.ts'
+import type { ApprovalPorts } from './ports.ts'
 import { type ApprovalStage, type StandIn, undecided } from './stage.ts'
 
 /** Who can be asked in the place of others, and by which lines of the policy or the settings they were found. */
-export interface Candidate extends Pick<StandIn, 'person' | 'insteadOf' | 'as'> {
+export interface StandInCandidate extends Pick<StandIn, 'person' | 'insteadOf' | 'as'> {
   readonly found: Found
 }
 
@@ -21,13 +21,16 @@ const mostManaged = 20
  * Whom to ask for approvers who do not decide or cannot be told: the backup that the policy names, else each one's manager; for those
  * whom that leaves without anybody, the admins. Nobody who was asked already, nor who cannot decide, nor who asks.
  */
-export async function candidatesFor(
-  ports: Ports,
+export async function standInCandidates(
+  ports: ApprovalPorts,
   settings: Settings,
-  request: Request,
+  request: {
+    readonly requester: Person
+    readonly template: { readonly approval: ApprovalPolicy | null }
+  },
   stage: ApprovalStage,
   silent: readonly Person[],
-): Promise<Candidate[]> {
+): Promise<StandInCandidate[]> {
   const policy = request.template.approval?.stages[(stage.place ?? 0) - 1]
   const refused = new Set([
     ...(stage.unreachable ?? []).map(({ person }) => person.id),
@@ -39,7 +42,7 @@ export async function candidatesFor(
     ...stage.decisions.map(({ by }) => by.id),
   ])
   // Whoever asks stands in for nobody, also where they may decide as an approver.
-  const of = (as: Candidate['as'], found: Found, people: readonly Person[]): Candidate[] =>
+  const of = (as: StandInCandidate['as'], found: Found, people: readonly Person[]): StandInCandidate[] =>
     eligible([found], request.requester.id)
       .flatMap((line) => line.people)
       .filter(({ id }) => !refused.has(id))
@@ -66,7 +69,7 @@ const personOf = ({ id, displayName, userPrincipalName }: Account): Person => ({
 /** A stage that these are asked in too. Who was found through a group decides only while they are in it. */
 export function withCandidates(
   stage: ApprovalStage,
-  candidates: readonly Candidate[],
+  candidates: readonly StandInCandidate[],
   why: 'escalated' | 'unreachable',
   at: string,
 ): ApprovalStage {

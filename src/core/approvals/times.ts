@@ -1,4 +1,4 @@
-import type { Request } from '../requests/request.ts'
+import type { RequestState } from '../shared/request-state.ts'
 import type { Person } from '../shared/resource.ts'
 import type { ApprovalTimes } from '../shared/settings.ts'
 import type { ApprovalPolicy } from '../templates/approval-policy.ts'
@@ -93,14 +93,22 @@ export function nextLook(stage: ApprovalStage, at: string): string | undefined {
     .sort()[0]
 }
 
+/** Whatever has stages of approval: a request. */
+interface WithStages {
+  readonly approvals: readonly ApprovalStage[]
+}
+
 /** The stage that a request waits in, if it is this one. */
-export function waitingStage(request: Request | undefined, stage: number): ApprovalStage | undefined {
+export function waitingStage(
+  request: (WithStages & { readonly status: RequestState }) | undefined,
+  stage: number,
+): ApprovalStage | undefined {
   const open = request?.status === 'pendingApproval' ? openStage(request.approvals) : undefined
   return open?.stage === stage ? open : undefined
 }
 
 /** Puts another stage in the place of the one with its number. */
-export const withStage = <R extends Request>(request: R, stage: ApprovalStage): R => ({
+export const withStage = <R extends WithStages>(request: R, stage: ApprovalStage): R => ({
   ...request,
   approvals: request.approvals.map((one) => (one.stage === stage.stage ? stage : one)),
 })

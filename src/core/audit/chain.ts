@@ -1,5 +1,4 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { Request } from '../requests/request.ts'
 import type { Origin } from '../shared/origin.ts'
 import type { AuditEntry } from './entry.ts'
 
@@ -41,11 +40,17 @@ export interface SealedHead extends ChainHead {
   readonly seal: string | null
 }
 
+/** A request, of which the chain keeps a digest. */
+export interface AuditedRequest {
+  readonly version: number
+  readonly number: number
+}
+
 /** The change that entries tell of. Without `before` the request is new. */
 export interface AuditedState {
   readonly version: number
-  readonly before?: Request | undefined
-  readonly after?: Request
+  readonly before?: AuditedRequest | undefined
+  readonly after?: AuditedRequest
 }
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { RequestStep } from '../requests/request.ts'
+import type { MailboxStep } from '../resources/mailbox.ts'
+import type { SiteStep } from '../resources/site.ts'
 import { requestStates } from '../shared/request-state.ts'
 import { instant, person } from '../shared/resource.ts'
 
 /** Who did something: a person, or the system itself. */
-
 export const auditActor = z.union([person, z.object({ kind: z.literal('system') })])
 /** One line of a request's timeline. A state change's action is the new state (DESIGN §5). */
 export const auditEntry = z.object({
@@ -21,7 +21,6 @@ export const auditEntry = z.object({
 export type AuditEntry = z.output<typeof auditEntry>
 export const system = { kind: 'system' } as const
 /** All that a timeline can tell of beside the steps: the states, and what happens within them. Cards have words for each. */
-
 export const auditActions = [
   ...requestStates,
   'approved',
@@ -45,4 +44,4 @@ export const auditActions = [
   'reduced',
   'person-erased',
 ] as const
-export type AuditAction = (typeof auditActions)[number] | `step:${RequestStep['name']}`
+export type AuditAction = (typeof auditActions)[number] | `step:${SiteStep | MailboxStep}`

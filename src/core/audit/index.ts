@@ -1,6 +1,5 @@
 export * from './chain.ts'
 export * from './entry.ts'
-export * from './index.ts'
 export * from './organisation-audit.ts'
 export * from './ports.ts'
 export * from './proof.ts'

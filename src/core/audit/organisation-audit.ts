@@ -1,6 +1,6 @@
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import type { AuditEntry } from './entry.ts'
+import type { AuditPorts } from './ports.ts'
 
 /** What is done that is about no one request; cards have words for each. */
 export const organisationActions = [
@@ -30,7 +30,7 @@ export type OrganisationAction = (typeof organisationActions)[number]
  * and proved as a request's is. To be called in the transaction of the change itself, if it has one.
  */
 export async function noteAct(
-  { audit, clock }: Pick<Ports, 'audit' | 'clock'>,
+  { audit, clock }: Pick<AuditPorts, 'audit' | 'clock'>,
   { tenantId, id, displayName, userPrincipalName }: Actor,
   action: OrganisationAction,
   data: Readonly<Record<string, unknown>>,
@@ -40,7 +40,7 @@ export async function noteAct(
 
 /** The same, also of what the service did of its own accord. */
 export async function noteFact(
-  { audit, clock }: Pick<Ports, 'audit' | 'clock'>,
+  { audit, clock }: Pick<AuditPorts, 'audit' | 'clock'>,
   tenantId: string,
   actor: AuditEntry['actor'],
   action: OrganisationAction,

@@ -1,3 +1,4 @@
+import type { ResourcePorts } from '../resources/ports.ts'
 import type { Person } from '../shared/resource.ts'
 import type { AuditedState } from './chain.ts'
 import type { AuditEntry } from './entry.ts'
@@ -16,8 +17,13 @@ export interface AuditLog {
    */
   erase(person: KnownPerson, at: Date): Promise<number>
 }
-/** A person with everything else that stands for them: former names and sign-in names, and mail addresses. */
 
+/** A person with everything else that stands for them: former names and sign-in names, and mail addresses. */
 export interface KnownPerson extends Person {
   readonly alsoKnownAs?: readonly string[]
+}
+
+/** The ports that this room and the rooms above it need. */
+export interface AuditPorts extends ResourcePorts {
+  readonly audit: AuditLog
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Ports } from '../operations/ports.ts'
 import { type Actor, notFound } from '../shared/access.ts'
 import type { EntryFacts } from './chain.ts'
 import { type AuditEntry, auditActor } from './entry.ts'
+import type { AuditPorts } from './ports.ts'
 import { type Finding, findingKinds } from './proof.ts'
 
 /** A request's chain as it was read, and what the proof of it has found. */
@@ -47,14 +47,14 @@ export const auditReport = z.object({
 export type AuditReport = z.output<typeof auditReport>
 
 /** The chain of a request of the actor's tenant, and whether it proves. The request itself may be gone, or unreadable. */
-export async function readAudit(ports: Ports, actor: Actor, requestId: string): Promise<AuditReport> {
+export async function readAudit(ports: AuditPorts, actor: Actor, requestId: string): Promise<AuditReport> {
   const proof = await ports.audit.prove(requestId)
   if (!proof || proof.tenantId !== actor.tenantId) throw notFound()
   return showAudit(proof)
 }
 
 /** What was done that is about no one request. Before the first of it there is nothing that could be wrong. */
-export async function readOrganisationAudit(ports: Ports, { tenantId }: Actor): Promise<AuditReport> {
+export async function readOrganisationAudit(ports: AuditPorts, { tenantId }: Actor): Promise<AuditReport> {
   const proof = await ports.audit.prove(tenantId)
   return showAudit(proof ?? { requestId: tenantId, tenantId, reference: undefined, entries: [], findings: [] })
 }

@@ -1,6 +1,5 @@
-import type { Ports } from '../operations/ports.ts'
-import { type Permission, rolesOf } from '../requests/access.ts'
-import { type Actor, access } from '../shared/access.ts'
+import { rolesOf } from '../requests/access.ts'
+import { type Actor, access, type Permission } from '../shared/access.ts'
 import { ProvisioningError, refuseFields } from '../shared/errors.ts'
 import { type JobOrder, jobId } from '../shared/events.ts'
 import { fault } from '../shared/validation.ts'
@@ -13,6 +12,7 @@ import {
   mostBatches,
   type WaitingRow,
 } from './batch.ts'
+import type { BatchPorts } from './ports.ts'
 
 /** The order for a turn of a batch; a turn is ordered once, whoever does. */
 export const batchTurn = (batchId: string, turn: number, startAfter?: Date): JobOrder => ({
@@ -33,7 +33,7 @@ export function refuseSitesOfApplications(actor: Actor, { resource }: Pick<Batch
  * same batch. Throws `too-many-open-requests` while the person has as many under way as may be.
  */
 export async function beginBatch(
-  ports: Ports,
+  ports: BatchPorts,
   actor: Actor,
   batchId: string,
   order: Pick<BatchOrder, 'resource' | 'rows'>,
@@ -67,13 +67,13 @@ function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 
 }
 
 /** How a batch does. `not-found` also when it is somebody else's. */
-export async function readBatch(ports: Ports, actor: Actor, batchId: string): Promise<BatchReport> {
+export async function readBatch(ports: BatchPorts, actor: Actor, batchId: string): Promise<BatchReport> {
   return reportOn(ports, visible(actor, await ports.batches.find(batchId), 'batch.read'))
 }
 
 /** What became of its rows, in their order. The cursor is opaque: it comes from the page before. */
 export async function readBatchRows(
-  ports: Ports,
+  ports: BatchPorts,
   actor: Actor,
   batchId: string,
   { cursor, limit, status }: { readonly limit: number; readonly cursor?: string; readonly status?: BatchRowStatus },
@@ -87,7 +87,7 @@ export async function readBatchRows(
 }
 
 /** Ends a batch before its next row. What was submitted stays, each to be cancelled by itself. Throws `already-ended`. */
-export async function cancelBatch(ports: Ports, actor: Actor, batchId: string): Promise<BatchReport> {
+export async function cancelBatch(ports: BatchPorts, actor: Actor, batchId: string): Promise<BatchReport> {
   visible(actor, await ports.batches.find(batchId), 'batch.cancel')
   const isCancelled = await endBatch(ports, batchId, { status: 'cancelled', problem: null })
   const report = await readBatch(ports, actor, batchId)
@@ -97,7 +97,7 @@ export async function cancelBatch(ports: Ports, actor: Actor, batchId: string): 
 }
 
 /** Ends a batch that is under way, with all rows that wait; false when it has ended already. */
-export function endBatch(ports: Ports, batchId: string, end: Pick<Batch, 'status' | 'problem'>): Promise<boolean> {
+export function endBatch(ports: BatchPorts, batchId: string, end: Pick<Batch, 'status' | 'problem'>): Promise<boolean> {
   return ports.work.transaction(async () => {
     const at = ports.clock.now().toISOString()
     const ended = await ports.batches.change(batchId, { ...end, waitsFor: null, updatedAt: at, endedAt: at })
@@ -106,7 +106,7 @@ export function endBatch(ports: Ports, batchId: string, end: Pick<Batch, 'status
   })
 }
 
-const reportOn = async ({ batches }: Ports, one: Batch): Promise<BatchReport> => ({
+const reportOn = async ({ batches }: BatchPorts, one: Batch): Promise<BatchReport> => ({
   batch: one,
   counts: await batches.counts(one.batchId),
 })

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Ports } from '../operations/ports.ts'
 import { evaluate } from '../requests/evaluate.ts'
 import type { Evaluation, Plan } from '../requests/plan.ts'
 import { namesOfPlan, requestPreview } from '../requests/request-preview.ts'
@@ -10,6 +9,7 @@ import { resourceKind } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import type { BatchOrder } from './batch.ts'
 import { refuseSitesOfApplications } from './batching.ts'
+import type { BatchPorts } from './ports.ts'
 
 /** What a row would be. */
 export const checkedRow = z.strictObject({
@@ -27,7 +27,7 @@ export type CheckedRow = z.output<typeof checkedRow>
 const together = 6
 
 /** A dry run asks the directory some hundred times, so a person has one at a time in this process. */
-export function createBatchCheck(ports: Ports, settings: Settings) {
+export function createBatchCheck(ports: BatchPorts, settings: Settings) {
   const busy = new Set<string>()
   return async (actor: Actor, order: Pick<BatchOrder, 'resource' | 'rows'>): Promise<CheckedRow[]> => {
     if (busy.has(actor.id))
@@ -46,7 +46,7 @@ export function createBatchCheck(ports: Ports, settings: Settings) {
  * a number of the same count, are looked at once more in their order, each as if those before it were there.
  */
 async function checkBatch(
-  ports: Ports,
+  ports: BatchPorts,
   settings: Settings,
   actor: Actor,
   { resource, rows }: Pick<BatchOrder, 'resource' | 'rows'>,
@@ -80,15 +80,15 @@ interface Looked {
 }
 
 /** The world as it would be when the rows before one were submitted. */
-function earlierRows(ports: Ports) {
+function earlierRows(ports: BatchPorts) {
   const names = new Map<string, string>()
   const numbers = new Map<string, number>()
   const made = new Map<string, number>()
 
-  const seenBy = (): { ports: Ports; counted: Map<string, number> } => {
+  const seenBy = (): { ports: BatchPorts; counted: Map<string, number> } => {
     const counted = new Map<string, number>()
     const { reservations, nameCounters, requests } = ports
-    const seen: Ports = {
+    const seen: BatchPorts = {
       ...ports,
       reservations: {
         ...reservations,

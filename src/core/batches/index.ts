@@ -1,5 +1,5 @@
 export * from './batch.ts'
 export * from './batching.ts'
 export * from './check.ts'
-export * from './index.ts'
+export * from './ports.ts'
 export * from './run.ts'

@@ -1,4 +1,3 @@
-import type { Ports } from '../operations/ports.ts'
 import { isRecord } from '../requests/mailbox-kind.ts'
 import { openFaults, quotaUse } from '../requests/quota.ts'
 import { templateOf } from '../requests/request-preview.ts'
@@ -10,6 +9,7 @@ import type { JobPayload } from '../shared/events.ts'
 import type { Settings } from '../shared/settings.ts'
 import type { Batch, BatchReason, BatchRowStatus, RowProblem, WaitingRow } from './batch.ts'
 import { batchTurn, endBatch } from './batching.ts'
+import type { BatchPorts } from './ports.ts'
 
 /** What a turn of a batch knows of the attempt that it is. */
 export interface BatchAttempt {
@@ -38,7 +38,7 @@ const outOfOrder = 'Microsoft 365, or the store, does not answer just now.'
  * point, also by two at once.
  */
 export async function runBatch(
-  ports: Ports,
+  ports: BatchPorts,
   settings: Settings,
   { batchId, turn }: JobPayload<'run-batch'>,
   attempt: BatchAttempt,
@@ -64,7 +64,7 @@ export async function runBatch(
 }
 
 /** Orders the next turn; a batch in which no row waits any more has finished. */
-function endTurn(ports: Ports, batchId: string, turn: number, wait: Wait | undefined): Promise<void> {
+function endTurn(ports: BatchPorts, batchId: string, turn: number, wait: Wait | undefined): Promise<void> {
   return ports.work.transaction(async () => {
     const now = ports.clock.now()
     const waitsFor = wait ? { code: wait.code, detail: wait.detail } : null
@@ -80,14 +80,14 @@ function endTurn(ports: Ports, batchId: string, turn: number, wait: Wait | undef
 }
 
 /** A job of it was given up: what waits is not going to be done, and an admin finds the job among the dead letters. */
-export async function giveUpBatch(ports: Ports, batchId: string): Promise<void> {
+export async function giveUpBatch(ports: BatchPorts, batchId: string): Promise<void> {
   const problem = { code: 'internal', detail: 'Something went wrong on our side. Please tell an admin.' }
   await endBatch(ports, batchId, { status: 'stopped', problem })
 }
 
 /** What came of trying one row; `ended`: the batch did, so nothing more is to be done. */
 async function rowOf(
-  ports: Ports,
+  ports: BatchPorts,
   settings: Settings,
   one: Batch,
   row: WaitingRow,
@@ -125,7 +125,7 @@ async function rowOf(
 }
 
 /** What the limits of use say to one more submission: nothing, when it was counted. */
-async function turnOf(ports: Ports, settings: Settings, one: Batch, actor: Actor): Promise<Wait | undefined> {
+async function turnOf(ports: BatchPorts, settings: Settings, one: Batch, actor: Actor): Promise<Wait | undefined> {
   // Looked at first, since a write that was counted is not given back.
   const [full] = await openFaults(ports, settings, actor)
   if (full) return waiting(ports, one, full)
@@ -136,7 +136,7 @@ async function turnOf(ports: Ports, settings: Settings, one: Batch, actor: Actor
 }
 
 async function submitRow(
-  ports: Ports,
+  ports: BatchPorts,
   settings: Settings,
   { batchId, resource }: Batch,
   { place, key, requestId, body }: WaitingRow,
@@ -157,18 +157,24 @@ async function submitRow(
 class RowOver extends Error {}
 
 /** A row that somebody else did meanwhile is done: whoever that was may be gone before the next one. */
-const overOf = async ({ batches }: Ports, batchId: string): Promise<'done' | 'ended'> =>
+const overOf = async ({ batches }: BatchPorts, batchId: string): Promise<'done' | 'ended'> =>
   (await batches.find(batchId))?.status === 'running' ? 'done' : 'ended'
 
 /** The batch first, then the row: whoever ends a batch takes them in the same order. */
-const mark = (ports: Ports, batchId: string, place: number, to: BatchRowStatus, problem?: RowProblem): Promise<void> =>
+const mark = (
+  ports: BatchPorts,
+  batchId: string,
+  place: number,
+  to: BatchRowStatus,
+  problem?: RowProblem,
+): Promise<void> =>
   ports.work.transaction(async () => {
     const isRunning = await ports.batches.change(batchId, { updatedAt: ports.clock.now().toISOString() })
     if (!isRunning || !(await ports.batches.settle(batchId, place, to, problem))) throw new RowOver()
   })
 
 async function refused(
-  ports: Ports,
+  ports: BatchPorts,
   batchId: string,
   { place }: WaitingRow,
   problem: RowProblem,
@@ -184,7 +190,7 @@ async function refused(
 
 /** How many requests of a template somebody may have open at a time: one that ends makes room, so it is waited for. */
 async function quotaWaitedFor(
-  ports: Ports,
+  ports: BatchPorts,
   settings: Settings,
   actor: Actor,
   { body, requestId }: WaitingRow,
@@ -200,7 +206,7 @@ async function quotaWaitedFor(
   return isOwn ? { code: first.code, detail: first.detail } : undefined
 }
 
-function waiting(ports: Ports, { updatedAt }: Batch, { code, detail }: BatchReason, leastSeconds = 1): Wait {
+function waiting(ports: BatchPorts, { updatedAt }: Batch, { code, detail }: BatchReason, leastSeconds = 1): Wait {
   const still = (ports.clock.now().getTime() - Date.parse(updatedAt)) * looks.share
   const least = Math.max(looks.least, leastSeconds * 1000)
   return { code, detail, milliseconds: Math.min(looks.most, Math.max(least, still)) }

@@ -1,9 +1,8 @@
 import type { Delegation } from '../approvals/delegation.ts'
 import { type ApprovalStage, undecided, waitingFor } from '../approvals/stage.ts'
-import { type Candidate, candidatesFor, withCandidates } from '../approvals/stand-ins.ts'
+import { type StandInCandidate, standInCandidates, withCandidates } from '../approvals/stand-ins.ts'
 import { type Due, dueOf, nextLook, outOfReach, reachBy, waitingStage, warned, withStage } from '../approvals/times.ts'
 import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequester } from '../requests/change.ts'
 import { type Request, transition } from '../requests/request.ts'
 import { asking } from '../shared/directory.ts'
@@ -13,6 +12,7 @@ import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import { havingDigest } from './digest-choice.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** Why a person without a chat cannot be told. */
 const noChat = 'NoChat'
@@ -25,7 +25,11 @@ const untilItAnswers = 60_000
  * it twice is doing it once. Throws `PutOff` when the request moved on meanwhile, or when it has to be known who
  * stands in and the directory does not say; all else is done then.
  */
-export async function tendStage(ports: Ports, settings: Settings, order: JobPayload<'tend-approval'>): Promise<void> {
+export async function tendStage(
+  ports: DecisionPorts,
+  settings: Settings,
+  order: JobPayload<'tend-approval'>,
+): Promise<void> {
   const { requestId, stage: number } = order
   const request = await ports.requests.find(requestId)
   const stage = waitingStage(request, number)
@@ -60,7 +64,7 @@ function nextOf(request: Request, stage: ApprovalStage, at: string, isIdle: bool
 
 interface FoundOut {
   readonly unheard: readonly Person[]
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly StandInCandidate[]
   readonly away: readonly Delegation[]
   /** Who finds it in their summary of the day, and needs no reminder of its own. */
   readonly inDigest: ReadonlySet<string>
@@ -70,7 +74,7 @@ interface FoundOut {
 
 /** All that a look has to know beside the request. */
 async function findOut(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   request: Request,
   stage: ApprovalStage,
@@ -91,7 +95,7 @@ async function findOut(
   )
   if (silent.length === 0) return { unheard, candidates: [], away, inDigest }
   try {
-    const candidates = await asking(() => candidatesFor(ports, settings, request, known, silent))
+    const candidates = await asking(() => standInCandidates(ports, settings, request, known, silent))
     return { unheard, candidates, away, inDigest }
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error
@@ -103,7 +107,7 @@ async function findOut(
 interface Facts {
   readonly due: Due
   readonly unheard: readonly Person[]
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly StandInCandidate[]
   readonly inDigest: ReadonlySet<string>
   readonly at: string
 }
@@ -153,7 +157,7 @@ function toldOf(
   request: Request,
   before: ApprovalStage,
   { stage, unreachable = [], times }: ApprovalStage,
-  candidates: readonly Candidate[],
+  candidates: readonly StandInCandidate[],
   due: Due,
   byCard: readonly Person[],
 ): AuditEntry[] {
@@ -175,7 +179,12 @@ function toldOf(
 }
 
 /** Those asked who have no chat with the bot that is open, although they had their time, and of whom it was not noted. */
-async function withoutChat(ports: Ports, request: Request, stage: ApprovalStage, at: string): Promise<Person[]> {
+async function withoutChat(
+  ports: DecisionPorts,
+  request: Request,
+  stage: ApprovalStage,
+  at: string,
+): Promise<Person[]> {
   const known = new Set(stage.unreachable?.map(({ person }) => person.id))
   const hadTime = (id: string): boolean => (reachBy(stage, id) ?? at) <= at
   const asked = waitingFor([stage]).filter(({ id }) => !known.has(id) && hadTime(id))

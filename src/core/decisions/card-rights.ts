@@ -1,13 +1,13 @@
 import { everAsked } from '../approvals/stage.ts'
-import type { Ports } from '../operations/ports.ts'
+import type { SentCard } from '../requests/chats.ts'
 import type { Request } from '../requests/request.ts'
-import type { SentCard } from '../requests/sent-cards.ts'
 import { actorFor } from '../shared/caller.ts'
 import { asking } from '../shared/directory.ts'
 import { ProvisioningError } from '../shared/errors.ts'
 import { type CardKey, isForApprover } from '../shared/events.ts'
 import type { Settings } from '../shared/settings.ts'
 import { isStillAsked } from './membership.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** What a card needed its person to be, and they no longer are. */
 export type LostRight = 'admin' | 'approver'
@@ -20,7 +20,7 @@ type CardOf = Pick<SentCard, 'personId' | 'key'>
  * nobody knows, and nothing fresh is shown.
  */
 export async function lostRight(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   request: Request,
   { personId, key }: CardOf,
@@ -42,7 +42,7 @@ function rightFor({ requester, approvals }: Request, personId: string, key: Card
 }
 
 /** Whether somebody is an admin now: an account of our own that can sign in. Throws `unavailable`. */
-export async function isAdminStill(ports: Ports, settings: Settings, personId: string): Promise<boolean> {
+export async function isAdminStill(ports: DecisionPorts, settings: Settings, personId: string): Promise<boolean> {
   try {
     return (await actorFor(ports, settings, { tenantId: settings.tenantId, id: personId })).isAdmin
   } catch (error) {
@@ -53,7 +53,7 @@ export async function isAdminStill(ports: Ports, settings: Settings, personId: s
 
 /** False for people who were asked only through groups, or as admins, and who left all of these before they decided. */
 async function isApproverStill(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   { approvals }: Request,
   personId: string,
@@ -77,7 +77,7 @@ async function isApproverStill(
  * says which.
  */
 export async function withdrawClicked(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   { requestId, personId, activityId }: { requestId: string; personId: string; activityId: string },
 ): Promise<LostRight | undefined> {

@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import { mayTakePart } from '../approvals/approval.ts'
-import type { Ports } from '../operations/ports.ts'
 import { type Account, asking } from '../shared/directory.ts'
 import type { Person } from '../shared/resource.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /**
  * People of the organisation who can decide here, by what somebody typed of them: an object id, a sign-in name, a mail address or the
  * beginning of a name. Several are in no order that means anything; ten at most.
  */
-export async function findColleagues({ directory }: Pick<Ports, 'directory'>, typed: string): Promise<Person[]> {
+export async function findColleagues(
+  { directory }: Pick<DecisionPorts, 'directory'>,
+  typed: string,
+): Promise<Person[]> {
   const text = typed.trim()
   if (text === '') return []
   const found = await asking(() => lookUp(directory, text))
@@ -17,7 +20,7 @@ export async function findColleagues({ directory }: Pick<Ports, 'directory'>, ty
     .map(({ id, displayName, userPrincipalName }) => ({ id, displayName, userPrincipalName }))
 }
 
-async function lookUp(directory: Ports['directory'], text: string): Promise<Account[]> {
+async function lookUp(directory: DecisionPorts['directory'], text: string): Promise<Account[]> {
   if (!z.uuid().safeParse(text).success) return directory.findPeople(text)
   const person = await directory.person(text)
   return person ? [person] : []

@@ -1,7 +1,6 @@
 import { alreadyDecided, decide, lastDecision } from '../approvals/approval.ts'
 import type { Delegation } from '../approvals/delegation.ts'
 import { type Decision, openStage, voicesOf } from '../approvals/stage.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import { attentionOf } from '../requests/attention.ts'
 import {
@@ -23,6 +22,7 @@ import { isTerminal, type RequestState } from '../shared/request-state.ts'
 import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import { ownReassigned, refuseAlone } from './own-reassignment.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** The longest comment, in characters. */
 export const longestComment = 500
@@ -32,7 +32,7 @@ export const longestComment = 500
  * refused, again: the request is given as it is now. The same decision by another call is another decision.
  */
 export type Verb = (
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,
@@ -55,13 +55,29 @@ export type Decide = (...asked: [...Parameters<Verb>, beforehand?: Beforehand]) 
 const nothing: Beforehand = { lapsed: [], away: [] }
 
 /** Records an approval; the last one that is needed queues the request. */
-export const approve: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
+export const recordApproval: Decide = (
+  ports,
+  settings,
+  actor,
+  requestId,
+  comment = '',
+  attempt,
+  beforehand = nothing,
+) =>
   changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
     decided(request, settings, actor, { decision: 'approved', comment, at }, beforehand),
   )
 
 /** Records a rejection, which ends the request. The comment is required: the requester will read it. */
-export const reject: Decide = (ports, settings, actor, requestId, comment = '', attempt, beforehand = nothing) =>
+export const recordRejection: Decide = (
+  ports,
+  settings,
+  actor,
+  requestId,
+  comment = '',
+  attempt,
+  beforehand = nothing,
+) =>
   changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.decide', request)
     const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
@@ -151,7 +167,7 @@ function waitingAnew(request: Request): Request {
 
 /** The same as `changeRequest`, once for each attempt; of what is refused nothing is kept, so that it can be asked again. Throws `not-found`. */
 export async function changeOnce(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   { requestId, attempt }: { requestId: string; attempt: string | undefined },
   apply: (request: Request, at: string) => Change,

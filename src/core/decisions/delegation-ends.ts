@@ -1,8 +1,8 @@
 import type { Delegation } from '../approvals/delegation.ts'
 import { system } from '../audit/entry.ts'
 import { noteAct, noteFact } from '../audit/organisation-audit.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /**
  * Why a delegation ended: its time was over; its person was back, or has chosen another colleague; an admin ended it so that
@@ -14,12 +14,12 @@ export type EndOfDelegation = 'expired' | 'back' | 'replaced' | 'erasure' | 'ear
 const mostOfARun = 100
 
 /** Records the start of a delegation in the organisation's chain; to be called in its transaction. */
-export const noteStart = (ports: Ports, actor: Actor, given: Delegation): Promise<void> =>
+export const noteStart = (ports: DecisionPorts, actor: Actor, given: Delegation): Promise<void> =>
   noteAct(ports, actor, 'delegation-started', { ...aboutOf(given), until: given.until })
 
 /** Records that somebody has ended a delegation before its time; to be called in its transaction. */
 export const noteEnd = (
-  ports: Ports,
+  ports: DecisionPorts,
   actor: Actor,
   ended: Delegation,
   why: 'back' | 'replaced' | 'erasure',
@@ -29,7 +29,7 @@ export const noteEnd = (
  * Records the delegations that are over by now and of whose end no entry tells yet, each once, however long the service was
  * stopped. The entry's own time is when the end was recorded; `endedAt` is when it was.
  */
-export async function noteExpired(ports: Ports, tenantId: string): Promise<void> {
+export async function noteExpired(ports: DecisionPorts, tenantId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const at = ports.clock.now().toISOString()
     for (const one of await ports.delegations.takeEnded(tenantId, at, mostOfARun)) {

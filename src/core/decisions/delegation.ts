@@ -1,10 +1,9 @@
-import { randomUUID } from 'crypto'
+import { randomUUID } from 'node:crypto'
 import { mayTakePart } from '../approvals/approval.ts'
 import type { Delegation, DelegationPage } from '../approvals/delegation.ts'
 import { openStage } from '../approvals/stage.ts'
 import { realigned } from '../approvals/stand-ins.ts'
 import { nextLook, withStage } from '../approvals/times.ts'
-import type { Ports } from '../operations/ports.ts'
 import { askApprovers, type Change, changeRequest, stageLook } from '../requests/change.ts'
 import { delegatedNow } from '../requests/open-stage.ts'
 import type { Request } from '../requests/request.ts'
@@ -16,17 +15,17 @@ import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import { type FaultCode, fault } from '../shared/validation.ts'
 import { noteEnd, noteExpired, noteStart } from './delegation-ends.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** How far ahead somebody can be away, in days. */
 const longestDays = 366
 /** What a person's delegations come to: who decides for them, and for whom they decide. */
-
 export interface Delegations {
   readonly own: Delegation | undefined
   readonly toMe: readonly Delegation[]
 }
 
-export async function readDelegations(ports: Ports, actor: Actor): Promise<Delegations> {
+export async function readDelegations(ports: DecisionPorts, actor: Actor): Promise<Delegations> {
   const at = ports.clock.now().toISOString()
   const [own, toMe] = await Promise.all([
     ports.delegations.ofPerson(actor.tenantId, actor.id, at),
@@ -34,13 +33,13 @@ export async function readDelegations(ports: Ports, actor: Actor): Promise<Deleg
   ])
   return { own, toMe }
 }
+
 /**
  * Lets a colleague decide what waits, and will wait, for the actor until a moment to come; it replaces an earlier one. Refuses as
  * `validation-failed`, at `/to` or `/until`.
  */
-
 export async function delegate(
-  ports: Ports,
+  ports: DecisionPorts,
   actor: Actor,
   { to, until }: { to: string; until: string },
 ): Promise<Delegation> {
@@ -72,9 +71,9 @@ export async function delegate(
   })
   return given
 }
-/** Ends what the actor has delegated, before its time; undefined when there was nothing to end. */
 
-export async function endDelegation(ports: Ports, actor: Actor): Promise<Delegation | undefined> {
+/** Ends what the actor has delegated, before its time; undefined when there was nothing to end. */
+export async function endDelegation(ports: DecisionPorts, actor: Actor): Promise<Delegation | undefined> {
   const at = ports.clock.now().toISOString()
   await noteExpired(ports, actor.tenantId)
   return ports.work.transaction(async () => {
@@ -85,10 +84,10 @@ export async function endDelegation(ports: Ports, actor: Actor): Promise<Delegat
     return own
   })
 }
-/** Somebody who can decide in another's place: an account of our own that can sign in. */
 
+/** Somebody who can decide in another's place: an account of our own that can sign in. */
 export async function colleagueOf(
-  { directory }: Pick<Ports, 'directory'>,
+  { directory }: Pick<DecisionPorts, 'directory'>,
   { id }: Pick<Person, 'id'>,
   to: string,
   faults: Fault[],
@@ -104,6 +103,7 @@ export async function colleagueOf(
   const { displayName, userPrincipalName } = found
   return { id: found.id, displayName, userPrincipalName }
 }
+
 const realignJob = ({ tenantId, person, delegationId }: Delegation, why: 'begin' | 'end' | 'back'): JobOrder => ({
   name: 'realign-approvals',
   payload: { v: 1, tenantId, personId: person.id },
@@ -114,16 +114,14 @@ const clocksApart = 5000
 /** How many requests are read at a time. */
 const pageSize = 100
 /** The delegations that run in the organisation, for admins. */
-
 export const listDelegations = (
-  { delegations, clock }: Pick<Ports, 'delegations' | 'clock'>,
+  { delegations, clock }: Pick<DecisionPorts, 'delegations' | 'clock'>,
   { tenantId }: Actor,
   page: { readonly from: number; readonly most: number },
 ): Promise<DelegationPage> => delegations.running(tenantId, clock.now().toISOString(), page)
 /** Brings all requests that wait for a person in line with who is away just now, and records the delegations that are over. */
-
 export async function realignAll(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   { tenantId, personId }: { tenantId: string; personId: string },
 ): Promise<void> {
@@ -141,9 +139,9 @@ export async function realignAll(
     before = page.length === pageSize ? page.at(-1)?.number : undefined
   } while (before !== undefined)
 }
-/** The same for one request. Doing it twice is doing it once. */
 
-export async function realign(ports: Ports, settings: Settings, requestId: string): Promise<void> {
+/** The same for one request. Doing it twice is doing it once. */
+export async function realign(ports: DecisionPorts, settings: Settings, requestId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const request = await ports.requests.lock(requestId)
     if (request?.status !== 'pendingApproval') return
@@ -152,9 +150,9 @@ export async function realign(ports: Ports, settings: Settings, requestId: strin
     await changeRequest(ports, settings, requestId, () => realignment(request, away, at))
   })
 }
-/** The delegations that matter to the stage that a request waits in, those of delegates too. */
 
-export async function delegationsOf(ports: Ports, request: Request, at: string): Promise<Delegation[]> {
+/** The delegations that matter to the stage that a request waits in, those of delegates too. */
+export async function delegationsOf(ports: DecisionPorts, request: Request, at: string): Promise<Delegation[]> {
   const stage = openStage(request.approvals)
   const people = [...(stage?.approvers ?? []), ...(stage?.standIns ?? []).map(({ person }) => person)]
   return people.length === 0
@@ -165,8 +163,8 @@ export async function delegationsOf(ports: Ports, request: Request, at: string):
         at,
       )
 }
-/** A request whose stand-ins are those who are delegates now; undefined when they are already, and when it waits for nobody. */
 
+/** A request whose stand-ins are those who are delegates now; undefined when they are already, and when it waits for nobody. */
 export function realignment(request: Request, away: readonly Delegation[], at: string): Change | undefined {
   const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
   const next = stage && realigned(stage, away, request.requester.id, at)

@@ -1,17 +1,17 @@
 import { type ApprovalStage, openStage, voicesOf } from '../approvals/stage.ts'
-import type { Ports } from '../operations/ports.ts'
 import { awayOf } from '../requests/open-stage.ts'
 import type { Request } from '../requests/request.ts'
 import { asking } from '../shared/directory.ts'
 import { checkingIdentity } from '../shared/origin.ts'
 import type { Settings } from '../shared/settings.ts'
-import { approve as approveAsAsked, type Decide, reject as rejectAsAsked, type Verb } from './decision.ts'
+import { type Decide, recordApproval, recordRejection, type Verb } from './decision.ts'
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { hasReassigned, otherAdmins } from './own-reassignment.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** `approve` and `reject` by those who are still in the group that was asked, own it, or are an admin. */
-export const approve = whileMember(approveAsAsked)
-export const reject = whileMember(rejectAsAsked)
+export const approve = whileMember(recordApproval)
+export const reject = whileMember(recordRejection)
 
 /**
  * The directory is asked before the decision, since nothing is asked in a transaction. Who is away, and who is back, counts at
@@ -41,7 +41,7 @@ function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: n
  * blocked, for nobody either. Who was asked since an approver did not decide has a word of their own. The directory is asked anew.
  */
 export async function lapsedOf(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   { approvals }: Request,
   personId: string,
@@ -73,7 +73,7 @@ async function among(ids: readonly string[], isTrue: (id: string) => Promise<boo
 }
 
 /** Whether the directory still says that somebody has an account that can sign in. */
-async function canDecide({ directory }: Ports, personId: string): Promise<boolean> {
+async function canDecide({ directory }: DecisionPorts, personId: string): Promise<boolean> {
   const found = await directory.person(personId)
   return found !== undefined && !found.isBlocked && !found.unread
 }
@@ -100,7 +100,7 @@ function speaksFor(
 
 /** Whether somebody is still in one of the groups that were asked, owns one, or is an admin. `anew`: not from the cache of a minute. */
 export async function isStillAsked(
-  { directory }: Ports,
+  { directory }: DecisionPorts,
   settings: Settings,
   { groups, owned = [], admins = false }: NonNullable<ApprovalStage['membership']>,
   personId: string,

@@ -1,6 +1,5 @@
 import { openStage, waitingFor } from '../approvals/stage.ts'
 import { withStage } from '../approvals/times.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import { entry } from '../requests/change.ts'
 import { type Request, referenceOf } from '../requests/request.ts'
@@ -9,6 +8,7 @@ import { ProvisioningError } from '../shared/errors.ts'
 import type { Settings } from '../shared/settings.ts'
 import { remindApprovers } from './approval-timers.ts'
 import { changeOnce } from './decision.ts'
+import type { DecisionPorts } from './ports.ts'
 
 const dayMilliseconds = 86_400_000
 
@@ -23,7 +23,7 @@ export function nudgeFrom(request: Request): string | undefined {
  * `already-ended` or `nudged-already`.
  */
 export function nudge(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,

@@ -1,7 +1,6 @@
 import { alreadyDecided, lastDecision } from '../approvals/approval.ts'
 import { type ApprovalStage, type Decision, isApproved, openStage, waitingFor } from '../approvals/stage.ts'
 import { system } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import { type Change, entry, jobsOfQueued, tellRequester } from '../requests/change.ts'
 import { type Request, referenceOf, transition } from '../requests/request.ts'
@@ -10,6 +9,7 @@ import { ProvisioningError } from '../shared/errors.ts'
 import type { Settings } from '../shared/settings.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** What an admin decides over the heads of the approvers, and why: everybody who may read the request reads it. */
 export interface Override {
@@ -25,7 +25,7 @@ export interface Override {
  * `attempt` is given the request as it is now.
  */
 export async function override(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,

@@ -1,17 +1,16 @@
 import { personOrMembers } from '../approvals/approvers.ts'
 import { type ApprovalStage, openStage, voicesOf } from '../approvals/stage.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { Request } from '../requests/request.ts'
 import { asking } from '../shared/directory.ts'
 import { ProvisioningError } from '../shared/errors.ts'
 import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /*
  * An admin who reassigns a decision to themselves, or to a person for whom they decide, does not make it alone: a second admin
  * has to decide, or to choose who does. Where there is no other admin, or a setting says so, the decision counts and is marked.
  */
-
 type Stage = Pick<ApprovalStage, 'reassigned'>
 type Reassigned = NonNullable<ApprovalStage['reassigned']>[number]
 
@@ -68,7 +67,7 @@ export function needsSecondAdmin(stage: ApprovalStage, personId: string, at: str
  * too where a setting lets admins decide alone. Throws `unavailable`.
  */
 export async function otherAdmins(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   { requester }: Pick<Request, 'requester'>,
   adminId: string,

@@ -1,6 +1,5 @@
 import { type ApprovalStage, openStage, undecided } from '../approvals/stage.ts'
 import { nextLook, withStage } from '../approvals/times.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import { askApprovers, type Change, changeRequest, entry, stageLook } from '../requests/change.ts'
 import type { Request } from '../requests/request.ts'
@@ -15,6 +14,7 @@ import { changeOnce, ended, longestComment } from './decision.ts'
 import { colleagueOf, delegationsOf, realignment } from './delegation.ts'
 import { lapsedOf } from './membership.ts'
 import { otherAdmins } from './own-reassignment.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** Who is asked instead; `from` is left out where it can only be one: the approver who gives it away, or the only one who has not decided. */
 export interface Reassignment {
@@ -29,7 +29,7 @@ export interface Reassignment {
  * `validation-failed` at `/to` or `/from`.
  */
 export async function reassign(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,
@@ -64,7 +64,7 @@ function refuseOwn({ requester }: Request, actor: Actor): void {
 }
 
 /** Whoever decides no more, since they left the group that was asked, gives nothing away either. */
-async function refuseLapsed(ports: Ports, settings: Settings, request: Request, actor: Actor): Promise<void> {
+async function refuseLapsed(ports: DecisionPorts, settings: Settings, request: Request, actor: Actor): Promise<void> {
   if (actor.isAdmin || request.status !== 'pendingApproval') return
   const at = ports.clock.now().toISOString()
   const lapsed = await asking(() => lapsedOf(ports, settings, request, actor.id, at))
@@ -169,7 +169,7 @@ function inPlaceOf(
 }
 
 /** Who is asked now may be away themselves. */
-async function align(ports: Ports, settings: Settings, request: Request): Promise<void> {
+async function align(ports: DecisionPorts, settings: Settings, request: Request): Promise<void> {
   const at = ports.clock.now().toISOString()
   const away = await delegationsOf(ports, request, at)
   if (away.length === 0) return

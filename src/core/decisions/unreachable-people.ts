@@ -1,14 +1,14 @@
 import { openStage } from '../approvals/stage.ts'
 import { withStage } from '../approvals/times.ts'
 import { system } from '../audit/entry.ts'
-import type { ChatRefusal, Conversation } from '../notifications/ports.ts'
-import type { Ports } from '../operations/ports.ts'
 import { changeRequest, entry } from '../requests/change.ts'
+import type { ChatRefusal, Conversation } from '../requests/chats.ts'
 import type { Request } from '../requests/request.ts'
 import { type CardKey, isForApprover, type JobOrder, jobId } from '../shared/events.ts'
 import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import { withUnreachable } from './approval-timers.ts'
+import type { DecisionPorts } from './ports.ts'
 
 /** What the timeline says when somebody could not be told; `data` is `{person, card, why}`. */
 export const notTold = 'not-told'
@@ -19,7 +19,7 @@ export const notTold = 'not-told'
  * are told, once a request, and somebody else is looked for at once. Noting it twice is noting it once.
  */
 export async function couldNotTell(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   request: Request,
   conversation: Conversation,
@@ -43,7 +43,7 @@ export async function couldNotTell(
 
 /** True when the stage waits for them: then it says that they cannot be told, and what follows is on its way. */
 async function noteApprover(
-  ports: Ports,
+  ports: DecisionPorts,
   settings: Settings,
   { requestId }: Request,
   person: Person,
@@ -72,7 +72,12 @@ async function noteApprover(
 }
 
 /** Somebody of whom the stage says that they cannot be told has the card, in a chat that is open: they can. */
-export async function reached(ports: Ports, settings: Settings, request: Request, personId: string): Promise<void> {
+export async function reached(
+  ports: DecisionPorts,
+  settings: Settings,
+  request: Request,
+  personId: string,
+): Promise<void> {
   const isLost = (one: Request): boolean =>
     openStage(one.approvals)?.unreachable?.some(({ person }) => person.id === personId) ?? false
   if (request.status !== 'pendingApproval' || !isLost(request)) return
@@ -94,7 +99,7 @@ function personIn({ requester, approvals }: Request, id: string): Person | undef
   return person && { id, displayName: person.displayName, userPrincipalName: person.userPrincipalName }
 }
 
-async function isNoted(ports: Ports, requestId: string, personId: string, key: CardKey): Promise<boolean> {
+async function isNoted(ports: DecisionPorts, requestId: string, personId: string, key: CardKey): Promise<boolean> {
   const timeline = await ports.audit.timeline(requestId)
   return timeline.some(({ action, data }) => {
     const person = data?.['person']

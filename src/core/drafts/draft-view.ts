@@ -1,5 +1,4 @@
-import { candidatesFor, type SimilarResources, similarAmong } from '../naming/similar.ts'
-import type { Ports } from '../operations/ports.ts'
+import { type SimilarResources, similarAmong, similarCandidates } from '../naming/similar.ts'
 import { comparedWithBasis } from '../requests/based-on.ts'
 import type { BasedOn } from '../requests/basis.ts'
 import { evaluate, resourceOf } from '../requests/evaluate.ts'
@@ -16,6 +15,7 @@ import type { Template } from '../templates/template.ts'
 import type { Draft } from './draft.ts'
 import { bodyOfForm } from './form-values.ts'
 import type { NamePreview } from './name-preview.ts'
+import type { DraftPorts } from './ports.ts'
 
 /** Where a draft stands, and what its card needs to show it. */
 export type DraftView =
@@ -48,7 +48,7 @@ export type DraftView =
 const longestReason = 1024
 
 /** A draft of this person; `not-found` for anybody else's. */
-export async function ownDraft(ports: Ports, actor: Actor, requestId: string): Promise<Draft> {
+export async function ownDraft(ports: DraftPorts, actor: Actor, requestId: string): Promise<Draft> {
   const draft = await ports.drafts.find(requestId)
   if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
     throw new ProvisioningError('not-found', 'This form is no longer known. Type new to begin again.')
@@ -57,7 +57,7 @@ export async function ownDraft(ports: Ports, actor: Actor, requestId: string): P
 
 /** Where a draft stands now. One that was reviewed and is no longer right goes back to its form. */
 export async function showDraft(
-  ports: Ports,
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   draft: Draft,
@@ -74,7 +74,7 @@ export async function showDraft(
       outdated,
     }
   const template = await knownTemplate(ports, actor, draft.templateId)
-  const checked = await check(ports, settings, actor, draft, template)
+  const checked = await checkDraft(ports, settings, actor, draft, template)
   if ('plan' in checked) return { step: 'review', draft, ...checked, outdated }
   const back = await write(ports, { ...draft, step: 'details' })
   return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
@@ -90,8 +90,8 @@ type Checked =
   | { readonly template: Template; readonly faults: readonly Fault[] }
 
 /** What a request made of this draft would be and what there is like it, or what is wrong with it. */
-export async function check(
-  ports: Ports,
+export async function checkDraft(
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   draft: Draft,
@@ -103,7 +103,7 @@ export async function check(
   const sought = { kind: template.kind, displayName: draft.values['displayName'] ?? '' }
   const [evaluation, candidates] = await Promise.all([
     evaluate(inquiry, resourceOf(template.kind), body),
-    candidatesFor(ports, sought),
+    similarCandidates(ports, sought),
   ])
   const faults = [...inForm, ...(evaluation.ok ? [] : evaluation.faults), ...reasonFaults(draft, template)]
   if (!evaluation.ok || faults.length > 0) return { template, faults }
@@ -147,7 +147,7 @@ export function withAnswers(draft: Draft, values: Draft['values']): Draft {
 }
 
 /** The template of a form; `not-found` when it is gone. */
-export async function knownTemplate(ports: Ports, actor: Actor, templateId: string): Promise<Template> {
+export async function knownTemplate(ports: DraftPorts, actor: Actor, templateId: string): Promise<Template> {
   const template = await usableTemplate(ports, actor, templateId)
   if (template) return template
   const detail = 'This template is no longer offered. Type new to see those that are.'
@@ -155,7 +155,7 @@ export async function knownTemplate(ports: Ports, actor: Actor, templateId: stri
 }
 
 /** The next version; undefined when another click was faster. */
-export async function write(ports: Ports, draft: Draft): Promise<Draft | undefined> {
+export async function write(ports: DraftPorts, draft: Draft): Promise<Draft | undefined> {
   const next = { ...draft, version: draft.version + 1, updatedAt: ports.clock.now().toISOString() }
   return (await ports.drafts.update(next)) ? next : undefined
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import type { Ports } from '../operations/ports.ts'
 import type { DraftBasis } from '../requests/basis.ts'
+import type { SentCard } from '../requests/chats.ts'
 import { type Resource, resourceOf } from '../requests/evaluate.ts'
 import { quotaFaults } from '../requests/quota.ts'
 import type { Request } from '../requests/request.ts'
-import type { SentCard } from '../requests/sent-cards.ts'
 import type { Actor } from '../shared/access.ts'
 import { type Fault, ProvisioningError } from '../shared/errors.ts'
 import type { Settings } from '../shared/settings.ts'
@@ -12,7 +11,7 @@ import { usableTemplate } from '../templates/catalogue.ts'
 import type { Template } from '../templates/template.ts'
 import type { Draft } from './draft.ts'
 import {
-  check,
+  checkDraft,
   type DraftView,
   knownTemplate,
   ownDraft,
@@ -22,6 +21,7 @@ import {
   write,
 } from './draft-view.ts'
 import { bodyOfForm, defaultsOf } from './form-values.ts'
+import type { DraftPorts } from './ports.ts'
 
 export type StatusCard = Pick<SentCard, 'conversationId' | 'activityId'>
 
@@ -34,7 +34,7 @@ interface Opening {
 
 /** Opens a form. The draft has its request's id from now on. */
 export async function openDraft(
-  ports: Ports,
+  ports: DraftPorts,
   actor: Actor,
   templateId: string,
   { values = {}, replaces, basedOn }: Opening = {},
@@ -72,7 +72,7 @@ function openingValues(template: Template, { id }: Actor): Draft['values'] {
  * and so it does when nobody can check them just now: what was typed is kept in either case.
  */
 export async function reviewDraft(
-  ports: Ports,
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,
@@ -83,7 +83,7 @@ export async function reviewDraft(
   if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
   const filled = withAnswers(draft, values)
   const template = await knownTemplate(ports, actor, draft.templateId)
-  const checked = await check(ports, settings, actor, filled, template).catch((error: unknown) => ({
+  const checked = await checkDraft(ports, settings, actor, filled, template).catch((error: unknown) => ({
     template,
     faults: [unavailable(error)],
   }))
@@ -96,7 +96,7 @@ export async function reviewDraft(
 
 /** Back from review to the form, with everything kept. A click on an outdated review changes nothing. */
 export async function editDraft(
-  ports: Ports,
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,
@@ -112,7 +112,7 @@ export async function editDraft(
 }
 
 /** What a draft submits. */
-export interface Asked {
+export interface DraftSubmission {
   readonly resource: Resource
   readonly body: unknown
   readonly reason: string
@@ -125,12 +125,12 @@ export interface Asked {
  * taken meanwhile) brings the form back with its values.
  */
 export async function submitDraft(
-  ports: Ports,
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,
   version: number,
-  submit: (asked: Asked, along: () => Promise<void>) => Promise<Request>,
+  submit: (asked: DraftSubmission, along: () => Promise<void>) => Promise<Request>,
 ): Promise<DraftView> {
   const draft = await ownDraft(ports, actor, requestId)
   if (draft.step !== 'review' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
@@ -162,7 +162,7 @@ export async function submitDraft(
 
 /** Throws the draft away. One that became a request meanwhile is shown as that request instead. */
 export async function discardDraft(
-  ports: Ports,
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,
@@ -177,7 +177,7 @@ export async function discardDraft(
 
 /** A draft of this person with its template; none when the template is no longer offered to them. */
 export async function readDraft(
-  ports: Ports,
+  ports: DraftPorts,
   actor: Actor,
   requestId: string,
 ): Promise<{ draft: Draft; template: Template | undefined }> {

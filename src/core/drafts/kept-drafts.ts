@@ -1,19 +1,19 @@
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import type { Settings } from '../shared/settings.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, isFilledIn, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
+import type { DraftPorts } from './ports.ts'
 
 /** More than these nobody looks through; the others are forgotten in time. */
 const mostBegun = 50
 
 /** The drafts that a person has begun, the last changed first. Whether their templates are still offered is not asked. */
-export const listBegun = (ports: Ports, actor: Actor): Promise<Draft[]> =>
+export const listBegun = (ports: DraftPorts, actor: Actor): Promise<Draft[]> =>
   ports.drafts.listBegun(actor.tenantId, actor.id, mostBegun)
 
 /** Keeps a form as it is filled in, right or wrong, to go on with later. */
 export async function keepDraft(
-  ports: Ports,
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,
@@ -32,7 +32,7 @@ export async function keepDraft(
 
 /** Goes on with a draft where it was left: at its form, at its review, or at the request that it has become. */
 export async function continueDraft(
-  ports: Ports,
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,

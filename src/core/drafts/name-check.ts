@@ -1,17 +1,17 @@
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import type { Settings } from '../shared/settings.ts'
 import type { Template } from '../templates/template.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
 import { type NamePreview, previewNames } from './name-preview.ts'
+import type { DraftPorts } from './ports.ts'
 
 /**
  * Takes a form as far as it is filled in and says of its names alone what comes of them and whether they are free. What else is
  * missing or wrong is no mistake yet; what was typed is kept.
  */
-export async function checkNames(
-  ports: Ports,
+export async function checkDraftNames(
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   requestId: string,
@@ -31,7 +31,7 @@ export async function checkNames(
 
 /** What the names of a form would be, as far as that is known without asking whether they are free. */
 export async function likelyNames(
-  ports: Ports,
+  ports: DraftPorts,
   settings: Settings,
   actor: Actor,
   draft: Draft,
@@ -41,7 +41,7 @@ export async function likelyNames(
   return (await previewNames(inquiry, template, draft.values, { look: false })).preview
 }
 
-const inquiryOf = (ports: Ports, settings: Settings, actor: Actor, { requestId, replaces }: Draft) => ({
+const inquiryOf = (ports: DraftPorts, settings: Settings, actor: Actor, { requestId, replaces }: Draft) => ({
   ...{ ports, settings, actor, requestId, replaces },
   isSubmission: false,
   crowded: false,

@@ -1,9 +1,9 @@
 import { mailboxNameFree, type StandingOf, siteNameFree } from '../naming/free-name.ts'
-import type { Inquiry } from '../naming/names.ts'
-import { namesFor, type Telling, tokenValues } from '../naming/names.ts'
+import type { Named } from '../naming/names.ts'
+import { type NameFacts, namesFor, tokenValues } from '../naming/names.ts'
 import { asksForAddress, slug } from '../naming/naming.ts'
 import { withName } from '../requests/mailbox-plan.ts'
-import type { Named } from '../requests/plan.ts'
+import type { RequestInquiry } from '../requests/plan.ts'
 import { mailboxRequest } from '../resources/mailbox.ts'
 import { siteRequest } from '../resources/site.ts'
 import { asking } from '../shared/directory.ts'
@@ -38,7 +38,7 @@ export const unknownPart = '…'
 
 /** What the names of a form would be. `look`: whether the tenant is asked if they are free. Writes nothing. */
 export async function previewNames(
-  inquiry: Inquiry,
+  inquiry: RequestInquiry,
   template: Template,
   values: Draft['values'],
   { look }: { readonly look: boolean },
@@ -58,12 +58,12 @@ export async function previewNames(
 /** What a form says of its names, and what a name can be made of. */
 interface Asked {
   readonly typed: { readonly displayName: string; readonly address: string }
-  readonly telling: Telling
+  readonly telling: NameFacts
   readonly domain: string | undefined
   readonly faults: readonly Fault[]
 }
 
-function askedIn({ ports }: Inquiry, template: Template, values: Draft['values']): Asked {
+function askedIn({ ports }: RequestInquiry, template: Template, values: Draft['values']): Asked {
   const { body } = withProperties(template.properties, bodyOfForm(template, values).body)
   const isMailbox = isMailboxKind(template.kind)
   const text = (field: string): string | undefined =>
@@ -98,7 +98,7 @@ function askedIn({ ports }: Inquiry, template: Template, values: Draft['values']
 }
 
 async function previewed(
-  inquiry: Inquiry,
+  inquiry: RequestInquiry,
   template: Template,
   { typed, telling, domain: typedDomain, faults: wrong }: Asked,
   look: boolean,
@@ -145,7 +145,7 @@ const isNumbered = ({ naming, kind }: Template): boolean => names(addressRule(na
 
 /** How a name stands in an address of a kind: of a site its URL, of a mailbox with its domain. */
 const addressIn =
-  ({ ports }: Inquiry, { kind }: Template, domain: string) =>
+  ({ ports }: RequestInquiry, { kind }: Template, domain: string) =>
   (name: string): string => {
     if (!isMailboxKind(kind)) return `${ports.tenant.siteRoot}${name}`
     return domain === '' ? name : `${name}@${domain}`

@@ -1,4 +1,3 @@
-import type { Ports } from '../operations/ports.ts'
 import type { DraftBasis } from '../requests/basis.ts'
 import { read } from '../requests/reading.ts'
 import { isForMailbox, isTakenName, type Request, referenceOf } from '../requests/request.ts'
@@ -11,6 +10,7 @@ import type { Draft } from './draft.ts'
 import { type DraftView, knownTemplate } from './draft-view.ts'
 import { openDraft } from './drafting.ts'
 import { formOfRequest } from './form-values.ts'
+import type { DraftPorts } from './ports.ts'
 
 /** How a request ends without success, so that the same may be asked for again. */
 const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled', 'failed']
@@ -19,7 +19,7 @@ const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled'
  * A new draft with what a request of one's own asked for that came to nothing: "Edit and send again". Any other is shown
  * as it is.
  */
-export async function draftFromRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
+export async function draftFromRequest(ports: DraftPorts, actor: Actor, requestId: string): Promise<DraftView> {
   const request = await read(ports, actor, requestId)
   if (!isOwn(request, actor) || isReduced(request) || !endedInVain.includes(request.status))
     return { step: 'submitted', request }
@@ -38,7 +38,7 @@ export async function draftFromRequest(ports: Ports, actor: Actor, requestId: st
  * A new draft like a request of one's own that was made, without the names that only one resource can have. Any other
  * request is shown as it is.
  */
-export async function draftLikeRequest(ports: Ports, actor: Actor, requestId: string): Promise<DraftView> {
+export async function draftLikeRequest(ports: DraftPorts, actor: Actor, requestId: string): Promise<DraftView> {
   const request = await read(ports, actor, requestId)
   if (!isOwn(request, actor) || isReduced(request) || request.status !== 'succeeded')
     return { step: 'submitted', request }
@@ -59,7 +59,7 @@ const basisOf = (request: Request, how: DraftBasis['how']): DraftBasis => ({
 })
 
 /** The values of a request's form that its template, as it is now, still takes: nothing that is gone, or decided now. */
-async function stillAllowed(ports: Ports, actor: Actor, request: Request): Promise<Draft['values']> {
+async function stillAllowed(ports: DraftPorts, actor: Actor, request: Request): Promise<Draft['values']> {
   const template = await knownTemplate(ports, actor, request.template.id)
   const values = Object.entries(formOfRequest(request))
   return Object.fromEntries(values.filter(([input, value]) => isAllowed(template, request, input, value)))

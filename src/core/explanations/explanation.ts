@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { AuditEntry } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import { read, timeline } from '../requests/reading.ts'
 import type { Request } from '../requests/request.ts'
 import type { Actor } from '../shared/access.ts'
@@ -9,6 +8,7 @@ import { whyThisApprover } from './explanation-approval.ts'
 import { whyThisName } from './explanation-name.ts'
 import { whyThisLong } from './explanation-time.ts'
 import { explanationCodes, inWords, plainWriting, type Said, sentenceKeyOf, sentences } from './explanation-words.ts'
+import type { ExplanationPorts } from './ports.ts'
 
 export const explanationTopics = ['approval', 'name', 'time'] as const
 
@@ -54,7 +54,11 @@ function withSentence(topic: Explanation['topic'], said: Said): Explanation {
 }
 
 /** The same of a request that the actor may read. */
-export async function readExplanation(ports: Ports, actor: Actor, requestId: string): Promise<Explanation[]> {
+export async function readExplanation(
+  ports: ExplanationPorts,
+  actor: Actor,
+  requestId: string,
+): Promise<Explanation[]> {
   const request = await read(ports, actor, requestId)
   return explain(request, await timeline(ports, actor, requestId), ports.clock.now())
 }

@@ -1,11 +1,26 @@
-import type { Ports } from '../operations/ports.ts'
-import { isForMailbox, type Request } from '../requests/request.ts'
 import type { Actor } from '../shared/access.ts'
 import type { HeldAddress } from '../shared/directory.ts'
 import { dayAfter } from '../shared/local-time.ts'
 import type { Settings } from '../shared/settings.ts'
+import type { NamingPorts } from './ports.ts'
 
 /** What is known of addresses that were in use. Keeps no address and no id, only digests by a key outside of the store. */
+/** The newest request that created something of a name: who asked, until when it was in use, and what the directory shows of it. */
+export interface CreatedResource {
+  readonly requester: { readonly id: string }
+  readonly updatedAt: string
+  readonly finishedAt?: string | null | undefined
+  readonly progress: {
+    readonly userId?: string | undefined
+    readonly groupId?: string | undefined
+    readonly siteId?: string | undefined
+  }
+}
+/** Finds the newest request, without the one named, that has created something of this name. */
+export interface CreatedResources {
+  lastCreated(tenantId: string, name: ResourceName, but: string): Promise<CreatedResource | undefined>
+}
+
 export interface AddressStore {
   /** Notes that these addresses were in use on a day. An address has one holder: the last. */
   note(tenantId: string, day: string, held: readonly HeldAddress[]): Promise<void>
@@ -38,7 +53,7 @@ export type ResourceName = { readonly address: string } | { readonly alias: stri
  * requester of the resource that held it last, have it back at any time.
  */
 export async function freeFrom(
-  { clock, addresses, requests }: Pick<Ports, 'clock' | 'addresses' | 'requests'>,
+  { clock, addresses, requests }: Pick<NamingPorts, 'clock' | 'addresses' | 'requests'>,
   { formerAddressDays = 0 }: Pick<Settings, 'formerAddressDays'>,
   keys: readonly string[],
   name: ResourceName,
@@ -64,14 +79,13 @@ export async function freeFrom(
 }
 
 /** What a request has created, by the ids under which the directory shows it. */
-function idsOf(request: Request | undefined): string[] {
-  if (!request) return []
-  const ids = isForMailbox(request) ? [request.progress.userId] : [request.progress.groupId, request.progress.siteId]
-  return ids.flatMap((id) => id ?? [])
+function idsOf(request: CreatedResource | undefined): string[] {
+  const { userId, groupId, siteId } = request?.progress ?? {}
+  return [userId, groupId, siteId].flatMap((id) => id ?? [])
 }
 
 /** Notes all addresses of the tenant, once a day (UTC). A round that was stopped begins again an hour later. */
-export async function noteAddresses(ports: Ports, settings: Settings, stopping: AbortSignal): Promise<void> {
+export async function noteAddresses(ports: NamingPorts, settings: Settings, stopping: AbortSignal): Promise<void> {
   const { tenantId, formerAddressDays = 0 } = settings
   const today = ports.clock.now().toISOString().slice(0, 10)
   if ((await ports.addresses.notedOn(tenantId)) === today) return

@@ -1,13 +1,9 @@
-import type { Ports } from '../operations/ports.ts'
-import { another, askerOf } from '../requests/name-at-creation.ts'
-import { isForMailbox, type Request } from '../requests/request.ts'
 import { dayAfter } from '../shared/local-time.ts'
-import type { Settings } from '../shared/settings.ts'
 import type { NamingPolicy } from '../templates/naming-policy.ts'
 import { reservedIn } from '../templates/reserved-names.ts'
 import { freeFrom, mailboxKeys, mailKey, type ResourceName, siteKey } from './former-addresses.ts'
 import type { Inquiry } from './names.ts'
-import { type Address, type Around, alternatives, ownAddress } from './naming.ts'
+import { type Address, type Around, alternatives, ownAddress, withWord } from './naming.ts'
 
 export type Asker = Pick<Inquiry, 'ports' | 'settings' | 'actor' | 'requestId' | 'replaces'>
 type Lifted = Pick<NamingPolicy, 'allowReservedNames' | 'allowFormerAddresses'>
@@ -93,7 +89,7 @@ async function isUnheld({ ports, actor, requestId, replaces }: Asker, names: rea
 }
 
 /** What came of looking for a free name. `taken`: it is not, for this reason, and the suggestion is (`''` when we found none). */
-export interface Found {
+export interface FoundName {
   readonly name: string
   /** Those before it that were held. */
   readonly passedOver?: string[]
@@ -105,7 +101,7 @@ export async function freeName(
   { requestId, crowded }: Pick<Inquiry, 'requestId' | 'crowded'>,
   { alias, asked, around }: Pick<Address, 'alias' | 'asked' | 'around'>,
   standingOf: StandingOf,
-): Promise<Found> {
+): Promise<FoundName> {
   const own = crowded && !asked ? [ownAddress(around, alias, requestId)] : []
   const [first, ...others] = own.length > 0 ? own : [...alternatives(around, alias, requestId)]
   // The first is nearly always free; when it is not, somebody waits for the next one.
@@ -116,15 +112,6 @@ export async function freeName(
     return { name, passedOver: tried.slice(0, tried.indexOf(name)) }
   }
   return { name: name ?? alias, taken: { suggestion: name ?? '', why: standing === 'free' ? 'taken' : standing } }
-}
-
-/** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
-export function anotherAlias(ports: Ports, settings: Settings, request: Request): Promise<string> {
-  if (!isForMailbox(request)) return Promise.resolve('')
-  const [local = '', domain = ''] = request.aliasAddress.split('@')
-  const standingOf = mailAddressFree(askerOf(ports, settings, request), request.template.naming)
-  const found = another(plain, local, request.requestId, (name) => standingOf(`${name}@${domain}`))
-  return found.then((name) => name && `${name}@${domain}`)
 }
 
 /** Around an address that no policy shapes. */
@@ -142,4 +129,26 @@ export async function firstFree(names: readonly string[], standingOf: StandingOf
     if (found !== undefined) return found
   }
   return undefined
+}
+
+/** A free name like a reserved one, with a word after it: `admin` → `admin-team`. `''` when there is none. */
+export async function unreservedName(
+  { requestId }: Pick<Inquiry, 'requestId'>,
+  { alias, around }: Pick<Address, 'alias' | 'around'>,
+  word: string,
+  standingOf: StandingOf,
+): Promise<string> {
+  const longer = withWord(around, alias, word)
+  return (await firstFree([...alternatives(around, longer, requestId)], standingOf)) ?? ''
+}
+
+/** The first free alternative to a name; `''` when there is none. */
+export async function another(
+  around: Around,
+  name: string,
+  requestId: string,
+  standingOf: StandingOf,
+): Promise<string> {
+  const [, ...others] = alternatives(around, name, requestId)
+  return (await firstFree(others, standingOf)) ?? ''
 }

@@ -1,6 +1,5 @@
 export * from './former-addresses.ts'
 export * from './free-name.ts'
-export * from './index.ts'
 export * from './name-likeness.ts'
 export * from './names.ts'
 export * from './naming.ts'

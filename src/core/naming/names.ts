@@ -1,22 +1,19 @@
-import type { Ports } from '../operations/ports.ts'
-import { unreservedName } from '../requests/name-at-creation.ts'
-import type { Named } from '../requests/plan.ts'
 import type { Actor } from '../shared/access.ts'
 import type { Fault } from '../shared/errors.ts'
-import type { Metadata, Person } from '../shared/resource.ts'
+import type { Metadata } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import { fault, pointerOf } from '../shared/validation.ts'
 import { blockedWordsIn } from '../templates/blocked-words.ts'
 import { kindWords, names, type TokenValues, tokensOf } from '../templates/name-pattern.ts'
 import { addressRule, addressRuleOf, allows, displayNameRule, type NameRule } from '../templates/naming-policy.ts'
-import type { Applied } from '../templates/property.ts'
 import { type ReservedFor, reservedIn } from '../templates/reserved-names.ts'
 import type { Template } from '../templates/template.ts'
-import { type Found, freeName, type StandingOf } from './free-name.ts'
-import { type Address, addressOf, asksForAddress, displayNameOf } from './naming.ts'
+import { type FoundName, freeName, type StandingOf, unreservedName } from './free-name.ts'
+import { type Address, type Around, addressOf, asksForAddress, displayNameOf } from './naming.ts'
+import type { NamingPorts } from './ports.ts'
 
 /** What a request says of itself, or else its requester, that a name can be made of. */
-export interface Telling {
+export interface NameFacts {
   readonly metadata?: Metadata
   readonly department?: string | undefined
   readonly city?: string | undefined
@@ -29,7 +26,7 @@ const patternsOf = ({ kind, naming }: Pick<Template, 'kind' | 'naming'>): string
   [displayNameRule(naming), addressRule(naming, kind), naming.alias].map((rule) => rule?.pattern ?? '')
 
 /** What a request says of where somebody works, by its tokens. */
-const saidOfWork = ({ department, city, country, companyName, officeLocation }: Telling) => ({
+const saidOfWork = ({ department, city, country, companyName, officeLocation }: NameFacts) => ({
   ...{ department, city, country },
   ...{ company: companyName, office: officeLocation },
 })
@@ -38,7 +35,7 @@ const saidOfWork = ({ department, city, country, companyName, officeLocation }: 
 export async function tokenValues(
   { ports, actor }: Pick<Inquiry, 'ports' | 'actor'>,
   template: Pick<Template, 'kind' | 'naming'>,
-  telling: Telling,
+  telling: NameFacts,
 ): Promise<TokenValues> {
   const { kind, naming } = template
   const { metadata = {} } = telling
@@ -75,7 +72,7 @@ export async function namesFor(
   inquiry: Inquiry,
   template: Pick<Template, 'id' | 'kind' | 'naming' | 'properties'>,
   typed: { readonly displayName: string; readonly address: string },
-  telling: Telling,
+  telling: NameFacts,
   standingOf: StandingOf,
   shown: (name: string) => string = (name) => name,
 ): Promise<Named> {
@@ -124,7 +121,7 @@ export const reservedFault = (pointer: string, name: string, reserved: ReservedF
   )
 
 /** A name that a request cannot have: somebody has it, or it belonged to somebody else. `shown`: as people read it. */
-export function heldFault(pointer: string, shown: string, { why, suggestion }: NonNullable<Found['taken']>): Fault {
+export function heldFault(pointer: string, shown: string, { why, suggestion }: NonNullable<FoundName['taken']>): Fault {
   const remedy = `Try ${suggestion || 'another'}.`
   if (typeof why === 'string') return fault(pointer, 'name-taken', `${shown} is taken. ${remedy}`, suggestion)
   const said = `${shown} belonged to another person or resource. It is free from ${why.freeFrom}. ${remedy}`
@@ -159,7 +156,7 @@ export function faultsOfTyped(
 const fieldsOfWork: Readonly<Record<string, string>> = { company: 'companyName', office: 'officeLocation' }
 
 /** Blocked words in what a request says beside its names, and names are made of. */
-function toldFaults(template: Pick<Template, 'kind' | 'naming'>, telling: Telling): Fault[] {
+function toldFaults(template: Pick<Template, 'kind' | 'naming'>, telling: NameFacts): Fault[] {
   const said: Readonly<Record<string, string | undefined>> = saidOfWork(telling)
   const { metadata = {} } = telling
   return [...new Set(patternsOf(template).flatMap(tokensOf))].flatMap((token) => {
@@ -191,7 +188,7 @@ async function addressFor(
   asked: { readonly alias: string; readonly displayName: string },
   values: TokenValues,
   standingOf: StandingOf,
-): Promise<{ address: Address; found: Found; values: TokenValues }> {
+): Promise<{ address: Address; found: FoundName; values: TokenValues }> {
   const made = (counter?: number) =>
     addressOf(template, asked, inquiry.requestId, counter === undefined ? values : { ...values, counter: `${counter}` })
   if (!names(addressRule(template.naming, template.kind).pattern, 'counter')) {
@@ -212,9 +209,9 @@ async function addressFor(
     if (looked === mostNumbers) return { ...found, found: { name: address.alias, taken: { suggestion: '', why } } }
   }
 }
-/** Who asks for what: the id that the request has or will have. */
 
-export interface Inquiry {
+/** Who asks for what: the id that the request has or will have. */
+export interface Inquiry<Ports = NamingPorts> {
   readonly ports: Ports
   readonly settings: Settings
   readonly actor: Actor
@@ -230,8 +227,8 @@ export interface Inquiry {
   /** Others keep taking the names that we derive, so the next one is made of the request's id. */
   readonly crowded: boolean
 }
-/** A name that was asked for is never cut: another one would come of it. */
 
+/** A name that was asked for is never cut: another one would come of it. */
 export const tooLong = (pointer: string, { longest }: { readonly longest?: number | undefined }): Fault[] =>
   longest === undefined
     ? []
@@ -243,16 +240,19 @@ export const tooLong = (pointer: string, { longest }: { readonly longest?: numbe
           String(longest),
         ),
       ]
-/** What can be said of a request that is refused, as far as it could be read. */
-
-export interface Glimpse {
-  readonly details: Readonly<Record<string, unknown>>
-  readonly owners: readonly Person[]
-  /** What the template put into the request. */
-  readonly applied: readonly Applied[]
-  /** None where there is nothing to make them of. */
-  readonly names?: Named | undefined
-  /** Of a mailbox. */
-  readonly domain?: string
-  readonly aliasAddress?: string
+/** The names of a request by its template's policy, and what is wrong with them. */
+export interface Named {
+  readonly displayName: string
+  /** What was typed, where that is another one. */
+  readonly typedName?: string
+  /** Of a site its alias, of a mailbox what stands before the `@`. */
+  readonly name: string
+  /** The address that was wanted: another one where that is taken. */
+  readonly wanted: string
+  readonly passedOver: readonly string[]
+  readonly around: Around
+  readonly emptyTokens: readonly string[]
+  /** What the tokens stand for, the counter's number too. */
+  readonly values: TokenValues
+  readonly faults: readonly Fault[]
 }

@@ -41,6 +41,7 @@ export function slug(name: string): string {
 export interface Around extends Affixes {
   readonly separator: string
 }
+
 export interface Address {
   /** The address that the naming policy makes of what was asked. */
   readonly alias: string
@@ -141,8 +142,8 @@ function bare({ prefix, suffix }: Affixes, name: string): string {
   const has = name.startsWith(prefix) && name.endsWith(suffix) && name.length > prefix.length + suffix.length
   return has && /^[a-z0-9]/.test(core) ? core : name
 }
-/** Whether the form asks for an address: the template may hide that, or make one that has nothing of what is typed. */
 
+/** Whether the form asks for an address: the template may hide that, or make one that has nothing of what is typed. */
 export const asksForAddress = ({
   kind,
   naming,

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import type { Candidate, SimilarQuery } from '../shared/directory.ts'
 import { TenantError } from '../shared/errors.ts'
 import { person, type ResourceKind, resourceKind } from '../shared/resource.ts'
 import { beginningsOf, likeness, similarFrom } from './name-likeness.ts'
+import type { NamingPorts } from './ports.ts'
 
 /** This many are told of one by one, with this many owners each. */
 const mostShown = 3
@@ -48,12 +48,12 @@ const nothing: SimilarResources = { resources: [], more: 0 }
  * What the tenant has already with a name like this, for this person's eyes: nothing whose name is hidden from them.
  * A hint, so it stops nobody: while the directory does not answer in time there is nothing similar.
  */
-export const findSimilar = async (ports: Ports, actor: Actor, sought: Sought): Promise<SimilarResources> =>
-  similarAmong(ports, actor, sought, await candidatesFor(ports, sought))
+export const findSimilar = async (ports: NamingPorts, actor: Actor, sought: Sought): Promise<SimilarResources> =>
+  similarAmong(ports, actor, sought, await similarCandidates(ports, sought))
 
 /** The first half, which needs no address yet, so that it can be asked while the request is checked. */
-export async function candidatesFor(
-  { directory }: Ports,
+export async function similarCandidates(
+  { directory }: NamingPorts,
   { kind, displayName }: Sought,
 ): Promise<readonly Candidate[]> {
   const beginnings = beginningsOf(displayName)
@@ -64,7 +64,7 @@ export async function candidatesFor(
 
 /** The second half: which of them this person may know of, and whom to ask. */
 export async function similarAmong(
-  ports: Ports,
+  ports: NamingPorts,
   actor: Actor,
   sought: Sought,
   candidates: readonly Candidate[],
@@ -78,7 +78,7 @@ export async function similarAmong(
 }
 
 async function told(
-  ports: Ports,
+  ports: NamingPorts,
   actor: Actor,
   candidates: readonly Candidate[],
   query: SimilarQuery,
@@ -90,7 +90,7 @@ async function told(
 }
 
 async function resourceOf(
-  { directory }: Ports,
+  { directory }: NamingPorts,
   actor: Actor,
   { of, id, displayName, address, isPublic }: Candidate,
   kind: ResourceKind,

@@ -1,15 +1,14 @@
 import { z } from 'zod'
 import { personOrMembers } from '../approvals/approvers.ts'
 import { isAdminStill } from '../decisions/card-rights.ts'
-import { type DigestNotice, readDigestNotice } from '../operations/digest.ts'
-import { type HealthNotice, readHealthNotice } from '../operations/health-notice.ts'
-import type { Ports } from '../operations/ports.ts'
 import { type ErasureNotice, erasureNotice } from '../privacy/erasure-notes.ts'
-import { isAtWork } from '../requests/sent-cards.ts'
+import { isAtWork } from '../requests/chats.ts'
 import { isDirectoryAway } from '../shared/errors.ts'
-import { type JobOrder, type JobPayload, jobId, type NoticeKey } from '../shared/events.ts'
+import { type JobPayload, type NoticeKey, tellOrder } from '../shared/events.ts'
 import type { Settings } from '../shared/settings.ts'
-import type { Outbox } from './ports.ts'
+import { type DigestNotice, readDigestNotice } from './digest.ts'
+import { type HealthNotice, readHealthNotice } from './health-notice.ts'
+import type { NotificationPorts, Outbox } from './ports.ts'
 
 /** What a card says that tells of no one request. */
 export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice
@@ -33,9 +32,9 @@ export interface NoticeStore {
 
 /** What each kind of them says now; undefined: there is nothing to say any more. */
 const contents = {
-  health: (ports: Ports, _: Settings, order: NoticeOrder): Promise<NoticeContent | undefined> =>
+  health: (ports: NotificationPorts, _: Settings, order: NoticeOrder): Promise<NoticeContent | undefined> =>
     readHealthNotice(ports, order),
-  erased: (ports: Ports, _: Settings, order: NoticeOrder): Promise<NoticeContent | undefined> =>
+  erased: (ports: NotificationPorts, _: Settings, order: NoticeOrder): Promise<NoticeContent | undefined> =>
     erasureNotice(ports, order),
   digest: readDigestNotice,
 }
@@ -47,7 +46,7 @@ const kindOf = (notice: NoticeKey) => z.enum(['health', 'erased', 'digest']).par
  * again.
  */
 export async function deliverNotice(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   outbox: Outbox,
   order: NoticeOrder,
@@ -74,7 +73,11 @@ export async function deliverNotice(
  * Whether such a card is still for somebody: health and erasures are for admins, and a summary sees to that itself. While the
  * directory does not answer, what may be its own trouble is told to the admins who were known.
  */
-async function mayBeTold(ports: Ports, settings: Settings, { personId, notice }: NoticeOrder): Promise<boolean> {
+async function mayBeTold(
+  ports: NotificationPorts,
+  settings: Settings,
+  { personId, notice }: NoticeOrder,
+): Promise<boolean> {
   const kind = kindOf(notice)
   if (kind === 'digest') return true
   return isAdminStill(ports, settings, personId).catch((error: unknown) => {
@@ -84,15 +87,8 @@ async function mayBeTold(ports: Ports, settings: Settings, { personId, notice }:
 }
 
 /** One such card for each admin. Who is an admin is asked now, so a former one is told nothing. */
-export async function tellAdminsAll(ports: Ports, settings: Settings, notice: NoticeKey): Promise<void> {
+export async function tellAdminsAll(ports: NotificationPorts, settings: Settings, notice: NoticeKey): Promise<void> {
   const { tenantId } = settings
   const people = (await Promise.all(settings.admins.map((id) => personOrMembers(ports, id)))).flat()
   await ports.jobs.enqueue([...new Set(people.map(({ id }) => id))].map((id) => tellOrder(tenantId, id, notice)))
 }
-
-/** The order of one such card; asked for twice it is one. */
-export const tellOrder = (tenantId: string, personId: string, notice: NoticeKey): JobOrder => ({
-  name: 'tell',
-  payload: { v: 1, tenantId, personId, notice },
-  id: jobId('tell', tenantId, personId, notice),
-})

@@ -3,14 +3,14 @@ import { waitingFor } from '../approvals/stage.ts'
 import { waitingStage } from '../approvals/times.ts'
 import { lostRight } from '../decisions/card-rights.ts'
 import { couldNotTell, reached } from '../decisions/unreachable-people.ts'
-import type { Ports } from '../operations/ports.ts'
 import { askApprovers, outcomeCard, tellRequester } from '../requests/change.ts'
+import type { Conversation } from '../requests/chats.ts'
+import { isAtWork, type SentCard } from '../requests/chats.ts'
 import type { Request } from '../requests/request.ts'
-import { isAtWork, type SentCard } from '../requests/sent-cards.ts'
 import { isDirectoryAway, PutOff, TenantError } from '../shared/errors.ts'
 import { type CardKey, isForApprover, type JobOrder, type JobPayload, jobId } from '../shared/events.ts'
 import type { Settings } from '../shared/settings.ts'
-import type { Conversation, Outbox } from './ports.ts'
+import type { NotificationPorts, Outbox } from './ports.ts'
 
 /**
  * Sends one card to one person, once. "Sending" is written down before the card goes out, so a process that dies in
@@ -19,7 +19,7 @@ import type { Conversation, Outbox } from './ports.ts'
  * take our cards is not written to, and that somebody was not told is noted.
  */
 export async function deliverCard(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   outbox: Outbox,
   order: { requestId: string; personId: string; card: CardKey },
@@ -84,7 +84,7 @@ const stillAsked = ({ approvals }: Request, key: CardKey, personId: string): boo
  * ago. Reminders go on while the directory does not answer.
  */
 async function mayNotHave(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   request: Request,
   of: Pick<SentCard, 'personId' | 'key'>,
@@ -102,13 +102,13 @@ async function mayNotHave(
 const isOfWebhook = (key: CardKey): boolean => key.startsWith('webhook:')
 
 /** The card that tells whatever there is to tell of a request: its status card in this person's chat. */
-async function knownCard(ports: Ports, requestId: string, personId: string): Promise<SentCard | undefined> {
+async function knownCard(ports: NotificationPorts, requestId: string, personId: string): Promise<SentCard | undefined> {
   const card = await ports.sentCards.find(requestId, personId, 'status')
   return card?.state === 'sent' ? card : undefined
 }
 
 /** Notes a card that arrived. While it was under way the request may have moved on; then it is brought after it. */
-async function arrived(ports: Ports, settings: Settings, card: SentCard, shown: Request): Promise<void> {
+async function arrived(ports: NotificationPorts, settings: Settings, card: SentCard, shown: Request): Promise<void> {
   await ports.sentCards.put(card)
   if (isForApprover(card.key)) await reached(ports, settings, shown, card.personId)
   const { requestId } = card
@@ -126,7 +126,7 @@ type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
  * chat that does not take its card keeps no other from its own, and one that was sent enough for now is come back to alone.
  */
 export async function refreshCards(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   outbox: Outbox,
   order: RefreshOrder,
@@ -157,14 +157,14 @@ export async function refreshCards(
 }
 
 /** The same order for one person's cards, when their chat has room again. */
-function comeBack({ clock }: Ports, order: RefreshOrder, { putOffMilliseconds }: PutOff): JobOrder {
+function comeBack({ clock }: NotificationPorts, order: RefreshOrder, { putOffMilliseconds }: PutOff): JobOrder {
   const startAfter = new Date(clock.now().getTime() + putOffMilliseconds)
   return { name: 'refresh-cards', payload: { v: 1, ...order }, startAfter }
 }
 
 /** Updates one card. It is withdrawn instead, once, if its person has lost the right that it needed. */
 async function refreshCard(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   outbox: Outbox,
   request: Request,
@@ -186,7 +186,12 @@ async function refreshCard(
 }
 
 /** One card for each admin. Who is an admin is asked now, so a former one is told nothing. */
-export async function notifyAdmins(ports: Ports, settings: Settings, requestId: string, card: CardKey): Promise<void> {
+export async function notifyAdmins(
+  ports: NotificationPorts,
+  settings: Settings,
+  requestId: string,
+  card: CardKey,
+): Promise<void> {
   const request = await ports.requests.find(requestId)
   if (!request) return
   const people = (await Promise.all(settings.admins.map((id) => personOrMembers(ports, id)))).flat()
@@ -208,7 +213,7 @@ export async function notifyAdmins(ports: Ports, settings: Settings, requestId: 
  * Remembers a personal chat. What a person has missed who had none, or had the bot taken out of it (`installed`: it is back
  * in), is ordered with it, so no death in between loses it.
  */
-export async function meet(ports: Ports, conversation: Conversation, installed: boolean): Promise<void> {
+export async function meet(ports: NotificationPorts, conversation: Conversation, installed: boolean): Promise<void> {
   const { tenantId, personId } = conversation
   await ports.work.transaction(async () => {
     const isNew = await ports.conversations.put(conversation)
@@ -217,7 +222,7 @@ export async function meet(ports: Ports, conversation: Conversation, installed: 
 }
 
 /** Whether a person's chat does not take our cards, as far as we know: the next word from them opens it. */
-export async function isClosed(ports: Ports, tenantId: string, personId: string): Promise<boolean> {
+export async function isClosed(ports: NotificationPorts, tenantId: string, personId: string): Promise<boolean> {
   return (await ports.conversations.ofPerson(tenantId, personId))?.closed !== undefined
 }
 
@@ -225,7 +230,7 @@ export async function isClosed(ports: Ports, tenantId: string, personId: string)
  * What a person has missed whose chat has just become known, or is open again: decisions that wait for them, how their
  * requests ended, and what their status cards should show.
  */
-export async function catchUp(ports: Ports, person: { tenantId: string; id: string }): Promise<void> {
+export async function catchUp(ports: NotificationPorts, person: { tenantId: string; id: string }): Promise<void> {
   const { tenantId, id } = person
   const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
   const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })

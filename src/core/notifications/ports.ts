@@ -1,34 +1,11 @@
 import type { LostRight } from '../decisions/card-rights.ts'
+import type { OperationPorts } from '../operations/ports.ts'
+import type { ChatRefusal, Conversation } from '../requests/chats.ts'
 import type { Request } from '../requests/request.ts'
 import type { CardKey } from '../shared/events.ts'
-import type { NoticeContent } from './notices.ts'
+import type { HealthWatchStore } from './health-watch.ts'
+import type { NoticeContent, NoticeStore } from './notices.ts'
 
-/** The chats that the bot knows, and the last known reference of each (opaque to the core). */
-export interface Conversation {
-  readonly tenantId: string
-  readonly personId: string
-  readonly conversationId: string
-  readonly reference: unknown
-  readonly locale: string
-  readonly timeZone: string
-  /** The connector's word for why the chat does not take our cards; absent = it takes them. */
-  readonly closed?: string
-}
-export interface ConversationStore {
-  /** Remembers a chat, which is open then. True when it was not known before, or was closed. */
-  put(conversation: Conversation): Promise<boolean>
-  /** Marks a chat that does not take our cards. False when it was closed already, or is another by now. */
-  close(conversation: Conversation, why: string, at: Date): Promise<boolean>
-  ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>
-}
-
-/** The chat does not take a card, and will not soon. `closed`: it takes none, until the person comes back to us. */
-export interface ChatRefusal {
-  readonly state: 'undeliverable'
-  /** The connector's word for it, such as `ConversationBlockedByUser`. */
-  readonly why: string
-  readonly closed: boolean
-}
 /** What became of a card: `unknown` = sent, and the answer lost. */
 export type SendResult =
   | { readonly state: 'sent'; readonly activityId: string }
@@ -50,4 +27,10 @@ export interface Outbox {
   withdraw(conversation: Conversation, activityId: string, lost: LostRight, what: string): Promise<UpdateResult>
   /** Sends a card that tells of no one request; `what` tells it from others that wait for the same chat. Throws as `send` does. */
   tell(conversation: Conversation, notice: NoticeContent, what: string): Promise<SendResult>
+}
+
+/** The ports that this room and the rooms above it need. */
+export interface NotificationPorts extends OperationPorts {
+  readonly notices: NoticeStore
+  readonly healthWatch: HealthWatchStore
 }

@@ -7,7 +7,7 @@ import { openStates } from '../shared/request-state.ts'
 import type { Settings } from '../shared/settings.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { lostPeople } from './departed-people.ts'
-import type { Ports } from './ports.ts'
+import type { OperationPorts } from './ports.ts'
 
 /** A request in the admins' list: since when it waits, and why it needs somebody, if it does. */
 export interface QueueEntry {
@@ -49,7 +49,7 @@ const openParts = [
 type Part = Omit<RequestQuery, 'tenantId' | 'limit'>
 
 /** What waits, is being made, has failed, or is made and was not found yet: all that is open in the tenant. */
-export async function readQueue(ports: Ports, settings: Settings, actor: Actor): Promise<Queue> {
+export async function readQueue(ports: OperationPorts, settings: Settings, actor: Actor): Promise<Queue> {
   const { stuck, others, isDirectorySilent } = await readOpen(ports, settings, actor)
   const { tenantId } = actor
   const count = await ports.requests.countByState(tenantId, openStates)
@@ -64,7 +64,7 @@ export async function readQueue(ports: Ports, settings: Settings, actor: Actor):
 }
 
 /** Only what needs somebody: past the deadline of its state, or in vain waiting for people, or tried again and again. */
-export async function readStuck(ports: Ports, settings: Settings, actor: Actor): Promise<Stuck> {
+export async function readStuck(ports: OperationPorts, settings: Settings, actor: Actor): Promise<Stuck> {
   const [{ stuck, count, isDirectorySilent }, deadLetters] = await Promise.all([
     readOpen(ports, settings, actor),
     countDeadLetters(ports),
@@ -72,7 +72,7 @@ export async function readStuck(ports: Ports, settings: Settings, actor: Actor):
   return { count, entries: stuck, isDirectorySilent, deadLetters }
 }
 
-async function readOpen(ports: Ports, settings: Settings, actor: Actor) {
+async function readOpen(ports: OperationPorts, settings: Settings, actor: Actor) {
   authorize(actor, 'queue.read')
   const { tenantId } = actor
   const now = ports.clock.now()
@@ -98,7 +98,7 @@ async function readOpen(ports: Ports, settings: Settings, actor: Actor) {
   }
 }
 
-async function listed(ports: Ports, tenantId: string, parts: readonly Part[]): Promise<Request[]> {
+async function listed(ports: OperationPorts, tenantId: string, parts: readonly Part[]): Promise<Request[]> {
   const query = { tenantId, limit: mostOfEach, oldestFirst: true }
   return (await Promise.all(parts.map((part) => ports.requests.list({ ...part, ...query })))).flat()
 }
@@ -110,7 +110,7 @@ function entryOf(request: Request, now: Date, lost: LostPeople | undefined): Que
 }
 
 /** With when their work is tried again: the queue knows. */
-async function withNextTry(ports: Ports, entries: readonly QueueEntry[]): Promise<QueueEntry[]> {
+async function withNextTry(ports: OperationPorts, entries: readonly QueueEntry[]): Promise<QueueEntry[]> {
   const tried = entries.filter(({ attention }) => attention?.why === 'retrying')
   if (tried.length === 0) return [...entries]
   const ids = tried.map(({ request }) => request.requestId)

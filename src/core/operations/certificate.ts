@@ -3,11 +3,11 @@ import type { Actor } from '../shared/access.ts'
 import type { Settings } from '../shared/settings.ts'
 import { readHealth } from './health.ts'
 import type { HealthReport } from './health-report.ts'
-import type { CertificateReading, Ports } from './ports.ts'
+import type { CertificateReading, OperationPorts } from './ports.ts'
 
 /** Reads the certificate's file again, says so in the audit, and tells how all does after it. */
 export async function readCertificate(
-  ports: Ports,
+  ports: OperationPorts,
   settings: Settings,
   actor: Actor,
 ): Promise<{ reading: CertificateReading; report: HealthReport }> {

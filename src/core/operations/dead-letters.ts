@@ -9,7 +9,7 @@ import { type JobName, jobPayloads } from '../shared/events.ts'
 import type { RequestState } from '../shared/request-state.ts'
 import type { Settings } from '../shared/settings.ts'
 import { fault } from '../shared/validation.ts'
-import type { Ports } from './ports.ts'
+import type { OperationPorts } from './ports.ts'
 
 /** A job that was given up, with the request that it was for, if there is one. */
 export interface GivenUpJob {
@@ -32,7 +32,7 @@ export interface GivenUpJobs {
 
 /** What was given up and needs somebody, the newest first. Throws `invalid-request` for a cursor that is none. */
 export async function readDeadLetters(
-  ports: Ports,
+  ports: OperationPorts,
   { limit, cursor }: { limit: number; cursor?: string },
 ): Promise<GivenUpJobs> {
   const letters = await openLetters(ports)
@@ -47,10 +47,10 @@ export async function readDeadLetters(
 }
 
 /** How many jobs were given up and need somebody. */
-export const countDeadLetters = async (ports: Ports): Promise<number> => (await openLetters(ports)).length
+export const countDeadLetters = async (ports: OperationPorts): Promise<number> => (await openLetters(ports)).length
 
 /** Without those that need nobody any more; the newest first. */
-async function openLetters(ports: Ports): Promise<DeadLetterHead[]> {
+async function openLetters(ports: OperationPorts): Promise<DeadLetterHead[]> {
   const letters = await ports.deadLetters.list()
   const ofWork = letters.flatMap(({ job, payload }) => (job === 'provision' ? [subjectOf(payload).requestId] : []))
   const ids = ofWork.filter((id) => id !== undefined)
@@ -77,7 +77,7 @@ function decodeCursor(cursor: string): Place {
 }
 
 /** One job that was given up. Throws `not-found` when nobody has to look after it any more. */
-export async function readDeadLetter(ports: Ports, letterId: string): Promise<GivenUpJob> {
+export async function readDeadLetter(ports: OperationPorts, letterId: string): Promise<GivenUpJob> {
   const letter = await ports.deadLetters.find(letterId)
   const job = letter && (await givenUpJob(ports, letter))
   if (!job || isLookedAfter(job)) throw notOnTheList()
@@ -90,7 +90,7 @@ export async function readDeadLetter(ports: Ports, letterId: string): Promise<Gi
  * `illegal-transition` for one that is over.
  */
 export async function replayDeadLetter(
-  ports: Ports,
+  ports: OperationPorts,
   settings: Settings,
   actor: Actor,
   letterId: string,
@@ -113,7 +113,7 @@ export async function replayDeadLetter(
 }
 
 /** Takes a given-up job off the list without running it; the request's timeline, or else the organisation's, says who did so. */
-export async function dismissDeadLetter(ports: Ports, actor: Actor, letterId: string): Promise<void> {
+export async function dismissDeadLetter(ports: OperationPorts, actor: Actor, letterId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const { job, request, problem } = await readDeadLetter(ports, letterId)
     if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
@@ -124,7 +124,7 @@ export async function dismissDeadLetter(ports: Ports, actor: Actor, letterId: st
   })
 }
 
-async function givenUpJob(ports: Ports, letter: DeadLetter): Promise<GivenUpJob> {
+async function givenUpJob(ports: OperationPorts, letter: DeadLetter): Promise<GivenUpJob> {
   const { letterId, payload, problem, at } = letter
   const job = isJobName(letter.job) ? letter.job : 'unknown'
   const requestId = await requestIdOf(ports, payload)
@@ -133,7 +133,7 @@ async function givenUpJob(ports: Ports, letter: DeadLetter): Promise<GivenUpJob>
 }
 
 /** What waits in a batch that was stopped is erased, and whoever sent it may have sent it anew since. */
-async function isOfStoppedBatch(ports: Ports, { job, payload }: DeadLetter): Promise<boolean> {
+async function isOfStoppedBatch(ports: OperationPorts, { job, payload }: DeadLetter): Promise<boolean> {
   const { batchId } = subjectOf(payload)
   if (job !== 'run-batch' || batchId === undefined) return false
   return (await ports.batches.find(batchId))?.status !== 'running'
@@ -150,7 +150,7 @@ const subject = z.object({
 
 const subjectOf = (payload: unknown): z.output<typeof subject> => subject.safeParse(payload).data ?? {}
 
-async function requestIdOf(ports: Ports, payload: unknown): Promise<string | undefined> {
+async function requestIdOf(ports: OperationPorts, payload: unknown): Promise<string | undefined> {
   const { requestId, deliveryId } = subjectOf(payload)
   if (requestId !== undefined || deliveryId === undefined) return requestId
   return (await ports.deliveries.find(deliveryId))?.requestId
@@ -167,7 +167,6 @@ const unfinished: readonly RequestState[] = ['queued', 'provisioning', 'failed']
 const notOnTheList = () =>
   new ProvisioningError('not-found', 'This job is not on the list any more: somebody has looked after it.')
 /** A job that was given up, and that nobody has looked after yet. */
-
 export interface DeadLetterHead {
   readonly letterId: string
   /** The job's name, and its payload as it was; a job that is not known any more may be among them. */
@@ -175,10 +174,12 @@ export interface DeadLetterHead {
   readonly payload: unknown
   readonly at: Date
 }
+
 export interface DeadLetter extends DeadLetterHead {
   /** Why its last attempt failed: an error's message, for admins. */
   readonly problem: string
 }
+
 /** What the queue has given up, filled by the queue. Inside a transaction changes come to be with it. */
 export interface DeadLetters {
   /** All of them, in any order. */

@@ -4,7 +4,7 @@ import type { LostPeople } from '../requests/attention.ts'
 import type { Request } from '../requests/request.ts'
 import { TenantError } from '../shared/errors.ts'
 import type { Settings } from '../shared/settings.ts'
-import type { Ports } from './ports.ts'
+import type { OperationPorts } from './ports.ts'
 
 /** How long the directory may take for all that is asked of one list, in milliseconds. */
 const longestAnswer = 3000
@@ -16,7 +16,7 @@ type Membership = NonNullable<ApprovalStage['membership']>
  * as members of what they have left. Undefined when the directory does not answer in time. Few questions for all of them.
  */
 export async function lostPeople(
-  ports: Ports,
+  ports: OperationPorts,
   settings: Settings,
   requests: readonly Request[],
 ): Promise<ReadonlyMap<string, LostPeople> | undefined> {
@@ -42,7 +42,7 @@ export async function lostPeople(
 }
 
 async function ask(
-  ports: Ports,
+  ports: OperationPorts,
   settings: Settings,
   waiting: readonly { readonly stage: ApprovalStage; readonly ids: readonly string[] }[],
 ) {

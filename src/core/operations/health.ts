@@ -7,7 +7,7 @@ import { type Microsoft365Facts, microsoft365Parts } from './health-microsoft365
 import { processesParts } from './health-processes.ts'
 import { type HealthPart, type HealthReport, reportOf, worst } from './health-report.ts'
 import { stateBy } from './health-thresholds.ts'
-import type { OwnHealth, Ports } from './ports.ts'
+import type { OperationPorts, OwnHealth } from './ports.ts'
 import type { SeenProcess } from './processes.ts'
 
 /** All that a health report is made of. What could not be read, since the database does not answer, is null. */
@@ -27,7 +27,7 @@ const dayMilliseconds = 86_400_000
 
 /** How the service and everything it needs do just now. A part that does not answer is told as such, and throws nothing. */
 export async function readHealth(
-  ports: Ports,
+  ports: OperationPorts,
   settings: Pick<Settings, 'tenantId' | 'followUpWebhookUrl'>,
 ): Promise<HealthReport> {
   const { tenantId } = settings
@@ -51,7 +51,7 @@ export async function readHealth(
 }
 
 /** How the service itself does, without what Microsoft 365 says: for when there is no time to ask. */
-export async function readOwnHealth({ vitals, connection, clock }: Ports): Promise<HealthReport> {
+export async function readOwnHealth({ vitals, connection, clock }: OperationPorts): Promise<HealthReport> {
   const own = await vitals.own()
   return judgeHealth({
     ...{ at: clock.now(), own, services: [], deadLetters: null, endpoints: null, directory: null, traffic: [] },

@@ -1,6 +1,6 @@
 import { noteAct } from '../audit/organisation-audit.ts'
 import type { Actor } from '../shared/access.ts'
-import type { Ports } from './ports.ts'
+import type { OperationPorts } from './ports.ts'
 
 /** A process that says nothing for so many seconds has ended without a goodbye, or hangs. */
 export const silentAfterSeconds = 30
@@ -49,7 +49,10 @@ export interface TakenOver {
 }
 
 /** Takes over what silent processes were at, and forgets them. Whoever asks a second time finds nothing to do. */
-export async function takeOver({ work, audit, clock, processes, workers }: Ports, actor: Actor): Promise<TakenOver> {
+export async function takeOver(
+  { work, audit, clock, processes, workers }: OperationPorts,
+  actor: Actor,
+): Promise<TakenOver> {
   return work.transaction(async () => {
     const gone = await processes.forgetSilent(silentAfterSeconds)
     if (gone.length === 0) return { processes: [], jobs: 0 }
@@ -61,7 +64,7 @@ export async function takeOver({ work, audit, clock, processes, workers }: Ports
 }
 
 /** The silent ones, the longest silent first. */
-export async function readSilent({ processes }: Pick<Ports, 'processes'>): Promise<SeenProcess[]> {
+export async function readSilent({ processes }: Pick<OperationPorts, 'processes'>): Promise<SeenProcess[]> {
   const silent = (await processes.list()).filter(({ silentSeconds }) => silentSeconds > silentAfterSeconds)
   return silent.sort((one, other) => other.silentSeconds - one.silentSeconds)
 }

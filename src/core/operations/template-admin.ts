@@ -14,7 +14,7 @@ import type { Approver } from '../templates/approval-policy.ts'
 import { asPerson, listTemplates, readTemplate } from '../templates/catalogue.ts'
 import type { Template } from '../templates/template.ts'
 import { changedParts } from '../templates/version.ts'
-import type { Ports } from './ports.ts'
+import type { OperationPorts } from './ports.ts'
 
 /** A template, and how much it is used: both numbers up to {@link mostCounted}, or the quota where that is more. */
 export interface TemplateInUse {
@@ -53,7 +53,7 @@ const mostNamed = 20
 
 /** A page of all templates there are, for those who look after them. */
 export async function templatesInUse(
-  ports: Ports,
+  ports: OperationPorts,
   actor: Actor,
   { from, most }: { readonly from: number; readonly most: number },
 ): Promise<TemplatePage> {
@@ -67,7 +67,7 @@ export async function templatesInUse(
 
 /** How much these are used. */
 export async function useOfTemplates(
-  ports: Ports,
+  ports: OperationPorts,
   actor: Actor,
   templates: readonly Template[],
 ): Promise<TemplateInUse[]> {
@@ -75,7 +75,7 @@ export async function useOfTemplates(
   return Promise.all(templates.map((one) => inUse(ports, actor, one)))
 }
 
-async function inUse(ports: Ports, { tenantId }: Actor, template: Template): Promise<TemplateInUse> {
+async function inUse(ports: OperationPorts, { tenantId }: Actor, template: Template): Promise<TemplateInUse> {
   const of = { tenantId, templateId: template.id, but: [] }
   const [open, resources] = await Promise.all([
     ports.requests.countOfTemplate({ ...of, states: openStates, most: mostCounted }),
@@ -90,7 +90,7 @@ async function inUse(ports: Ports, { tenantId }: Actor, template: Template): Pro
 
 /** All that a template decides, with names for ids, an example of its names and who changed it. Throws `not-found`. */
 export async function reportOnTemplate(
-  ports: Ports,
+  ports: OperationPorts,
   settings: Settings,
   actor: Actor,
   id: string,
@@ -112,7 +112,7 @@ export async function reportOnTemplate(
   return { ...used, names, example, edits: edits.slice(0, mostEdits) }
 }
 
-async function namesOf(ports: Ports, { audience, approval }: Template): Promise<Record<string, string>> {
+async function namesOf(ports: OperationPorts, { audience, approval }: Template): Promise<Record<string, string>> {
   const asked: Approver[] = (approval?.stages ?? []).flatMap(({ approvers, backup = [] }) => [...approvers, ...backup])
   const groups = asked.flatMap((one) => ('group' in one ? [one.group] : 'ownersOf' in one ? [one.ownersOf] : []))
   const people = asked.flatMap((one) => ('user' in one ? [one.user] : []))
@@ -127,7 +127,7 @@ async function namesOf(ports: Ports, { audience, approval }: Template): Promise<
 
 /** The names that its policy makes for this person; nobody is asked whether they are free. */
 async function exampleOf(
-  ports: Ports,
+  ports: OperationPorts,
   settings: Settings,
   actor: Actor,
   template: Template,
@@ -162,7 +162,7 @@ async function exampleOf(
  * `stale-version`. Requests that are under way keep the version that they were made under.
  */
 export async function switchTemplate(
-  ports: Ports,
+  ports: OperationPorts,
   actor: Actor,
   id: string,
   expected: number,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { Delegation } from '../approvals/delegation.ts'
-import type { Ports } from '../operations/ports.ts'
 import { isForMailbox, type Request } from '../requests/request.ts'
 import type { Actor } from '../shared/access.ts'
 import { asking } from '../shared/directory.ts'
@@ -9,6 +8,7 @@ import type { Person } from '../shared/resource.ts'
 import { knownPerson } from './known-person.ts'
 import { personOf } from './person-data.ts'
 import { tellsOf } from './person-redaction.ts'
+import type { PrivacyPorts } from './ports.ts'
 
 /** What keeps somebody from being erased: others count on them, or something is under way for them. */
 export interface ErasureBlocks {
@@ -37,7 +37,7 @@ export interface Erasure {
 const mostListed = 50
 
 /** Who would be erased, and what keeps them from it. Throws `not-found`. */
-export async function readErasure(ports: Ports, actor: Actor, personId: string): Promise<Erasure> {
+export async function readErasure(ports: PrivacyPorts, actor: Actor, personId: string): Promise<Erasure> {
   const person = await personOf(ports, actor, personId)
   const { tenantId } = actor
   const at = ports.clock.now().toISOString()

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import type { OrganisationAction } from '../audit/organisation-audit.ts'
-import type { Ports } from '../operations/ports.ts'
 import { type Erasure, readErasure } from './erasure-blocks.ts'
 import { type ErasureCounts, erasureCounts } from './person-data.ts'
+import type { PrivacyPorts } from './ports.ts'
 
 const said = z.object({ personId: z.uuid(), erasureId: z.uuid(), removed: erasureCounts.optional() })
 
 /** What the organisation's chain says of one erasure; undefined: nothing. */
-export async function noted(
-  ports: Pick<Ports, 'audit'>,
+export async function isErasureNoted(
+  ports: Pick<PrivacyPorts, 'audit'>,
   tenantId: string,
   action: OrganisationAction,
   personId: string,
@@ -27,7 +27,7 @@ export type ErasureNotice =
 
 /** Of the notice `erased:<person>:<erasure>`; undefined where the chain says nothing of it. */
 export async function erasureNotice(
-  ports: Ports,
+  ports: PrivacyPorts,
   {
     tenantId,
     personId: adminId,
@@ -35,9 +35,9 @@ export async function erasureNotice(
   }: { readonly tenantId: string; readonly personId: string; readonly notice: string },
 ): Promise<ErasureNotice | undefined> {
   const [, personId = '', erasureId = ''] = notice.split(':')
-  const said = await noted(ports, tenantId, 'person-erased', personId, erasureId)
+  const said = await isErasureNoted(ports, tenantId, 'person-erased', personId, erasureId)
   if (said?.removed) return { kind: 'erased', personId, removed: said.removed }
-  if (!(await noted(ports, tenantId, 'erasure-stopped', personId, erasureId))) return undefined
+  if (!(await isErasureNoted(ports, tenantId, 'erasure-stopped', personId, erasureId))) return undefined
   const admin = { id: adminId, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
   return { kind: 'not-erased', erasure: await readErasure(ports, admin, personId) }
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import type { Request } from '../requests/request.ts'
 import type { Actor } from '../shared/access.ts'
@@ -30,6 +29,7 @@ import {
   type UnreadableRequest,
 } from './export-rows.ts'
 import { personRecords } from './known-person.ts'
+import type { PrivacyPorts } from './ports.ts'
 
 /** What was submitted, or written, from one moment on and before another. */
 export interface ExportQuery {
@@ -87,7 +87,12 @@ export interface ClosedLink {
  * Issues links to the requests that were submitted and the audit that was written between two days. Each works once, within a
  * quarter of an hour. Refuses as `validation-failed`, at `/from` or `/to`.
  */
-export async function offerExport(ports: Ports, settings: Settings, actor: Actor, days: Days): Promise<ExportOffer> {
+export async function offerExport(
+  ports: PrivacyPorts,
+  settings: Settings,
+  actor: Actor,
+  days: Days,
+): Promise<ExportOffer> {
   const faults = faultsOfDays(days)
   if (faults.length > 0) refuseFields(faults)
   const counted = await ports.exports.count(queryOf(settings, days))
@@ -102,7 +107,7 @@ export async function offerExport(ports: Ports, settings: Settings, actor: Actor
 
 /** Issues a link to each of these, in one transaction with the entry that `note` writes; `until` is in ISO 8601. */
 export async function issueLinks(
-  ports: Ports,
+  ports: PrivacyPorts,
   { tenantId, exportLinks }: Settings,
   actor: Actor,
   contents: readonly ExportContent[],
@@ -141,7 +146,7 @@ const queryOf = ({ tenantId }: Settings, { from, to }: Days): ExportQuery => ({
 
 /** What a link will give. It stays unused, so scanners and previews of links may call this as often as they like. */
 export async function previewExport(
-  ports: Ports,
+  ports: PrivacyPorts,
   settings: Settings,
   token: string,
 ): Promise<ExportPreview | ClosedLink> {
@@ -155,7 +160,11 @@ export async function previewExport(
  * Uses a link up and gives its file. The use and its audit entry are one transaction, before anything is read: a download that
  * breaks off has used the link.
  */
-export async function openExport(ports: Ports, settings: Settings, token: string): Promise<ExportFile | ClosedLink> {
+export async function openExport(
+  ports: PrivacyPorts,
+  settings: Settings,
+  token: string,
+): Promise<ExportFile | ClosedLink> {
   const at = ports.clock.now()
   const found = await findTicket(ports, settings, token, at)
   if (found.state !== 'open') return found
@@ -176,7 +185,12 @@ interface OpenTicket {
   readonly actor: Actor
 }
 
-async function findTicket(ports: Ports, settings: Settings, token: string, at: Date): Promise<OpenTicket | ClosedLink> {
+async function findTicket(
+  ports: PrivacyPorts,
+  settings: Settings,
+  token: string,
+  at: Date,
+): Promise<OpenTicket | ClosedLink> {
   const { exportLinks, tenantId } = settings
   const parts = partsOfToken(token)
   const ticket = parts && (await ports.exportTickets.find(parts.hash))
@@ -192,7 +206,7 @@ function nameOf({ what, format, from, to, personId }: ExportContent): string {
   return `${what}-${from === to ? from : `${from}-to-${to}`}.${format}`
 }
 
-async function stillAdmin(ports: Ports, settings: Settings, id: string): Promise<Actor | undefined> {
+async function stillAdmin(ports: PrivacyPorts, settings: Settings, id: string): Promise<Actor | undefined> {
   try {
     const actor = await actorFor(ports, settings, { tenantId: settings.tenantId, id })
     authorize(actor, 'export.create')
@@ -203,7 +217,7 @@ async function stillAdmin(ports: Ports, settings: Settings, id: string): Promise
   }
 }
 
-function contentOf(ports: Ports, settings: Settings, ticket: ExportTicket): AsyncIterable<string> {
+function contentOf(ports: PrivacyPorts, settings: Settings, ticket: ExportTicket): AsyncIterable<string> {
   const { what, format, personId } = ticket
   const query = queryOf(settings, ticket)
   const head = { tenantId: settings.tenantId, exportedAt: ports.clock.now().toISOString() }

@@ -1,6 +1,6 @@
 import type { KnownPerson } from '../audit/ports.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { PersonRecord } from './person-data.ts'
+import type { PrivacyPorts } from './ports.ts'
 
 /** What stands for somebody who was erased; their id stays. */
 export const erasedName = 'Erased person'
@@ -9,7 +9,7 @@ export const erasedName = 'Erased person'
  * A person by id with all that stands for them. The store comes first: what is stored has to go. A run before this one may
  * have left no name there.
  */
-export async function knownPerson(ports: Ports, tenantId: string, id: string): Promise<KnownPerson> {
+export async function knownPerson(ports: PrivacyPorts, tenantId: string, id: string): Promise<KnownPerson> {
   const [stored, names, account, addresses] = await Promise.all([
     ports.personData.known(tenantId, id),
     ports.personData.namesOf(tenantId, id),
@@ -28,7 +28,7 @@ export async function knownPerson(ports: Ports, tenantId: string, id: string): P
 
 /** All that is stored of a person, found as erasing finds it. */
 export async function* personRecords(
-  ports: Ports,
+  ports: PrivacyPorts,
   tenantId: string,
   personId: string,
 ): AsyncGenerator<readonly PersonRecord[]> {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/organisation-audit.ts'
 import type { KnownPerson } from '../audit/ports.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { asking } from '../shared/directory.ts'
 import { ProvisioningError } from '../shared/errors.ts'
 import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import { issueLinks } from './exporting.ts'
+import type { PrivacyPorts } from './ports.ts'
 
 /** How much of each was removed, or is kept without their name. */
 export const erasureCounts = z.object({
@@ -47,7 +47,7 @@ export interface PersonStore {
 }
 
 /** Whom an admin may mean: of the directory, or somebody whom only the store still knows. */
-export async function findPerson(ports: Ports, actor: Actor, typed: string): Promise<Person[]> {
+export async function findPerson(ports: PrivacyPorts, actor: Actor, typed: string): Promise<Person[]> {
   const text = typed.trim()
   if (text === '') return []
   const id = z.uuid().safeParse(text).data?.toLowerCase()
@@ -64,7 +64,7 @@ export async function findPerson(ports: Ports, actor: Actor, typed: string): Pro
 }
 
 /** A person by id, as the directory or the store knows them. Throws `not-found`. */
-export async function personOf(ports: Ports, actor: Actor, personId: string): Promise<Person> {
+export async function personOf(ports: PrivacyPorts, actor: Actor, personId: string): Promise<Person> {
   const [found] = await findPerson(ports, actor, personId)
   if (!found) throw new ProvisioningError('not-found', 'There is nobody with this id, and nothing of them.')
   return found
@@ -79,7 +79,7 @@ export interface PersonExportOffer {
 
 /** Issues a link to all that the store holds about a person. It works once, within a quarter of an hour. */
 export async function offerPersonExport(
-  ports: Ports,
+  ports: PrivacyPorts,
   settings: Settings,
   actor: Actor,
   personId: string,

@@ -2,16 +2,15 @@ import { canonical } from '../audit/chain.ts'
 import { noteAct } from '../audit/organisation-audit.ts'
 import type { KnownPerson } from '../audit/ports.ts'
 import { noteEnd, noteExpired } from '../decisions/delegation-ends.ts'
-import { tellOrder } from '../notifications/notices.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { ProvisioningError } from '../shared/errors.ts'
-import { type JobOrder, type JobPayload, jobId } from '../shared/events.ts'
+import { type JobOrder, type JobPayload, jobId, tellOrder } from '../shared/events.ts'
 import { type Erasure, isCountedOn, readErasure } from './erasure-blocks.ts'
-import { noted } from './erasure-notes.ts'
+import { isErasureNoted } from './erasure-notes.ts'
 import { knownPerson } from './known-person.ts'
 import type { ErasureCounts } from './person-data.ts'
 import { requestWithout, tellsOf } from './person-redaction.ts'
+import type { PrivacyPorts } from './ports.ts'
 import { writeAside } from './retention.ts'
 
 /** What came of a click: it was ordered; or their address was not typed; or they cannot be erased now. */
@@ -22,7 +21,7 @@ export type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked
  * ordered without their address.
  */
 export async function orderErasure(
-  ports: Ports,
+  ports: PrivacyPorts,
   actor: Actor,
   personId: string,
   { address, erasureId }: { readonly address: string; readonly erasureId: string },
@@ -32,7 +31,7 @@ export async function orderErasure(
   if (address.trim().toLowerCase() !== erasure.confirmWith.toLowerCase()) return { state: 'mismatch', erasure }
   const { id } = erasure.person
   await ports.work.transaction(async () => {
-    if (await noted(ports, actor.tenantId, 'erasure-ordered', id, erasureId)) return
+    if (await isErasureNoted(ports, actor.tenantId, 'erasure-ordered', id, erasureId)) return
     await noteAct(ports, actor, 'erasure-ordered', { personId: id, erasureId })
     await ports.jobs.enqueue([eraseJob({ tenantId: actor.tenantId, personId: id, by: actor.id, erasureId })])
   })
@@ -50,7 +49,7 @@ const eraseJob = (of: Omit<JobPayload<'erase-person'>, 'v'>): JobOrder => ({
  * of them. Their id stays, since the chain is made of it. Each step can be taken twice; words of the audit come last, since they
  * still tell who it is. Who has begun something since the order is not erased: the admin is asked again.
  */
-export async function erasePerson(ports: Ports, order: ErasureOrder): Promise<void> {
+export async function erasePerson(ports: PrivacyPorts, order: ErasureOrder): Promise<void> {
   const { tenantId, personId, by, erasureId } = order
   if ((await said(ports, order, 'person-erased')) || (await said(ports, order, 'erasure-stopped'))) return
   const admin = { id: by, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
@@ -65,13 +64,13 @@ export async function erasePerson(ports: Ports, order: ErasureOrder): Promise<vo
   await end(ports, admin, order, 'person-erased', { ...forgotten, requests, entries })
 }
 
-const said = (ports: Ports, { tenantId, personId, erasureId }: ErasureOrder, action: ErasureAction) =>
-  noted(ports, tenantId, action, personId, erasureId)
+const said = (ports: PrivacyPorts, { tenantId, personId, erasureId }: ErasureOrder, action: ErasureAction) =>
+  isErasureNoted(ports, tenantId, action, personId, erasureId)
 type ErasureOrder = Omit<JobPayload<'erase-person'>, 'v'>
 type ErasureAction = 'erasure-begun' | 'erasure-stopped' | 'person-erased'
 
 /** What was begun is gone on with: half of it would help nobody. */
-async function isTooLate(ports: Ports, admin: Actor, order: ErasureOrder): Promise<boolean> {
+async function isTooLate(ports: PrivacyPorts, admin: Actor, order: ErasureOrder): Promise<boolean> {
   if (await said(ports, order, 'erasure-begun')) return false
   try {
     return (await readErasure(ports, admin, order.personId)).isBlocked
@@ -83,7 +82,7 @@ async function isTooLate(ports: Ports, admin: Actor, order: ErasureOrder): Promi
 
 /** What came of it is told to whoever ordered it. */
 async function end(
-  ports: Ports,
+  ports: PrivacyPorts,
   admin: Actor,
   { tenantId, personId, by, erasureId }: ErasureOrder,
   action: 'erasure-stopped' | 'person-erased',
@@ -96,8 +95,13 @@ async function end(
 }
 
 /** How much was forgotten is written down with it, so that whoever goes on after a crash can tell of it. */
-async function forget(ports: Ports, admin: Actor, person: KnownPerson, erasureId: string): Promise<ErasureCounts> {
-  const before = await noted(ports, admin.tenantId, 'erasure-begun', person.id, erasureId)
+async function forget(
+  ports: PrivacyPorts,
+  admin: Actor,
+  person: KnownPerson,
+  erasureId: string,
+): Promise<ErasureCounts> {
+  const before = await isErasureNoted(ports, admin.tenantId, 'erasure-begun', person.id, erasureId)
   return ports.work.transaction(async () => {
     const forgotten = { ...(await ports.personData.forget(admin.tenantId, person)), requests: 0, entries: 0 }
     if (before?.removed) return before.removed
@@ -110,7 +114,7 @@ async function forget(ports: Ports, admin: Actor, person: KnownPerson, erasureId
  * 1 where they stood in it. Changed once: what is as it should be is left alone; and so is what they have begun since it was
  * ordered, which needs who they are.
  */
-async function takeOut(ports: Ports, requestId: string, person: KnownPerson): Promise<0 | 1> {
+async function takeOut(ports: PrivacyPorts, requestId: string, person: KnownPerson): Promise<0 | 1> {
   return ports.work.transaction(async () => {
     const before = await ports.requests.lock(requestId)
     if (!before || isCountedOn(before, person.id)) return 0
@@ -123,7 +127,7 @@ async function takeOut(ports: Ports, requestId: string, person: KnownPerson): Pr
 }
 
 /** Ends what somebody has delegated and what is delegated to them, so that they can be erased. */
-export async function endDelegationsOf(ports: Ports, actor: Actor, personId: string): Promise<Erasure> {
+export async function endDelegationsOf(ports: PrivacyPorts, actor: Actor, personId: string): Promise<Erasure> {
   const { tenantId } = actor
   const erasure = await readErasure(ports, actor, personId)
   const at = ports.clock.now().toISOString()

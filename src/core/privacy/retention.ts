@@ -1,10 +1,10 @@
 import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import { isForMailbox, type Problem, type Request, referenceOf } from '../requests/request.ts'
 import { mailboxDetails } from '../resources/mailbox.ts'
 import { isTerminal } from '../shared/request-state.ts'
 import type { Settings } from '../shared/settings.ts'
 import { templateSnapshot } from '../templates/template.ts'
+import type { PrivacyPorts } from './ports.ts'
 
 /** Finds what has ended long ago and still has its details. */
 export interface RetentionStore {
@@ -28,7 +28,7 @@ const dayMilliseconds = 86_400_000
  * Removes the details of requests that ended before the organisation's retention, each in a transaction of its own. Returns how
  * many. One that cannot be reduced keeps no other from it; its error is thrown in the end.
  */
-export async function reduceOld(ports: Ports, settings: Settings, stopping: AbortSignal): Promise<number> {
+export async function reduceOld(ports: PrivacyPorts, settings: Settings, stopping: AbortSignal): Promise<number> {
   const { tenantId, retentionDays } = settings
   if (retentionDays === undefined) return 0
   const before = new Date(ports.clock.now().getTime() - retentionDays * dayMilliseconds)
@@ -50,7 +50,7 @@ export async function reduceOld(ports: Ports, settings: Settings, stopping: Abor
 }
 
 /** Two at once, or a second time: the first has done it. */
-async function reduceOne(ports: Ports, requestId: string): Promise<void> {
+async function reduceOne(ports: PrivacyPorts, requestId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const request = await ports.requests.lock(requestId)
     if (!request || request.reducedAt !== undefined || !isTerminal(request.status)) return
@@ -63,7 +63,12 @@ async function reduceOne(ports: Ports, requestId: string): Promise<void> {
  * Writes a change that is none of what the request asks for: its entry, and nothing else follows. When it was last updated stays, so
  * that nobody is told of it anew. To be called in the transaction that has locked it.
  */
-export async function writeAside(ports: Ports, before: Request, to: Request, action: AuditAction): Promise<void> {
+export async function writeAside(
+  ports: PrivacyPorts,
+  before: Request,
+  to: Request,
+  action: AuditAction,
+): Promise<void> {
   const after = { ...to, version: before.version + 1 }
   const { requestId, tenantId } = before
   const at = ports.clock.now().toISOString()

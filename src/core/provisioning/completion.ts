@@ -1,16 +1,16 @@
 import { system } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import { changeRequest, entry, followUpLook, lookTimes, tellRequester } from '../requests/change.ts'
 import { isForMailbox, type Request } from '../requests/request.ts'
 import { TenantError } from '../shared/errors.ts'
 import type { Settings } from '../shared/settings.ts'
+import type { ProvisioningPorts } from './ports.ts'
 
 /**
  * The requester is told once that the resource is ready, and only by these two: a verified provisioning webhook, or a
  * look that finds it (DESIGN §5). The job that makes the resource never tells.
  */
 export async function completeByWebhook(
-  ports: Ports,
+  ports: ProvisioningPorts,
   settings: Settings,
   requestId: string,
   url: string,
@@ -23,7 +23,7 @@ export async function completeByWebhook(
  * request's own state tells. Not there: orders the next look; after the fast ones the request is late.
  */
 export async function lookWhetherThere(
-  ports: Ports,
+  ports: ProvisioningPorts,
   settings: Settings,
   requestId: string,
   look: number,
@@ -53,7 +53,7 @@ export async function lookWhetherThere(
  * Who was told by a webhook did not wait for the directory. How long it takes is looked at all the same, for as long as the
  * listed looks go: admins see it.
  */
-async function seek(ports: Ports, settings: Settings, request: Request, look: number): Promise<void> {
+async function seek(ports: ProvisioningPorts, settings: Settings, request: Request, look: number): Promise<void> {
   const { requestId, followUp } = request
   const isOfWebhook = followUp.state === 'announced' && followUp.by === 'webhook'
   if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return
@@ -63,7 +63,7 @@ async function seek(ports: Ports, settings: Settings, request: Request, look: nu
 }
 
 /** Its group is there: how long that took since it was made. */
-async function noteSighting(ports: Ports, { requestId, tenantId, steps }: Request): Promise<void> {
+async function noteSighting(ports: ProvisioningPorts, { requestId, tenantId, steps }: Request): Promise<void> {
   const madeAt = steps.find(({ name }) => name === 'link-group')?.finishedAt
   if (!madeAt) return
   const seenAt = ports.clock.now()
@@ -73,7 +73,7 @@ async function noteSighting(ports: Ports, { requestId, tenantId, steps }: Reques
 
 /** A directory that refuses or does not answer has not found it this time; the looks go on, and the log is told. */
 async function ask(
-  ports: Ports,
+  ports: ProvisioningPorts,
   requestId: string,
 ): Promise<{ group?: ProvisionedGroup | undefined; refusal?: TenantError }> {
   try {
@@ -83,13 +83,13 @@ async function ask(
     throw error
   }
 }
-type ProvisionedGroup = NonNullable<Awaited<ReturnType<Ports['directory']['findProvisionedGroup']>>>
+type ProvisionedGroup = NonNullable<Awaited<ReturnType<ProvisioningPorts['directory']['findProvisionedGroup']>>>
 
 const mayStillBeFound = ({ status, followUp }: Request): boolean =>
   followUp.state !== 'announced' && (status === 'queued' || status === 'provisioning' || status === 'succeeded')
 
 async function announce(
-  ports: Ports,
+  ports: ProvisioningPorts,
   settings: Settings,
   requestId: string,
   by: 'webhook' | 'poll' | 'state',

@@ -1,8 +1,6 @@
 import { system } from '../audit/entry.ts'
-import { anotherAlias } from '../naming/free-name.ts'
-import type { Ports } from '../operations/ports.ts'
 import { type Change, changeRequest, entry, tellAdmins, tellRequester } from '../requests/change.ts'
-import { anotherName, refuseName } from '../requests/name-at-creation.ts'
+import { anotherAlias, anotherName, refuseName } from '../requests/name-at-creation.ts'
 import { PeopleUnavailable } from '../requests/people-check.ts'
 import {
   isTakenName,
@@ -16,7 +14,8 @@ import {
 import { ProvisioningError, TenantError } from '../shared/errors.ts'
 import { jobId } from '../shared/events.ts'
 import type { Settings } from '../shared/settings.ts'
-import { checkFault, type Done, resourceOf, takeStep, type Waiting } from './step.ts'
+import type { ProvisioningPorts } from './ports.ts'
+import { checkFault, type Done, takeStep, type Waiting, withResource } from './step.ts'
 
 export interface Run {
   /** True when the queue will not try again, so a failure is final. */
@@ -29,7 +28,12 @@ export interface Run {
  * before it creates, so this may be killed and run again at any point. A step that only has to wait puts the job off
  * instead of holding it. Throws what is worth another attempt; anything else ends in the state `failed`.
  */
-export async function provision(ports: Ports, settings: Settings, requestId: string, run: Run): Promise<void> {
+export async function provision(
+  ports: ProvisioningPorts,
+  settings: Settings,
+  requestId: string,
+  run: Run,
+): Promise<void> {
   let request = await begin(ports, settings, requestId)
   while (request?.status === 'provisioning') {
     const step = nextStep(request)
@@ -44,7 +48,7 @@ export async function provision(ports: Ports, settings: Settings, requestId: str
 }
 
 /** Moves a queued request to `provisioning`; one that is there already goes on where it was. */
-function begin(ports: Ports, settings: Settings, requestId: string): Promise<Request | undefined> {
+function begin(ports: ProvisioningPorts, settings: Settings, requestId: string): Promise<Request | undefined> {
   return changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'queued') return undefined
     const begun = { ...transition(request, 'provisioning', at), startedAt: request.startedAt ?? at }
@@ -59,7 +63,7 @@ function begin(ports: Ports, settings: Settings, requestId: string): Promise<Req
  * it done and writes nothing.
  */
 async function runStep(
-  ports: Ports,
+  ports: ProvisioningPorts,
   settings: Settings,
   request: Request,
   step: RequestStep,
@@ -110,7 +114,7 @@ const longestWaitSeconds = 15 * 60
  * that has it.
  */
 async function waits(
-  ports: Ports,
+  ports: ProvisioningPorts,
   settings: Settings,
   request: Request,
   name: RequestStep['name'],
@@ -126,7 +130,7 @@ async function waits(
   return undefined
 }
 
-async function putOff(ports: Ports, request: Request, seconds: number): Promise<void> {
+async function putOff(ports: ProvisioningPorts, request: Request, seconds: number): Promise<void> {
   const now = ports.clock.now()
   const waiting = request.steps.find(({ startedAt, status }) => status !== 'done' && startedAt !== undefined)
   if (waiting?.startedAt && now.getTime() - Date.parse(waiting.startedAt) > longestWaitSeconds * 1000) {
@@ -146,10 +150,10 @@ async function putOff(ports: Ports, request: Request, seconds: number): Promise<
   ])
 }
 
-function succeed(ports: Ports, settings: Settings, requestId: string): Promise<Request | undefined> {
+function succeed(ports: ProvisioningPorts, settings: Settings, requestId: string): Promise<Request | undefined> {
   return changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'provisioning') return undefined
-    const made = resourceOf(request)
+    const made = withResource(request)
     const next = { ...transition(made, 'succeeded', at), problem: null }
     const { resource } = made
     return { request: next, audit: [entry(next, system, 'succeeded', { ...(resource && { data: resource }) })] }
@@ -158,7 +162,7 @@ function succeed(ports: Ports, settings: Settings, requestId: string): Promise<R
 
 /** Notes why a step stopped. Worth another attempt: throws on, so the queue tries again. Otherwise the request fails. */
 async function stopped(
-  ports: Ports,
+  ports: ProvisioningPorts,
   settings: Settings,
   requestId: string,
   step: RequestStep | undefined,
@@ -176,7 +180,12 @@ async function stopped(
 }
 
 /** A name that turned out to be somebody else's comes with one that is free, if the tenant can be asked for one. */
-async function withSuggestion(ports: Ports, settings: Settings, requestId: string, problem: Problem): Promise<Problem> {
+async function withSuggestion(
+  ports: ProvisioningPorts,
+  settings: Settings,
+  requestId: string,
+  problem: Problem,
+): Promise<Problem> {
   const another = isTakenName(problem)
     ? { 'name-taken': anotherName, 'alias-taken': anotherAlias }[problem.code]
     : undefined
@@ -197,7 +206,7 @@ function failed(request: Request, problem: Problem, at: string): Change {
 }
 
 /** Ends a request whose job the queue has given up, so that it does not stay in the making with nobody at it. */
-export async function giveUp(ports: Ports, settings: Settings, requestId: string): Promise<void> {
+export async function giveUp(ports: ProvisioningPorts, settings: Settings, requestId: string): Promise<void> {
   await changeRequest(ports, settings, requestId, (request, at) => {
     if (request.status !== 'queued' && request.status !== 'provisioning') return undefined
     const begun = request.status === 'queued' ? transition(request, 'provisioning', at) : request

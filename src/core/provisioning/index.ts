@@ -1,6 +1,5 @@
 export * from './completion.ts'
 export * from './execution.ts'
-export * from './index.ts'
 export * from './ports.ts'
 export * from './step.ts'
 export * from './watchdog.ts'

@@ -1,4 +1,3 @@
-import type { Ports } from '../operations/ports.ts'
 import { customAttributesOf } from '../requests/mailbox-plan.ts'
 import { withPeopleOfToday } from '../requests/people-check.ts'
 import {
@@ -13,6 +12,7 @@ import type { Check } from '../resources/check.ts'
 import { mailboxStep } from '../resources/mailbox.ts'
 import { siteStep } from '../resources/site.ts'
 import type { MailboxStepInput, SiteStepInput, StepResult } from '../resources/tenant.ts'
+import type { ProvisioningPorts } from './ports.ts'
 
 /** A step that has ended: what it adds to the request, and what a ready check has found. */
 export interface Done {
@@ -32,7 +32,7 @@ export interface Waiting {
  * anything is done when somebody may not have what the step gives them.
  */
 export async function takeStep(
-  ports: Ports,
+  ports: ProvisioningPorts,
   stored: Request,
   name: RequestStep['name'],
   signal: AbortSignal,
@@ -88,7 +88,7 @@ function mailboxInput(request: RequestForMailbox, signal: AbortSignal): MailboxS
 }
 
 /** The request with its resource, once all steps are done. */
-export function resourceOf(request: Request): Request {
+export function withResource(request: Request): Request {
   const missing = () => new Error(`${request.requestId} has run all its steps without its resource`)
   if (isForMailbox(request)) {
     const { mailboxId } = request.progress

@@ -1,13 +1,13 @@
 import { openStage } from '../approvals/stage.ts'
 import { system } from '../audit/entry.ts'
 import { noteExpired } from '../decisions/delegation-ends.ts'
-import type { Ports } from '../operations/ports.ts'
 import { attentionOf, deadlines } from '../requests/attention.ts'
 import { type Change, changeRequest, entry, followUpLook } from '../requests/change.ts'
 import { withOpenStage } from '../requests/open-stage.ts'
 import type { Request } from '../requests/request.ts'
 import { type JobOrder, jobId } from '../shared/events.ts'
 import type { Settings } from '../shared/settings.ts'
+import type { ProvisioningPorts } from './ports.ts'
 
 /** What was made is looked for every hour once the listed looks are over, so until then nobody need look after it. */
 const lookedForSeconds = 3600
@@ -22,7 +22,7 @@ const mostOfARun = 100
  * again, and delegations that are over are recorded. Returns the requests that could not be seen to, which keep no other from it.
  */
 export async function watch(
-  ports: Ports,
+  ports: ProvisioningPorts,
   settings: Settings,
   underWay: readonly string[],
   lookedAfter: readonly string[],
@@ -54,7 +54,7 @@ export async function watch(
  * Orders a look after a stage that none is ordered for: it was given up, or lost, or the stage was begun or written by a version that
  * knows no times. Then it gets them now. One a day: a look that nobody can make is not given up every minute.
  */
-async function lookAfter(ports: Ports, settings: Settings, requestId: string): Promise<void> {
+async function lookAfter(ports: ProvisioningPorts, settings: Settings, requestId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const request = await changeRequest(ports, settings, requestId, (before, at) => {
       const timed = withOpenStage(before, settings, [], at)

@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { lastDecision } from '../approvals/approval.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { type BasedOn, type DraftBasis, endings } from './basis.ts'
+import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'
 
 /** What is asked for, whether it is a request already or still a plan. */
-export type Asked = Pick<Request, 'details' | 'reason' | 'typedName'>
+export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
 
 /** An earlier request of the same person, beside what is asked for now; undefined when there is no such request (any more). */
 export async function comparedWithBasis(
-  ports: Ports,
+  ports: RequestPorts,
   actor: Actor,
   basis: DraftBasis | undefined,
-  asked: Asked,
+  asked: Wish,
 ): Promise<BasedOn | undefined> {
   const earlier = basis && (await ports.requests.find(basis.requestId))
   if (!earlier || earlier.requester.id !== actor.id || earlier.tenantId !== actor.tenantId) return undefined
@@ -31,14 +31,14 @@ function quoteOf({ status, approvals, cancelledBy, cancelComment, requester }: R
 }
 
 /** Ids of the inputs in which two wishes differ, as the forms name them: `owners`, `metadata.costCentre`. */
-export function changedInputs(before: Asked, after: Asked): string[] {
+export function changedInputs(before: Wish, after: Wish): string[] {
   const [was, is] = [wishOf(before), wishOf(after)]
   const inputs = new Set([...was.keys(), ...is.keys()])
   return [...inputs].filter((input) => (was.get(input) ?? '') !== (is.get(input) ?? ''))
 }
 
 /** A wish by its inputs, so that what means the same is the same text, in whatever order it was given. */
-function wishOf({ details, reason, typedName }: Asked): Map<string, string> {
+function wishOf({ details, reason, typedName }: Wish): Map<string, string> {
   const wish = new Map<string, string>()
   // A name that the naming policy made of another one is compared as it was typed.
   const typed = { ...details, displayName: typedName ?? details.displayName, reason }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type ApprovalStage, openStage, waitingFor } from '../approvals/stage.ts'
 import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import { type JobOrder, jobId } from '../shared/events.ts'
 import { isTerminal } from '../shared/request-state.ts'
 import type { Person } from '../shared/resource.ts'
 import type { Settings } from '../shared/settings.ts'
 import { type Delivery, provisionedEvent, webhookOf } from './events.ts'
+import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'
 
 /** What a decision comes to: the request after it, what the timeline says of it, and the jobs that follow. */
@@ -36,7 +36,7 @@ export function entry(
  * in one transaction. `decide` may throw to refuse, or return nothing to leave everything as it is.
  */
 export async function changeRequest(
-  ports: Ports,
+  ports: RequestPorts,
   settings: Settings,
   requestId: string,
   decide: (request: Request, at: string) => Change | undefined,
@@ -54,7 +54,7 @@ export async function changeRequest(
 }
 
 /** Writes all that goes with a stored request; to be called in the transaction that stores it. */
-export async function record(ports: Ports, settings: Settings, change: Change, before?: Request): Promise<void> {
+export async function record(ports: RequestPorts, settings: Settings, change: Change, before?: Request): Promise<void> {
   const { request } = change
   await ports.audit.append(change.audit, { version: request.version, before, after: request })
   if (isTerminal(request.status)) await ports.reservations.release(request.requestId)
@@ -75,19 +75,19 @@ export async function record(ports: Ports, settings: Settings, change: Change, b
     ...(before === undefined
       ? []
       : // Approvers' cards show decisions and ends; the steps in between only the requester's does.
-        [refreshCards(request, isNewState || request.approvals !== before.approvals ? 'all' : 'status')]),
+        [refreshCardsOrder(request, isNewState || request.approvals !== before.approvals ? 'all' : 'status')]),
   ])
 }
 
 /** The order to bring a request's cards to its present version. */
-export const refreshCards = ({ requestId, version }: Request, cards: 'all' | 'status'): JobOrder => ({
+export const refreshCardsOrder = ({ requestId, version }: Request, cards: 'all' | 'status'): JobOrder => ({
   name: 'refresh-cards',
   payload: { v: 1, requestId, version, cards },
   id: jobId('refresh', requestId, version),
 })
 
 /** The template's webhook, and beside it the bot's own subscription: the bot listens like any other subscriber. */
-async function deliveriesOf(ports: Ports, settings: Settings, request: Request): Promise<Delivery[]> {
+async function deliveriesOf(ports: RequestPorts, settings: Settings, request: Request): Promise<Delivery[]> {
   const body = webhookOf(request)
   if (!body) return []
   const template = await ports.templates.find(request.tenantId, request.template.id)

@@ -1,7 +1,6 @@
-import type { Inquiry } from '../naming/names.ts'
 import { isMailboxKind, type ResourceKind } from '../shared/resource.ts'
 import { evaluateMailbox } from './mailbox-plan.ts'
-import type { Evaluation } from './plan.ts'
+import type { Evaluation, RequestInquiry } from './plan.ts'
 import { evaluateSite } from './site-plan.ts'
 
 /** The two resources that the API document creates, each by its own endpoint. */
@@ -14,5 +13,5 @@ const evaluations = { site: evaluateSite, mailbox: evaluateMailbox } as const sa
  * What a request would be, or what is wrong with it, without writing anything. `unavailable` is thrown when the directory
  * cannot be asked.
  */
-export const evaluate = (inquiry: Inquiry, resource: Resource, body: unknown): Promise<Evaluation> =>
+export const evaluate = (inquiry: RequestInquiry, resource: Resource, body: unknown): Promise<Evaluation> =>
   evaluations[resource](inquiry, body)

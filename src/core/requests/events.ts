@@ -6,7 +6,6 @@ import { eventTypes } from '../templates/template.ts'
 import { isForMailbox, type Request, referenceOf } from './request.ts'
 
 /** The body of a webhook (DESIGN §5): thin; whoever needs more reads the request by its id. */
-
 export const webhookBody = z.object({
   type: z.enum(eventTypes),
   timestamp: instant,
@@ -29,7 +28,6 @@ export const webhookBody = z.object({
 })
 export type WebhookBody = z.output<typeof webhookBody>
 /** What admins send to try a receiver: about no request, and of no subscription's `events`. */
-
 export const testEventType = 'webhook.test'
 /** The same envelope, so that what reads every message can read it. `templateId: null`: the bot's own subscription. */
 export const webhookTestBody = webhookBody.extend({
@@ -51,7 +49,6 @@ const eventOf = (state: RequestState): WebhookBody['type'] | undefined =>
 export const provisionedEvent = (request: Request): 'mailbox.provisioned' | 'site.provisioned' =>
   isForMailbox(request) ? 'mailbox.provisioned' : 'site.provisioned'
 /** The webhook that tells of a request's present state; undefined for states nobody is told of. */
-
 export function webhookOf(request: Request): WebhookBody | undefined {
   const { status, requestId, tenantId, kind, resource } = request
   const type = status === 'succeeded' ? provisionedEvent(request) : eventOf(status)
@@ -68,11 +65,10 @@ export function webhookOf(request: Request): WebhookBody | undefined {
   }
   return { type, timestamp: request.updatedAt, requestId, tenantId, data }
 }
-/** One attempt, as the delivery log shows it: `status` is the answer's, or why there was none. */
 
+/** One attempt, as the delivery log shows it: `status` is the answer's, or why there was none. */
 export const deliveryAttempt = z.object({ at: instant, status: z.string(), milliseconds: z.int().min(0) })
 /** One webhook on its way to one address. Its id is the `webhook-id` of every attempt, so a receiver can tell repeats. */
-
 export const delivery = z.object({
   deliveryId: z.uuid(),
   requestId: z.uuid(),
@@ -95,7 +91,6 @@ export const delivery = z.object({
 })
 export type Delivery = z.output<typeof delivery>
 /** Deliveries of a receiver, by how they stand. */
-
 export interface DeliveryCounts {
   readonly delivered: number
   readonly failed: number
@@ -113,6 +108,7 @@ export interface DeliveryQuery {
   /** Those that come after this one, in the order newest first. */
   readonly after?: { readonly createdAt: string; readonly deliveryId: string }
 }
+
 export interface DeliveryStore {
   insert(delivery: Delivery): Promise<void>
   find(deliveryId: string): Promise<Delivery | undefined>

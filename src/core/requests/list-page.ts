@@ -1,5 +1,5 @@
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
+import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'
 import type { RequestQuery } from './store.ts'
 
@@ -18,11 +18,11 @@ export interface ListPage {
 }
 
 /** A page of what this person asked for, admin or not. */
-export const pageOfOwn = (ports: Ports, actor: Actor, limit: number, at: PageAt): Promise<ListPage> =>
+export const pageOfOwn = (ports: RequestPorts, actor: Actor, limit: number, at: PageAt): Promise<ListPage> =>
   pageOf(ports, { tenantId: actor.tenantId, requesterId: actor.id }, limit, at)
 
 /** A page of what waits for this person's decision. */
-export const pageOfApprovals = (ports: Ports, actor: Actor, limit: number, at: PageAt): Promise<ListPage> =>
+export const pageOfApprovals = (ports: RequestPorts, actor: Actor, limit: number, at: PageAt): Promise<ListPage> =>
   pageOf(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval' }, limit, at)
 
 type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'status'>
@@ -31,7 +31,12 @@ type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'st
  * Pages are found by the number at their edge, so that what comes new meanwhile moves nobody's page. Only a page is read;
  * what is beside it is counted by an index.
  */
-async function pageOf(ports: Ports, listed: Listed, limit: number, { before, after }: PageAt): Promise<ListPage> {
+async function pageOf(
+  ports: RequestPorts,
+  listed: Listed,
+  limit: number,
+  { before, after }: PageAt,
+): Promise<ListPage> {
   const edge = after === undefined ? { ...(before !== undefined && { before }) } : { after, oldestFirst: true }
   const found = await ports.requests.list({ ...listed, ...edge, limit })
   const isFirst = before === undefined && after === undefined

@@ -1,10 +1,10 @@
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { asking } from '../shared/directory.ts'
 import { ProvisioningError, TenantError } from '../shared/errors.ts'
 import { createGate, type GateLimits } from '../shared/gate.ts'
 import { readsOf } from '../shared/lookup-cost.ts'
 import { originNow } from '../shared/origin.ts'
+import type { RequestPorts } from './ports.ts'
 
 /**
  * A check keeps the processor and the store busy for some tens of milliseconds, so few at a time leave room for everything else,
@@ -17,7 +17,7 @@ const limits: GateLimits = {
 }
 
 /** Checks of what a request would be, for previews and forms, which many may want at once. */
-export function createChecks({ limitsOfUse }: Pick<Ports, 'limitsOfUse'>) {
+export function createChecks({ limitsOfUse }: Pick<RequestPorts, 'limitsOfUse'>) {
   const gate = createGate('previews', limits)
   /** Runs a check in its caller's turn. Throws `unavailable` while too many wait. */
   const inTurn = <T>(check: () => Promise<T>): Promise<T> => asking(() => gate.pass(check, originNow().abandoned))

@@ -1,13 +1,6 @@
-import { freeName, mailAddressFree, mailboxNameFree, plain } from '../naming/free-name.ts'
-import {
-  blockedFaults,
-  faultsOfTyped,
-  heldFault,
-  type Inquiry,
-  namesFor,
-  reservedFault,
-  tooLong,
-} from '../naming/names.ts'
+import { freeName, mailAddressFree, mailboxNameFree, plain, unreservedName } from '../naming/free-name.ts'
+import type { Named } from '../naming/names.ts'
+import { blockedFaults, faultsOfTyped, heldFault, namesFor, reservedFault, tooLong } from '../naming/names.ts'
 import { type Address, addressBy, asksForAddress } from '../naming/naming.ts'
 import type { MailboxDetails } from '../resources/mailbox.ts'
 import type { MailDomains } from '../shared/directory.ts'
@@ -16,8 +9,7 @@ import { fault } from '../shared/validation.ts'
 import { kindWords, type TokenValues } from '../templates/name-pattern.ts'
 import { reservedIn } from '../templates/reserved-names.ts'
 import type { Template } from '../templates/template.ts'
-import { unreservedName } from './name-at-creation.ts'
-import type { Named } from './plan.ts'
+import type { RequestInquiry } from './plan.ts'
 
 /** What is found of a mailbox's addresses; without names where nobody has typed one. */
 export interface Addresses {
@@ -29,7 +21,7 @@ export interface Addresses {
 
 /** The primary and the additional address, and what keeps the mailbox from having them. */
 export async function addressesOf(
-  inquiry: Inquiry,
+  inquiry: RequestInquiry,
   template: Template,
   details: Partial<MailboxDetails>,
 ): Promise<Addresses> {
@@ -54,7 +46,7 @@ export async function addressesOf(
 
 /** The additional address: as it was typed or, where the template has a rule for it, as the rule makes it. */
 async function aliasOf(
-  inquiry: Inquiry,
+  inquiry: RequestInquiry,
   { kind, naming }: Template,
   { alias = '', name = '', displayName = '', domain }: Partial<MailboxDetails>,
   names: Named | undefined,

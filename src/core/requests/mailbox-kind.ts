@@ -1,10 +1,10 @@
-import type { Inquiry } from '../naming/names.ts'
 import { applicability, applies } from '../resources/mailbox.ts'
 import type { Fault } from '../shared/errors.ts'
 import { isMailboxKind, type MailboxKind } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
 import { unknownTemplate, usableOf, usableTemplate } from '../templates/catalogue.ts'
 import type { Template } from '../templates/template.ts'
+import type { RequestInquiry } from './plan.ts'
 
 /** Kinds in words, for sentences to clients. */
 const kindWords = {
@@ -48,7 +48,7 @@ const noTemplate = (detail: string): Chosen => ({ fault: fault('/templateId', 'r
  * The template that a body names; without one, the default template of the kind that its properties imply, if they imply
  * exactly one (DESIGN §5).
  */
-export async function chosenTemplate(inquiry: Inquiry, body: Record<string, unknown>): Promise<Chosen> {
+export async function chosenTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Chosen> {
   const { ports, actor, template: known } = inquiry
   if (known && isMailboxKind(known.kind)) return { template: known, kind: known.kind }
   const { templateId } = body
@@ -62,7 +62,7 @@ export async function chosenTemplate(inquiry: Inquiry, body: Record<string, unkn
   return { fault: fault('/templateId', 'wrong-resource', `${name} is a template for a site, not for a mailbox.`) }
 }
 
-async function impliedTemplate({ ports, actor }: Inquiry, body: Record<string, unknown>): Promise<Chosen> {
+async function impliedTemplate({ ports, actor }: RequestInquiry, body: Record<string, unknown>): Promise<Chosen> {
   const telling = given(body).filter((property) => applicability[property]?.length === 1)
   const kinds = [...new Set(telling.flatMap((property) => applicability[property] ?? []))]
   const [kind, ...more] = kinds

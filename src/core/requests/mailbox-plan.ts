@@ -1,9 +1,7 @@
 import { resolveApprovals } from '../approvals/approvers.ts'
 import { judgedBy, withMaximum } from '../approvals/condition-values.ts'
 import { mailboxNames } from '../naming/free-name.ts'
-import type { Glimpse, Inquiry } from '../naming/names.ts'
 import { asksForAddress, slug } from '../naming/naming.ts'
-import type { Ports } from '../operations/ports.ts'
 import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/mailbox.ts'
 import { countryCode } from '../shared/country.ts'
 import { asking } from '../shared/directory.ts'
@@ -18,13 +16,15 @@ import type { Template, TemplateSnapshot } from '../templates/template.ts'
 import { type Addresses, addressesOf } from './mailbox-addresses.ts'
 import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
 import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
-import { type Evaluation, type MailboxPlan, peopleNamed, refused } from './plan.ts'
+import type { RequestInquiry } from './plan.ts'
+import { type Evaluation, type Glimpse, type MailboxPlan, peopleNamed, refused } from './plan.ts'
+import type { RequestPorts } from './ports.ts'
 import { quotaFaults } from './quota.ts'
 import type { RequestForMailbox } from './request.ts'
 import { answeredPeople, externalOwners, mailboxLimits } from './template-rules.ts'
 
 /** Checks a mailbox request of the API document: its form, its kind, its template, its people and its names. Writes nothing. */
-export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
+export async function evaluateMailbox(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {
   if (!isRecord(body)) return refused(...wrongBody(body))
   const chosen = await chosenTemplate(inquiry, body)
   const filled = withProperties('fault' in chosen ? {} : chosen.template.properties, body)
@@ -50,7 +50,7 @@ export async function evaluateMailbox(inquiry: Inquiry, body: unknown): Promise<
 
 /** What the directory and the names in use say to a request that is right in itself. */
 async function planned(
-  inquiry: Inquiry,
+  inquiry: RequestInquiry,
   { template, kind }: Chosen,
   asked: { readonly details: Asked; readonly reason: string; readonly applied: readonly Applied[] },
   known: readonly Fault[],
@@ -112,7 +112,7 @@ interface Chosen {
 type Readable = Partial<MailboxDetails>
 
 /** What the directory and the names in use say to the details, beside what is known to be wrong. */
-async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
+async function looked(inquiry: RequestInquiry, { template, kind }: Chosen, details: Readable, known: readonly Fault[]) {
   // A number is taken only when all else is right; any other name can be looked at meanwhile.
   const takesNumber = inquiry.isSubmission && names(addressRule(template.naming, kind).pattern, 'counter')
   const limits = mailboxLimits(template, details)
@@ -133,7 +133,7 @@ async function looked(inquiry: Inquiry, { template, kind }: Chosen, details: Rea
 
 /** What else is wrong in a body that is wrong somewhere, so that people hear of all faults at once. */
 async function furtherRefused(
-  inquiry: Inquiry,
+  inquiry: RequestInquiry,
   chosen: Chosen,
   filled: { readonly body: Record<string, unknown>; readonly applied: readonly Applied[] },
   known: readonly Fault[],
@@ -165,7 +165,7 @@ const glimpseOf = (
 ): Glimpse => ({ details, applied, owners: ownersAmong(people, details), names, domain, aliasAddress })
 
 /** What a request keeps of its plan. */
-export function mailboxOf(plan: MailboxPlan, ports: Pick<Ports, 'tenant'>) {
+export function mailboxOf(plan: MailboxPlan, ports: Pick<RequestPorts, 'tenant'>) {
   const { kind, template, details, people, address, aliasAddress } = plan
   const customAttributes = customAttributesOf(template, details)
   const steps = ports.tenant.mailboxStepsOf({ kind, details, aliasAddress, customAttributes })
@@ -217,7 +217,7 @@ function valueFaults(kind: MailboxKind, { country, metadata = {} }: Readable): F
 }
 
 async function namedIn(
-  ports: Ports,
+  ports: RequestPorts,
   { permissions = {}, primaryOwner, secondaryOwner }: Readable,
   template: Pick<Template, 'limits'>,
 ) {
@@ -242,7 +242,7 @@ async function namedIn(
 }
 
 /** Exchange gives access only to whom it knows, so that is found out before anybody waits for an approval. */
-async function accessFaults({ directory }: Ports, people: readonly Person[]): Promise<Fault[]> {
+async function accessFaults({ directory }: RequestPorts, people: readonly Person[]): Promise<Fault[]> {
   const unknown = people.length > 0 ? await directory.unknownToExchange(people) : []
   return people
     .filter(({ id }) => unknown.includes(id))

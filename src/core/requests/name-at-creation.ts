@@ -1,11 +1,9 @@
 import { freeFrom, mailboxKeys, mailKey, siteKey } from '../naming/former-addresses.ts'
-import { type Asker, firstFree, mailboxNameFree, type StandingOf, siteNameFree } from '../naming/free-name.ts'
-import type { Inquiry } from '../naming/names.ts'
-import { type Address, type Around, alternatives, withWord } from '../naming/naming.ts'
-import type { Ports } from '../operations/ports.ts'
+import { type Asker, another, mailAddressFree, mailboxNameFree, plain, siteNameFree } from '../naming/free-name.ts'
 import { TenantError } from '../shared/errors.ts'
 import type { Settings } from '../shared/settings.ts'
 import { reservedIn } from '../templates/reserved-names.ts'
+import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Request, type RequestStep } from './request.ts'
 
 /**
@@ -13,7 +11,7 @@ import { isForMailbox, type Request, type RequestStep } from './request.ts'
  * rule, and a name that somebody held may have become free since. Throws a `TenantError`, which no other attempt changes.
  */
 export async function refuseName(
-  ports: Ports,
+  ports: RequestPorts,
   settings: Settings,
   request: Request,
   step: RequestStep['name'],
@@ -45,7 +43,7 @@ const namesOf = (request: Request): string[] =>
     ? [request.address, request.aliasAddress].filter((one) => one !== '').map(beforeAt)
     : [request.alias]
 
-async function addressesOf({ directory }: Ports, request: Request) {
+async function addressesOf({ directory }: RequestPorts, request: Request) {
   if (isForMailbox(request)) {
     const { address, aliasAddress } = request
     const own = {
@@ -60,38 +58,31 @@ async function addressesOf({ directory }: Ports, request: Request) {
   const keys = [siteKey(alias), mailKey(`${alias}@${(await directory.mailDomains()).default}`)]
   return [{ shown: alias, keys, name: { alias }, isFree: () => directory.isSiteAddressFree(alias) }]
 }
-export async function another(
-  around: Around,
-  name: string,
-  requestId: string,
-  standingOf: StandingOf,
-): Promise<string> {
-  const [, ...others] = alternatives(around, name, requestId)
-  return (await firstFree(others, standingOf)) ?? ''
-}
-/** A free name like a reserved one, with a word after it: `admin` → `admin-team`. `''` when there is none. */
 
-export async function unreservedName(
-  { requestId }: Pick<Inquiry, 'requestId'>,
-  { alias, around }: Pick<Address, 'alias' | 'around'>,
-  word: string,
-  standingOf: StandingOf,
-): Promise<string> {
-  const longer = withWord(around, alias, word)
-  return (await firstFree([...alternatives(around, longer, requestId)], standingOf)) ?? ''
-}
 /** Who asks for a name in place of one that a request cannot have. */
-export const askerOf = (ports: Ports, settings: Settings, { requester, requestId, tenantId }: Request): Asker => ({
+export const askerOf = (
+  ports: RequestPorts,
+  settings: Settings,
+  { requester, requestId, tenantId }: Request,
+): Asker => ({
   ...{ ports, settings, requestId },
   actor: { ...requester, tenantId, isAdmin: false },
 })
 /** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
-
-export function anotherName(ports: Ports, settings: Settings, request: Request): Promise<string> {
+export function anotherName(ports: RequestPorts, settings: Settings, request: Request): Promise<string> {
   const { template, requestId } = request
   const asker = askerOf(ports, settings, request)
   const around = request.around ?? { ...template.naming, separator: '-' }
   if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(asker, template.naming))
   const [name = '', domain = ''] = request.address.split('@')
   return another(around, name, requestId, mailboxNameFree(asker, domain, template.naming))
+}
+
+/** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
+export function anotherAlias(ports: RequestPorts, settings: Settings, request: Request): Promise<string> {
+  if (!isForMailbox(request)) return Promise.resolve('')
+  const [local = '', domain = ''] = request.aliasAddress.split('@')
+  const standingOf = mailAddressFree(askerOf(ports, settings, request), request.template.naming)
+  const found = another(plain, local, request.requestId, (name) => standingOf(`${name}@${domain}`))
+  return found.then((name) => name && `${name}@${domain}`)
 }

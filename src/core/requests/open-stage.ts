@@ -3,10 +3,10 @@ import { type ApprovalStage, openStage } from '../approvals/stage.ts'
 import { realigned } from '../approvals/stand-ins.ts'
 import { nextLook, opened, withStage } from '../approvals/times.ts'
 import { type AuditEntry, system } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { JobOrder } from '../shared/events.ts'
 import type { Settings } from '../shared/settings.ts'
 import { askApprovers, entry, stageLook } from './change.ts'
+import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'
 
 /** A request whose next stage's turn has come, if it has: with its times, and with those who decide for whoever is `away`. */
@@ -36,13 +36,17 @@ export function jobsOfOpenStage(request: Request): JobOrder[] {
 }
 
 /** Who of all that a request asks, now or later, is away. */
-export function awayOf(ports: Ports, { tenantId, approvals }: Pick<Request, 'tenantId' | 'approvals'>, at: string) {
+export function awayOf(
+  ports: RequestPorts,
+  { tenantId, approvals }: Pick<Request, 'tenantId' | 'approvals'>,
+  at: string,
+) {
   const people = approvals.filter(({ openedAt }) => openedAt === undefined).flatMap(({ approvers }) => approvers)
   const ids = [...new Set(people.map(({ id }) => id))]
   return ids.length === 0 ? Promise.resolve([]) : ports.delegations.reaching(tenantId, ids, at)
 }
-/** The line that tells who decides for whom. */
 
+/** The line that tells who decides for whom. */
 export function delegatedNow(request: Request, { stage, standIns = [] }: ApprovalStage): AuditEntry {
   const now = standIns.filter(({ why }) => why === 'delegated')
   const data = { stage, standIns: now.map(({ person, by, until }) => ({ person, insteadOf: by, until })) }

@@ -1,10 +1,10 @@
 import type { ApprovalStage } from '../approvals/stage.ts'
 import { realigned } from '../approvals/stand-ins.ts'
 import { type Foreseen, type Warning, warningsOf } from '../approvals/warning.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { awayOf } from './open-stage.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
+import type { RequestPorts } from './ports.ts'
 
 /** What people want to know of a request before they send it, beside what it will be. */
 export interface Outlook {
@@ -14,7 +14,7 @@ export interface Outlook {
 }
 
 /** Looks at who is away, and at what may surprise. */
-export async function lookAhead(ports: Ports, actor: Actor, foreseen: Foreseen): Promise<Outlook> {
+export async function lookAhead(ports: RequestPorts, actor: Actor, foreseen: Foreseen): Promise<Outlook> {
   const at = ports.clock.now().toISOString()
   const away = await awayOf(ports, { tenantId: actor.tenantId, approvals: [...foreseen.approvals] }, at)
   const approvals = foreseen.approvals.map((stage) => realigned(stage, away, actor.id, at))

@@ -1,10 +1,10 @@
-import type { Ports } from '../operations/ports.ts'
 import type { MailboxStep } from '../resources/mailbox.ts'
 import type { SiteStep } from '../resources/site.ts'
 import type { Account } from '../shared/directory.ts'
 import { type Fault, TenantError } from '../shared/errors.ts'
 import type { Person } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
+import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Problem, type Request, type RequestStep, referenceOf } from './request.ts'
 
 /** The problem of a request whose people may not have what it gives them. */
@@ -32,7 +32,7 @@ const reads = 'ready-check' satisfies SiteStep & MailboxStep
  * the directory, is blocked, cannot be read, or is a guest whom nobody approved as one. Throws `TenantError` when the directory does not answer.
  */
 export async function withPeopleOfToday<R extends Request>(
-  ports: Pick<Ports, 'directory'>,
+  ports: Pick<RequestPorts, 'directory'>,
   request: R,
   step: RequestStep['name'],
 ): Promise<R> {
@@ -116,7 +116,7 @@ function inWords(people: PeopleUnavailable['people'], request: Request): string 
 }
 
 /** Somebody who was named at a pointer of a body, and what they would get. */
-export interface Named {
+export interface NamedAccount {
   readonly account: Account
   readonly pointer: string
   readonly gets: 'ownership' | 'access'
@@ -126,8 +126,8 @@ export interface Named {
 export const accountsAt = (
   named: readonly { readonly id: string; readonly pointer: string }[],
   accounts: readonly Account[],
-  gets: Named['gets'],
-): Named[] =>
+  gets: NamedAccount['gets'],
+): NamedAccount[] =>
   named.flatMap(({ id, pointer }) => {
     const account = accounts.find((one) => one.id.toLowerCase() === id)
     return account ? [{ account, pointer, gets }] : []
@@ -138,7 +138,7 @@ export const guestsAmong = (accounts: readonly Account[]): string[] => [
 ]
 
 /** People who could never get what a body gives them: blocked accounts, and guests who would get access to a mailbox. */
-export const unavailableFaults = (named: readonly Named[]): Fault[] =>
+export const unavailableFaults = (named: readonly NamedAccount[]): Fault[] =>
   named.flatMap(({ account: { displayName, isBlocked, isGuest }, pointer, gets }) => {
     if (isBlocked)
       return [fault(pointer, 'person-blocked', `The account of ${displayName} is blocked. Choose somebody else.`)]

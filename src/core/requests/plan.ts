@@ -1,7 +1,6 @@
 import type { ApprovalStage, JudgedStage } from '../approvals/stage.ts'
-import type { Glimpse } from '../naming/names.ts'
+import type { Inquiry, Named } from '../naming/names.ts'
 import type { Around } from '../naming/naming.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { MailboxDetails } from '../resources/mailbox.ts'
 import type { SiteDetails } from '../resources/site.ts'
 import { unreadableSays } from '../shared/caller.ts'
@@ -9,9 +8,9 @@ import type { Account } from '../shared/directory.ts'
 import type { Fault } from '../shared/errors.ts'
 import { isMailboxKind, type MailboxKind, type Person, type SiteKind } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
-import type { TokenValues } from '../templates/name-pattern.ts'
 import type { Applied } from '../templates/property.ts'
 import type { Template } from '../templates/template.ts'
+import type { RequestPorts } from './ports.ts'
 
 interface Common {
   readonly template: Template
@@ -33,6 +32,7 @@ interface Common {
   /** What is kept for the request until it ends: its addresses, and the names that nothing else may take meanwhile. */
   readonly names: readonly { readonly name: string; readonly pointer: string }[]
 }
+
 /** What a request for a site would be. */
 export interface SitePlan extends Common {
   readonly kind: SiteKind
@@ -47,6 +47,7 @@ export interface SitePlan extends Common {
   /** Where the site will be, as far as anybody can know before it is made. */
   readonly url: string
 }
+
 /** What a request for a mailbox would be. */
 export interface MailboxPlan extends Common {
   readonly kind: MailboxKind
@@ -56,25 +57,22 @@ export interface MailboxPlan extends Common {
   readonly address: string
   readonly aliasAddress: string
 }
+
 /** All that follows from what was asked, before anything is written. */
 export type Plan = SitePlan | MailboxPlan
 export const isForMailboxPlan = (plan: Plan): plan is MailboxPlan => isMailboxKind(plan.kind)
 
-/** The names of a request by its template's policy, and what is wrong with them. */
-export interface Named {
-  readonly displayName: string
-  /** What was typed, where that is another one. */
-  readonly typedName?: string
-  /** Of a site its alias, of a mailbox what stands before the `@`. */
-  readonly name: string
-  /** The address that was wanted: another one where that is taken. */
-  readonly wanted: string
-  readonly passedOver: readonly string[]
-  readonly around: Around
-  readonly emptyTokens: readonly string[]
-  /** What the tokens stand for, the counter's number too. */
-  readonly values: TokenValues
-  readonly faults: readonly Fault[]
+/** What can be said of a request that is refused, as far as it could be read. */
+export interface Glimpse {
+  readonly details: Readonly<Record<string, unknown>>
+  readonly owners: readonly Person[]
+  /** What the template put into the request. */
+  readonly applied: readonly Applied[]
+  /** None where there is nothing to make them of. */
+  readonly names?: Named | undefined
+  /** Of a mailbox. */
+  readonly domain?: string
+  readonly aliasAddress?: string
 }
 
 export type Evaluation =
@@ -84,7 +82,7 @@ export const refused = (...faults: readonly Fault[]): Evaluation => ({ ok: false
 
 /** The people behind ids that a body names, each at its pointer; whom the directory does not know is a fault there. */
 export async function peopleNamed(
-  ports: Ports,
+  ports: RequestPorts,
   named: readonly { readonly id: string; readonly pointer: string; readonly as: string }[],
 ): Promise<{ people: Person[]; accounts: Account[]; faults: Fault[] }> {
   const found = await Promise.all(named.map(({ id }) => ports.directory.person(id)))
@@ -103,3 +101,6 @@ export async function peopleNamed(
   )
   return { people: [...byId.values()], accounts: found.filter((one) => one !== undefined), faults }
 }
+
+/** What the rules of a whole request need to know. */
+export type RequestInquiry = Inquiry<RequestPorts>

@@ -1,11 +1,11 @@
-import type { Inquiry } from '../naming/names.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import type { Fault } from '../shared/errors.ts'
 import { openStates } from '../shared/request-state.ts'
 import type { Settings } from '../shared/settings.ts'
 import { fault } from '../shared/validation.ts'
 import type { Template } from '../templates/template.ts'
+import type { RequestInquiry } from './plan.ts'
+import type { RequestPorts } from './ports.ts'
 
 /** Why nobody has more open requests than so many. */
 export const tooManyOpen = (limit: number): string =>
@@ -13,7 +13,7 @@ export const tooManyOpen = (limit: number): string =>
 
 /** That a person has as many open requests as they may. The limit is for people: an application has many to ask for. */
 export async function openFaults(
-  { requests }: Pick<Ports, 'requests'>,
+  { requests }: Pick<RequestPorts, 'requests'>,
   { openRequestsPerPerson: limit }: Pick<Settings, 'openRequestsPerPerson'>,
   { tenantId, id, clientId }: Actor,
 ): Promise<Fault[]> {
@@ -29,7 +29,7 @@ const counting = [...openStates, 'succeeded'] as const
  * application has many to ask for, so its own are not counted.
  */
 export async function quotaUse(
-  { ports, actor, but }: Pick<Inquiry, 'ports' | 'actor'> & { readonly but: readonly string[] },
+  { ports, actor, but }: Pick<RequestInquiry, 'ports' | 'actor'> & { readonly but: readonly string[] },
   { id, quota: { openPerPerson, resources } }: Pick<Template, 'id' | 'quota'>,
 ): Promise<{ own: number; all: number }> {
   const of = { tenantId: actor.tenantId, templateId: id, but }
@@ -47,7 +47,7 @@ export async function quotaUse(
  * made of it as there may be. A request that this one takes the place of does not count, and neither does this one.
  */
 export async function quotaFaults(
-  { ports, actor, requestId, replaces }: Pick<Inquiry, 'ports' | 'actor' | 'requestId' | 'replaces'>,
+  { ports, actor, requestId, replaces }: Pick<RequestInquiry, 'ports' | 'actor' | 'requestId' | 'replaces'>,
   template: Pick<Template, 'id' | 'name' | 'quota'>,
 ): Promise<Fault[]> {
   const { name, quota } = template

@@ -1,20 +1,20 @@
 import type { AuditEntry } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
-import { type Actor, may, notFound } from '../shared/access.ts'
+import { type Actor, notFound } from '../shared/access.ts'
 import { refuseFields } from '../shared/errors.ts'
 import { fault } from '../shared/validation.ts'
-import { authorize } from './access.ts'
+import { authorize, may } from './access.ts'
+import type { RequestPorts } from './ports.ts'
 import { refusedAction } from './refusals.ts'
 import { type Request, referencePattern } from './request.ts'
 import type { RequestQuery } from './store.ts'
 
 /** A request that the actor may see; `not-found` also when it exists and is somebody else's. */
-export async function read(ports: Ports, actor: Actor, requestId: string): Promise<Request> {
+export async function read(ports: RequestPorts, actor: Actor, requestId: string): Promise<Request> {
   return visible(actor, await ports.requests.find(requestId))
 }
 
 /** The same by what people call it: `REQ-1042`, in any case. */
-export async function readByReference(ports: Ports, actor: Actor, reference: string): Promise<Request> {
+export async function readByReference(ports: RequestPorts, actor: Actor, reference: string): Promise<Request> {
   const number = referencePattern.exec(reference.trim())?.[1]
   return visible(
     actor,
@@ -28,7 +28,7 @@ function visible(actor: Actor, request: Request | undefined): Request {
   return request
 }
 
-export async function timeline(ports: Ports, actor: Actor, requestId: string): Promise<AuditEntry[]> {
+export async function timeline(ports: RequestPorts, actor: Actor, requestId: string): Promise<AuditEntry[]> {
   await read(ports, actor, requestId)
   // Who tried and might not is for those who audit.
   return (await ports.audit.timeline(requestId)).filter(({ action }) => action !== refusedAction)
@@ -47,7 +47,7 @@ export interface Page {
 
 /** Own requests (an admin: everybody's), newest first. The cursor is opaque: it comes from the page before. */
 export async function list(
-  ports: Ports,
+  ports: RequestPorts,
   actor: Actor,
   { cursor, limit, waitingForMe = false, ...filter }: ListFilter,
 ): Promise<Page> {
@@ -64,15 +64,15 @@ export async function list(
 }
 
 /** Only what this person asked for, admin or not. */
-export const listOwn = (ports: Ports, actor: Actor, limit: number): Promise<Page> =>
+export const listOwn = (ports: RequestPorts, actor: Actor, limit: number): Promise<Page> =>
   page(ports, { tenantId: actor.tenantId, requesterId: actor.id, limit })
 
 /** What waits for this person's decision. */
-export async function listApprovals(ports: Ports, actor: Actor, limit: number): Promise<Page> {
+export async function listApprovals(ports: RequestPorts, actor: Actor, limit: number): Promise<Page> {
   return page(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval', limit })
 }
 
-async function page(ports: Ports, query: RequestQuery): Promise<Page> {
+async function page(ports: RequestPorts, query: RequestQuery): Promise<Page> {
   const found = await ports.requests.list({ ...query, limit: query.limit + 1 })
   const requests = found.slice(0, query.limit)
   const last = requests.at(-1)

@@ -1,8 +1,8 @@
 import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { type ErrorCode, ProvisioningError } from '../shared/errors.ts'
 import type { Person } from '../shared/resource.ts'
+import type { RequestPorts } from './ports.ts'
 
 /** What of an approval somebody can try who may not. */
 export type Deciding = 'approve' | 'reject' | 'reassign' | 'override'
@@ -21,8 +21,8 @@ const aboutWho: readonly ErrorCode[] = [
 const onceIn = 3_600_000
 
 /** Does something with a request; who may not do it is refused as ever, and that they tried is written down. */
-export async function noted<T>(
-  ports: Ports,
+export async function auditRefusals<T>(
+  ports: RequestPorts,
   actor: Actor,
   requestId: string,
   tried: Deciding,
@@ -40,7 +40,7 @@ export async function noted<T>(
 
 /** Writes down that somebody tried; nothing where there is no such request. Whoever is no person of ours is named by id. */
 export async function noteRefused(
-  ports: Ports,
+  ports: RequestPorts,
   who: Pick<Person, 'id'> & Partial<Person>,
   requestId: string,
   tried: Deciding,

@@ -4,9 +4,7 @@ import { resolveApprovals } from '../approvals/approvers.ts'
 import { judgedBy } from '../approvals/condition-values.ts'
 import { approvalStage } from '../approvals/stage.ts'
 import { type Foreseen, isFinal, warningCodes } from '../approvals/warning.ts'
-import type { Glimpse, Inquiry } from '../naming/names.ts'
-import { candidatesFor, type SimilarResources, similarAmong, similarResources } from '../naming/similar.ts'
-import type { Ports } from '../operations/ports.ts'
+import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/similar.ts'
 import { mailboxRequest } from '../resources/mailbox.ts'
 import type { Actor } from '../shared/access.ts'
 import { asking } from '../shared/directory.ts'
@@ -21,7 +19,9 @@ import type { Template } from '../templates/template.ts'
 import { evaluate, resourceOf } from './evaluate.ts'
 import { chosenTemplate, isRecord } from './mailbox-kind.ts'
 import { foreseenIn, lookAhead, type Outlook } from './outlook.ts'
-import { isForMailboxPlan, type Plan } from './plan.ts'
+import type { RequestInquiry } from './plan.ts'
+import { type Glimpse, isForMailboxPlan, type Plan } from './plan.ts'
+import type { RequestPorts } from './ports.ts'
 import { openFaults } from './quota.ts'
 
 const foreseenNames = z.strictObject({
@@ -81,7 +81,7 @@ export type Previewed = RequestPreview & { readonly outlook: Outlook }
  * they may use. `template`: looked at already.
  */
 export async function previewRequest(
-  ports: Ports,
+  ports: RequestPorts,
   settings: Settings,
   actor: Actor,
   body: unknown,
@@ -98,7 +98,7 @@ export async function previewRequest(
   const sought = { kind: used.kind, displayName: typeof displayName === 'string' ? displayName : '' }
   const [evaluation, candidates, open] = await Promise.all([
     evaluate(inquiry, resource, body),
-    actor.clientId === undefined ? candidatesFor(ports, sought) : [],
+    actor.clientId === undefined ? similarCandidates(ports, sought) : [],
     openFaults(ports, settings, actor),
   ])
   const faults = [...(evaluation.ok ? [] : evaluation.faults), ...open]
@@ -112,7 +112,7 @@ export async function previewRequest(
 }
 
 /** The template that a body names or, of a mailbox, implies. */
-export async function templateOf(inquiry: Inquiry, body: Record<string, unknown>): Promise<Template> {
+export async function templateOf(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Template> {
   const { templateId } = body
   if (typeof templateId === 'string' && templateId !== '')
     return (await usableTemplate(inquiry.ports, inquiry.actor, templateId)) ?? refuseFields([unknownTemplate()])
@@ -127,7 +127,7 @@ interface Seen {
   readonly names: Names | null
   readonly applied: readonly Applied[]
 }
-type Looking = Inquiry & { readonly template: Template }
+type Looking = RequestInquiry & { readonly template: Template }
 
 /** The names that a request would have whose plan is right. */
 export const namesOfPlan = (plan: Plan, requestId: string): Names =>

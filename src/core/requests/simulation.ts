@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { unreadableSays } from '../shared/caller.ts'
 import { asking } from '../shared/directory.ts'
@@ -10,6 +9,7 @@ import { type FaultCode, fault } from '../shared/validation.ts'
 import { unknownTemplate } from '../templates/catalogue.ts'
 import type { Template } from '../templates/template.ts'
 import { isRecord } from './mailbox-kind.ts'
+import type { RequestPorts } from './ports.ts'
 import { quotaUse } from './quota.ts'
 import { type Previewed, previewRequest, requestPreview } from './request-preview.ts'
 
@@ -42,7 +42,7 @@ export type SimulatedPreview = z.output<typeof simulatedPreview> & Previewed
  * in the answer, beside all that the template says.
  */
 export async function previewAs(
-  ports: Ports,
+  ports: RequestPorts,
   settings: Settings,
   admin: Actor,
   personId: string,
@@ -66,7 +66,7 @@ export async function previewAs(
 }
 
 /** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
-async function simulatedActor(ports: Ports, { tenantId }: Settings, personId: string): Promise<Actor> {
+async function simulatedActor(ports: RequestPorts, { tenantId }: Settings, personId: string): Promise<Actor> {
   const refuse = (code: FaultCode, detail: string) => refuseFields([fault('/as', code, detail)])
   const [found, isGuest] = await asking(() =>
     Promise.all([ports.directory.person(personId), ports.directory.isGuest(personId)]),
@@ -80,7 +80,7 @@ async function simulatedActor(ports: Ports, { tenantId }: Settings, personId: st
 }
 
 async function accessOf(
-  { directory }: Pick<Ports, 'directory'>,
+  { directory }: Pick<RequestPorts, 'directory'>,
   { active, audience }: Template,
   { id }: Person,
 ): Promise<TemplateAccess> {
@@ -94,7 +94,7 @@ async function accessOf(
     : { mayUse: false, because: 'outside', groups }
 }
 
-async function quotaOf(ports: Ports, settings: Settings, template: Template, actor: Actor): Promise<QuotaLeft> {
+async function quotaOf(ports: RequestPorts, settings: Settings, template: Template, actor: Actor): Promise<QuotaLeft> {
   const { openRequestsPerPerson: most } = settings
   const { openPerPerson, resources } = template.quota
   const [open, { own, all }] = await Promise.all([
@@ -129,7 +129,7 @@ const example = { displayName: 'Example', name: 'example' }
 
 /** What a template does for somebody: every stage of its approval, whatever would be asked for. */
 export async function simulate(
-  ports: Ports,
+  ports: RequestPorts,
   settings: Settings,
   admin: Actor,
   templateId: string,
@@ -155,7 +155,7 @@ export async function simulate(
 }
 
 /** The same with names for the groups that an admin knows by them. */
-async function named({ directory }: Ports, simulation: Omit<Simulation, 'groupNames'>): Promise<Simulation> {
+async function named({ directory }: RequestPorts, simulation: Omit<Simulation, 'groupNames'>): Promise<Simulation> {
   const shown = simulation.preview.simulated.access.groups.slice(0, mostNamed)
   const names = await asking(() => Promise.all(shown.map(async (id) => [id, await directory.groupName(id)] as const)))
   return { ...simulation, groupNames: Object.fromEntries(names.flatMap(([id, name]) => (name ? [[id, name]] : []))) }

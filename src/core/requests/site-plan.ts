@@ -1,7 +1,7 @@
 import { resolveApprovals } from '../approvals/approvers.ts'
 import { judgedBy } from '../approvals/condition-values.ts'
 import { siteNameFree } from '../naming/free-name.ts'
-import { type Inquiry, namesFor } from '../naming/names.ts'
+import { type Named, namesFor } from '../naming/names.ts'
 import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from '../resources/site.ts'
 import { asking } from '../shared/directory.ts'
 import type { Fault } from '../shared/errors.ts'
@@ -13,13 +13,14 @@ import { type Applied, withProperties } from '../templates/property.ts'
 import type { Template } from '../templates/template.ts'
 import { isRecord } from './mailbox-kind.ts'
 import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
-import { type Evaluation, type Named, peopleNamed, refused, type SitePlan } from './plan.ts'
+import type { RequestInquiry } from './plan.ts'
+import { type Evaluation, peopleNamed, refused, type SitePlan } from './plan.ts'
 import { quotaFaults } from './quota.ts'
 import type { RequestForSite } from './request.ts'
 import { answeredPeople, externalOwners, labelFaults, tooFewOwners, tooManyOwners } from './template-rules.ts'
 
 /** Checks a site request of the API document against its template, the directory and the names in use. Writes nothing. */
-export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Evaluation> {
+export async function evaluateSite(inquiry: RequestInquiry, body: unknown): Promise<Evaluation> {
   const chosen = await chosenTemplate(inquiry, body)
   // What a mailbox's template puts into requests belongs into no site's.
   const rules = chosen && !isMailboxKind(chosen.kind) ? chosen.properties : {}
@@ -55,7 +56,7 @@ export async function evaluateSite(inquiry: Inquiry, body: unknown): Promise<Eva
 
 /** What the directory and the names in use say to a request that is right in itself. */
 async function planned(
-  inquiry: Inquiry,
+  inquiry: RequestInquiry,
   template: Template & { kind: SiteKind },
   typed: SiteDetails,
   known: readonly Fault[],
@@ -92,7 +93,7 @@ async function planned(
 
 /** What the directory and the names in use say to what could be read, beside what is known to be wrong. */
 async function looked(
-  inquiry: Inquiry,
+  inquiry: RequestInquiry,
   template: Template,
   { displayName, alias, owners: given, metadata = {}, ...rest }: Partial<SiteDetails>,
   known: readonly Fault[],
@@ -145,7 +146,10 @@ export function siteOf(plan: SitePlan, requesterId: string) {
   } satisfies Partial<RequestForSite>
 }
 
-async function chosenTemplate({ ports, actor, template }: Inquiry, body: unknown): Promise<Template | undefined> {
+async function chosenTemplate(
+  { ports, actor, template }: RequestInquiry,
+  body: unknown,
+): Promise<Template | undefined> {
   if (template) return template
   const id = isRecord(body) ? body['templateId'] : undefined
   return typeof id === 'string' && id !== '' ? usableTemplate(ports, actor, id) : undefined
@@ -161,7 +165,7 @@ function furtherFaults(template: Template | undefined, body: unknown, today: str
   ]
 }
 
-async function ownersOf({ ports, actor }: Inquiry, ids: readonly string[], given: readonly string[]) {
+async function ownersOf({ ports, actor }: RequestInquiry, ids: readonly string[], given: readonly string[]) {
   const { id, displayName, userPrincipalName } = actor
   const named = ids.map((owner) => ({ id: owner, pointer: `/owners/${given.indexOf(owner)}`, as: 'Owner' }))
   const { people, accounts, faults } = await peopleNamed(ports, named)

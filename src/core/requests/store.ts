@@ -4,7 +4,6 @@ import type { ResourceKind } from '../shared/resource.ts'
 import type { Request } from './request.ts'
 
 /** What the core needs of the store, one interface for each aggregate. */
-
 export interface RequestQuery {
   readonly tenantId: string
   readonly requesterId?: string
@@ -23,8 +22,8 @@ export interface RequestQuery {
   readonly before?: number
   readonly after?: number
 }
-/** Before which moments a request must have come into its state to be past the deadline of it. */
 
+/** Before which moments a request must have come into its state to be past the deadline of it. */
 export interface OverdueQuery {
   readonly tenantId: string
   readonly queuedBefore: Date

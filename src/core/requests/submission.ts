@@ -1,4 +1,3 @@
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from '../shared/access.ts'
 import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
 import type { Settings } from '../shared/settings.ts'
@@ -7,14 +6,15 @@ import { snapshot } from '../templates/template.ts'
 import { authorize } from './access.ts'
 import { comparedWithBasis } from './based-on.ts'
 import type { BasedOn, DraftBasis } from './basis.ts'
-import { changeRequest, entry, jobsOfQueued, record, refreshCards } from './change.ts'
+import { changeRequest, entry, jobsOfQueued, record, refreshCardsOrder } from './change.ts'
+import type { SentCard } from './chats.ts'
 import { evaluate, type Resource } from './evaluate.ts'
 import { mailboxOf } from './mailbox-plan.ts'
 import { awayOf, jobsOfOpenStage, toldOfOpenStage, withOpenStage } from './open-stage.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
+import type { RequestPorts } from './ports.ts'
 import { quotaFaults, tooManyOpen } from './quota.ts'
 import { type Request, transition } from './request.ts'
-import type { SentCard } from './sent-cards.ts'
 import { siteOf } from './site-plan.ts'
 
 export interface Submission {
@@ -43,7 +43,12 @@ const triesForAName = 3
  * Accepts a request: checks everything, keeps its name and stores it with its audit entry and its jobs in one
  * transaction. Throws `validation-failed` naming the fields, `name-taken`, `too-many-open-requests` or `unavailable`.
  */
-export async function submit(ports: Ports, settings: Settings, actor: Actor, submission: Submission): Promise<Request> {
+export async function submit(
+  ports: RequestPorts,
+  settings: Settings,
+  actor: Actor,
+  submission: Submission,
+): Promise<Request> {
   authorize(actor, 'request.create')
   const known = await ports.requests.find(submission.requestId)
   if (known) return own(known, actor)
@@ -84,7 +89,7 @@ class AlreadySubmitted extends Error {}
 
 /** Stores the request of a plan. Throws {@link NameLost} or {@link AlreadySubmitted}, so that nothing is kept. */
 async function store(
-  ports: Ports,
+  ports: RequestPorts,
   settings: Settings,
   actor: Actor,
   submission: Submission,
@@ -107,7 +112,7 @@ async function store(
   if (statusCard) {
     await ports.sentCards.put({ requestId, personId: actor.id, key: 'status', state: 'sent', ...statusCard })
     // The answer to the click brings the card up to date, unless it is lost.
-    jobs.push(refreshCards(request, 'status'))
+    jobs.push(refreshCardsOrder(request, 'status'))
   }
   const audit = [entry(request, actor, request.status, toldOf(request, submission)), ...toldOfOpenStage(request)]
   await record(ports, settings, { request, audit, jobs })
@@ -138,7 +143,7 @@ function toldOf({ basedOn, approvals, policy }: Request, { batch }: Submission):
 }
 
 /** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
-async function endReplaced(ports: Ports, settings: Settings, actor: Actor, replaced: string, by: string) {
+async function endReplaced(ports: RequestPorts, settings: Settings, actor: Actor, replaced: string, by: string) {
   await changeRequest(ports, settings, replaced, (request, at) => {
     if (request.status !== 'failed' || request.requester.id !== actor.id) return undefined
     const { id, displayName, userPrincipalName } = actor
@@ -186,14 +191,14 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
 const reasonFor = (plan: Plan, { reason = '' }: Submission): string => plan.reason || reason
 
 /** Counts the new one too. The limit is for people: an application has many to ask for. */
-async function refuseTooMany(ports: Ports, settings: Settings, actor: Actor): Promise<void> {
+async function refuseTooMany(ports: RequestPorts, settings: Settings, actor: Actor): Promise<void> {
   const limit = settings.openRequestsPerPerson
   if (limit === 0 || actor.clientId !== undefined) return
   if ((await ports.requests.countOpen(actor.tenantId, actor.id)) <= limit) return
   throw new ProvisioningError('too-many-open-requests', tooManyOpen(limit))
 }
 
-async function existing(ports: Ports, actor: Actor, requestId: string): Promise<Request> {
+async function existing(ports: RequestPorts, actor: Actor, requestId: string): Promise<Request> {
   const request = await ports.requests.find(requestId)
   if (!request) throw new Error(`request ${requestId} was neither inserted nor found`)
   return own(request, actor)

@@ -1,10 +1,10 @@
-import type { Ports } from '../operations/ports.ts'
 import type { AccessLevel } from '../resources/mailbox.ts'
 import type { Fault } from '../shared/errors.ts'
 import type { Metadata, Person } from '../shared/resource.ts'
 import { fault, pointerOf } from '../shared/validation.ts'
 import type { Template } from '../templates/template.ts'
 import { peopleNamed } from './plan.ts'
+import type { RequestPorts } from './ports.ts'
 
 /** A label that the template does not offer. */
 export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, labelId = ''): Fault[] {
@@ -18,7 +18,7 @@ export function labelFaults({ labels: { allowed } }: Pick<Template, 'labels'>, l
 
 /** Answers that name a person whom the directory does not know. */
 export async function answeredPeople(
-  ports: Ports,
+  ports: RequestPorts,
   { fields }: Pick<Template, 'fields'>,
   metadata: Metadata,
 ): Promise<{ people: Person[]; faults: Fault[] }> {
@@ -46,7 +46,7 @@ export function tooManyOwners({ limits: { ownersMaximum } }: Pick<Template, 'lim
 
 /** Owners from outside, where the template wants none. */
 export async function externalOwners(
-  { directory }: Pick<Ports, 'directory'>,
+  { directory }: Pick<RequestPorts, 'directory'>,
   { limits }: Pick<Template, 'limits'>,
   owners: readonly { readonly person: Person; readonly pointer: string }[],
 ): Promise<Fault[]> {

@@ -1,5 +1,5 @@
 export * from './check.ts'
-export * from './index.ts'
 export * from './mailbox.ts'
+export * from './ports.ts'
 export * from './site.ts'
 export * from './tenant.ts'

@@ -4,7 +4,6 @@ import type { AccessLevel, MailboxDetails, MailboxProgress, MailboxStep } from '
 import type { SiteProgress, SiteStep } from './site.ts'
 
 /** What a step knows: facts of the request and what earlier steps made. */
-
 export interface SiteStepInput {
   readonly requestId: string
   readonly kind: SiteKind
@@ -17,6 +16,7 @@ export interface SiteStepInput {
   readonly progress: SiteProgress
   readonly signal: AbortSignal
 }
+
 /** The same of a mailbox. */
 export interface MailboxStepInput {
   readonly requestId: string
@@ -35,12 +35,12 @@ export interface MailboxStepInput {
   readonly progress: MailboxProgress
   readonly signal: AbortSignal
 }
+
 /**
  * Done, with what it made, and what a ready check has found; or not yet, when to look again (seconds; 0 = at once), and
  * what has to be kept until then. A ready check that found something wrong is done too: what follows from it is the core's
  * matter.
  */
-
 export type StepResult<Progress = SiteProgress> =
   | { readonly done: true; readonly made: Partial<Progress>; readonly checks?: readonly Check[] }
   | { readonly done: false; readonly retryAfterSeconds: number; readonly made?: Partial<Progress> }
@@ -48,7 +48,6 @@ export type StepResult<Progress = SiteProgress> =
  * The tenant that resources are made in. Each step looks before it creates, so it is safe to run twice.
  * Throws `TenantError`, which knows whether trying again makes sense.
  */
-
 export interface Tenant {
   readonly siteSteps: {
     readonly [S in SiteStep]: (input: SiteStepInput) => Promise<StepResult>
@@ -70,8 +69,8 @@ export interface Tenant {
   /** Asks each service of Microsoft 365 something small. */
   health(): Promise<ServiceHealth[]>
 }
-/** Whether a part of the world answers: in how many milliseconds, or why not, in words for admins. */
 
+/** Whether a part of the world answers: in how many milliseconds, or why not, in words for admins. */
 export interface ServiceHealth {
   readonly name: 'graph' | 'sharePoint' | 'exchange'
   readonly milliseconds: number

@@ -1,9 +1,9 @@
-import type { Ports } from '../operations/ports.ts'
 import type { Actor } from './access.ts'
 import type { UnreadProperty } from './directory.ts'
 import { asking } from './directory.ts'
 import { ProvisioningError, TenantError } from './errors.ts'
 import { checkingIdentity } from './origin.ts'
+import type { SharedPorts } from './ports.ts'
 import type { Settings } from './settings.ts'
 
 /** Who a call, or work that was ordered by one, says it is from. */
@@ -17,7 +17,7 @@ export interface CallerIdentity {
  * Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. Throws `forbidden` for
  * whoever is let into nothing.
  */
-export async function actorFor(ports: Ports, settings: Settings, identity: CallerIdentity): Promise<Actor> {
+export async function actorFor(ports: SharedPorts, settings: Settings, identity: CallerIdentity): Promise<Actor> {
   const { tenantId, id, clientId } = identity
   if (tenantId !== settings.tenantId) throw new ProvisioningError('forbidden', 'You belong to another organisation.')
   // An application is no person of the directory, and is an admin of nothing whatever the settings name.
@@ -41,7 +41,7 @@ export async function actorFor(ports: Ports, settings: Settings, identity: Calle
   return { id: personId, displayName, userPrincipalName, tenantId: settings.tenantId, isAdmin }
 }
 
-async function isAdminNow(ports: Ports, settings: Settings, personId: string): Promise<boolean> {
+async function isAdminNow(ports: SharedPorts, settings: Settings, personId: string): Promise<boolean> {
   if (settings.admins.includes(personId)) return true
   const groups = await ports.directory.groupsOf(personId)
   return settings.admins.some((id) => groups.has(id))

@@ -8,6 +8,7 @@ export interface SimilarQuery {
   readonly beginnings: readonly string[]
   readonly signal: AbortSignal
 }
+
 /** Something that the tenant has, by its name. */
 export interface Candidate {
   /** What has this id: a Microsoft 365 group, an account, or a site that no group was found for. */
@@ -87,19 +88,18 @@ export interface Directory {
   /** Those of them whose names this person may read, which are of the kind that is asked for. */
   visibleTo(person: Person, candidates: readonly Candidate[], query: SimilarQuery): Promise<readonly Candidate[]>
 }
-/** What of an account the directory did not tell, by the names of Microsoft Graph. */
 
+/** What of an account the directory did not tell, by the names of Microsoft Graph. */
 export type UnreadProperty = 'accountEnabled' | 'userType'
 /** A person as the directory knows them now. */
-
 export interface Account extends Person {
   readonly isBlocked?: true
   readonly isGuest?: true
   /** What was not readable; absent when everything was. Nobody gets a right from what was not read. */
   readonly unread?: readonly UnreadProperty[]
 }
-/** A directory that does not answer is "try again", not a defect. */
 
+/** A directory that does not answer is "try again", not a defect. */
 export async function asking<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question()
@@ -109,16 +109,17 @@ export async function asking<T>(question: () => Promise<T>): Promise<T> {
     throw new ProvisioningError('unavailable', isBusy(error) ? error.message : detail, { cause: error })
   }
 }
+
 /**
  * Addresses that belonged to a person who has left, or to a former resource, are kept from others for `formerAddressDays` after the
  * last day on which anybody saw them in use. Once a day all addresses of the directory are noted, as keyed digests; requests
  * know what they created.
  */
 /** An address with what holds it in the tenant: the object id of a person, mailbox or group, or a site's id. */
-
 export interface HeldAddress {
   readonly key: string
   readonly holder: string
 }
+
 /** All addresses of the tenant, some at a time: of people, mailboxes and groups, and of sites where they may be listed. */
 export type AddressesInUse = () => AsyncIterable<readonly HeldAddress[]>

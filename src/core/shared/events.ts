@@ -78,3 +78,10 @@ export function jobId(...about: readonly (string | number)[]): string {
   const variant = ((Number.parseInt(hash.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
+
+/** The order of one such card; asked for twice it is one. */
+export const tellOrder = (tenantId: string, personId: string, notice: NoticeKey): JobOrder => ({
+  name: 'tell',
+  payload: { v: 1, tenantId, personId, notice },
+  id: jobId('tell', tenantId, personId, notice),
+})

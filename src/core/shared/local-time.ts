@@ -1,7 +1,6 @@
 import { z } from 'zod'
 
 /** Clocks and calendars of places. A day is written `2026-11-30`; days so written sort as they follow each other. */
-
 const language = 'en'
 const milliseconds = { hour: 3_600_000, day: 86_400_000 }
 

@@ -1,4 +1,6 @@
+import type { Directory } from './directory.ts'
 import type { JobName, JobOrder } from './events.ts'
+import type { Telemetry } from './telemetry.ts'
 
 /** What the core needs of the world. `app.ts` fills these with rooms; tests fill them with fakes that are loud. */
 
@@ -32,4 +34,14 @@ export interface Jobs {
   enqueue(orders: readonly JobOrder[]): Promise<void>
   /** When the next job of this name is due, of each of these requests that has one which is not at work. */
   dueAt(name: JobName, requestIds: readonly string[]): Promise<ReadonlyMap<string, Date>>
+}
+
+/** The ports that this room and the rooms above it need. */
+export interface SharedPorts {
+  readonly clock: Clock
+  readonly work: UnitOfWork
+  readonly jobs: Jobs
+  readonly limitsOfUse: LimitsOfUse
+  readonly directory: Directory
+  readonly telemetry?: Telemetry
 }

@@ -13,7 +13,6 @@ export const requestStates = [
 export const requestState = z.enum(requestStates)
 export type RequestState = z.output<typeof requestState>
 /** The only legal moves (DESIGN §4). An empty list is a terminal state. */
-
 export const transitions = {
   pendingApproval: ['queued', 'rejected', 'expired', 'cancelled'],
   queued: ['provisioning', 'cancelled'],

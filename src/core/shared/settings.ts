@@ -1,5 +1,4 @@
 /** What an organisation decides about the service as a whole. Times in seconds. */
-
 export interface Settings {
   readonly tenantId: string
   /** Entra object ids of people and groups. Read at use, so a removed admin is none at once. */
@@ -24,8 +23,8 @@ export interface Settings {
   /** After how many days a request that has ended is reduced to what the audit needs; absent: never. */
   readonly retentionDays?: number
 }
-/** When something is done for want of a decision, counted from the moment that a stage's turn came; 0 = never. */
 
+/** When something is done for want of a decision, counted from the moment that a stage's turn came; 0 = never. */
 export interface ApprovalTimes {
   /** From then on somebody without a chat is taken for unreachable. */
   readonly reachMinutes: number

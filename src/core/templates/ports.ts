@@ -1,3 +1,4 @@
+import type { AuditPorts } from '../audit/ports.ts'
 import type { Template } from './template.ts'
 import type { TemplateChange, TemplateVersion } from './version.ts'
 
@@ -13,4 +14,9 @@ export interface TemplateStore {
   versions(tenantId: string, id: string, limit: number): Promise<TemplateVersion[]>
   /** Forgets the secrets of webhooks that sign no more at this time. */
   forgetOld(at: Date): Promise<void>
+}
+
+/** The ports that this room and the rooms above it need. */
+export interface TemplatePorts extends AuditPorts {
+  readonly templates: TemplateStore
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { AuditAction } from '../audit/entry.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import { type Delivery, type DeliveryQuery, delivery, deliveryAttempt } from '../requests/events.ts'
 import type { Actor } from '../shared/access.ts'
@@ -10,6 +9,7 @@ import { instant } from '../shared/resource.ts'
 import { fault } from '../shared/validation.ts'
 import { eventTypes } from '../templates/template.ts'
 import { endpointOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
+import type { WebhookPorts } from './ports.ts'
 
 /** A delivery as admins see it. `templateId: null` is the bot's own subscription. */
 export const deliveryView = z.strictObject({
@@ -67,7 +67,7 @@ export type DeliveryFilter = Omit<DeliveryQuery, 'tenantId' | 'after'> & { reado
 
 /** The log of deliveries for admins, newest first. The cursor is opaque: it comes from the page before. */
 export async function listDeliveries(
-  ports: Ports,
+  ports: WebhookPorts,
   actor: Actor,
   { cursor, limit, ...filter }: DeliveryFilter,
 ): Promise<{ deliveries: readonly Delivery[]; nextCursor?: string }> {
@@ -79,7 +79,7 @@ export async function listDeliveries(
   return found.length > limit && last ? { deliveries, nextCursor: encodeCursor(last) } : { deliveries }
 }
 
-export async function readDelivery(ports: Ports, actor: Actor, deliveryId: string): Promise<KnownDelivery> {
+export async function readDelivery(ports: WebhookPorts, actor: Actor, deliveryId: string): Promise<KnownDelivery> {
   authorize(actor, 'delivery.read')
   return known(ports, ours(actor, await ports.deliveries.find(deliveryId)))
 }
@@ -89,7 +89,7 @@ export async function readDelivery(ports: Ports, actor: Actor, deliveryId: strin
  * the same message, so it keeps its `webhook-id` (Standard Webhooks 1.0.0: the id stays when a message is resent) and a
  * receiver that has it can tell. Refuses one that is still on its way, or whose receiver takes nothing.
  */
-export async function replayDelivery(ports: Ports, actor: Actor, deliveryId: string): Promise<KnownDelivery> {
+export async function replayDelivery(ports: WebhookPorts, actor: Actor, deliveryId: string): Promise<KnownDelivery> {
   authorize(actor, 'delivery.replay')
   return ports.work.transaction(async () => {
     const found = ours(actor, await ports.deliveries.lock(deliveryId))
@@ -121,12 +121,15 @@ export async function replayDelivery(ports: Ports, actor: Actor, deliveryId: str
 }
 
 /** Where it would go now: the bot's own goes where it went. Undefined: nowhere. */
-async function targetOf({ templates }: Ports, { subscriber, tenantId, url }: Delivery): Promise<string | undefined> {
+async function targetOf(
+  { templates }: WebhookPorts,
+  { subscriber, tenantId, url }: Delivery,
+): Promise<string | undefined> {
   if (subscriber === 'bot') return url
   return (await templates.find(tenantId, subscriber.templateId))?.webhook?.url
 }
 
-async function known(ports: Ports, one: Delivery): Promise<KnownDelivery> {
+async function known(ports: WebhookPorts, one: Delivery): Promise<KnownDelivery> {
   const url = await targetOf(ports, one)
   return { delivery: one, url, receiver: await ports.endpoints.find(endpointOf(one, url ?? one.url).endpointId) }
 }

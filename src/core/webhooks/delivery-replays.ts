@@ -1,10 +1,10 @@
 import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import type { Actor } from '../shared/access.ts'
 import { type ErrorCode, ProvisioningError } from '../shared/errors.ts'
 import type { Settings } from '../shared/settings.ts'
 import { replayDelivery } from './delivery-log.ts'
+import type { WebhookPorts } from './ports.ts'
 import { aboutReceiver, knownReceiver, type ReceiverId, templateIdOf } from './receivers.ts'
 
 /** So many are sent again by one click: each is a transaction of its own, and somebody waits for the answer. */
@@ -14,7 +14,7 @@ export const mostFailedCounted = 200
 
 /** How many deliveries of a receiver have failed for good, up to {@link mostFailedCounted}. Throws `not-found`. */
 export async function countFailed(
-  ports: Ports,
+  ports: WebhookPorts,
   settings: Settings,
   actor: Actor,
   subscriber: ReceiverId,
@@ -30,7 +30,7 @@ export async function countFailed(
  * Refuses a receiver that is switched off, by `illegal-transition`. Throws `not-found`.
  */
 export async function replayFailed(
-  ports: Ports,
+  ports: WebhookPorts,
   settings: Settings,
   actor: Actor,
   subscriber: ReceiverId,
@@ -51,7 +51,7 @@ export async function replayFailed(
 }
 
 /** Somebody else may have been faster, or the template's webhook may have gone in between. */
-async function isReplayed(ports: Ports, actor: Actor, deliveryId: string): Promise<boolean> {
+async function isReplayed(ports: WebhookPorts, actor: Actor, deliveryId: string): Promise<boolean> {
   try {
     await replayDelivery(ports, actor, deliveryId)
     return true

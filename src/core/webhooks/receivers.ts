@@ -1,5 +1,4 @@
 import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import type { Delivery, DeliveryCounts } from '../requests/events.ts'
 import type { Actor } from '../shared/access.ts'
@@ -8,6 +7,7 @@ import type { Settings } from '../shared/settings.ts'
 import type { Template } from '../templates/template.ts'
 import { meaningOf } from './answer.ts'
 import { endpointOf, type WebhookEndpoint } from './endpoint.ts'
+import type { WebhookPorts } from './ports.ts'
 
 /** Whose receiver: that of a template's webhook, or the bot's own subscription. */
 export type ReceiverId = { readonly templateId: string } | 'bot'
@@ -54,7 +54,7 @@ interface Known {
 
 /** A page of all receivers, those that need somebody first. A page that is no more is the last one. */
 export async function readReceivers(
-  ports: Ports,
+  ports: WebhookPorts,
   settings: Settings,
   actor: Actor,
   { from, most }: { readonly from: number; readonly most: number },
@@ -71,7 +71,7 @@ export async function readReceivers(
 
 /** One of them. Throws `not-found` where the template, or its webhook, is no more. */
 export async function readReceiver(
-  ports: Ports,
+  ports: WebhookPorts,
   settings: Settings,
   actor: Actor,
   subscriber: ReceiverId,
@@ -88,7 +88,7 @@ export async function readReceiver(
  * under way when it was changed, is nobody's trouble any more.
  */
 export async function troubledEndpoints(
-  { endpoints, templates }: Pick<Ports, 'endpoints' | 'templates'>,
+  { endpoints, templates }: Pick<WebhookPorts, 'endpoints' | 'templates'>,
   { tenantId, followUpWebhookUrl }: Pick<Settings, 'tenantId' | 'followUpWebhookUrl'>,
 ): Promise<WebhookEndpoint[]> {
   const troubled = await endpoints.troubled(tenantId)
@@ -100,7 +100,7 @@ export async function troubledEndpoints(
 }
 
 /** Where one of them is now. Throws `not-found`. */
-export async function knownReceiver(ports: Ports, settings: Settings, subscriber: ReceiverId): Promise<Known> {
+export async function knownReceiver(ports: WebhookPorts, settings: Settings, subscriber: ReceiverId): Promise<Known> {
   const { tenantId, followUpWebhookUrl } = settings
   if (subscriber === 'bot') {
     if (followUpWebhookUrl === null) throw new ProvisioningError('not-found', 'My own webhooks are switched off.')
@@ -112,7 +112,7 @@ export async function knownReceiver(ports: Ports, settings: Settings, subscriber
   return knownAt(ports, settings, { subscriber, template, url: template.webhook.url })
 }
 
-async function knownReceivers(ports: Ports, settings: Settings): Promise<Known[]> {
+async function knownReceivers(ports: WebhookPorts, settings: Settings): Promise<Known[]> {
   const { tenantId, followUpWebhookUrl } = settings
   const templates = await ports.templates.list(tenantId)
   const subscribed = templates.flatMap((template) =>
@@ -124,7 +124,7 @@ async function knownReceivers(ports: Ports, settings: Settings): Promise<Known[]
 }
 
 async function knownAt(
-  { endpoints, clock }: Ports,
+  { endpoints, clock }: WebhookPorts,
   { tenantId }: Settings,
   one: Pick<Known, 'subscriber' | 'template' | 'url'>,
 ): Promise<Known> {
@@ -139,7 +139,7 @@ function stateOf({ disabledAt, failingSince, waitsUntil }: WebhookEndpoint, now:
   return failingSince === null ? 'well' : 'failing'
 }
 
-async function withUse(ports: Ports, tenantId: string, some: readonly Known[]): Promise<WebhookReceiver[]> {
+async function withUse(ports: WebhookPorts, tenantId: string, some: readonly Known[]): Promise<WebhookReceiver[]> {
   const since = new Date(ports.clock.now().getTime() - countedHours * 3_600_000)
   const tally = await ports.deliveries.tally(tenantId, since)
   return Promise.all(
@@ -171,7 +171,7 @@ function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
  * of one that is not off, it changes nothing. Throws `not-found`.
  */
 export async function switchReceiverOn(
-  ports: Ports,
+  ports: WebhookPorts,
   settings: Settings,
   actor: Actor,
   subscriber: ReceiverId,

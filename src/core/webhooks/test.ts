@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { noteAct } from '../audit/organisation-audit.ts'
-import type { Ports } from '../operations/ports.ts'
 import { authorize } from '../requests/access.ts'
 import { testEventType, type WebhookTestBody } from '../requests/events.ts'
 import type { Actor } from '../shared/access.ts'
 import type { Settings } from '../shared/settings.ts'
 import { signingSecrets } from '../templates/signing-secrets.ts'
 import { answerMeanings, meaningOf } from './answer.ts'
+import type { WebhookPorts } from './ports.ts'
 import { aboutReceiver, knownReceiver, type ReceiverId } from './receivers.ts'
 
 /** What came of a test of a receiver. */
@@ -34,7 +34,7 @@ const noRequest = '00000000-0000-0000-0000-000000000000'
  * delivery: it is tried once, stands in no log, and changes nothing of how the receiver is said to do. Throws `not-found`.
  */
 export async function testReceiver(
-  ports: Ports,
+  ports: WebhookPorts,
   settings: Settings,
   actor: Actor,
   subscriber: ReceiverId,

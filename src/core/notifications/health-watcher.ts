@@ -1,11 +1,11 @@
 import { personOrMembers } from '../approvals/approvers.ts'
-import { deliverNotice, type NoticeOrder, tellOrder } from '../notifications/notices.ts'
-import type { Conversation, Outbox } from '../notifications/ports.ts'
+import { readHealth } from '../operations/health.ts'
+import type { HealthReport } from '../operations/health-report.ts'
+import type { Conversation } from '../requests/chats.ts'
 import { isStoreAway } from '../shared/errors.ts'
+import { tellOrder } from '../shared/events.ts'
 import type { Settings } from '../shared/settings.ts'
-import { readHealth } from './health.ts'
 import { healthNotice } from './health-notice.ts'
-import type { HealthReport } from './health-report.ts'
 import {
   afterLook,
   type ByHandNote,
@@ -16,7 +16,8 @@ import {
   type WatchTimes,
   watchTimes,
 } from './health-watch.ts'
-import type { Ports } from './ports.ts'
+import { deliverNotice, type NoticeOrder } from './notices.ts'
+import type { NotificationPorts, Outbox } from './ports.ts'
 
 /** What the process that looks knows by heart, for when the store is away. */
 interface Memory {
@@ -53,7 +54,7 @@ interface ByHand {
  * Looks after the health of the service, in one of all processes, and has admins told when it turns.
  */
 export function createHealthWatcher(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   { holder, byHand, notes, times = watchTimes }: ByHand,
 ): HealthWatcher {
@@ -185,7 +186,7 @@ const adminsKeptFor = 300_000
  * The chats of all admins, as they are now; who is an admin is what the directory said within five minutes, or last. If it has said
  * nothing yet, it is whoever the settings name themselves.
  */
-function chatsOfAdmins(ports: Ports, { admins, tenantId }: Settings): () => Promise<Conversation[]> {
+function chatsOfAdmins(ports: NotificationPorts, { admins, tenantId }: Settings): () => Promise<Conversation[]> {
   let known: { readonly at: number; readonly ids: readonly string[] } | undefined
   const idsOfAdmins = async (): Promise<readonly string[]> => {
     const at = ports.clock.now().getTime()

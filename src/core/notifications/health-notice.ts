@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { NoticeOrder } from '../notifications/notices.ts'
-import type { HealthPart } from './health-report.ts'
+import type { HealthPart } from '../operations/health-report.ts'
 import { type HealthWatch, redNotice, wellNotice } from './health-watch.ts'
-import type { Ports } from './ports.ts'
+import type { NoticeOrder } from './notices.ts'
+import type { NotificationPorts } from './ports.ts'
 
 /** How the service does, to admins: it turned red, or it is well again. */
 export interface HealthNotice {
@@ -26,7 +26,7 @@ export function healthNotice(
 
 /** What is to be said now. That all is well again is said to those who were told that it was not. */
 export async function readHealthNotice(
-  { healthWatch, notices }: Pick<Ports, 'healthWatch' | 'notices'>,
+  { healthWatch, notices }: Pick<NotificationPorts, 'healthWatch' | 'notices'>,
   order: NoticeOrder,
 ): Promise<HealthNotice | undefined> {
   const watch = await healthWatch.find(order.tenantId)

@@ -1,10 +1,10 @@
-import type { Settings } from '../shared/settings.ts'
-import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from '../webhooks/delivery-log.ts'
-import { countFailed, replayFailed } from '../webhooks/delivery-replays.ts'
-import { type ReceiverId, readReceiver, readReceivers, switchReceiverOn } from '../webhooks/receivers.ts'
-import { testReceiver } from '../webhooks/test.ts'
 import type { Ports } from './ports.ts'
 import type { Door } from './provisioning-door.ts'
+import type { Settings } from './shared/settings.ts'
+import { type DeliveryFilter, listDeliveries, readDelivery, replayDelivery } from './webhooks/delivery-log.ts'
+import { countFailed, replayFailed } from './webhooks/delivery-replays.ts'
+import { type ReceiverId, readReceiver, readReceivers, switchReceiverOn } from './webhooks/receivers.ts'
+import { testReceiver } from './webhooks/test.ts'
 
 /** What admins do with webhooks: their log, and those who receive them. */
 export function createDeliveries(ports: Ports, settings: Settings, to: Door) {

@@ -1,6 +1,6 @@
-import type { Permission } from '../requests/access.ts'
-import { type Actor, admit } from '../shared/access.ts'
-import type { Settings } from '../shared/settings.ts'
+import type { Permission } from './shared/access.ts'
+import { type Actor, admit } from './shared/access.ts'
+import type { Settings } from './shared/settings.ts'
 
 /** A way in: the access table is asked before anything is read. */
 export type Door = <Rest extends unknown[], Result>(

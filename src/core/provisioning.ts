@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { BatchOrder, BatchRowStatus } from '../batches/batch.ts'
-import { beginBatch, cancelBatch, readBatch, readBatchRows } from '../batches/batching.ts'
-import { createBatchCheck } from '../batches/check.ts'
-import { withdrawClicked } from '../decisions/card-rights.ts'
-import { findColleagues } from '../decisions/colleagues.ts'
-import { cancel, retry } from '../decisions/decision.ts'
-import { delegate, endDelegation, readDelegations } from '../decisions/delegation.ts'
-import { approve, reject } from '../decisions/membership.ts'
-import { nudge } from '../decisions/nudge.ts'
-import { type Override, override } from '../decisions/override.ts'
-import { type Reassignment, reassign } from '../decisions/reassign.ts'
-import type { Draft } from '../drafts/draft.ts'
+import type { BatchOrder, BatchRowStatus } from './batches/batch.ts'
+import { beginBatch, cancelBatch, readBatch, readBatchRows } from './batches/batching.ts'
+import { createBatchCheck } from './batches/check.ts'
+import { withdrawClicked } from './decisions/card-rights.ts'
+import { findColleagues } from './decisions/colleagues.ts'
+import { cancel, retry } from './decisions/decision.ts'
+import { delegate, endDelegation, readDelegations } from './decisions/delegation.ts'
+import { approve, reject } from './decisions/membership.ts'
+import { nudge } from './decisions/nudge.ts'
+import { type Override, override } from './decisions/override.ts'
+import { type Reassignment, reassign } from './decisions/reassign.ts'
+import type { Draft } from './drafts/draft.ts'
 import {
   discardDraft,
   editDraft,
@@ -19,32 +19,33 @@ import {
   reviewDraft,
   type StatusCard,
   submitDraft,
-} from '../drafts/drafting.ts'
-import { continueDraft, keepDraft, listBegun } from '../drafts/kept-drafts.ts'
-import { checkNames, likelyNames } from '../drafts/name-check.ts'
-import { draftFromRequest, draftLikeRequest } from '../drafts/repeating.ts'
-import { readExplanation } from '../explanations/explanation.ts'
-import { type PageAt, pageOfApprovals, pageOfOwn } from '../requests/list-page.ts'
-import { createChecks } from '../requests/lookup-turns.ts'
-import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from '../requests/reading.ts'
-import { noted } from '../requests/refusals.ts'
-import { previewRequest } from '../requests/request-preview.ts'
-import { previewAs, simulate } from '../requests/simulation.ts'
-import { submit } from '../requests/submission.ts'
-import type { Actor } from '../shared/access.ts'
-import { createKnownAdmins } from '../shared/admin-cache.ts'
-import { actorFor, type CallerIdentity } from '../shared/caller.ts'
-import { asking } from '../shared/directory.ts'
-import type { Settings } from '../shared/settings.ts'
-import { listTemplates, putTemplate, readTemplate, usableTemplates } from '../templates/catalogue.ts'
-import type { Template } from '../templates/template.ts'
-import { chooseDigest, readDigest, readStanding } from './digest.ts'
+} from './drafts/drafting.ts'
+import { continueDraft, keepDraft, listBegun } from './drafts/kept-drafts.ts'
+import { checkDraftNames, likelyNames } from './drafts/name-check.ts'
+import { draftFromRequest, draftLikeRequest } from './drafts/repeating.ts'
+import { readExplanation } from './explanations/explanation.ts'
+import { chooseDigest, readDigest, readStanding } from './notifications/digest.ts'
+import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from './operations/template-admin.ts'
+import { putTemplate } from './operations/template-write.ts'
 import type { Ports } from './ports.ts'
 import { createAdministration } from './provisioning-admin.ts'
 import { doorOf } from './provisioning-door.ts'
 import { createSystem } from './provisioning-system.ts'
 import { createDeliveries } from './provisioning-webhooks.ts'
-import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from './template-admin.ts'
+import { type PageAt, pageOfApprovals, pageOfOwn } from './requests/list-page.ts'
+import { createChecks } from './requests/lookup-turns.ts'
+import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './requests/reading.ts'
+import { auditRefusals } from './requests/refusals.ts'
+import { previewRequest } from './requests/request-preview.ts'
+import { previewAs, simulate } from './requests/simulation.ts'
+import { submit } from './requests/submission.ts'
+import type { Actor } from './shared/access.ts'
+import { createKnownAdmins } from './shared/admin-cache.ts'
+import { actorFor, type CallerIdentity } from './shared/caller.ts'
+import { asking } from './shared/directory.ts'
+import type { Settings } from './shared/settings.ts'
+import { listTemplates, readTemplate, usableTemplates } from './templates/catalogue.ts'
+import type { Template } from './templates/template.ts'
 
 /**
  * The provisioning core as its callers use it: the bot, the REST routes and the jobs. Every function that acts for
@@ -96,20 +97,24 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
     explanation: to('request.read', (actor, requestId: string) => readExplanation(ports, actor, requestId)),
     approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>
-      noted(ports, actor, requestId, 'approve', () =>
+      auditRefusals(ports, actor, requestId, 'approve', () =>
         approve(ports, settings, actor, requestId, comment, attempt, stage),
       ),
     ),
     reject: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>
-      noted(ports, actor, requestId, 'reject', () =>
+      auditRefusals(ports, actor, requestId, 'reject', () =>
         reject(ports, settings, actor, requestId, comment, attempt, stage),
       ),
     ),
     reassign: to('request.reassign', (actor, requestId: string, asked: Reassignment, attempt?: string) =>
-      noted(ports, actor, requestId, 'reassign', () => reassign(ports, settings, actor, requestId, asked, attempt)),
+      auditRefusals(ports, actor, requestId, 'reassign', () =>
+        reassign(ports, settings, actor, requestId, asked, attempt),
+      ),
     ),
     override: to('request.override', (actor, requestId: string, asked: Override, attempt?: string) =>
-      noted(ports, actor, requestId, 'override', () => override(ports, settings, actor, requestId, asked, attempt)),
+      auditRefusals(ports, actor, requestId, 'override', () =>
+        override(ports, settings, actor, requestId, asked, attempt),
+      ),
     ),
     nudge: to('request.nudge', (actor, requestId: string, attempt?: string) =>
       nudge(ports, settings, actor, requestId, attempt),
@@ -173,7 +178,7 @@ export function createProvisioning(ports: Ports, settings: Settings) {
         checks.ofForm(actor, values, () => reviewDraft(ports, settings, actor, requestId, version, values)),
       ),
       checkNames: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
-        checks.ofForm(actor, {}, () => checkNames(ports, settings, actor, requestId, version, values)),
+        checks.ofForm(actor, {}, () => checkDraftNames(ports, settings, actor, requestId, version, values)),
       ),
       likelyNames: to('request.create', (actor, draft: Draft, template: Template) =>
         likelyNames(ports, settings, actor, draft, template),

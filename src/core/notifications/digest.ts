@@ -1,18 +1,17 @@
 import { openStage } from '../approvals/stage.ts'
 import { askedSince } from '../approvals/times.ts'
-import { type DigestStanding, havingDigest } from '../decisions/digest-choice.ts'
-import type { NoticeOrder } from '../notifications/notices.ts'
-import type { Conversation } from '../notifications/ports.ts'
+import { havingDigest } from '../decisions/digest-choice.ts'
+import { type QueueEntry, readStuck } from '../operations/administration.ts'
+import { readHealth } from '../operations/health.ts'
+import type { HealthState } from '../operations/health-report.ts'
 import type { Request } from '../requests/request.ts'
 import type { Actor } from '../shared/access.ts'
 import { actorFor } from '../shared/caller.ts'
 import { ProvisioningError } from '../shared/errors.ts'
 import { dayIn, momentOf } from '../shared/local-time.ts'
 import type { Settings } from '../shared/settings.ts'
-import { type QueueEntry, readStuck } from './administration.ts'
-import { readHealth } from './health.ts'
-import type { HealthState } from './health-report.ts'
-import type { Ports } from './ports.ts'
+import type { NoticeOrder } from './notices.ts'
+import type { NotificationPorts } from './ports.ts'
 
 /** What waits for somebody's decision, and since when they are asked (ISO 8601). */
 export interface AwaitedEntry {
@@ -38,20 +37,16 @@ export interface DigestNotice {
   readonly standing: DigestStanding
   readonly isAdmin: boolean
 }
-/** What people have chosen. Whoever has not has the digest. */
-export interface DigestStore {
-  choose(tenantId: string, personId: string, isOn: boolean, at: Date): Promise<void>
-  /** Those of these who do not want it. */
-  without(tenantId: string, personIds: readonly string[]): Promise<ReadonlySet<string>>
-  /** The open chats of those whose decision is waited for and who want it. */
-  awaited(tenantId: string): Promise<Pick<Conversation, 'personId' | 'locale' | 'timeZone'>[]>
-}
-
 /** More that wait for one person are not counted. */
 const mostAwaited = 100
 
 /** What is open for somebody; with `by` only what was open by then, so that what came after the morning waits for the next. */
-export async function readDigest(ports: Ports, settings: Settings, actor: Actor, by?: Date): Promise<Digest> {
+export async function readDigest(
+  ports: NotificationPorts,
+  settings: Settings,
+  actor: Actor,
+  by?: Date,
+): Promise<Digest> {
   const { tenantId, id: approverId, isAdmin } = actor
   const query = { tenantId, approverId, status: 'pendingApproval', limit: mostAwaited + 1, oldestFirst: true } as const
   const waiting = await ports.requests.list(query)
@@ -69,7 +64,7 @@ function sinceAsked({ approvals, submittedAt }: Request, personId: string): stri
   return (stage && askedSince(stage, personId)) || submittedAt
 }
 
-async function readForAdmin(ports: Ports, settings: Settings, actor: Actor): Promise<Digest['admin']> {
+async function readForAdmin(ports: NotificationPorts, settings: Settings, actor: Actor): Promise<Digest['admin']> {
   const [stuck, { failed = 0 }, { state }] = await Promise.all([
     readStuck(ports, settings, actor),
     ports.requests.countByState(actor.tenantId, ['failed']),
@@ -86,7 +81,7 @@ export const isNothing = ({ approvals, admin }: Digest): boolean =>
 
 /** Whether somebody has it. */
 export async function readStanding(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   { tenantId, id }: Pick<Actor, 'tenantId' | 'id'>,
 ): Promise<DigestStanding> {
@@ -96,7 +91,7 @@ export async function readStanding(
 
 /** Switches it on or off for somebody; doing it twice is doing it once. Where nobody has it there is nothing to choose. */
 export async function chooseDigest(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   actor: Actor,
   isOn: boolean,
@@ -107,7 +102,7 @@ export async function chooseDigest(
 
 /** What the card of a day says when it is sent; undefined: nothing is open, nobody wants it any more, or the day is over. */
 export async function readDigestNotice(
-  ports: Ports,
+  ports: NotificationPorts,
   settings: Settings,
   { tenantId, personId, notice }: NoticeOrder,
 ): Promise<DigestNotice | undefined> {
@@ -125,4 +120,9 @@ export async function readDigestNotice(
 /** Whoever is let into nothing any more is told nothing. */
 function unlessForbidden(error: unknown): undefined {
   if (!(error instanceof ProvisioningError && error.code === 'forbidden')) throw error
+}
+/** Whether somebody has it, and at which hour of their day; null = nobody of the organisation has. */
+export interface DigestStanding {
+  readonly hour: number | null
+  readonly isOn: boolean
 }

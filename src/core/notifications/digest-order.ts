@@ -1,16 +1,16 @@
 import { personOrMembers } from '../approvals/approvers.ts'
 import { havingDigest } from '../decisions/digest-choice.ts'
-import { tellOrder } from '../notifications/notices.ts'
-import type { Conversation } from '../notifications/ports.ts'
+import type { Conversation } from '../requests/chats.ts'
+import { tellOrder } from '../shared/events.ts'
 import { dayIn, momentOf, weekdayOf, weekOf } from '../shared/local-time.ts'
 import type { Settings } from '../shared/settings.ts'
-import type { Ports } from './ports.ts'
+import type { NotificationPorts } from './ports.ts'
 
 /**
  * Orders today's card of everybody whose hour has come, once a person and day; a turn that was missed is made up for by the next one
  * of that day. On the weekend of where somebody lives none is sent. Whether there is something to say is seen when it is sent.
  */
-export async function orderDigests(ports: Ports, settings: Settings): Promise<void> {
+export async function orderDigests(ports: NotificationPorts, settings: Settings): Promise<void> {
   const { tenantId, digest } = settings
   if (!digest) return
   const now = ports.clock.now()

@@ -5,7 +5,6 @@ import type { CardKey } from '../shared/events.ts'
  * A card of ours in somebody's chat. `sending` without an end means that we do not know whether it arrived. `withdrawn`: its
  * person has lost the right that it needed, so it shows nothing any more and is not updated.
  */
-
 export interface SentCard {
   readonly requestId: string
   readonly personId: string
@@ -16,6 +15,7 @@ export interface SentCard {
   /** When it was last written; the store's to say. */
   readonly updatedAt?: Date
 }
+
 /** How long a sending can take, in milliseconds: whoever began it earlier has died, or given it up. */
 const longestSending = 120000
 /** Whether somebody may still be sending what was last written then. */
@@ -29,4 +29,31 @@ export interface SentCards {
   claim(card: SentCard): Promise<boolean>
   put(card: SentCard): Promise<void>
   remove(requestId: string, personId: string, key: CardKey): Promise<void>
+}
+
+/** The chats that the bot knows, and the last known reference of each (opaque to the core). */
+export interface Conversation {
+  readonly tenantId: string
+  readonly personId: string
+  readonly conversationId: string
+  readonly reference: unknown
+  readonly locale: string
+  readonly timeZone: string
+  /** The connector's word for why the chat does not take our cards; absent = it takes them. */
+  readonly closed?: string
+}
+export interface ConversationStore {
+  /** Remembers a chat, which is open then. True when it was not known before, or was closed. */
+  put(conversation: Conversation): Promise<boolean>
+  /** Marks a chat that does not take our cards. False when it was closed already, or is another by now. */
+  close(conversation: Conversation, why: string, at: Date): Promise<boolean>
+  ofPerson(tenantId: string, personId: string): Promise<Conversation | undefined>
+}
+
+/** The chat does not take a card, and will not soon. `closed`: it takes none, until the person comes back to us. */
+export interface ChatRefusal {
+  readonly state: 'undeliverable'
+  /** The connector's word for it, such as `ConversationBlockedByUser`. */
+  readonly why: string
+  readonly closed: boolean
 }

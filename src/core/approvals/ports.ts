@@ -1,0 +1,7 @@
+import type { NamingPorts } from '../naming/ports.ts'
+import type { DelegationStore } from './delegation.ts'
+
+/** The ports that this room and the rooms above it need. */
+export interface ApprovalPorts extends NamingPorts {
+  readonly delegations: DelegationStore
+}

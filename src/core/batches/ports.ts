@@ -1,0 +1,7 @@
+import type { WebhookPorts } from '../webhooks/ports.ts'
+import type { BatchStore } from './batch.ts'
+
+/** The ports that this room and the rooms above it need. */
+export interface BatchPorts extends WebhookPorts {
+  readonly batches: BatchStore
+}

@@ -1,0 +1,1 @@
+export type { NotificationPorts as Ports } from './notifications/ports.ts'
