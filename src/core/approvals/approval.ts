@@ -1,7 +1,5 @@
-import type { Account } from '../shared/directory.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Person } from '../shared/resource.ts'
-import type { Approver, StagePolicy } from '../templates/approval-policy.ts'
+import { type Account, type Person, ProvisioningError } from '../shared/index.ts'
+import type { Approver, StagePolicy } from '../templates/index.ts'
 import { type ApprovalStage, type Decision, isApproved, openStage, voicesOf } from './stage.ts'
 
 /** Whether the directory says that this is an enabled account of the organisation's own. */

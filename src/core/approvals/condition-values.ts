@@ -1,7 +1,6 @@
-import type { MailboxDetails } from '../resources/mailbox.ts'
-import { isMailboxKind, type MailboxKind, type Person, type ResourceKind } from '../shared/resource.ts'
-import type { Applied } from '../templates/property.ts'
-import type { Template } from '../templates/template.ts'
+import type { MailboxDetails } from '../resources/index.ts'
+import { isMailboxKind, type MailboxKind, type Person, type ResourceKind } from '../shared/index.ts'
+import type { Applied, Template } from '../templates/index.ts'
 import type { JudgedRequest } from './approvers.ts'
 
 /**

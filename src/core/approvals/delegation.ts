@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, person } from '../shared/resource.ts'
+import { instant, person } from '../shared/index.ts'
 
 /** Somebody is away, and until they are back a colleague decides what waits for them. They may still decide themselves. */
 export const delegation = z.object({

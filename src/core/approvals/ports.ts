@@ -1,4 +1,4 @@
-import type { NamingPorts } from '../naming/ports.ts'
+import type { NamingPorts } from '../naming/index.ts'
 import type { DelegationStore } from './delegation.ts'
 
 /** The ports that this room and the rooms above it need. */

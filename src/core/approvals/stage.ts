@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { instant, type Person, person } from '../shared/resource.ts'
-import { judgedCondition } from '../templates/condition.ts'
+import { instant, type Person, person } from '../shared/index.ts'
+import { judgedCondition } from '../templates/index.ts'
 
 export const decision = z.object({
   by: person,

@@ -1,7 +1,5 @@
-import type { RequestState } from '../shared/request-state.ts'
-import type { Person } from '../shared/resource.ts'
-import type { ApprovalTimes } from '../shared/settings.ts'
-import type { ApprovalPolicy } from '../templates/approval-policy.ts'
+import type { ApprovalTimes, Person, RequestState } from '../shared/index.ts'
+import type { ApprovalPolicy } from '../templates/index.ts'
 import { type ApprovalStage, missing, openStage, type StageTimes, undecided, waitingFor } from './stage.ts'
 
 const minute = 60_000

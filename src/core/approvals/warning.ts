@@ -1,6 +1,4 @@
-import { names } from '../templates/name-pattern.ts'
-import { addressRule } from '../templates/naming-policy.ts'
-import type { Template } from '../templates/template.ts'
+import { addressRule, names, type Template } from '../templates/index.ts'
 import type { ApprovalStage } from './stage.ts'
 
 /** What a request that is right may still surprise people with. */

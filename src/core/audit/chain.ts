@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import type { Origin } from '../shared/origin.ts'
+import type { Origin } from '../shared/index.ts'
 import type { AuditEntry } from './entry.ts'
 
 /** What an entry says that outlives its words: who, what, when, from where, and digests of the rest. */

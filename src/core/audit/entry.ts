@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import type { MailboxStep } from '../resources/mailbox.ts'
-import type { SiteStep } from '../resources/site.ts'
-import { requestStates } from '../shared/request-state.ts'
-import { instant, person } from '../shared/resource.ts'
+import type { MailboxStep, SiteStep } from '../resources/index.ts'
+import { instant, person, requestStates } from '../shared/index.ts'
 
 /** Who did something: a person, or the system itself. */
 export const auditActor = z.union([person, z.object({ kind: z.literal('system') })])

@@ -1,4 +1,4 @@
-import type { Actor } from '../shared/access.ts'
+import type { Actor } from '../shared/index.ts'
 import type { AuditEntry } from './entry.ts'
 import type { AuditPorts } from './ports.ts'
 

@@ -1,8 +1,8 @@
-import type { ResourcePorts } from '../resources/ports.ts'
-import type { Person } from '../shared/resource.ts'
+import type { ResourcePorts } from '../resources/index.ts'
+import type { Person } from '../shared/index.ts'
 import type { AuditedState } from './chain.ts'
 import type { AuditEntry } from './entry.ts'
-import type { Proof } from './report.ts'
+import type { Proof } from './proof.ts'
 
 export interface AuditLog {
   /** Adds to the chains of requests, in the transaction of the change itself. `state`: what the entries tell of. */

@@ -1,5 +1,6 @@
+import type { EntryFacts } from './chain.ts'
 import { type ChainedEntry, genesis, hashOf, type SealedHead, stateDigest, textDigest } from './chain.ts'
-import type { AuditAction } from './entry.ts'
+import type { AuditAction, AuditEntry } from './entry.ts'
 
 /** An entry as the store holds it. What was written past the chain lacks parts of it. */
 export type StoredEntry = { readonly [K in keyof ChainedEntry]: ChainedEntry[K] | null }
@@ -196,3 +197,14 @@ function requestFindings(
 const sentence = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1)
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A request's chain as it was read, and what the proof of it has found. */
+export interface Proof {
+  readonly requestId: string
+  readonly tenantId: string
+  /** What people call the request; undefined when the request itself is gone. */
+  readonly reference: string | undefined
+  /** The oldest first. `said`: the words, unless they were erased. */
+  readonly entries: readonly (EntryFacts & { readonly hash: string; readonly said: AuditEntry | undefined })[]
+  readonly findings: readonly Finding[]
+}

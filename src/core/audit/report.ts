@@ -1,20 +1,9 @@
 import { z } from 'zod'
-import { type Actor, notFound } from '../shared/access.ts'
-import type { EntryFacts } from './chain.ts'
+import { type Actor, notFound } from '../shared/index.ts'
 import { type AuditEntry, auditActor } from './entry.ts'
 import type { AuditPorts } from './ports.ts'
-import { type Finding, findingKinds } from './proof.ts'
-
-/** A request's chain as it was read, and what the proof of it has found. */
-export interface Proof {
-  readonly requestId: string
-  readonly tenantId: string
-  /** What people call the request; undefined when the request itself is gone. */
-  readonly reference: string | undefined
-  /** The oldest first. `said`: the words, unless they were erased. */
-  readonly entries: readonly (EntryFacts & { readonly hash: string; readonly said: AuditEntry | undefined })[]
-  readonly findings: readonly Finding[]
-}
+import type { Proof } from './proof.ts'
+import { findingKinds } from './proof.ts'
 
 /** An entry for admins: what it says, and what proves it. */
 const auditLine = z.object({

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { Request } from '../requests/request.ts'
-import { requestState } from '../shared/request-state.ts'
-import { instant, person } from '../shared/resource.ts'
+import type { Request } from '../requests/index.ts'
+import { instant, person, requestState } from '../shared/index.ts'
 
 /** How many rows a batch may have: what a person can look through, and what one transaction stores at once. */
 export const mostRows = 200

@@ -1,8 +1,14 @@
-import { rolesOf } from '../requests/access.ts'
-import { type Actor, access, type Permission } from '../shared/access.ts'
-import { ProvisioningError, refuseFields } from '../shared/errors.ts'
-import { type JobOrder, jobId } from '../shared/events.ts'
-import { fault } from '../shared/validation.ts'
+import { rolesOf } from '../requests/index.ts'
+import {
+  type Actor,
+  access,
+  fault,
+  type JobOrder,
+  jobId,
+  type Permission,
+  ProvisioningError,
+  refuseFields,
+} from '../shared/index.ts'
 import {
   type Batch,
   type BatchOrder,

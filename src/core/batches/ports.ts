@@ -1,4 +1,4 @@
-import type { WebhookPorts } from '../webhooks/ports.ts'
+import type { WebhookPorts } from '../webhooks/index.ts'
 import type { BatchStore } from './batch.ts'
 
 /** The ports that this room and the rooms above it need. */

@@ -1,15 +1,41 @@
-import type { Delegation } from '../approvals/delegation.ts'
-import { type ApprovalStage, undecided, waitingFor } from '../approvals/stage.ts'
-import { type StandInCandidate, standInCandidates, withCandidates } from '../approvals/stand-ins.ts'
-import { type Due, dueOf, nextLook, outOfReach, reachBy, waitingStage, warned, withStage } from '../approvals/times.ts'
-import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
-import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequester } from '../requests/change.ts'
-import { type Request, transition } from '../requests/request.ts'
-import { asking } from '../shared/directory.ts'
-import { ProvisioningError, PutOff } from '../shared/errors.ts'
-import { type JobOrder, type JobPayload, jobId } from '../shared/events.ts'
-import type { Person } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
+import {
+  type ApprovalStage,
+  type Delegation,
+  type Due,
+  dueOf,
+  nextLook,
+  outOfReach,
+  reachBy,
+  type StandInCandidate,
+  standInCandidates,
+  undecided,
+  waitingFor,
+  waitingStage,
+  warned,
+  withCandidates,
+  withStage,
+} from '../approvals/index.ts'
+import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
+import {
+  askApprovers,
+  type Change,
+  changeRequest,
+  entry,
+  type Request,
+  stageLook,
+  tellRequester,
+  transition,
+} from '../requests/index.ts'
+import {
+  asking,
+  type JobOrder,
+  type JobPayload,
+  jobId,
+  type Person,
+  ProvisioningError,
+  PutOff,
+  type Settings,
+} from '../shared/index.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import { havingDigest } from './digest-choice.ts'
 import type { DecisionPorts } from './ports.ts'

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { mayTakePart } from '../approvals/approval.ts'
-import { type Account, asking } from '../shared/directory.ts'
-import type { Person } from '../shared/resource.ts'
+import { mayTakePart } from '../approvals/index.ts'
+import { type Account, asking, type Person } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /**

@@ -1,26 +1,43 @@
-import { alreadyDecided, decide, lastDecision } from '../approvals/approval.ts'
-import type { Delegation } from '../approvals/delegation.ts'
-import { type Decision, openStage, voicesOf } from '../approvals/stage.ts'
-import { authorize } from '../requests/access.ts'
-import { attentionOf } from '../requests/attention.ts'
 import {
+  alreadyDecided,
+  type Decision,
+  type Delegation,
+  decide,
+  lastDecision,
+  openStage,
+  voicesOf,
+} from '../approvals/index.ts'
+import {
+  attentionOf,
+  authorize,
   type Change,
   changeRequest,
   entry,
   followUpLook,
+  isForMailbox,
+  jobsOfOpenStage,
   jobsOfQueued,
+  type Request,
+  type RequestStep,
+  referenceOf,
   tellAdmins,
   tellRequester,
-} from '../requests/change.ts'
-import { jobsOfOpenStage, toldOfOpenStage, withOpenStage } from '../requests/open-stage.ts'
-import { isForMailbox, type Request, type RequestStep, referenceOf, transition } from '../requests/request.ts'
-import { checkSteps } from '../resources/check.ts'
-import { type Actor, notFound } from '../shared/access.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import { type JobOrder, jobId } from '../shared/events.ts'
-import { isTerminal, type RequestState } from '../shared/request-state.ts'
-import type { Person } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
+  toldOfOpenStage,
+  transition,
+  withOpenStage,
+} from '../requests/index.ts'
+import { checkSteps } from '../resources/index.ts'
+import {
+  type Actor,
+  isTerminal,
+  type JobOrder,
+  jobId,
+  notFound,
+  type Person,
+  ProvisioningError,
+  type RequestState,
+  type Settings,
+} from '../shared/index.ts'
 import { ownReassigned, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 

@@ -1,7 +1,6 @@
-import type { Delegation } from '../approvals/delegation.ts'
-import { system } from '../audit/entry.ts'
-import { noteAct, noteFact } from '../audit/organisation-audit.ts'
-import type { Actor } from '../shared/access.ts'
+import type { Delegation } from '../approvals/index.ts'
+import { noteAct, noteFact, system } from '../audit/index.ts'
+import type { Actor } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /**

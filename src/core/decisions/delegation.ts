@@ -1,19 +1,26 @@
 import { randomUUID } from 'node:crypto'
-import { mayTakePart } from '../approvals/approval.ts'
-import type { Delegation, DelegationPage } from '../approvals/delegation.ts'
-import { openStage } from '../approvals/stage.ts'
-import { realigned } from '../approvals/stand-ins.ts'
-import { nextLook, withStage } from '../approvals/times.ts'
-import { askApprovers, type Change, changeRequest, stageLook } from '../requests/change.ts'
-import { delegatedNow } from '../requests/open-stage.ts'
-import type { Request } from '../requests/request.ts'
-import type { Actor } from '../shared/access.ts'
-import { asking } from '../shared/directory.ts'
-import { type Fault, refuseFields } from '../shared/errors.ts'
-import { type JobOrder, jobId } from '../shared/events.ts'
-import type { Person } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
-import { type FaultCode, fault } from '../shared/validation.ts'
+import {
+  type Delegation,
+  type DelegationPage,
+  mayTakePart,
+  nextLook,
+  openStage,
+  realigned,
+  withStage,
+} from '../approvals/index.ts'
+import { askApprovers, type Change, changeRequest, delegatedNow, type Request, stageLook } from '../requests/index.ts'
+import {
+  type Actor,
+  asking,
+  type Fault,
+  type FaultCode,
+  fault,
+  type JobOrder,
+  jobId,
+  type Person,
+  refuseFields,
+  type Settings,
+} from '../shared/index.ts'
 import { noteEnd, noteExpired, noteStart } from './delegation-ends.ts'
 import type { DecisionPorts } from './ports.ts'
 

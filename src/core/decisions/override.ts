@@ -1,12 +1,24 @@
-import { alreadyDecided, lastDecision } from '../approvals/approval.ts'
-import { type ApprovalStage, type Decision, isApproved, openStage, waitingFor } from '../approvals/stage.ts'
-import { system } from '../audit/entry.ts'
-import { authorize } from '../requests/access.ts'
-import { type Change, entry, jobsOfQueued, tellRequester } from '../requests/change.ts'
-import { type Request, referenceOf, transition } from '../requests/request.ts'
-import type { Actor } from '../shared/access.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Settings } from '../shared/settings.ts'
+import {
+  type ApprovalStage,
+  alreadyDecided,
+  type Decision,
+  isApproved,
+  lastDecision,
+  openStage,
+  waitingFor,
+} from '../approvals/index.ts'
+import { system } from '../audit/index.ts'
+import {
+  authorize,
+  type Change,
+  entry,
+  jobsOfQueued,
+  type Request,
+  referenceOf,
+  tellRequester,
+  transition,
+} from '../requests/index.ts'
+import { type Actor, ProvisioningError, type Settings } from '../shared/index.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'

@@ -1,10 +1,6 @@
-import { personOrMembers } from '../approvals/approvers.ts'
-import { type ApprovalStage, openStage, voicesOf } from '../approvals/stage.ts'
-import type { Request } from '../requests/request.ts'
-import { asking } from '../shared/directory.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Person } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
+import { type ApprovalStage, openStage, personOrMembers, voicesOf } from '../approvals/index.ts'
+import type { Request } from '../requests/index.ts'
+import { asking, type Person, ProvisioningError, type Settings } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /*

@@ -1,5 +1,14 @@
-import type { DraftPorts } from '../drafts/ports.ts'
-import type { DigestStore } from './digest-choice.ts'
+import type { DraftPorts } from '../drafts/index.ts'
+import type { Conversation } from '../requests/index.ts'
+
+/** What people have chosen. Whoever has not has the digest. */
+export interface DigestStore {
+  choose(tenantId: string, personId: string, isOn: boolean, at: Date): Promise<void>
+  /** Those of these who do not want it. */
+  without(tenantId: string, personIds: readonly string[]): Promise<ReadonlySet<string>>
+  /** The open chats of those whose decision is waited for and who want it. */
+  awaited(tenantId: string): Promise<Pick<Conversation, 'personId' | 'locale' | 'timeZone'>[]>
+}
 
 /** The ports that this room and the rooms above it need. */
 export interface DecisionPorts extends DraftPorts {

@@ -1,14 +1,24 @@
-import { type ApprovalStage, openStage, undecided } from '../approvals/stage.ts'
-import { nextLook, withStage } from '../approvals/times.ts'
-import { authorize } from '../requests/access.ts'
-import { askApprovers, type Change, changeRequest, entry, stageLook } from '../requests/change.ts'
-import type { Request } from '../requests/request.ts'
-import { type Actor, notFound } from '../shared/access.ts'
-import { asking } from '../shared/directory.ts'
-import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
-import type { Person } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
-import { fault } from '../shared/validation.ts'
+import { type ApprovalStage, nextLook, openStage, undecided, withStage } from '../approvals/index.ts'
+import {
+  askApprovers,
+  authorize,
+  type Change,
+  changeRequest,
+  entry,
+  type Request,
+  stageLook,
+} from '../requests/index.ts'
+import {
+  type Actor,
+  asking,
+  type Fault,
+  fault,
+  notFound,
+  type Person,
+  ProvisioningError,
+  refuseFields,
+  type Settings,
+} from '../shared/index.ts'
 import { remindApprovers } from './approval-timers.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { colleagueOf, delegationsOf, realignment } from './delegation.ts'

@@ -1,17 +1,19 @@
-import { type SimilarResources, similarAmong, similarCandidates } from '../naming/similar.ts'
-import { comparedWithBasis } from '../requests/based-on.ts'
-import type { BasedOn } from '../requests/basis.ts'
-import { evaluate, resourceOf } from '../requests/evaluate.ts'
-import { foreseenIn, lookAhead, type Outlook } from '../requests/outlook.ts'
-import { isForMailboxPlan, type Plan } from '../requests/plan.ts'
-import { read } from '../requests/reading.ts'
-import type { Request } from '../requests/request.ts'
-import type { Actor } from '../shared/access.ts'
-import { type Fault, ProvisioningError } from '../shared/errors.ts'
-import type { Settings } from '../shared/settings.ts'
-import { fault } from '../shared/validation.ts'
-import { usableTemplate } from '../templates/catalogue.ts'
-import type { Template } from '../templates/template.ts'
+import { type SimilarResources, similarAmong, similarCandidates } from '../naming/index.ts'
+import {
+  type BasedOn,
+  comparedWithBasis,
+  evaluate,
+  foreseenIn,
+  isForMailboxPlan,
+  lookAhead,
+  type Outlook,
+  type Plan,
+  type Request,
+  read,
+  resourceOf,
+} from '../requests/index.ts'
+import { type Actor, type Fault, fault, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Template, usableTemplate } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import { bodyOfForm } from './form-values.ts'
 import type { NamePreview } from './name-preview.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { draftBasis } from '../requests/basis.ts'
-import { instant } from '../shared/resource.ts'
+import { draftBasis } from '../requests/index.ts'
+import { instant } from '../shared/index.ts'
 
 /**
  * What a person has filled in so far: a row with a version, and from the moment the form opens the id that its request

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { DraftBasis } from '../requests/basis.ts'
-import type { SentCard } from '../requests/chats.ts'
-import { type Resource, resourceOf } from '../requests/evaluate.ts'
-import { quotaFaults } from '../requests/quota.ts'
-import type { Request } from '../requests/request.ts'
-import type { Actor } from '../shared/access.ts'
-import { type Fault, ProvisioningError } from '../shared/errors.ts'
-import type { Settings } from '../shared/settings.ts'
-import { usableTemplate } from '../templates/catalogue.ts'
-import type { Template } from '../templates/template.ts'
+import {
+  type DraftBasis,
+  quotaFaults,
+  type Request,
+  type Resource,
+  resourceOf,
+  type SentCard,
+} from '../requests/index.ts'
+import { type Actor, type Fault, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Template, usableTemplate } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import {
   checkDraft,

@@ -1,12 +1,8 @@
-import { asksForAddress } from '../naming/naming.ts'
-import { isForMailbox, type Request } from '../requests/request.ts'
-import { mailboxRequest } from '../resources/mailbox.ts'
-import { siteDetails } from '../resources/site.ts'
-import type { Fault } from '../shared/errors.ts'
-import { isMailboxKind } from '../shared/resource.ts'
-import { fault } from '../shared/validation.ts'
-import { addressRuleOf } from '../templates/naming-policy.ts'
-import type { Template } from '../templates/template.ts'
+import { asksForAddress } from '../naming/index.ts'
+import { isForMailbox, type Request } from '../requests/index.ts'
+import { mailboxRequest, siteDetails } from '../resources/index.ts'
+import { type Fault, fault, isMailboxKind } from '../shared/index.ts'
+import { addressRuleOf, type Template } from '../templates/index.ts'
 
 type Values = Readonly<Record<string, string>>
 /** A body of the API document, and what is wrong with the form that no body could say. */

@@ -1,5 +1,4 @@
-import type { Actor } from '../shared/access.ts'
-import type { Settings } from '../shared/settings.ts'
+import type { Actor, Settings } from '../shared/index.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, isFilledIn, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
 import type { DraftPorts } from './ports.ts'

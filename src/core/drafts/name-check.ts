@@ -1,6 +1,5 @@
-import type { Actor } from '../shared/access.ts'
-import type { Settings } from '../shared/settings.ts'
-import type { Template } from '../templates/template.ts'
+import type { Actor, Settings } from '../shared/index.ts'
+import type { Template } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
 import { type NamePreview, previewNames } from './name-preview.ts'

@@ -1,20 +1,28 @@
-import { mailboxNameFree, type StandingOf, siteNameFree } from '../naming/free-name.ts'
-import type { Named } from '../naming/names.ts'
-import { type NameFacts, namesFor, tokenValues } from '../naming/names.ts'
-import { asksForAddress, slug } from '../naming/naming.ts'
-import { withName } from '../requests/mailbox-plan.ts'
-import type { RequestInquiry } from '../requests/plan.ts'
-import { mailboxRequest } from '../resources/mailbox.ts'
-import { siteRequest } from '../resources/site.ts'
-import { asking } from '../shared/directory.ts'
-import { type Fault, ProvisioningError } from '../shared/errors.ts'
-import { isMailboxKind } from '../shared/resource.ts'
-import { fault, faultsOf } from '../shared/validation.ts'
-import { answersOf } from '../templates/field.ts'
-import { names, sketch, type TokenValues, tokensOf } from '../templates/name-pattern.ts'
-import { addressRule, displayNameRule } from '../templates/naming-policy.ts'
-import { withProperties } from '../templates/property.ts'
-import type { Template } from '../templates/template.ts'
+import {
+  asksForAddress,
+  mailboxNameFree,
+  type Named,
+  type NameFacts,
+  namesFor,
+  type StandingOf,
+  siteNameFree,
+  slug,
+  tokenValues,
+} from '../naming/index.ts'
+import { type RequestInquiry, withName } from '../requests/index.ts'
+import { mailboxRequest, siteRequest } from '../resources/index.ts'
+import { asking, type Fault, fault, faultsOf, isMailboxKind, ProvisioningError } from '../shared/index.ts'
+import {
+  addressRule,
+  answersOf,
+  displayNameRule,
+  names,
+  sketch,
+  type Template,
+  type TokenValues,
+  tokensOf,
+  withProperties,
+} from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import { bodyOfForm } from './form-values.ts'
 

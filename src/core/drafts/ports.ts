@@ -1,4 +1,4 @@
-import type { RequestPorts } from '../requests/ports.ts'
+import type { RequestPorts } from '../requests/index.ts'
 import type { DraftStore } from './draft.ts'
 
 /** The ports that this room and the rooms above it need. */

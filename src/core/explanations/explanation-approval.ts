@@ -6,10 +6,10 @@ import {
   openStage,
   type StandIn,
   waitingFor,
-} from '../approvals/stage.ts'
-import type { Request } from '../requests/request.ts'
-import type { Person } from '../shared/resource.ts'
-import { type JudgedCondition, titleOfFound } from '../templates/condition.ts'
+} from '../approvals/index.ts'
+import type { Request } from '../requests/index.ts'
+import type { Person } from '../shared/index.ts'
+import { type JudgedCondition, titleOfFound } from '../templates/index.ts'
 import type { Said } from './explanation-words.ts'
 
 /** Why these people were asked, who may decide in their place, and what comes if nobody does. */

@@ -1,11 +1,11 @@
-import { slug } from '../naming/naming.ts'
+import { slug } from '../naming/index.ts'
 import {
   isForMailbox,
   isTakenName,
   type Request,
   type RequestForMailbox,
   type RequestForSite,
-} from '../requests/request.ts'
+} from '../requests/index.ts'
 import type { Said } from './explanation-words.ts'
 
 /** Why it has its name: what was typed, what the template makes of it, and what was taken. */

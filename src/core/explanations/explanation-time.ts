@@ -1,7 +1,7 @@
-import { type ApprovalStage, isApproved, isRejected, openStage } from '../approvals/stage.ts'
-import type { AuditEntry } from '../audit/entry.ts'
-import { isForMailbox, nextStep, type Request, type RequestStep } from '../requests/request.ts'
-import { isTerminal } from '../shared/request-state.ts'
+import { type ApprovalStage, isApproved, isRejected, openStage } from '../approvals/index.ts'
+import type { AuditEntry } from '../audit/index.ts'
+import { isForMailbox, nextStep, type Request, type RequestStep } from '../requests/index.ts'
+import { isTerminal } from '../shared/index.ts'
 import { openedAtOf } from './explanation-approval.ts'
 import type { ExplanationCode, Said } from './explanation-words.ts'
 

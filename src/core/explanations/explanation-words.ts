@@ -1,4 +1,4 @@
-import type { Person } from '../shared/resource.ts'
+import type { Person } from '../shared/index.ts'
 
 /**
  * Every sentence that an explanation can consist of, by its code; what stands after a point is the fact `why`. The card says the

@@ -1,39 +1,7 @@
-import type { Actor } from '../shared/access.ts'
-import type { HeldAddress } from '../shared/directory.ts'
-import { dayAfter } from '../shared/local-time.ts'
-import type { Settings } from '../shared/settings.ts'
-import type { NamingPorts } from './ports.ts'
+import { type Actor, dayAfter, type Settings } from '../shared/index.ts'
+import type { CreatedResource, NamingPorts, ResourceName } from './ports.ts'
 
 /** What is known of addresses that were in use. Keeps no address and no id, only digests by a key outside of the store. */
-/** The newest request that created something of a name: who asked, until when it was in use, and what the directory shows of it. */
-export interface CreatedResource {
-  readonly requester: { readonly id: string }
-  readonly updatedAt: string
-  readonly finishedAt?: string | null | undefined
-  readonly progress: {
-    readonly userId?: string | undefined
-    readonly groupId?: string | undefined
-    readonly siteId?: string | undefined
-  }
-}
-/** Finds the newest request, without the one named, that has created something of this name. */
-export interface CreatedResources {
-  lastCreated(tenantId: string, name: ResourceName, but: string): Promise<CreatedResource | undefined>
-}
-
-export interface AddressStore {
-  /** Notes that these addresses were in use on a day. An address has one holder: the last. */
-  note(tenantId: string, day: string, held: readonly HeldAddress[]): Promise<void>
-  /** What is known of these addresses: the last day on which each was in use, and whether an id is its last holder's. */
-  find(
-    tenantId: string,
-    keys: readonly string[],
-  ): Promise<{ readonly lastDay: string; isHolder(id: string): boolean }[]>
-  /** The day on which all addresses were last noted; `''` before the first. */
-  notedOn(tenantId: string): Promise<string>
-  /** Ends a day's round: all addresses were noted, and what was last in use before `keptSince` is forgotten. */
-  finish(tenantId: string, day: string, keptSince: string): Promise<void>
-}
 
 export const mailKey = (address: string): string => `mail:${address.toLowerCase()}`
 /**
@@ -44,9 +12,6 @@ export const mailboxKeys = (address: string, defaultDomain: string): string[] =>
   ...new Set([mailKey(address), mailKey(`${address.slice(0, address.indexOf('@'))}@${defaultDomain}`)]),
 ]
 export const siteKey = (alias: string): string => `site:${alias.toLowerCase()}`
-
-/** A mail address of a mailbox, or the alias of a site. */
-export type ResourceName = { readonly address: string } | { readonly alias: string }
 
 /**
  * The day from which an address that nobody holds now is free for this person; undefined: it is free. The last holder, and the

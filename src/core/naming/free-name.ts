@@ -1,9 +1,9 @@
-import { dayAfter } from '../shared/local-time.ts'
-import type { NamingPolicy } from '../templates/naming-policy.ts'
-import { reservedIn } from '../templates/reserved-names.ts'
-import { freeFrom, mailboxKeys, mailKey, type ResourceName, siteKey } from './former-addresses.ts'
-import type { Inquiry } from './names.ts'
+import { dayAfter } from '../shared/index.ts'
+import { type NamingPolicy, reservedIn } from '../templates/index.ts'
+import { freeFrom, mailboxKeys, mailKey, siteKey } from './former-addresses.ts'
+import type { Inquiry } from './inquiry.ts'
 import { type Address, type Around, alternatives, ownAddress, withWord } from './naming.ts'
+import type { ResourceName } from './ports.ts'
 
 export type Asker = Pick<Inquiry, 'ports' | 'settings' | 'actor' | 'requestId' | 'replaces'>
 type Lifted = Pick<NamingPolicy, 'allowReservedNames' | 'allowFormerAddresses'>

@@ -1,5 +1,6 @@
 export * from './former-addresses.ts'
 export * from './free-name.ts'
+export * from './inquiry.ts'
 export * from './name-likeness.ts'
 export * from './names.ts'
 export * from './naming.ts'

@@ -1,16 +1,22 @@
-import type { Actor } from '../shared/access.ts'
-import type { Fault } from '../shared/errors.ts'
-import type { Metadata } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
-import { fault, pointerOf } from '../shared/validation.ts'
-import { blockedWordsIn } from '../templates/blocked-words.ts'
-import { kindWords, names, type TokenValues, tokensOf } from '../templates/name-pattern.ts'
-import { addressRule, addressRuleOf, allows, displayNameRule, type NameRule } from '../templates/naming-policy.ts'
-import { type ReservedFor, reservedIn } from '../templates/reserved-names.ts'
-import type { Template } from '../templates/template.ts'
+import { type Fault, fault, type Metadata, pointerOf } from '../shared/index.ts'
+import {
+  addressRule,
+  addressRuleOf,
+  allows,
+  blockedWordsIn,
+  displayNameRule,
+  kindWords,
+  type NameRule,
+  names,
+  type ReservedFor,
+  reservedIn,
+  type Template,
+  type TokenValues,
+  tokensOf,
+} from '../templates/index.ts'
 import { type FoundName, freeName, type StandingOf, unreservedName } from './free-name.ts'
-import { type Address, type Around, addressOf, asksForAddress, displayNameOf } from './naming.ts'
-import type { NamingPorts } from './ports.ts'
+import type { Inquiry, Named } from './inquiry.ts'
+import { type Address, addressOf, asksForAddress, displayNameOf } from './naming.ts'
 
 /** What a request says of itself, or else its requester, that a name can be made of. */
 export interface NameFacts {
@@ -210,24 +216,6 @@ async function addressFor(
   }
 }
 
-/** Who asks for what: the id that the request has or will have. */
-export interface Inquiry<Ports = NamingPorts> {
-  readonly ports: Ports
-  readonly settings: Settings
-  readonly actor: Actor
-  readonly requestId: string
-  /** A request that failed and that this one takes the place of: what it keeps is free for this one. */
-  readonly replaces?: string | undefined
-  /** Whether numbers are taken for good, not only looked at. */
-  readonly isSubmission: boolean
-  /** Whether as much as can be said is wanted of a request that is refused. */
-  readonly isPreview?: true
-  /** The template, where it was looked at already: then nobody asks again who may use it. */
-  readonly template?: Template
-  /** Others keep taking the names that we derive, so the next one is made of the request's id. */
-  readonly crowded: boolean
-}
-
 /** A name that was asked for is never cut: another one would come of it. */
 export const tooLong = (pointer: string, { longest }: { readonly longest?: number | undefined }): Fault[] =>
   longest === undefined
@@ -240,19 +228,3 @@ export const tooLong = (pointer: string, { longest }: { readonly longest?: numbe
           String(longest),
         ),
       ]
-/** The names of a request by its template's policy, and what is wrong with them. */
-export interface Named {
-  readonly displayName: string
-  /** What was typed, where that is another one. */
-  readonly typedName?: string
-  /** Of a site its alias, of a mailbox what stands before the `@`. */
-  readonly name: string
-  /** The address that was wanted: another one where that is taken. */
-  readonly wanted: string
-  readonly passedOver: readonly string[]
-  readonly around: Around
-  readonly emptyTokens: readonly string[]
-  /** What the tokens stand for, the counter's number too. */
-  readonly values: TokenValues
-  readonly faults: readonly Fault[]
-}

@@ -1,14 +1,18 @@
-import { isMailboxKind } from '../shared/resource.ts'
-import { type Affixes, names, render, type TokenValues } from '../templates/name-pattern.ts'
+import { isMailboxKind } from '../shared/index.ts'
 import {
+  type Affixes,
   addressRule,
   addressRuleOf,
   allows,
   displayNameRule,
   longestName,
   type NameRule,
-} from '../templates/naming-policy.ts'
-import type { Template, TemplateSnapshot } from '../templates/template.ts'
+  names,
+  render,
+  type Template,
+  type TemplateSnapshot,
+  type TokenValues,
+} from '../templates/index.ts'
 
 const spelledOut: Readonly<Record<string, string>> = {
   ß: 'ss',

@@ -1,5 +1,5 @@
-import type { TemplatePorts } from '../templates/ports.ts'
-import type { AddressStore, CreatedResources } from './former-addresses.ts'
+import type { HeldAddress } from '../shared/index.ts'
+import type { TemplatePorts } from '../templates/index.ts'
 /** The numbers in names that have a `{counter}`, counted apart by `scope`; 0 before the first. */
 export interface NameCounters {
   last(tenantId: string, scope: string): Promise<number>
@@ -13,6 +13,40 @@ export interface Reservations {
   reserve(tenantId: string, names: readonly string[], requestId: string): Promise<string[]>
   holder(tenantId: string, name: string): Promise<string | undefined>
   release(requestId: string): Promise<void>
+}
+
+/** A mail address of a mailbox, or the alias of a site. */
+export type ResourceName = { readonly address: string } | { readonly alias: string }
+
+/** The newest request that created something of a name: who asked, until when it was in use, and what the directory shows of it. */
+export interface CreatedResource {
+  readonly requester: { readonly id: string }
+  readonly updatedAt: string
+  readonly finishedAt?: string | null | undefined
+  readonly progress: {
+    readonly userId?: string | undefined
+    readonly groupId?: string | undefined
+    readonly siteId?: string | undefined
+  }
+}
+
+/** Finds the newest request, without the one named, that has created something of this name. */
+export interface CreatedResources {
+  lastCreated(tenantId: string, name: ResourceName, but: string): Promise<CreatedResource | undefined>
+}
+
+export interface AddressStore {
+  /** Notes that these addresses were in use on a day. An address has one holder: the last. */
+  note(tenantId: string, day: string, held: readonly HeldAddress[]): Promise<void>
+  /** What is known of these addresses: the last day on which each was in use, and whether an id is its last holder's. */
+  find(
+    tenantId: string,
+    keys: readonly string[],
+  ): Promise<{ readonly lastDay: string; isHolder(id: string): boolean }[]>
+  /** The day on which all addresses were last noted; `''` before the first. */
+  notedOn(tenantId: string): Promise<string>
+  /** Ends a day's round: all addresses were noted, and what was last in use before `keptSince` is forgotten. */
+  finish(tenantId: string, day: string, keptSince: string): Promise<void>
 }
 
 /** The ports that this room and the rooms above it need. */

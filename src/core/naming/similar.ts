@@ -1,8 +1,13 @@
 import { z } from 'zod'
-import type { Actor } from '../shared/access.ts'
-import type { Candidate, SimilarQuery } from '../shared/directory.ts'
-import { TenantError } from '../shared/errors.ts'
-import { person, type ResourceKind, resourceKind } from '../shared/resource.ts'
+import {
+  type Actor,
+  type Candidate,
+  person,
+  type ResourceKind,
+  resourceKind,
+  type SimilarQuery,
+  TenantError,
+} from '../shared/index.ts'
 import { beginningsOf, likeness, similarFrom } from './name-likeness.ts'
 import type { NamingPorts } from './ports.ts'
 

@@ -1,9 +1,7 @@
-import { personOrMembers } from '../approvals/approvers.ts'
-import { havingDigest } from '../decisions/digest-choice.ts'
-import type { Conversation } from '../requests/chats.ts'
-import { tellOrder } from '../shared/events.ts'
-import { dayIn, momentOf, weekdayOf, weekOf } from '../shared/local-time.ts'
-import type { Settings } from '../shared/settings.ts'
+import { personOrMembers } from '../approvals/index.ts'
+import { havingDigest } from '../decisions/index.ts'
+import type { Conversation } from '../requests/index.ts'
+import { dayIn, momentOf, type Settings, tellOrder, weekdayOf, weekOf } from '../shared/index.ts'
 import type { NotificationPorts } from './ports.ts'
 
 /**

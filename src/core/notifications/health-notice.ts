@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { HealthPart } from '../operations/health-report.ts'
+import type { HealthPart } from '../operations/index.ts'
 import { type HealthWatch, redNotice, wellNotice } from './health-watch.ts'
 import type { NoticeOrder } from './notices.ts'
 import type { NotificationPorts } from './ports.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type HealthPart, healthPart } from '../operations/health-report.ts'
-import type { NoticeKey } from '../shared/events.ts'
+import { type HealthPart, healthPart } from '../operations/index.ts'
+import type { NoticeKey } from '../shared/index.ts'
 
 /** When admins are told how the service does. All in seconds. */
 export const watchTimes = {

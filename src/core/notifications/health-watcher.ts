@@ -1,10 +1,7 @@
-import { personOrMembers } from '../approvals/approvers.ts'
-import { readHealth } from '../operations/health.ts'
-import type { HealthReport } from '../operations/health-report.ts'
-import type { Conversation } from '../requests/chats.ts'
-import { isStoreAway } from '../shared/errors.ts'
-import { tellOrder } from '../shared/events.ts'
-import type { Settings } from '../shared/settings.ts'
+import { personOrMembers } from '../approvals/index.ts'
+import { type HealthReport, readHealth } from '../operations/index.ts'
+import type { Conversation } from '../requests/index.ts'
+import { isStoreAway, type Settings, tellOrder } from '../shared/index.ts'
 import { healthNotice } from './health-notice.ts'
 import {
   afterLook,

@@ -1,15 +1,25 @@
-import { personOrMembers } from '../approvals/approvers.ts'
-import { waitingFor } from '../approvals/stage.ts'
-import { waitingStage } from '../approvals/times.ts'
-import { lostRight } from '../decisions/card-rights.ts'
-import { couldNotTell, reached } from '../decisions/unreachable-people.ts'
-import { askApprovers, outcomeCard, tellRequester } from '../requests/change.ts'
-import type { Conversation } from '../requests/chats.ts'
-import { isAtWork, type SentCard } from '../requests/chats.ts'
-import type { Request } from '../requests/request.ts'
-import { isDirectoryAway, PutOff, TenantError } from '../shared/errors.ts'
-import { type CardKey, isForApprover, type JobOrder, type JobPayload, jobId } from '../shared/events.ts'
-import type { Settings } from '../shared/settings.ts'
+import { personOrMembers, waitingFor, waitingStage } from '../approvals/index.ts'
+import { couldNotTell, lostRight, reached } from '../decisions/index.ts'
+import {
+  askApprovers,
+  type Conversation,
+  isAtWork,
+  outcomeCard,
+  type Request,
+  type SentCard,
+  tellRequester,
+} from '../requests/index.ts'
+import {
+  type CardKey,
+  isDirectoryAway,
+  isForApprover,
+  type JobOrder,
+  type JobPayload,
+  jobId,
+  PutOff,
+  type Settings,
+  TenantError,
+} from '../shared/index.ts'
 import type { NotificationPorts, Outbox } from './ports.ts'
 
 /**

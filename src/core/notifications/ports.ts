@@ -1,8 +1,7 @@
-import type { LostRight } from '../decisions/card-rights.ts'
-import type { OperationPorts } from '../operations/ports.ts'
-import type { ChatRefusal, Conversation } from '../requests/chats.ts'
-import type { Request } from '../requests/request.ts'
-import type { CardKey } from '../shared/events.ts'
+import type { LostRight } from '../decisions/index.ts'
+import type { OperationPorts } from '../operations/index.ts'
+import type { ChatRefusal, Conversation, Request } from '../requests/index.ts'
+import type { CardKey } from '../shared/index.ts'
 import type { HealthWatchStore } from './health-watch.ts'
 import type { NoticeContent, NoticeStore } from './notices.ts'
 

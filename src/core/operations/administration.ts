@@ -1,10 +1,14 @@
-import { authorize } from '../requests/access.ts'
-import { type Attention, attentionOf, deadlines, type LostPeople, sinceOf } from '../requests/attention.ts'
-import type { Request } from '../requests/request.ts'
-import type { RequestQuery } from '../requests/store.ts'
-import type { Actor } from '../shared/access.ts'
-import { openStates } from '../shared/request-state.ts'
-import type { Settings } from '../shared/settings.ts'
+import {
+  type Attention,
+  attentionOf,
+  authorize,
+  deadlines,
+  type LostPeople,
+  type Request,
+  type RequestQuery,
+  sinceOf,
+} from '../requests/index.ts'
+import { type Actor, openStates, type Settings } from '../shared/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { lostPeople } from './departed-people.ts'
 import type { OperationPorts } from './ports.ts'

@@ -1,6 +1,5 @@
-import { noteAct } from '../audit/organisation-audit.ts'
-import type { Actor } from '../shared/access.ts'
-import type { Settings } from '../shared/settings.ts'
+import { noteAct } from '../audit/index.ts'
+import type { Actor, Settings } from '../shared/index.ts'
 import { readHealth } from './health.ts'
 import type { HealthReport } from './health-report.ts'
 import type { CertificateReading, OperationPorts } from './ports.ts'

@@ -1,15 +1,18 @@
 import { z } from 'zod'
-import { noteAct } from '../audit/organisation-audit.ts'
-import { retry } from '../decisions/decision.ts'
-import { entry } from '../requests/change.ts'
-import type { Request } from '../requests/request.ts'
-import type { Actor } from '../shared/access.ts'
-import { ProvisioningError, refuseFields } from '../shared/errors.ts'
-import { type JobName, jobPayloads } from '../shared/events.ts'
-import type { RequestState } from '../shared/request-state.ts'
-import type { Settings } from '../shared/settings.ts'
-import { fault } from '../shared/validation.ts'
-import type { OperationPorts } from './ports.ts'
+import { noteAct } from '../audit/index.ts'
+import { retry } from '../decisions/index.ts'
+import { entry, type Request } from '../requests/index.ts'
+import {
+  type Actor,
+  fault,
+  type JobName,
+  jobPayloads,
+  ProvisioningError,
+  type RequestState,
+  refuseFields,
+  type Settings,
+} from '../shared/index.ts'
+import type { DeadLetter, DeadLetterHead, OperationPorts } from './ports.ts'
 
 /** A job that was given up, with the request that it was for, if there is one. */
 export interface GivenUpJob {
@@ -166,27 +169,3 @@ const unfinished: readonly RequestState[] = ['queued', 'provisioning', 'failed']
 
 const notOnTheList = () =>
   new ProvisioningError('not-found', 'This job is not on the list any more: somebody has looked after it.')
-/** A job that was given up, and that nobody has looked after yet. */
-export interface DeadLetterHead {
-  readonly letterId: string
-  /** The job's name, and its payload as it was; a job that is not known any more may be among them. */
-  readonly job: string
-  readonly payload: unknown
-  readonly at: Date
-}
-
-export interface DeadLetter extends DeadLetterHead {
-  /** Why its last attempt failed: an error's message, for admins. */
-  readonly problem: string
-}
-
-/** What the queue has given up, filled by the queue. Inside a transaction changes come to be with it. */
-export interface DeadLetters {
-  /** All of them, in any order. */
-  list(): Promise<DeadLetterHead[]>
-  find(letterId: string): Promise<DeadLetter | undefined>
-  /** Takes it off the list; false when it is not on it any more. The log says who did, and why. */
-  settle(letterId: string, about: { readonly personId: string; readonly why: string }): Promise<boolean>
-  /** Enqueues its job anew and takes it off the list; false when it is not on it any more. */
-  replay(letterId: string): Promise<boolean>
-}

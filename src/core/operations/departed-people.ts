@@ -1,9 +1,6 @@
-import { personOrMembers } from '../approvals/approvers.ts'
-import { type ApprovalStage, openStage, waitingFor } from '../approvals/stage.ts'
-import type { LostPeople } from '../requests/attention.ts'
-import type { Request } from '../requests/request.ts'
-import { TenantError } from '../shared/errors.ts'
-import type { Settings } from '../shared/settings.ts'
+import { type ApprovalStage, openStage, personOrMembers, waitingFor } from '../approvals/index.ts'
+import type { LostPeople, Request } from '../requests/index.ts'
+import { type Settings, TenantError } from '../shared/index.ts'
 import type { OperationPorts } from './ports.ts'
 
 /** How long the directory may take for all that is asked of one list, in milliseconds. */

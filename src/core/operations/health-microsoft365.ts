@@ -1,4 +1,4 @@
-import type { ServiceHealth } from '../resources/tenant.ts'
+import type { ServiceHealth } from '../resources/index.ts'
 import { type HealthPart, type HealthState, worst } from './health-report.ts'
 import { fewestCalls, stateBy } from './health-thresholds.ts'
 import type { CertificateFacts, ServiceTraffic, SignInFacts } from './ports.ts'

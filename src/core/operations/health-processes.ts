@@ -1,5 +1,6 @@
 import type { HealthPart } from './health-report.ts'
-import { type SeenProcess, silentAfterSeconds } from './processes.ts'
+import type { SeenProcess } from './ports.ts'
+import { silentAfterSeconds } from './processes.ts'
 
 /** How the processes of the service do. None where none has said anything yet. */
 export function processesParts(all: readonly SeenProcess[]): HealthPart[] {

@@ -1,14 +1,12 @@
-import type { DirectorySightings } from '../provisioning/ports.ts'
-import type { Settings } from '../shared/settings.ts'
-import type { WebhookEndpoint } from '../webhooks/endpoint.ts'
-import { troubledEndpoints } from '../webhooks/receivers.ts'
+import type { DirectorySightings } from '../provisioning/index.ts'
+import type { Settings } from '../shared/index.ts'
+import { troubledEndpoints, type WebhookEndpoint } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { type Microsoft365Facts, microsoft365Parts } from './health-microsoft365.ts'
 import { processesParts } from './health-processes.ts'
 import { type HealthPart, type HealthReport, reportOf, worst } from './health-report.ts'
 import { stateBy } from './health-thresholds.ts'
-import type { OperationPorts, OwnHealth } from './ports.ts'
-import type { SeenProcess } from './processes.ts'
+import type { OperationPorts, OwnHealth, SeenProcess } from './ports.ts'
 
 /** All that a health report is made of. What could not be read, since the database does not answer, is null. */
 export interface HealthFacts extends Microsoft365Facts {

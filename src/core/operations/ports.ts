@@ -1,7 +1,5 @@
-import type { PrivacyPorts } from '../privacy/ports.ts'
-import type { ServiceHealth } from '../resources/tenant.ts'
-import type { DeadLetters } from './dead-letters.ts'
-import type { ProcessStore, Workers } from './processes.ts'
+import type { PrivacyPorts } from '../privacy/index.ts'
+import type { ServiceHealth } from '../resources/index.ts'
 import type { StatsStore } from './stats.ts'
 
 /** What was counted of the calls to a service in the last 15 minutes, by all processes. */
@@ -65,6 +63,69 @@ export interface OwnHealth {
 /** Filled by `app.ts`, which knows the parts. */
 export interface Vitals {
   own(): Promise<OwnHealth>
+}
+
+/** A job that was given up, and that nobody has looked after yet. */
+export interface DeadLetterHead {
+  readonly letterId: string
+  /** The job's name, and its payload as it was; a job that is not known any more may be among them. */
+  readonly job: string
+  readonly payload: unknown
+  readonly at: Date
+}
+
+export interface DeadLetter extends DeadLetterHead {
+  /** Why its last attempt failed: an error's message, for admins. */
+  readonly problem: string
+}
+
+/** What the queue has given up, filled by the queue. Inside a transaction changes come to be with it. */
+export interface DeadLetters {
+  /** All of them, in any order. */
+  list(): Promise<DeadLetterHead[]>
+  find(letterId: string): Promise<DeadLetter | undefined>
+  /** Takes it off the list; false when it is not on it any more. The log says who did, and why. */
+  settle(letterId: string, about: { readonly personId: string; readonly why: string }): Promise<boolean>
+  /** Enqueues its job anew and takes it off the list; false when it is not on it any more. */
+  replay(letterId: string): Promise<boolean>
+}
+
+/** One process of the service, by its own word. */
+export interface ServiceProcess {
+  readonly processId: string
+  /** Its host and its number there. */
+  readonly name: string
+  readonly version: string
+  readonly startedAt: Date
+  /** Whether it works on the queue. */
+  readonly works: boolean
+}
+
+/** A process as the others see it. */
+export interface SeenProcess extends ServiceProcess {
+  /** When it last said that it is there. */
+  readonly seenAt: Date
+  /** For how long it has been silent, in seconds, by the clock of the store. */
+  readonly silentSeconds: number
+}
+
+export interface ProcessStore {
+  /** Says that it is there now. */
+  beat(process: ServiceProcess): Promise<void>
+  /** It stops in order. */
+  leave(processId: string): Promise<void>
+  /** All that have not left, the longest at work first. */
+  list(): Promise<SeenProcess[]>
+  /** Forgets those that were silent for longer than this, in seconds, and returns them. */
+  forgetSilent(seconds: number): Promise<SeenProcess[]>
+  /** Forgets all but this one: an embedded store belongs to one process at a time. */
+  forgetOthers(processId: string): Promise<void>
+  forgetOld(): Promise<void>
+}
+
+/** Makes the jobs of processes that are gone due at once, in the transaction around it, and returns how many. */
+export interface Workers {
+  takeOver(): Promise<number>
 }
 
 /** The ports that this room and the rooms above it need. */

@@ -1,46 +1,9 @@
-import { noteAct } from '../audit/organisation-audit.ts'
-import type { Actor } from '../shared/access.ts'
-import type { OperationPorts } from './ports.ts'
+import { noteAct } from '../audit/index.ts'
+import type { Actor } from '../shared/index.ts'
+import type { OperationPorts, SeenProcess } from './ports.ts'
 
 /** A process that says nothing for so many seconds has ended without a goodbye, or hangs. */
 export const silentAfterSeconds = 30
-
-/** One process of the service, by its own word. */
-export interface ServiceProcess {
-  readonly processId: string
-  /** Its host and its number there. */
-  readonly name: string
-  readonly version: string
-  readonly startedAt: Date
-  /** Whether it works on the queue. */
-  readonly works: boolean
-}
-/** A process as the others see it. */
-export interface SeenProcess extends ServiceProcess {
-  /** When it last said that it is there. */
-  readonly seenAt: Date
-  /** For how long it has been silent, in seconds, by the clock of the store. */
-  readonly silentSeconds: number
-}
-
-export interface ProcessStore {
-  /** Says that it is there now. */
-  beat(process: ServiceProcess): Promise<void>
-  /** It stops in order. */
-  leave(processId: string): Promise<void>
-  /** All that have not left, the longest at work first. */
-  list(): Promise<SeenProcess[]>
-  /** Forgets those that were silent for longer than this, in seconds, and returns them. */
-  forgetSilent(seconds: number): Promise<SeenProcess[]>
-  /** Forgets all but this one: an embedded store belongs to one process at a time. */
-  forgetOthers(processId: string): Promise<void>
-  forgetOld(): Promise<void>
-}
-
-/** Makes the jobs of processes that are gone due at once, in the transaction around it, and returns how many. */
-export interface Workers {
-  takeOver(): Promise<number>
-}
 
 /** What came of it: none where somebody else was faster, or they came back. */
 export interface TakenOver {

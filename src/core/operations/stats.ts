@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Period, Span } from '../shared/period.ts'
 import { requestState } from '../shared/request-state.ts'
 import { instant, person, resourceKind } from '../shared/resource.ts'
-import type { OperationPorts } from './ports.ts'
 
 const count = z.int().min(0)
 /** How long something took: half of all within `median` seconds, 95 of 100 within `p95`. Null where there was none. */
@@ -80,7 +79,11 @@ export interface StatsStore {
 const mostApprovers = 20
 
 /** What happened in a period. Requests whose words were taken out count as all others do. */
-export async function readStats({ stats: store }: OperationPorts, tenantId: string, period: Period): Promise<Stats> {
+export async function readStats(
+  { stats: store }: { readonly stats: StatsStore },
+  tenantId: string,
+  period: Period,
+): Promise<Stats> {
   const { name, from, until, before } = period
   const span = { from, until }
   const [rows, now, askedBefore, then, approvers, failures] = await Promise.all([

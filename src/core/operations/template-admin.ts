@@ -1,19 +1,24 @@
 import { distance } from 'fastest-levenshtein'
-import { noteAct } from '../audit/organisation-audit.ts'
-import { likeness } from '../naming/name-likeness.ts'
-import { namesFor } from '../naming/names.ts'
-import { authorize } from '../requests/access.ts'
-import { mostCounted } from '../requests/list-page.ts'
-import type { Actor } from '../shared/access.ts'
-import { asking } from '../shared/directory.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import { openStates } from '../shared/request-state.ts'
-import { isMailboxKind, type Person } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
-import type { Approver } from '../templates/approval-policy.ts'
-import { asPerson, listTemplates, readTemplate } from '../templates/catalogue.ts'
-import type { Template } from '../templates/template.ts'
-import { changedParts } from '../templates/version.ts'
+import { noteAct } from '../audit/index.ts'
+import { likeness, namesFor } from '../naming/index.ts'
+import { authorize, mostCounted } from '../requests/index.ts'
+import {
+  type Actor,
+  asking,
+  isMailboxKind,
+  openStates,
+  type Person,
+  ProvisioningError,
+  type Settings,
+} from '../shared/index.ts'
+import {
+  type Approver,
+  asPerson,
+  changedParts,
+  listTemplates,
+  readTemplate,
+  type Template,
+} from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
 /** A template, and how much it is used: both numbers up to {@link mostCounted}, or the quota where that is more. */

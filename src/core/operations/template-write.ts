@@ -1,12 +1,6 @@
-import { noteAct } from '../audit/organisation-audit.ts'
-import type { Actor } from '../shared/access.ts'
-import { ProvisioningError, refuseFields } from '../shared/errors.ts'
-import type { Settings } from '../shared/settings.ts'
-import { fault, faultsOf } from '../shared/validation.ts'
-import { asPerson } from '../templates/catalogue.ts'
-import { withFormerSecrets } from '../templates/signing-secrets.ts'
-import { type Template, templateWithin } from '../templates/template.ts'
-import { webhookNameFault } from '../templates/webhook-address.ts'
+import { noteAct } from '../audit/index.ts'
+import { type Actor, fault, faultsOf, ProvisioningError, refuseFields, type Settings } from '../shared/index.ts'
+import { asPerson, type Template, templateWithin, webhookNameFault, withFormerSecrets } from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
 /**

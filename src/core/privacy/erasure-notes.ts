@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { OrganisationAction } from '../audit/organisation-audit.ts'
+import type { OrganisationAction } from '../audit/index.ts'
 import { type Erasure, readErasure } from './erasure-blocks.ts'
-import { type ErasureCounts, erasureCounts } from './person-data.ts'
 import type { PrivacyPorts } from './ports.ts'
+import { type ErasureCounts, erasureCounts } from './ports.ts'
 
 const said = z.object({ personId: z.uuid(), erasureId: z.uuid(), removed: erasureCounts.optional() })
 

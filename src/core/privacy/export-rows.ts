@@ -1,7 +1,5 @@
-import type { EntryFacts } from '../audit/chain.ts'
-import { auditEntry } from '../audit/entry.ts'
-import { isForMailbox, type Request, referenceOf } from '../requests/request.ts'
-import { viewOf } from '../requests/view.ts'
+import { auditEntry, type EntryFacts } from '../audit/index.ts'
+import { isForMailbox, type Request, referenceOf, viewOf } from '../requests/index.ts'
 
 /** An entry of the audit as it is taken out: all that proves it away from here, and what its request is called. */
 export interface ExportedEntry extends EntryFacts {

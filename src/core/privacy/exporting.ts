@@ -1,12 +1,15 @@
 import { z } from 'zod'
-import { noteAct } from '../audit/organisation-audit.ts'
-import { authorize } from '../requests/access.ts'
-import type { Request } from '../requests/request.ts'
-import type { Actor } from '../shared/access.ts'
-import { actorFor } from '../shared/caller.ts'
-import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
-import type { Settings } from '../shared/settings.ts'
-import { fault } from '../shared/validation.ts'
+import { noteAct } from '../audit/index.ts'
+import { authorize } from '../requests/index.ts'
+import {
+  type Actor,
+  actorFor,
+  type Fault,
+  fault,
+  ProvisioningError,
+  refuseFields,
+  type Settings,
+} from '../shared/index.ts'
 import { byteOrderMark, csvLine } from './csv.ts'
 import {
   type ExportContent,
@@ -19,30 +22,9 @@ import {
   sealTicket,
   stateOfLink,
 } from './export-link.ts'
-import {
-  cellsOfEntry,
-  cellsOfRequest,
-  type ExportedEntry,
-  headOfEntries,
-  headOfRequests,
-  jsonOfRequest,
-  type UnreadableRequest,
-} from './export-rows.ts'
+import { cellsOfEntry, cellsOfRequest, headOfEntries, headOfRequests, jsonOfRequest } from './export-rows.ts'
 import { personRecords } from './known-person.ts'
-import type { PrivacyPorts } from './ports.ts'
-
-/** What was submitted, or written, from one moment on and before another. */
-export interface ExportQuery {
-  readonly tenantId: string
-  readonly from: Date
-  readonly before: Date
-}
-/** Reads much, a page at a time, in the order of time. */
-export interface ExportSource {
-  count(query: ExportQuery): Promise<{ readonly requests: number; readonly entries: number }>
-  requests(query: ExportQuery): AsyncIterable<readonly (Request | UnreadableRequest)[]>
-  entries(query: ExportQuery): AsyncIterable<readonly ExportedEntry[]>
-}
+import type { ExportQuery, PrivacyPorts } from './ports.ts'
 
 /** Days as they are written, `2026-11-01`, both of them included, by UTC. */
 export interface Days {

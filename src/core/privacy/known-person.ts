@@ -1,6 +1,5 @@
-import type { KnownPerson } from '../audit/ports.ts'
-import type { PersonRecord } from './person-data.ts'
-import type { PrivacyPorts } from './ports.ts'
+import type { KnownPerson } from '../audit/index.ts'
+import type { PersonRecord, PrivacyPorts } from './ports.ts'
 
 /** What stands for somebody who was erased; their id stays. */
 export const erasedName = 'Erased person'

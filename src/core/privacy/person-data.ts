@@ -1,50 +1,8 @@
 import { z } from 'zod'
-import { noteAct } from '../audit/organisation-audit.ts'
-import type { KnownPerson } from '../audit/ports.ts'
-import type { Actor } from '../shared/access.ts'
-import { asking } from '../shared/directory.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import type { Person } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
+import { noteAct } from '../audit/index.ts'
+import { type Actor, asking, type Person, ProvisioningError, type Settings } from '../shared/index.ts'
 import { issueLinks } from './exporting.ts'
 import type { PrivacyPorts } from './ports.ts'
-
-/** How much of each was removed, or is kept without their name. */
-export const erasureCounts = z.object({
-  /** Those that they had sent, and those of others that named them. */
-  requests: z.int(),
-  entries: z.int(),
-  drafts: z.int(),
-  delegations: z.int(),
-  batches: z.int(),
-  /** Whether there was a chat, and what was known of it. */
-  chats: z.int(),
-  /** Copies elsewhere: answers that were kept for a repeat, where cards are, versions of templates. */
-  copies: z.int(),
-})
-export type ErasureCounts = z.output<typeof erasureCounts>
-
-/** One thing that is stored of a person, and in which table. */
-export interface PersonRecord {
-  readonly table: string
-  readonly record: unknown
-}
-
-/** What the store as a whole holds of a person. */
-export interface PersonStore {
-  /** Whoever has this id, or this sign-in name, as the store knows them: also who has left the organisation. */
-  known(tenantId: string, idOrAddress: string): Promise<Person[]>
-  /** Every name and sign-in name that the store has beside this id. */
-  namesOf(tenantId: string, personId: string): Promise<string[]>
-  /** All that is stored of a person, table by table, a page at a time; never a secret. It has all that {@link forget} changes. */
-  records(tenantId: string, person: KnownPerson): AsyncIterable<readonly PersonRecord[]>
-  /** Ids of the requests in which they stand, those that they sent among them. */
-  requestsWith(tenantId: string, person: KnownPerson): Promise<string[]>
-  /** Ids of requests of others that have not ended and would be made with their account, the first ones. */
-  openWith(tenantId: string, personId: string): Promise<string[]>
-  /** Forgets what is theirs alone, and takes their name out of copies; of requests and the audit it touches nothing. */
-  forget(tenantId: string, person: KnownPerson): Promise<Omit<ErasureCounts, 'requests' | 'entries'>>
-}
 
 /** Whom an admin may mean: of the directory, or somebody whom only the store still knows. */
 export async function findPerson(ports: PrivacyPorts, actor: Actor, typed: string): Promise<Person[]> {

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { canonical } from '../audit/chain.ts'
-import type { KnownPerson } from '../audit/ports.ts'
-import { provisioningRequest, type Request } from '../requests/request.ts'
+import { canonical, type KnownPerson } from '../audit/index.ts'
+import { provisioningRequest, type Request } from '../requests/index.ts'
 import { erasedName } from './known-person.ts'
 import { reduced } from './retention.ts'
 

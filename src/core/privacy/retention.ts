@@ -1,23 +1,9 @@
-import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
-import { isForMailbox, type Problem, type Request, referenceOf } from '../requests/request.ts'
-import { mailboxDetails } from '../resources/mailbox.ts'
-import { isTerminal } from '../shared/request-state.ts'
-import type { Settings } from '../shared/settings.ts'
-import { templateSnapshot } from '../templates/template.ts'
+import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
+import { isForMailbox, type Problem, type Request, referenceOf } from '../requests/index.ts'
+import { mailboxDetails } from '../resources/index.ts'
+import { isTerminal, type Settings } from '../shared/index.ts'
+import { templateSnapshot } from '../templates/index.ts'
 import type { PrivacyPorts } from './ports.ts'
-
-/** Finds what has ended long ago and still has its details. */
-export interface RetentionStore {
-  /** Ids of requests that ended before this moment, the first that ended first, without these. */
-  due(query: {
-    readonly tenantId: string
-    readonly before: Date
-    readonly but: readonly string[]
-    readonly limit: number
-  }): Promise<string[]>
-  /** Forgets what hangs on a request that has ended: where its cards are, its draft, the webhooks that were sent of it. */
-  forgetParts(requestId: string): Promise<void>
-}
 
 /** How many are looked for at a time, and the most of one turn: the rest waits for the next hour. */
 const pageSize = 100

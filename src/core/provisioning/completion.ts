@@ -1,8 +1,14 @@
-import { system } from '../audit/entry.ts'
-import { changeRequest, entry, followUpLook, lookTimes, tellRequester } from '../requests/change.ts'
-import { isForMailbox, type Request } from '../requests/request.ts'
-import { TenantError } from '../shared/errors.ts'
-import type { Settings } from '../shared/settings.ts'
+import { system } from '../audit/index.ts'
+import {
+  changeRequest,
+  entry,
+  followUpLook,
+  isForMailbox,
+  lookTimes,
+  type Request,
+  tellRequester,
+} from '../requests/index.ts'
+import { type Settings, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
 
 /**

@@ -1,19 +1,23 @@
-import { system } from '../audit/entry.ts'
-import { type Change, changeRequest, entry, tellAdmins, tellRequester } from '../requests/change.ts'
-import { anotherAlias, anotherName, refuseName } from '../requests/name-at-creation.ts'
-import { PeopleUnavailable } from '../requests/people-check.ts'
+import { system } from '../audit/index.ts'
 import {
+  anotherAlias,
+  anotherName,
+  type Change,
+  changeRequest,
+  entry,
   isTakenName,
   nextStep,
+  PeopleUnavailable,
   type Problem,
   type Request,
   type RequestStep,
+  refuseName,
+  tellAdmins,
+  tellRequester,
   transition,
   withStep,
-} from '../requests/request.ts'
-import { ProvisioningError, TenantError } from '../shared/errors.ts'
-import { jobId } from '../shared/events.ts'
-import type { Settings } from '../shared/settings.ts'
+} from '../requests/index.ts'
+import { jobId, ProvisioningError, type Settings, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
 import { checkFault, type Done, takeStep, type Waiting, withResource } from './step.ts'
 

@@ -1,4 +1,4 @@
-import type { DecisionPorts } from '../decisions/ports.ts'
+import type { DecisionPorts } from '../decisions/index.ts'
 /** How long the directory takes to show what was made; for a site that is its security group. */
 export interface DirectorySightings {
   /** Keeps the first sighting of a request's group. `seconds`: since it was made. */

@@ -1,17 +1,21 @@
-import { customAttributesOf } from '../requests/mailbox-plan.ts'
-import { withPeopleOfToday } from '../requests/people-check.ts'
 import {
+  customAttributesOf,
   isForMailbox,
   type Problem,
   type Request,
   type RequestForMailbox,
   type RequestForSite,
   type RequestStep,
-} from '../requests/request.ts'
-import type { Check } from '../resources/check.ts'
-import { mailboxStep } from '../resources/mailbox.ts'
-import { siteStep } from '../resources/site.ts'
-import type { MailboxStepInput, SiteStepInput, StepResult } from '../resources/tenant.ts'
+  withPeopleOfToday,
+} from '../requests/index.ts'
+import {
+  type Check,
+  type MailboxStepInput,
+  mailboxStep,
+  type SiteStepInput,
+  type StepResult,
+  siteStep,
+} from '../resources/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
 
 /** A step that has ended: what it adds to the request, and what a ready check has found. */

@@ -1,12 +1,17 @@
-import { openStage } from '../approvals/stage.ts'
-import { system } from '../audit/entry.ts'
-import { noteExpired } from '../decisions/delegation-ends.ts'
-import { attentionOf, deadlines } from '../requests/attention.ts'
-import { type Change, changeRequest, entry, followUpLook } from '../requests/change.ts'
-import { withOpenStage } from '../requests/open-stage.ts'
-import type { Request } from '../requests/request.ts'
-import { type JobOrder, jobId } from '../shared/events.ts'
-import type { Settings } from '../shared/settings.ts'
+import { openStage } from '../approvals/index.ts'
+import { system } from '../audit/index.ts'
+import { noteExpired } from '../decisions/index.ts'
+import {
+  attentionOf,
+  type Change,
+  changeRequest,
+  deadlines,
+  entry,
+  followUpLook,
+  type Request,
+  withOpenStage,
+} from '../requests/index.ts'
+import { type JobOrder, jobId, type Settings } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
 
 /** What was made is looked for every hour once the listed looks are over, so until then nobody need look after it. */

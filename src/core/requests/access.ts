@@ -1,6 +1,13 @@
-import { everAsked } from '../approvals/stage.ts'
-import { type Actor, access, forbidden, notFound, type Permission, type Role } from '../shared/access.ts'
-import { ProvisioningError } from '../shared/errors.ts'
+import { everAsked } from '../approvals/index.ts'
+import {
+  type Actor,
+  access,
+  forbidden,
+  notFound,
+  type Permission,
+  ProvisioningError,
+  type Role,
+} from '../shared/index.ts'
 import { type Request, referenceOf } from './request.ts'
 
 /** Returns every role of an actor for a request. Somebody of another tenant has none. */

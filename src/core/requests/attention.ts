@@ -1,7 +1,5 @@
-import { openStage, undecided, waitingFor } from '../approvals/stage.ts'
-import { outOfReach } from '../approvals/times.ts'
-import type { RequestState } from '../shared/request-state.ts'
-import type { Person } from '../shared/resource.ts'
+import { openStage, outOfReach, undecided, waitingFor } from '../approvals/index.ts'
+import type { Person, RequestState } from '../shared/index.ts'
 import { nextStep, type Request } from './request.ts'
 
 /** How long a request may stay in a state before an admin should look, in seconds; null = for good. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { lastDecision } from '../approvals/approval.ts'
-import type { Actor } from '../shared/access.ts'
+import { lastDecision } from '../approvals/index.ts'
+import type { Actor } from '../shared/index.ts'
 import { type BasedOn, type DraftBasis, endings } from './basis.ts'
 import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'

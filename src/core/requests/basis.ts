@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { person } from '../shared/resource.ts'
+import { person } from '../shared/index.ts'
 
 /** How a request takes up an earlier one of the same person: what came to nothing again, or what was made once more. */
 const basis = {

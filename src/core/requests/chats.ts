@@ -1,4 +1,4 @@
-import type { CardKey } from '../shared/events.ts'
+import type { CardKey } from '../shared/index.ts'
 
 /** What the core needs of chats: where they are, which cards are in them, and a way to put cards there. */
 /**

@@ -1,4 +1,4 @@
-import { isMailboxKind, type ResourceKind } from '../shared/resource.ts'
+import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
 import { evaluateMailbox } from './mailbox-plan.ts'
 import type { Evaluation, RequestInquiry } from './plan.ts'
 import { evaluateSite } from './site-plan.ts'

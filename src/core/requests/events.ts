@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { decision, overrideOf } from '../approvals/stage.ts'
-import type { RequestState } from '../shared/request-state.ts'
-import { instant, person } from '../shared/resource.ts'
-import { eventTypes } from '../templates/template.ts'
+import { decision, overrideOf } from '../approvals/index.ts'
+import { instant, person, type RequestState } from '../shared/index.ts'
+import { eventTypes } from '../templates/index.ts'
 import { isForMailbox, type Request, referenceOf } from './request.ts'
 
 /** The body of a webhook (DESIGN §5): thin; whoever needs more reads the request by its id. */

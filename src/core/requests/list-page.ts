@@ -1,4 +1,4 @@
-import type { Actor } from '../shared/access.ts'
+import type { Actor } from '../shared/index.ts'
 import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'
 import type { RequestQuery } from './store.ts'

@@ -1,9 +1,13 @@
-import type { Actor } from '../shared/access.ts'
-import { asking } from '../shared/directory.ts'
-import { ProvisioningError, TenantError } from '../shared/errors.ts'
-import { createGate, type GateLimits } from '../shared/gate.ts'
-import { readsOf } from '../shared/lookup-cost.ts'
-import { originNow } from '../shared/origin.ts'
+import {
+  type Actor,
+  asking,
+  createGate,
+  type GateLimits,
+  originNow,
+  ProvisioningError,
+  readsOf,
+  TenantError,
+} from '../shared/index.ts'
 import type { RequestPorts } from './ports.ts'
 
 /**

@@ -1,14 +1,23 @@
-import { freeName, mailAddressFree, mailboxNameFree, plain, unreservedName } from '../naming/free-name.ts'
-import type { Named } from '../naming/names.ts'
-import { blockedFaults, faultsOfTyped, heldFault, namesFor, reservedFault, tooLong } from '../naming/names.ts'
-import { type Address, addressBy, asksForAddress } from '../naming/naming.ts'
-import type { MailboxDetails } from '../resources/mailbox.ts'
-import type { MailDomains } from '../shared/directory.ts'
-import type { Fault } from '../shared/errors.ts'
-import { fault } from '../shared/validation.ts'
-import { kindWords, type TokenValues } from '../templates/name-pattern.ts'
-import { reservedIn } from '../templates/reserved-names.ts'
-import type { Template } from '../templates/template.ts'
+import {
+  type Address,
+  addressBy,
+  asksForAddress,
+  blockedFaults,
+  faultsOfTyped,
+  freeName,
+  heldFault,
+  mailAddressFree,
+  mailboxNameFree,
+  type Named,
+  namesFor,
+  plain,
+  reservedFault,
+  tooLong,
+  unreservedName,
+} from '../naming/index.ts'
+import type { MailboxDetails } from '../resources/index.ts'
+import { type Fault, fault, type MailDomains } from '../shared/index.ts'
+import { kindWords, reservedIn, type Template, type TokenValues } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 
 /** What is found of a mailbox's addresses; without names where nobody has typed one. */

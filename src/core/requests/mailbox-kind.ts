@@ -1,9 +1,6 @@
-import { applicability, applies } from '../resources/mailbox.ts'
-import type { Fault } from '../shared/errors.ts'
-import { isMailboxKind, type MailboxKind } from '../shared/resource.ts'
-import { fault } from '../shared/validation.ts'
-import { unknownTemplate, usableOf, usableTemplate } from '../templates/catalogue.ts'
-import type { Template } from '../templates/template.ts'
+import { applicability, applies } from '../resources/index.ts'
+import { type Fault, fault, isMailboxKind, type MailboxKind } from '../shared/index.ts'
+import { type Template, unknownTemplate, usableOf, usableTemplate } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 
 /** Kinds in words, for sentences to clients. */

@@ -1,18 +1,27 @@
-import { resolveApprovals } from '../approvals/approvers.ts'
-import { judgedBy, withMaximum } from '../approvals/condition-values.ts'
-import { mailboxNames } from '../naming/free-name.ts'
-import { asksForAddress, slug } from '../naming/naming.ts'
-import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/mailbox.ts'
-import { countryCode } from '../shared/country.ts'
-import { asking } from '../shared/directory.ts'
-import { type Fault, ProvisioningError } from '../shared/errors.ts'
-import { type MailboxKind, metadata, type Person } from '../shared/resource.ts'
-import { fault, faultsOf, readable } from '../shared/validation.ts'
-import { answersOf } from '../templates/field.ts'
-import { names } from '../templates/name-pattern.ts'
-import { addressRule } from '../templates/naming-policy.ts'
-import { type Applied, withProperties } from '../templates/property.ts'
-import type { Template, TemplateSnapshot } from '../templates/template.ts'
+import { judgedBy, resolveApprovals, withMaximum } from '../approvals/index.ts'
+import { asksForAddress, mailboxNames, slug } from '../naming/index.ts'
+import { isSeatCount, type MailboxDetails, mailboxDetails, mailboxRequest } from '../resources/index.ts'
+import {
+  asking,
+  countryCode,
+  type Fault,
+  fault,
+  faultsOf,
+  type MailboxKind,
+  metadata,
+  type Person,
+  ProvisioningError,
+  readable,
+} from '../shared/index.ts'
+import {
+  type Applied,
+  addressRule,
+  answersOf,
+  names,
+  type Template,
+  type TemplateSnapshot,
+  withProperties,
+} from '../templates/index.ts'
 import { type Addresses, addressesOf } from './mailbox-addresses.ts'
 import { chosenTemplate, inapplicable, isRecord } from './mailbox-kind.ts'
 import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'

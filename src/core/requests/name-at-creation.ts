@@ -1,8 +1,17 @@
-import { freeFrom, mailboxKeys, mailKey, siteKey } from '../naming/former-addresses.ts'
-import { type Asker, another, mailAddressFree, mailboxNameFree, plain, siteNameFree } from '../naming/free-name.ts'
-import { TenantError } from '../shared/errors.ts'
-import type { Settings } from '../shared/settings.ts'
-import { reservedIn } from '../templates/reserved-names.ts'
+import {
+  type Asker,
+  another,
+  freeFrom,
+  mailAddressFree,
+  mailboxKeys,
+  mailboxNameFree,
+  mailKey,
+  plain,
+  siteKey,
+  siteNameFree,
+} from '../naming/index.ts'
+import { type Settings, TenantError } from '../shared/index.ts'
+import { reservedIn } from '../templates/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Request, type RequestStep } from './request.ts'
 

@@ -1,10 +1,14 @@
-import type { Delegation } from '../approvals/delegation.ts'
-import { type ApprovalStage, openStage } from '../approvals/stage.ts'
-import { realigned } from '../approvals/stand-ins.ts'
-import { nextLook, opened, withStage } from '../approvals/times.ts'
-import { type AuditEntry, system } from '../audit/entry.ts'
-import type { JobOrder } from '../shared/events.ts'
-import type { Settings } from '../shared/settings.ts'
+import {
+  type ApprovalStage,
+  type Delegation,
+  nextLook,
+  opened,
+  openStage,
+  realigned,
+  withStage,
+} from '../approvals/index.ts'
+import { type AuditEntry, system } from '../audit/index.ts'
+import type { JobOrder, Settings } from '../shared/index.ts'
 import { askApprovers, entry, stageLook } from './change.ts'
 import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'

@@ -1,9 +1,5 @@
-import type { MailboxStep } from '../resources/mailbox.ts'
-import type { SiteStep } from '../resources/site.ts'
-import type { Account } from '../shared/directory.ts'
-import { type Fault, TenantError } from '../shared/errors.ts'
-import type { Person } from '../shared/resource.ts'
-import { fault } from '../shared/validation.ts'
+import type { MailboxStep, SiteStep } from '../resources/index.ts'
+import { type Account, type Fault, fault, type Person, TenantError } from '../shared/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Problem, type Request, type RequestStep, referenceOf } from './request.ts'
 

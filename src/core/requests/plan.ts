@@ -1,15 +1,17 @@
-import type { ApprovalStage, JudgedStage } from '../approvals/stage.ts'
-import type { Inquiry, Named } from '../naming/names.ts'
-import type { Around } from '../naming/naming.ts'
-import type { MailboxDetails } from '../resources/mailbox.ts'
-import type { SiteDetails } from '../resources/site.ts'
-import { unreadableSays } from '../shared/caller.ts'
-import type { Account } from '../shared/directory.ts'
-import type { Fault } from '../shared/errors.ts'
-import { isMailboxKind, type MailboxKind, type Person, type SiteKind } from '../shared/resource.ts'
-import { fault } from '../shared/validation.ts'
-import type { Applied } from '../templates/property.ts'
-import type { Template } from '../templates/template.ts'
+import type { ApprovalStage, JudgedStage } from '../approvals/index.ts'
+import type { Around, Inquiry, Named } from '../naming/index.ts'
+import type { MailboxDetails, SiteDetails } from '../resources/index.ts'
+import {
+  type Account,
+  type Fault,
+  fault,
+  isMailboxKind,
+  type MailboxKind,
+  type Person,
+  type SiteKind,
+  unreadableSays,
+} from '../shared/index.ts'
+import type { Applied, Template } from '../templates/index.ts'
 import type { RequestPorts } from './ports.ts'
 
 interface Common {

@@ -1,4 +1,4 @@
-import type { ApprovalPorts } from '../approvals/ports.ts'
+import type { ApprovalPorts } from '../approvals/index.ts'
 import type { ConversationStore, SentCards } from './chats.ts'
 import type { DeliveryStore } from './events.ts'
 import type { RequestStore } from './store.ts'

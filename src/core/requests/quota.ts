@@ -1,9 +1,5 @@
-import type { Actor } from '../shared/access.ts'
-import type { Fault } from '../shared/errors.ts'
-import { openStates } from '../shared/request-state.ts'
-import type { Settings } from '../shared/settings.ts'
-import { fault } from '../shared/validation.ts'
-import type { Template } from '../templates/template.ts'
+import { type Actor, type Fault, fault, openStates, type Settings } from '../shared/index.ts'
+import type { Template } from '../templates/index.ts'
 import type { RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 

@@ -1,7 +1,5 @@
-import { type AuditAction, type AuditEntry, system } from '../audit/entry.ts'
-import type { Actor } from '../shared/access.ts'
-import { type ErrorCode, ProvisioningError } from '../shared/errors.ts'
-import type { Person } from '../shared/resource.ts'
+import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
+import { type Actor, type ErrorCode, type Person, ProvisioningError } from '../shared/index.ts'
 import type { RequestPorts } from './ports.ts'
 
 /** What of an approval somebody can try who may not. */

@@ -1,21 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { resolveApprovals } from '../approvals/approvers.ts'
-import { judgedBy } from '../approvals/condition-values.ts'
-import { approvalStage } from '../approvals/stage.ts'
-import { type Foreseen, isFinal, warningCodes } from '../approvals/warning.ts'
-import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/similar.ts'
-import { mailboxRequest } from '../resources/mailbox.ts'
-import type { Actor } from '../shared/access.ts'
-import { asking } from '../shared/directory.ts'
-import { type Fault, ProvisioningError, refuseFields } from '../shared/errors.ts'
-import { resourceKind } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
-import { faultsOf } from '../shared/validation.ts'
-import { unknownTemplate, usableTemplate } from '../templates/catalogue.ts'
-import { addressRuleOf } from '../templates/naming-policy.ts'
-import { type Applied, applied } from '../templates/property.ts'
-import type { Template } from '../templates/template.ts'
+import { approvalStage, type Foreseen, isFinal, judgedBy, resolveApprovals, warningCodes } from '../approvals/index.ts'
+import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/index.ts'
+import { mailboxRequest } from '../resources/index.ts'
+import {
+  type Actor,
+  asking,
+  type Fault,
+  faultsOf,
+  ProvisioningError,
+  refuseFields,
+  resourceKind,
+  type Settings,
+} from '../shared/index.ts'
+import {
+  type Applied,
+  addressRuleOf,
+  applied,
+  type Template,
+  unknownTemplate,
+  usableTemplate,
+} from '../templates/index.ts'
 import { evaluate, resourceOf } from './evaluate.ts'
 import { chosenTemplate, isRecord } from './mailbox-kind.ts'
 import { foreseenIn, lookAhead, type Outlook } from './outlook.ts'

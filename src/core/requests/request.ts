@@ -1,12 +1,29 @@
 import { z } from 'zod'
-import { approvalStage, judgedStage } from '../approvals/stage.ts'
-import { check } from '../resources/check.ts'
-import { mailboxDetails, mailboxProgress, mailboxResource, mailboxSteps } from '../resources/mailbox.ts'
-import { siteDetails, siteProgress, siteResource, siteSteps } from '../resources/site.ts'
-import { ProvisioningError } from '../shared/errors.ts'
-import { isTerminal, type RequestState, requestState, transitions } from '../shared/request-state.ts'
-import { instant, isMailboxKind, mailboxKind, person, siteKind } from '../shared/resource.ts'
-import { templateSnapshot } from '../templates/template.ts'
+import { approvalStage, judgedStage } from '../approvals/index.ts'
+import {
+  check,
+  mailboxDetails,
+  mailboxProgress,
+  mailboxResource,
+  mailboxSteps,
+  siteDetails,
+  siteProgress,
+  siteResource,
+  siteSteps,
+} from '../resources/index.ts'
+import {
+  instant,
+  isMailboxKind,
+  isTerminal,
+  mailboxKind,
+  ProvisioningError,
+  person,
+  type RequestState,
+  requestState,
+  siteKind,
+  transitions,
+} from '../shared/index.ts'
+import { templateSnapshot } from '../templates/index.ts'
 import { basedOn } from './basis.ts'
 
 /** Why a step or a request stopped, in words for people; never a stack or an answer's body. */

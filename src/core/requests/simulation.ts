@@ -1,13 +1,18 @@
 import { z } from 'zod'
-import type { Actor } from '../shared/access.ts'
-import { unreadableSays } from '../shared/caller.ts'
-import { asking } from '../shared/directory.ts'
-import { ProvisioningError, refuseFields } from '../shared/errors.ts'
-import { isMailboxKind, type Person, person } from '../shared/resource.ts'
-import type { Settings } from '../shared/settings.ts'
-import { type FaultCode, fault } from '../shared/validation.ts'
-import { unknownTemplate } from '../templates/catalogue.ts'
-import type { Template } from '../templates/template.ts'
+import {
+  type Actor,
+  asking,
+  type FaultCode,
+  fault,
+  isMailboxKind,
+  type Person,
+  ProvisioningError,
+  person,
+  refuseFields,
+  type Settings,
+  unreadableSays,
+} from '../shared/index.ts'
+import { type Template, unknownTemplate } from '../templates/index.ts'
 import { isRecord } from './mailbox-kind.ts'
 import type { RequestPorts } from './ports.ts'
 import { quotaUse } from './quota.ts'

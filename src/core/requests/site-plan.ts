@@ -1,16 +1,24 @@
-import { resolveApprovals } from '../approvals/approvers.ts'
-import { judgedBy } from '../approvals/condition-values.ts'
-import { siteNameFree } from '../naming/free-name.ts'
-import { type Named, namesFor } from '../naming/names.ts'
-import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from '../resources/site.ts'
-import { asking } from '../shared/directory.ts'
-import type { Fault } from '../shared/errors.ts'
-import { isMailboxKind, type Person, type SiteKind } from '../shared/resource.ts'
-import { fault, faultsOf, readable } from '../shared/validation.ts'
-import { unknownTemplate, usableTemplate } from '../templates/catalogue.ts'
-import { answersOf } from '../templates/field.ts'
-import { type Applied, withProperties } from '../templates/property.ts'
-import type { Template } from '../templates/template.ts'
+import { judgedBy, resolveApprovals } from '../approvals/index.ts'
+import { type Named, namesFor, siteNameFree } from '../naming/index.ts'
+import { type SiteDetails, siteDetails, siteRequest, stepsOfSite } from '../resources/index.ts'
+import {
+  asking,
+  type Fault,
+  fault,
+  faultsOf,
+  isMailboxKind,
+  type Person,
+  readable,
+  type SiteKind,
+} from '../shared/index.ts'
+import {
+  type Applied,
+  answersOf,
+  type Template,
+  unknownTemplate,
+  usableTemplate,
+  withProperties,
+} from '../templates/index.ts'
 import { isRecord } from './mailbox-kind.ts'
 import { accountsAt, guestsAmong, unavailableFaults } from './people-check.ts'
 import type { RequestInquiry } from './plan.ts'

@@ -1,6 +1,5 @@
-import type { ResourceName } from '../naming/former-addresses.ts'
-import type { RequestState } from '../shared/request-state.ts'
-import type { ResourceKind } from '../shared/resource.ts'
+import type { ResourceName } from '../naming/index.ts'
+import type { RequestState, ResourceKind } from '../shared/index.ts'
 import type { Request } from './request.ts'
 
 /** What the core needs of the store, one interface for each aggregate. */

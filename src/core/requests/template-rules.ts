@@ -1,8 +1,6 @@
-import type { AccessLevel } from '../resources/mailbox.ts'
-import type { Fault } from '../shared/errors.ts'
-import type { Metadata, Person } from '../shared/resource.ts'
-import { fault, pointerOf } from '../shared/validation.ts'
-import type { Template } from '../templates/template.ts'
+import type { AccessLevel } from '../resources/index.ts'
+import { type Fault, fault, type Metadata, type Person, pointerOf } from '../shared/index.ts'
+import type { Template } from '../templates/index.ts'
 import { peopleNamed } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 

@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { approvalStage } from '../approvals/stage.ts'
-import { check } from '../resources/check.ts'
-import { mailboxDetails, mailboxResource } from '../resources/mailbox.ts'
-import { siteDetails, siteResource } from '../resources/site.ts'
-import { requestState } from '../shared/request-state.ts'
-import { instant, mailboxKind, person, siteKind } from '../shared/resource.ts'
+import { approvalStage } from '../approvals/index.ts'
+import { check, mailboxDetails, mailboxResource, siteDetails, siteResource } from '../resources/index.ts'
+import { instant, mailboxKind, person, requestState, siteKind } from '../shared/index.ts'
 import { basedOn } from './basis.ts'
 import { isForMailbox, problem, type Request, referenceOf, requestStep } from './request.ts'
 

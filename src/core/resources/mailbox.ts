@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, type MailboxKind, metadata } from '../shared/resource.ts'
+import { instant, type MailboxKind, metadata } from '../shared/index.ts'
 
 /** What somebody may do with a mailbox (API document, "Permissions object"). */
 export const accessLevels = ['None', 'SendAs', 'FullAccess'] as const

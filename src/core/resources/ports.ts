@@ -1,4 +1,4 @@
-import type { SharedPorts } from '../shared/ports.ts'
+import type { SharedPorts } from '../shared/index.ts'
 import type { Tenant } from './tenant.ts'
 
 /** The ports that this room and the rooms above it need. */

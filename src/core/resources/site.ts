@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, metadata } from '../shared/resource.ts'
+import { instant, metadata } from '../shared/index.ts'
 
 const aliasCharacters = /^[A-Za-z0-9]([A-Za-z0-9_-]*[A-Za-z0-9])?$/
 

@@ -1,4 +1,4 @@
-import type { MailboxKind, Person, SiteKind } from '../shared/resource.ts'
+import type { MailboxKind, Person, SiteKind } from '../shared/index.ts'
 import type { Check } from './check.ts'
 import type { AccessLevel, MailboxDetails, MailboxProgress, MailboxStep } from './mailbox.ts'
 import type { SiteProgress, SiteStep } from './site.ts'

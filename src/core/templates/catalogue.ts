@@ -1,8 +1,4 @@
-import type { Actor } from '../shared/access.ts'
-import { asking } from '../shared/directory.ts'
-import { type Fault, ProvisioningError } from '../shared/errors.ts'
-import type { Person } from '../shared/resource.ts'
-import { fault } from '../shared/validation.ts'
+import { type Actor, asking, type Fault, fault, type Person, ProvisioningError } from '../shared/index.ts'
 import type { TemplatePorts } from './ports.ts'
 import { mayUse, type Template } from './template.ts'
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { applies, type MailboxField, mailboxFields } from '../resources/mailbox.ts'
-import { isMailboxKind, type ResourceKind } from '../shared/resource.ts'
-import type { TemplateSnapshot } from './template.ts'
+import { applies, type MailboxField, mailboxFields } from '../resources/index.ts'
+import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
 
 const field = z.string().min(1).max(100)
 const value = z.union([z.string().max(1024), z.number(), z.boolean()])
@@ -174,15 +173,4 @@ export function conditionFault(
   const isChecked = one.field === 'labelId' || own?.type === 'choice'
   if (!isChecked || index === -1) return undefined
   return at(['oneOf' in one ? 'oneOf' : 'noneOf', index], `${String(some[index])} is no choice of ${one.field}.`)
-}
-
-/** What was found in a field, by the name that the template gives it: a label's, or a choice's title. */
-export function titleOfFound(
-  { fields, labels }: Pick<TemplateSnapshot, 'fields' | 'labels'>,
-  field: string,
-  found: string,
-): string {
-  if (field === 'labelId') return labels.allowed.find(({ id }) => id === found)?.name ?? found
-  const own = fields.find(({ key }) => `metadata.${key}` === field)
-  return own?.choices.find(({ value }) => value === found)?.title ?? found
 }

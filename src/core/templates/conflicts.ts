@@ -1,8 +1,16 @@
-import { isSeatCount } from '../resources/mailbox.ts'
-import { isMailboxKind } from '../shared/resource.ts'
-import type { Template } from './template.ts'
+import type { z } from 'zod'
+import { isSeatCount } from '../resources/index.ts'
+import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
+import type { TemplateField } from './field.ts'
+import type { templateLimits } from './limits.ts'
+import type { PropertyRules } from './property.ts'
 
-type Written = Pick<Template, 'kind' | 'limits' | 'properties' | 'fields'>
+interface Written {
+  readonly kind: ResourceKind
+  readonly limits: z.output<typeof templateLimits>
+  readonly properties: PropertyRules
+  readonly fields: readonly TemplateField[]
+}
 interface Conflict {
   readonly path: (string | number)[]
   readonly message: string

@@ -1,8 +1,14 @@
 import { z } from 'zod'
-import type { Fault } from '../shared/errors.ts'
-import { patternFault, wholeValue } from '../shared/pattern.ts'
-import { type Metadata, mostMetadata } from '../shared/resource.ts'
-import { type FaultCode, fault, pointerOf } from '../shared/validation.ts'
+import {
+  type Fault,
+  type FaultCode,
+  fault,
+  type Metadata,
+  mostMetadata,
+  patternFault,
+  pointerOf,
+  wholeValue,
+} from '../shared/index.ts'
 import type { Applied } from './property.ts'
 
 const text = (max: number) => z.string().trim().min(1).max(max)

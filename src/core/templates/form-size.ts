@@ -1,7 +1,6 @@
-import { isMailboxKind } from '../shared/resource.ts'
+import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
 import type { TemplateField } from './field.ts'
-import { propertiesOf } from './property.ts'
-import type { Template } from './template.ts'
+import { type PropertyRules, propertiesOf } from './property.ts'
 
 /**
  * What a form takes of the one message that it is sent in, in characters, counted generously: a card holds 12,500. A form that is
@@ -26,7 +25,12 @@ export function formSize({
   fields,
   properties,
   labels,
-}: Pick<Template, 'kind' | 'fields' | 'properties' | 'labels'>) {
+}: {
+  readonly kind: ResourceKind
+  readonly fields: readonly TemplateField[]
+  readonly properties: PropertyRules
+  readonly labels: { readonly allowed: readonly { readonly id: string; readonly name: string }[] }
+}) {
   const asked = propertiesOf(kind).filter((id) => {
     const rule = properties[id]
     const isReplaced = fields.some(({ key }) => id === `metadata.${key}`)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { accessLevel } from '../resources/mailbox.ts'
-import { isMailboxKind, type ResourceKind } from '../shared/resource.ts'
+import { accessLevel } from '../resources/index.ts'
+import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
 
 /** How much of something there may be. What is left out has no limit but Microsoft's. */
 export const templateLimits = z

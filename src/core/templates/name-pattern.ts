@@ -1,4 +1,4 @@
-import type { ResourceKind } from '../shared/resource.ts'
+import type { ResourceKind } from '../shared/index.ts'
 
 /** What stands for `{kind}` in a name. */
 export const kindWords = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isMailboxKind, type ResourceKind } from '../shared/resource.ts'
+import { isMailboxKind, type ResourceKind } from '../shared/index.ts'
 import { blockedWordsIn } from './blocked-words.ts'
 import {
   isToken,

@@ -1,4 +1,4 @@
-import type { AuditPorts } from '../audit/ports.ts'
+import type { AuditPorts } from '../audit/index.ts'
 import type { Template } from './template.ts'
 import type { TemplateChange, TemplateVersion } from './version.ts'
 

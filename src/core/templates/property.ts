@@ -1,10 +1,14 @@
 import { z } from 'zod'
-import { applies, isSeatCount, mailboxRequest } from '../resources/mailbox.ts'
-import { siteRequest } from '../resources/site.ts'
-import { countryCode } from '../shared/country.ts'
-import type { Fault } from '../shared/errors.ts'
-import { isMailboxKind, metadata, type ResourceKind } from '../shared/resource.ts'
-import { fault, pointerOf } from '../shared/validation.ts'
+import { applies, isSeatCount, mailboxRequest, siteRequest } from '../resources/index.ts'
+import {
+  countryCode,
+  type Fault,
+  fault,
+  isMailboxKind,
+  metadata,
+  pointerOf,
+  type ResourceKind,
+} from '../shared/index.ts'
 
 const value = z.union([z.string().max(2000), z.number(), z.boolean(), z.array(z.string().max(100)).max(20)])
 export type PropertyValue = z.output<typeof value>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, type Person, resourceKind } from '../shared/resource.ts'
+import { instant, type Person, resourceKind } from '../shared/index.ts'
 import { approvalPolicy, mostPeople } from './approval-policy.ts'
 import { conditionFault } from './condition.ts'
 import { conflictsIn } from './conflicts.ts'
@@ -241,4 +241,15 @@ function isOneSign(icon: string): boolean {
 
 function isUnique(values: readonly (string | number)[]): boolean {
   return new Set(values).size === values.length
+}
+
+/** What was found in a field, by the name that the template gives it: a label's, or a choice's title. */
+export function titleOfFound(
+  { fields, labels }: Pick<TemplateSnapshot, 'fields' | 'labels'>,
+  field: string,
+  found: string,
+): string {
+  if (field === 'labelId') return labels.allowed.find(({ id }) => id === found)?.name ?? found
+  const own = fields.find(({ key }) => `metadata.${key}` === field)
+  return own?.choices.find(({ value }) => value === found)?.title ?? found
 }

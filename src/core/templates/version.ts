@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { instant, type Person, person } from '../shared/resource.ts'
+import { instant, type Person, person } from '../shared/index.ts'
 
 /** Who writes a template, and when; null where nobody was asked, such as for the file of templates. */
 export interface TemplateChange {

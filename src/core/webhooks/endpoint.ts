@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { Delivery } from '../requests/events.ts'
-import { type CardKey, jobId } from '../shared/events.ts'
-import { instant } from '../shared/resource.ts'
+import type { Delivery } from '../requests/index.ts'
+import { type CardKey, instant, jobId } from '../shared/index.ts'
 
 /** When the attempts are, in seconds after the one before (Standard Webhooks 1.0.0, DESIGN §5), each ± 20 %. */
 export const attemptDelays = [0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]

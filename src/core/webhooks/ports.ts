@@ -1,4 +1,4 @@
-import type { ProvisioningPorts } from '../provisioning/ports.ts'
+import type { ProvisioningPorts } from '../provisioning/index.ts'
 import type { WebhookEndpoint } from './endpoint.ts'
 
 /** How receivers of webhooks do. One that nobody has stored does well. */
