@@ -1,3 +1,5 @@
+/** The only entry of the core: other layers import from here and from no other file of it. The rooms, from the ground up. */
+
 export * from './approvals/index.ts'
 export * from './audit/index.ts'
 export * from './batches/index.ts'
@@ -7,7 +9,7 @@ export * from './explanations/index.ts'
 export * from './naming/index.ts'
 export * from './notifications/index.ts'
 export * from './operations/index.ts'
-export * from './ports.ts'
+export type { Ports } from './ports.ts'
 export * from './privacy/index.ts'
 export * from './provisioning/index.ts'
 export { createProvisioning, type Provisioning } from './provisioning.ts'

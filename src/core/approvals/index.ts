@@ -1,3 +1,7 @@
+/**
+ * Pure rules of approvals: stages, approvers, conditions, times, delegates. Nothing here changes a request.
+ * Decisions are made in `decisions`.
+ */
 export * from './approval.ts'
 export * from './approvers.ts'
 export * from './condition-values.ts'

@@ -1,3 +1,7 @@
+/**
+ * What people and time decide about a request: approve, reject, cancel, retry, reassign, override, delegate, nudge, reminders and escalation.
+ * The rules of stages are in `approvals`.
+ */
 export * from './approval-timers.ts'
 export * from './card-rights.ts'
 export * from './colleagues.ts'

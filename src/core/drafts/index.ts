@@ -1,3 +1,8 @@
+/**
+ * Forms in progress: opening, filling in, review, and a new form from an earlier request.
+ * A submitted form is a request.
+ */
+
 export * from './draft.ts'
 export * from './draft-view.ts'
 export * from './drafting.ts'

@@ -1,3 +1,5 @@
+/** Reasons: why this approver, why this name, why it takes this long. */
+
 export * from './explanation.ts'
 export * from './explanation-approval.ts'
 export * from './explanation-name.ts'

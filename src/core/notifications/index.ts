@@ -1,3 +1,5 @@
+/** One way to deliver a card once, alerts for admins, and the daily digest. It delivers what all other rooms say, so it is the last room. */
+
 export * from './digest.ts'
 export * from './digest-order.ts'
 export * from './health-notice.ts'

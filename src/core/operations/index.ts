@@ -1,3 +1,7 @@
+/**
+ * What admins see and write: the queue, health, statistics, dead letters, templates in use.
+ * Cards and alerts are in `notifications`.
+ */
 export * from './administration.ts'
 export * from './certificate.ts'
 export * from './dead-letters.ts'

@@ -1,3 +1,4 @@
+/** What is kept of people: exports, erasure, retention. */
 export * from './csv.ts'
 export * from './erasure-blocks.ts'
 export * from './erasure-notes.ts'

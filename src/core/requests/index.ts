@@ -1,3 +1,7 @@
+/**
+ * The aggregate: the request, its plan, its states, submission, reading, and the one transaction that changes it (`change.ts`).
+ * Forms belong to `drafts`, decisions to `decisions`, work in the tenant to `provisioning`.
+ */
 export * from './access.ts'
 export * from './attention.ts'
 export * from './based-on.ts'

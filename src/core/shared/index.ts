@@ -1,3 +1,7 @@
+/**
+ * What every room uses: people and actors, the access table, errors, times, validation, and the ports of clock, store transactions, jobs and directory.
+ * Nothing here knows a template, a request or a card.
+ */
 export * from './access.ts'
 export * from './admin-cache.ts'
 export * from './bot-state-ports.ts'

@@ -1,3 +1,7 @@
+/**
+ * The template: its fields, properties, limits, versions, and the policies it carries (names, approval conditions, webhook address).
+ * How a policy is applied to a request is decided in `naming` and `approvals`. Admins write templates in `operations`.
+ */
 export * from './approval-policy.ts'
 export * from './blocked-words.ts'
 export * from './catalogue.ts'
