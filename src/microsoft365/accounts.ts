@@ -1,6 +1,7 @@
 import type { Account, MailDomains } from '../core/index.ts'
-import { type Graph, query, quoted, segment } from './graph.ts'
-import { isMember, toAccount, type UserEntry, userEntry, userFields } from './user.ts'
+import { type Graph, type UserEntry, userEntry, userFields } from './graph.ts'
+import { query, quoted, segment } from './graph-pages.ts'
+import { isMember, toAccount } from './user.ts'
 
 const purposes = {
   transitiveMembers: 'reading the members of a group',

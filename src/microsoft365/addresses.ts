@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type HeldAddress, mailKey, siteKey, TenantError } from '../core/index.ts'
-import { type Graph, query, quoted } from './graph.ts'
+import type { Graph } from './graph.ts'
+import { query, quoted } from './graph-pages.ts'
 
 const deleted = 'directory/deletedItems/microsoft.graph.'
 const deletedEntry = z.object({ deletedDateTime: z.iso.datetime({ offset: true }) })
@@ -66,4 +67,30 @@ function mailOf({ id, userPrincipalName, mail, proxyAddresses }: z.output<typeof
 function siteOf({ id, webUrl }: z.output<typeof siteObject>, siteRoot: string): HeldAddress[] {
   const alias = webUrl.startsWith(siteRoot) ? webUrl.slice(siteRoot.length).replace(/\/+$/, '') : ''
   return alias === '' || alias.includes('/') ? [] : [{ key: siteKey(alias), holder: id }]
+}
+
+/**
+ * Whether an account has this sign-in name or this address, also one without a mailbox, which Exchange does not show; or
+ * a deleted account or group can still be restored with the address (List deletedItems: for 30 days; `$filter` as on users).
+ */
+export async function isHeldByAccount(
+  graph: Graph,
+  { userPrincipalName, address }: { userPrincipalName: string; address: string },
+): Promise<boolean> {
+  const isAddress = ['smtp', 'SMTP'].map((type) => `proxyAddresses/any(p:p eq ${quoted(`${type}:${address}`)})`)
+  const filters = {
+    users: [`userPrincipalName eq ${quoted(userPrincipalName)}`, ...isAddress].join(' or '),
+    'directory/deletedItems/microsoft.graph.user': `mail eq ${quoted(address)}`,
+    'directory/deletedItems/microsoft.graph.group': `mail eq ${quoted(address)}`,
+  }
+  const found = await Promise.all(
+    Object.entries(filters).map(([path, $filter]) =>
+      graph.list(
+        `${graph.root}/${path}${query({ $filter, $select: 'id' })}`,
+        z.object({ id: z.guid() }),
+        'checking whether a name is free',
+      ),
+    ),
+  )
+  return found.some((accounts) => accounts.length > 0)
 }

@@ -1,6 +1,6 @@
 import { type Tenant, TenantError } from '../core/index.ts'
 import type { CallService } from './call.ts'
-import { segment } from './graph.ts'
+import { segment } from './graph-pages.ts'
 
 export interface AppInstallParts {
   readonly call: CallService

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { type Gate, originNow, TenantError, traceHeaders } from '../core/index.ts'
 import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
-import type { SignIn } from './sign-in.ts'
 
 /**
  * What came of an exchange: an answer, also one that says no to what was asked; a refusal of us (401, 403), a wish that we slow
@@ -62,6 +61,8 @@ export interface Door {
   /** Where a redirect is followed to, once and with our token; nowhere unless told. */
   readonly follows?: (from: URL, to: URL) => URL | undefined
 }
+/** Gives an access token for a resource; `fresh` skips the cache, after a 401. */
+export type TokenSource = (resource: string, how?: { fresh: boolean }) => Promise<string>
 export type CallService = (call: Call) => Promise<Answer>
 
 const readMilliseconds = 10_000
@@ -77,10 +78,10 @@ const quickRetries = [100, 400] as const
  */
 export function createCaller(
   door: Door,
-  options: { signIn: SignIn; gate: Gate; fetch: typeof fetch; log?: CallLog | undefined },
+  options: { token: TokenSource; gate: Gate; fetch: typeof fetch; log?: CallLog | undefined },
 ): CallService {
   const once = async (call: Call, fresh: boolean): Promise<Answer> => {
-    const token = await options.signIn.token(door.resource, { fresh })
+    const token = await options.token(door.resource, { fresh })
     const answer = await inTurn(door, call, options.gate, () => exchange(door, call, token, options))
     return answer.status === 401 && !fresh && !call.accept?.includes(401) ? once(call, true) : answer
   }

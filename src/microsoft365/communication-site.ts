@@ -1,6 +1,7 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
+import { needed } from './ready-check.ts'
 import { type Administered, claimOf, sameLogin, siteStatus } from './sharepoint.ts'
-import { type KindOfSite, lookAgain, nameTaken, needed, ownersOf, type Services } from './site-facts.ts'
+import { type KindOfSite, lookAgain, nameTaken, ownersOf, type Services } from './site-facts.ts'
 
 /** A communication site has no group: SharePoint makes it under its address, and its owners are a group of its own. */
 export const communicationSite: KindOfSite = { create, wait, addOwners, missingOwners }

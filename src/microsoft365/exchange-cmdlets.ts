@@ -1,3 +1,5 @@
+import type { MailboxKind } from '../core/index.ts'
+
 /** A change to a list property: Exchange's hashtable, as JSON carries it (facts of the EXO v3 module's wire). */
 export interface ListChange {
   readonly '@odata.type': '#Exchange.GenericHashTable'
@@ -111,4 +113,11 @@ export const purposes: { readonly [C in Cmdlet]: string } = {
   'Get-MailboxPermission': 'reading who has full access',
   'Get-RecipientPermission': 'reading who may send as the mailbox',
   'Get-MailboxAutoReplyConfiguration': 'reading the automatic reply',
+}
+
+/** Exchange's names of the kinds. */
+export const recipientTypes: { readonly [K in MailboxKind]: string } = {
+  sharedMailbox: 'SharedMailbox',
+  equipmentMailbox: 'EquipmentMailbox',
+  roomMailbox: 'RoomMailbox',
 }

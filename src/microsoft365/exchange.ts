@@ -10,7 +10,7 @@ import {
   type WritingCmdlet,
 } from './exchange-cmdlets.ts'
 import { cmdletErrorOf, isRefusal } from './exchange-error.ts'
-import { quoted } from './graph.ts'
+import { quoted } from './graph-pages.ts'
 
 export const exchangeService = 'Exchange Online'
 const service = exchangeService

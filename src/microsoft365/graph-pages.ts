@@ -69,3 +69,18 @@ const foreignPage = (service: string): TenantError =>
   new TenantError('foreign-page', `${service} sent a list whose next page is elsewhere or never ends.`, {
     retryable: false,
   })
+
+/** A query string as Graph's pages write it: names with their dollar sign, commas and slashes left readable. */
+export const query = (parameters: Readonly<Record<string, string>>): string =>
+  `?${Object.entries(parameters)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%2F', '/')}`)
+    .join('&')}`
+
+/** One segment of a path. Throws `TypeError` for dots alone, which lead elsewhere however they are written. */
+export function segment(text: string): string {
+  if (/^\.{0,2}$/.test(text)) throw new TypeError('An id is not made of dots.')
+  return encodeURIComponent(text)
+}
+
+/** A text inside an OData literal: single quotes doubled (OData 4.01 URL conventions §5.1.1.6.1). */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { TenantError } from '../core/index.ts'
 import { unreadable } from './answer.ts'
 import { type Answer, type CallService, errorOf, readAs } from './call.ts'
-import { createPages } from './graph-pages.ts'
-import { type UserEntry, userEntry, userFields, workplaceEntry } from './user.ts'
+import { createPages, query, quoted, segment } from './graph-pages.ts'
 
 export const graphService = 'Microsoft Graph'
 const graph = graphService
@@ -20,6 +19,32 @@ const verifiedDomain = z.object({
 const organizations = z.object({ value: z.array(z.object({ verifiedDomains: z.array(z.unknown()) })).min(1) })
 const groupEntry = entry.extend({ displayName: z.string(), mailNickname: z.string().nullish() })
 const siteEntry = z.object({ id: z.string().regex(/^[\w.:-]+,[\da-f-]{36},[\da-f-]{36}$/i), webUrl: z.url() })
+
+/** A person as Microsoft Graph tells of them. */
+export const userEntry = z.object({
+  id: z.uuid(),
+  displayName: z.string().nullish(),
+  userPrincipalName: z.string(),
+  accountEnabled: z.boolean().nullish(),
+  userType: z.string().nullish(),
+  mail: z.string().nullish().catch(null),
+})
+export type UserEntry = z.output<typeof userEntry>
+/**
+ * The properties of a person that are read. `accountEnabled` and `userType` come only on `$select`, and as null, or not at all,
+ * where a permission does not reach: User.ReadBasic.All gives names and addresses only (Microsoft Graph, "user resource type").
+ */
+export const userFields = 'id,displayName,userPrincipalName,accountEnabled,userType,mail'
+
+const known = z.string().nullish()
+/** Where somebody works (Microsoft Graph, user resource). */
+export const workplaceEntry = z.object({
+  department: known,
+  city: known,
+  country: known,
+  companyName: known,
+  officeLocation: known,
+})
 
 /** A group to make: the body of Microsoft Graph's group resource, without its owners and members. */
 export interface GroupBody {
@@ -38,21 +63,6 @@ export interface FoundGroup {
   readonly extension: unknown
 }
 export type Relation = 'owners' | 'members'
-
-/** A query string as Graph's pages write it: names with their dollar sign, commas and slashes left readable. */
-export const query = (parameters: Readonly<Record<string, string>>): string =>
-  `?${Object.entries(parameters)
-    .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%2F', '/')}`)
-    .join('&')}`
-
-/** One segment of a path. Throws `TypeError` for dots alone, which lead elsewhere however they are written. */
-export function segment(text: string): string {
-  if (/^\.{0,2}$/.test(text)) throw new TypeError('An id is not made of dots.')
-  return encodeURIComponent(text)
-}
-
-/** A text inside an OData literal: single quotes doubled (OData 4.01 URL conventions §5.1.1.6.1). */
-export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 export type Graph = ReturnType<typeof createGraph>
 

@@ -10,7 +10,7 @@ import {
 } from '../core/index.ts'
 import { createAppInstall } from './app-install.ts'
 import { type CallLog, createCaller, type Door } from './call.ts'
-import { createCertificateFile } from './certificate-file.ts'
+import { type ClientCertificate, createCertificateFile } from './certificate-file.ts'
 import { createDirectory } from './directory.ts'
 import { createExchange, exchangeDoor, exchangeService } from './exchange.ts'
 import { createGraph, graphService } from './graph.ts'
@@ -18,11 +18,11 @@ import { healthOf } from './health.ts'
 import { createMailboxSteps } from './mailbox.ts'
 import { mailboxStepsOf } from './mailbox-fields.ts'
 import { createSharePoint, sharePointHeaders, sharePointService } from './sharepoint.ts'
-import { type ClientCertificate, createSignIn } from './sign-in.ts'
+import { createSignIn } from './sign-in.ts'
 import { createSiteSteps } from './site.ts'
 
 export type { CallLog, CallOutcome } from './call.ts'
-export { type ClientCertificate, certificateFromPem, localCertificate } from './sign-in.ts'
+export { type ClientCertificate, certificateFromPem, localCertificate } from './certificate-file.ts'
 
 /**
  * A preview that names 100 people makes some 15 calls, so one person can have several of them answered at a time. People's
@@ -83,7 +83,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   const callerOf = (door: Door) => {
     const gate = gates.get(door.service) ?? createGate(`calls to ${door.service}`, callLimits)
     gates.set(door.service, gate)
-    return createCaller(door, { signIn, gate, fetch, log })
+    return createCaller(door, { token: signIn.token, gate, fetch, log })
   }
   const callGraph = callerOf({ service: graphService, resource: directoryUrl })
   const sharePointDoor = (url: string) =>

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
 import { type FoundGroup, type Graph, notThereYet, refusalOfUpsert } from './graph.ts'
-import { needed, ownersOf, type Services } from './site-facts.ts'
+import { needed } from './ready-check.ts'
+import { ownersOf, type Services } from './site-facts.ts'
 
 const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string(), extensionAttribute3: z.string() })
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { type AccessLevel, type MailboxStepInput, type Person, TenantError } from '../core/index.ts'
 import { isRefusal } from './exchange-error.ts'
-import { done, type MailboxResult, type MailboxServices, neededOf, notYet } from './mailbox-facts.ts'
+import { done, type MailboxResult, type MailboxServices, notYet } from './mailbox-facts.ts'
 import { parametersFor } from './mailbox-fields.ts'
 import { type Names, namesOf, unknownToExchange } from './people.ts'
+import { needed } from './ready-check.ts'
 
 type Level = Exclude<AccessLevel, 'None'>
 const rights = z
@@ -27,7 +28,7 @@ export async function holdersOf(
   { progress, signal }: MailboxStepInput,
   level: Level,
 ): Promise<ReadonlySet<string>> {
-  const Identity = neededOf(progress, 'mailboxId')
+  const Identity = needed(progress, 'mailboxId')
   const has = (given: readonly string[]) => given.includes(level)
   if (level === 'FullAccess') {
     const found = await exchange.read('Get-MailboxPermission', { Identity }, permission, { signal })
@@ -84,7 +85,7 @@ async function grant(
 ): Promise<MailboxResult> {
   const { progress, signal } = input
   const { userPrincipalName, displayName } = person
-  const Identity = neededOf(progress, 'mailboxId')
+  const Identity = needed(progress, 'mailboxId')
   try {
     if (level === 'FullAccess') {
       const { AutoMapping } = parametersFor('Add-MailboxPermission', input)

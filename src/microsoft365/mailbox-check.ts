@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { type Check, countryCode, type MailboxStepInput } from '../core/index.ts'
+import { recipientTypes } from './exchange-cmdlets.ts'
 import { holdersOf, isAmong } from './mailbox-access.ts'
-import { type MailboxResult, type MailboxServices, neededOf, recipientTypes } from './mailbox-facts.ts'
+import type { MailboxResult, MailboxServices } from './mailbox-facts.ts'
 import { parametersFor } from './mailbox-fields.ts'
 import { plainOf, readableOf } from './mailbox-values.ts'
 import { namesOf } from './people.ts'
-import { checked, missing, settled } from './ready-check.ts'
+import { checked, missing, needed, settled } from './ready-check.ts'
 
 /** Reads back from the tenant all that was asked for. What is wrong is said in the checks and never thrown. */
 export const checkMailbox = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
@@ -24,7 +25,7 @@ async function checksOf(services: MailboxServices, input: MailboxStepInput): Pro
 
 type Properties = Readonly<Record<string, unknown>>
 const properties = z.record(z.string(), z.unknown())
-const identityOf = ({ progress }: MailboxStepInput) => ({ Identity: neededOf(progress, 'mailboxId') })
+const identityOf = ({ progress }: MailboxStepInput) => ({ Identity: needed(progress, 'mailboxId') })
 
 /** What stands on the mailbox itself; `{}` when there is none. */
 function mailboxLooks({ graph }: MailboxServices, input: MailboxStepInput, mailbox: Properties): Look[] {
@@ -41,7 +42,7 @@ function mailboxLooks({ graph }: MailboxServices, input: MailboxStepInput, mailb
     [
       'signInBlocked',
       async () =>
-        (await graph.isSignInBlocked(neededOf(progress, 'userId'), signal)) ? '' : 'the account can still sign in',
+        (await graph.isSignInBlocked(needed(progress, 'userId'), signal)) ? '' : 'the account can still sign in',
     ],
   ]
   if (aliasAddress !== '') {
@@ -115,7 +116,7 @@ async function accessFault(
 async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput): Promise<string> {
   const { progress, signal } = input
   const cmdlet = 'Get-MailboxAutoReplyConfiguration'
-  const anchor = neededOf(progress, 'userPrincipalName')
+  const anchor = needed(progress, 'userPrincipalName')
   const found = (await exchange.readOne(cmdlet, identityOf(input), properties, { signal, anchor })) ?? {}
   if (found['AutoReplyState'] !== 'Enabled') return 'it is off'
   const wanted = parametersFor('Set-MailboxAutoReplyConfiguration', input)

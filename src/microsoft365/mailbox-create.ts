@@ -3,6 +3,7 @@ import { type MailboxStepInput, TenantError } from '../core/index.ts'
 import { unreadable } from './answer.ts'
 import { equal, exchangeService, heldBy, reachedBy } from './exchange.ts'
 import type { CmdletParameters } from './exchange-cmdlets.ts'
+import { recipientTypes } from './exchange-cmdlets.ts'
 import { isRefusal } from './exchange-error.ts'
 import {
   aliasTaken,
@@ -11,7 +12,6 @@ import {
   type MailboxServices,
   mailboxEntry,
   notYet,
-  recipientTypes,
   whenThere,
 } from './mailbox-facts.ts'
 import { parametersFor } from './mailbox-fields.ts'

@@ -1,11 +1,5 @@
 import { z } from 'zod'
-import {
-  type MailboxKind,
-  type MailboxProgress,
-  type MailboxStepInput,
-  type StepResult,
-  TenantError,
-} from '../core/index.ts'
+import { type MailboxProgress, type MailboxStepInput, type StepResult, TenantError } from '../core/index.ts'
 import type { Exchange } from './exchange.ts'
 import { isRefusal } from './exchange-error.ts'
 import type { Graph } from './graph.ts'
@@ -22,13 +16,6 @@ export type MailboxResult = StepResult<MailboxProgress>
 /** One step of making a mailbox. It looks before it makes anything, so running it twice makes one thing. */
 export type MailboxAction = (services: MailboxServices, input: MailboxStepInput) => Promise<MailboxResult>
 
-/** Exchange's names of the kinds. */
-export const recipientTypes: { readonly [K in MailboxKind]: string } = {
-  sharedMailbox: 'SharedMailbox',
-  equipmentMailbox: 'EquipmentMailbox',
-  roomMailbox: 'RoomMailbox',
-}
-
 const text = z.string().nullish().catch('')
 /** A mailbox as Get-Mailbox and New-Mailbox give it; what is missing or of another type is as good as empty. */
 export const mailboxEntry = z.object({
@@ -43,13 +30,6 @@ export const mailboxEntry = z.object({
   CustomAttribute15: text,
 })
 export type MailboxEntry = z.output<typeof mailboxEntry>
-
-/** What an earlier step made. Missing, the steps ran in a wrong order: a defect, so no retry helps. */
-export function neededOf(progress: MailboxProgress, name: 'mailboxId' | 'userId' | 'userPrincipalName'): string {
-  const value = progress[name]
-  if (value) return value
-  throw new TenantError('missing-progress', `No earlier step of this request made its ${name}.`, { retryable: false })
-}
 
 export const done = { done: true, made: {} } as const
 /** A new mailbox shows everywhere after seconds, now and then minutes: looked for often at first. Seconds. */

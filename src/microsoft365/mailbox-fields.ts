@@ -12,7 +12,7 @@ import {
 } from '../core/index.ts'
 import { localPartOf } from './exchange.ts'
 import { type CmdletParameters, customAttributeNumbers, type WritingCmdlet } from './exchange-cmdlets.ts'
-import { htmlOf, quotasOf, roomTags } from './mailbox-values.ts'
+import { htmlOf } from './mailbox-values.ts'
 
 /** What is asked for of a mailbox. */
 export type Asked = Pick<MailboxStepInput, 'kind' | 'address' | 'aliasAddress' | 'details' | 'customAttributes'>
@@ -204,4 +204,23 @@ export const mailboxStepsOf: Tenant['mailboxStepsOf'] = (wanted) => {
     'ready-check': isKind,
   }
   return mailboxSteps.filter((step) => needed[step]())
+}
+
+/**
+ * Exchange's three quotas for a capacity in MB: it stops receiving when the capacity is used up, sending a little before,
+ * and warns earlier still. Each is at most the next, as Set-Mailbox demands; as text, since a bare number means bytes.
+ */
+export function quotasOf(capacity: number): { warning: string; send: string; sendReceive: string } {
+  const part = (share: number) => `${Math.max(1, Math.floor(capacity * share))} MB`
+  return { warning: part(0.95), send: part(0.99), sendReceive: `${capacity} MB` }
+}
+
+/** Tags by which Outlook's room finder shows what a room has. */
+export function roomTags(has: MailboxDetails['roomMailboxMetadata']): string[] | undefined {
+  if (!has) return undefined
+  return [
+    ...(has.hasConferencePhone ? ['Conference phone'] : []),
+    ...(has.hasWhiteboard ? ['Whiteboard'] : []),
+    ...(has.hasVideoConferencing ? ['Video conferencing'] : []),
+  ]
 }

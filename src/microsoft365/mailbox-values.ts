@@ -1,24 +1,3 @@
-import type { MailboxDetails } from '../core/index.ts'
-
-/**
- * Exchange's three quotas for a capacity in MB: it stops receiving when the capacity is used up, sending a little before,
- * and warns earlier still. Each is at most the next, as Set-Mailbox demands; as text, since a bare number means bytes.
- */
-export function quotasOf(capacity: number): { warning: string; send: string; sendReceive: string } {
-  const part = (share: number) => `${Math.max(1, Math.floor(capacity * share))} MB`
-  return { warning: part(0.95), send: part(0.99), sendReceive: `${capacity} MB` }
-}
-
-/** Tags by which Outlook's room finder shows what a room has. */
-export function roomTags(has: MailboxDetails['roomMailboxMetadata']): string[] | undefined {
-  if (!has) return undefined
-  return [
-    ...(has.hasConferencePhone ? ['Conference phone'] : []),
-    ...(has.hasWhiteboard ? ['Whiteboard'] : []),
-    ...(has.hasVideoConferencing ? ['Video conferencing'] : []),
-  ]
-}
-
 const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const
 
 /** People's plain text as HTML that shows it as it was written. */

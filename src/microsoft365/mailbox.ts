@@ -11,11 +11,11 @@ import {
   type MailboxAction,
   type MailboxResult,
   type MailboxServices,
-  neededOf,
   notYet,
   whenThere,
 } from './mailbox-facts.ts'
 import { parametersFor, placeParts } from './mailbox-fields.ts'
+import { needed } from './ready-check.ts'
 
 /** Core's `mailboxSteps` over Microsoft 365. */
 export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSteps'] {
@@ -35,7 +35,7 @@ export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSt
 
 /** A mailbox that several people use has an account that nobody signs in with (Microsoft's advice for all three kinds). */
 async function blockSignIn({ graph }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
-  const isBlocked = await graph.blockSignIn(neededOf(input.progress, 'userId'), input.signal)
+  const isBlocked = await graph.blockSignIn(needed(input.progress, 'userId'), input.signal)
   return isBlocked ? done : notYet(input)
 }
 
@@ -44,7 +44,7 @@ function applyContact({ exchange }: MailboxServices, input: MailboxStepInput): P
   const parameters = parametersFor('Set-User', input)
   if (Object.keys(parameters).length === 0) return Promise.resolve(done)
   return whenThere(input, async () => {
-    const Identity = neededOf(input.progress, 'mailboxId')
+    const Identity = needed(input.progress, 'mailboxId')
     await exchange.write('Set-User', { ...parameters, Identity }, { signal: input.signal })
     return done
   })
@@ -53,7 +53,7 @@ function applyContact({ exchange }: MailboxServices, input: MailboxStepInput): P
 /** Where the room is and what is in it are set apart, so that an address that Exchange refuses takes nothing else along. */
 function applyPlace({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   return whenThere(input, async () => {
-    const Identity = neededOf(input.progress, 'mailboxId')
+    const Identity = needed(input.progress, 'mailboxId')
     for (const parameters of placeParts(input))
       await exchange.write('Set-Place', { ...parameters, Identity }, { signal: input.signal })
     return done
@@ -65,7 +65,7 @@ const addresses = z.object({ EmailAddresses: z.array(z.string()).catch([]) })
 async function applySettings({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const { progress, aliasAddress, signal } = input
   const { EmailAddresses, ...others } = parametersFor('Set-Mailbox', input)
-  const Identity = neededOf(progress, 'mailboxId')
+  const Identity = needed(progress, 'mailboxId')
   const mailbox = EmailAddresses && (await exchange.readOne('Get-Mailbox', { Identity }, addresses, { signal }))
   if (EmailAddresses && !mailbox) return notYet(input)
   const isThere = mailbox?.EmailAddresses.some((one) => one.toLowerCase() === `smtp:${aliasAddress.toLowerCase()}`)
@@ -85,7 +85,7 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
 function applyBooking({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const { progress, signal } = input
   return whenThere(input, async () => {
-    const Identity = neededOf(progress, 'mailboxId')
+    const Identity = needed(progress, 'mailboxId')
     await exchange.write('Set-CalendarProcessing', { Identity, AutomateProcessing: 'AutoAccept' }, { signal })
     return done
   })
@@ -95,9 +95,9 @@ function applyAutomaticReply({ exchange }: MailboxServices, input: MailboxStepIn
   const cmdlet = 'Set-MailboxAutoReplyConfiguration' satisfies WritingCmdlet
   const { progress, signal } = input
   return whenThere(input, async () => {
-    const Identity = neededOf(progress, 'mailboxId')
+    const Identity = needed(progress, 'mailboxId')
     // The mailbox's own server has to run it.
-    const anchor = neededOf(progress, 'userPrincipalName')
+    const anchor = needed(progress, 'userPrincipalName')
     await exchange.write(cmdlet, { ...parametersFor(cmdlet, input), Identity }, { signal, anchor })
     return done
   })

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { lineOf, originNow, within } from '../core/index.ts'
-import type { Graph } from './graph.ts'
+import type { Graph, UserEntry } from './graph.ts'
 import { createMemory } from './memory.ts'
 import { usersOf } from './people.ts'
-import type { UserEntry } from './user.ts'
 
 /** People of whom somebody asks at the same time: their ids, and the answer to all of them. */
 interface Gathering {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Account, Person } from '../core/index.ts'
 import { checkedId, type Exchange, knownAs } from './exchange.ts'
-import { type Graph, query, quoted } from './graph.ts'
-import { toAccount, type UserEntry, userEntry, userFields } from './user.ts'
+import { type Graph, type UserEntry, userEntry, userFields } from './graph.ts'
+import { query, quoted } from './graph-pages.ts'
+import { toAccount } from './user.ts'
 
 /** What somebody is called now. `names` are all by which Exchange may call them, in lower case. */
 export interface Names {
@@ -81,32 +82,6 @@ export async function unknownToExchange(
   )
   const known = new Set(found.map(({ ExternalDirectoryObjectId: id }) => id.toLowerCase()))
   return ids.filter((id) => !known.has(id.toLowerCase()))
-}
-
-/**
- * Whether an account has this sign-in name or this address, also one without a mailbox, which Exchange does not show; or
- * a deleted account or group can still be restored with the address (List deletedItems: for 30 days; `$filter` as on users).
- */
-export async function isHeldByAccount(
-  graph: Graph,
-  { userPrincipalName, address }: { userPrincipalName: string; address: string },
-): Promise<boolean> {
-  const isAddress = ['smtp', 'SMTP'].map((type) => `proxyAddresses/any(p:p eq ${quoted(`${type}:${address}`)})`)
-  const filters = {
-    users: [`userPrincipalName eq ${quoted(userPrincipalName)}`, ...isAddress].join(' or '),
-    'directory/deletedItems/microsoft.graph.user': `mail eq ${quoted(address)}`,
-    'directory/deletedItems/microsoft.graph.group': `mail eq ${quoted(address)}`,
-  }
-  const found = await Promise.all(
-    Object.entries(filters).map(([path, $filter]) =>
-      graph.list(
-        `${graph.root}/${path}${query({ $filter, $select: 'id' })}`,
-        z.object({ id: z.guid() }),
-        'checking whether a name is free',
-      ),
-    ),
-  )
-  return found.some((accounts) => accounts.length > 0)
 }
 
 /** Asks about so many at a time, a few questions at once; answers in any order. */

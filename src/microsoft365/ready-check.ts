@@ -1,4 +1,4 @@
-import type { Check } from '../core/index.ts'
+import { type Check, TenantError } from '../core/index.ts'
 
 /** One thing read back: as it was asked for when there is no fault, which is in words for admins. */
 export const checked = (name: Check['name'], fault: string): Check => ({ name, ok: fault === '', detail: fault })
@@ -35,4 +35,14 @@ export async function settled(
     retryAfterSeconds: age < 30 ? 5 : 15,
     ...(checkedSince === undefined && { made: { checkedSince: new Date(now).toISOString() } }),
   }
+}
+
+/**
+ * What an earlier step of the request created. Throws a `TenantError` that is not retryable when it is missing: then the
+ * steps ran in a wrong order, which is a defect.
+ */
+export function needed<P extends object>(progress: P, name: keyof P & string): string {
+  const value = progress[name]
+  if (typeof value === 'string' && value !== '') return value
+  throw new TenantError('missing-progress', `No earlier step of this request made its ${name}.`, { retryable: false })
 }

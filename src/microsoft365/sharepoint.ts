@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Person, TenantError } from '../core/index.ts'
 import { type CallService, readAs } from './call.ts'
-import { quoted } from './graph.ts'
+import { quoted } from './graph-pages.ts'
 
 export const sharePointService = 'SharePoint'
 const service = sharePointService

@@ -1,17 +1,8 @@
-import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
 import { type SignInFacts, TenantError, traceHeaders } from '../core/index.ts'
 import { isLost, isPassing, parseJson, readText, retryAfterSeconds, unreadable } from './answer.ts'
-
-/** What proves that we are the registered application. SharePoint refuses secrets, so there is no other way in. */
-export interface ClientCertificate {
-  /** PKCS #8 private key, PEM. */
-  readonly privateKey: string
-  /** SHA-256 of the certificate, in hexadecimal, as Entra ID knows it. */
-  readonly thumbprintSha256: string
-  /** When it ends; what has no such moment never does. */
-  readonly endsAt?: Date
-}
+import type { TokenSource } from './call.ts'
+import type { ClientCertificate } from './certificate-file.ts'
 
 export interface SignInOptions {
   readonly tenantId: string
@@ -24,8 +15,7 @@ export interface SignInOptions {
 
 /** App-only access tokens, cached until shortly before they end. */
 export interface SignIn {
-  /** A token for a resource (`https://graph.microsoft.com`). `fresh` passes the cache by, after a 401. */
-  token(resource: string, how?: { fresh: boolean }): Promise<string>
+  readonly token: TokenSource
   /**
    * Signs in with another certificate from now on, once it has got a token for this resource. Throws as `token` does when it
    * gets none; then the one before stays in use.
@@ -179,37 +169,4 @@ function asTenantError(error: unknown): unknown {
   const reason = /AADSTS\d+/.exec(text)?.[0] ?? (error instanceof AuthError ? error.errorCode : 'unknown reason')
   const message = `${service} refused to sign the service in (${reason}). An administrator has to look at its registration.`
   return new TenantError('sign-in-refused', message, { retryable: false, cause: error })
-}
-
-/**
- * The certificate of production: a PEM text (the file at CLIENT_CERTIFICATE_PATH) that holds the private key and the
- * certificate. Throws when one of them is missing or they do not belong together.
- */
-export function certificateFromPem(pem: string): ClientCertificate {
-  const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]+?-----END \1PRIVATE KEY-----/.exec(pem)?.[0]
-  const text = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/.exec(pem)?.[0]
-  if (!privateKey || !text) throw new Error('The PEM file has to hold a private key and its certificate.')
-  const certificate = new X509Certificate(text)
-  const publicKey = createPublicKey(privateKey)
-  if (publicKey.asymmetricKeyType !== 'rsa') throw new Error('Entra ID signs applications in by RSA keys only.')
-  const inKey = publicKey.export({ type: 'spki', format: 'der' })
-  if (!inKey.equals(certificate.publicKey.export({ type: 'spki', format: 'der' })))
-    throw new Error('The private key does not belong to the certificate in the same PEM file.')
-  return {
-    privateKey,
-    thumbprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
-    endsAt: new Date(certificate.validTo),
-  }
-}
-
-/**
- * A throwaway credential of local mode: an RSA key, and in place of a certificate's thumbprint the digest of its public
- * part, since the simulator knows no certificates. Whoever calls keeps it, so that a restart is the same application.
- */
-export function localCertificate(): ClientCertificate {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  const thumbprintSha256 = createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-  return { privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), thumbprintSha256 }
 }

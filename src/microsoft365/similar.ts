@@ -1,14 +1,9 @@
 import { z } from 'zod'
-import {
-  type Candidate,
-  isMailboxKind,
-  type MailboxKind,
-  type Person,
-  type SimilarQuery,
-  TenantError,
-} from '../core/index.ts'
+import { type Candidate, isMailboxKind, type Person, type SimilarQuery, TenantError } from '../core/index.ts'
 import { checkedId, type Exchange, knownAs } from './exchange.ts'
-import { type Graph, query } from './graph.ts'
+import { recipientTypes } from './exchange-cmdlets.ts'
+import type { Graph } from './graph.ts'
+import { query } from './graph-pages.ts'
 import type { SharePoint } from './sharepoint.ts'
 
 interface Parts {
@@ -149,17 +144,11 @@ export async function visibleTo(
 ): Promise<readonly Candidate[]> {
   const listed = candidates.filter(({ of }) => of !== 'site').map(({ id }) => id)
   const [inList, opened] = await Promise.all([
-    listedIn(parts.exchange, listed, isMailboxKind(kind) ? typeOf[kind] : 'GroupMailbox', signal),
+    listedIn(parts.exchange, listed, isMailboxKind(kind) ? recipientTypes[kind] : 'GroupMailbox', signal),
     Promise.all(candidates.map((one) => one.of === 'site' && parts.sharePoint.mayOpen(one.address, person, signal))),
   ])
   return candidates.filter(({ of, id }, index) => (of === 'site' ? opened[index] : inList.has(id.toLowerCase())))
 }
-
-const typeOf = {
-  sharedMailbox: 'SharedMailbox',
-  roomMailbox: 'RoomMailbox',
-  equipmentMailbox: 'EquipmentMailbox',
-} as const satisfies Record<MailboxKind, string>
 
 const recipient = z.object({
   ExternalDirectoryObjectId: z.string(),

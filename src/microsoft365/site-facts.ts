@@ -1,4 +1,4 @@
-import { type Person, type SiteProgress, type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
+import { type Person, type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
 import type { Graph } from './graph.ts'
 import type { SharePoint } from './sharepoint.ts'
 
@@ -17,13 +17,6 @@ export interface KindOfSite {
   readonly wait: SiteAction
   readonly addOwners: SiteAction
   readonly missingOwners: (services: Services, input: SiteStepInput) => Promise<string[]>
-}
-
-/** What an earlier step made. Missing, the steps ran in a wrong order: a defect, so no retry helps. */
-export function needed(progress: SiteProgress, name: keyof SiteProgress): string {
-  const value = progress[name]
-  if (value) return value
-  throw new TenantError('missing-progress', `No earlier step of this request made its ${name}.`, { retryable: false })
 }
 
 /** Everybody who owns the site: the requester first, nobody twice. */

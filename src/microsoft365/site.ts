@@ -1,8 +1,8 @@
 import type { Check, SiteKind, SiteStepInput, StepResult, Tenant } from '../core/index.ts'
 import { communicationSite } from './communication-site.ts'
 import { linkGroup } from './link-group.ts'
-import { checked, missing, settled } from './ready-check.ts'
-import { type KindOfSite, needed, type Services, type SiteAction } from './site-facts.ts'
+import { checked, missing, needed, settled } from './ready-check.ts'
+import type { KindOfSite, Services, SiteAction } from './site-facts.ts'
 import { teamSite } from './team-site.ts'
 
 const kinds: { readonly [K in SiteKind]: KindOfSite } = { teamSite, communicationSite }

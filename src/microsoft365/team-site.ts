@@ -1,7 +1,8 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../core/index.ts'
 import { errorOf } from './call.ts'
 import { type Graph, graphService, notThereYet, type Relation, refusalOfUpsert } from './graph.ts'
-import { type KindOfSite, lookAgain, nameTaken, needed, ownersOf, type Services } from './site-facts.ts'
+import { needed } from './ready-check.ts'
+import { type KindOfSite, lookAgain, nameTaken, ownersOf, type Services } from './site-facts.ts'
 
 /** A team site is the site of a Microsoft 365 group, which is made under the request's id as its alternate key. */
 export const teamSite: KindOfSite = { create, wait, addOwners, missingOwners }

@@ -1,21 +1,6 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Account, Profile, UnreadProperty } from '../core/index.ts'
-
-/** A person as Microsoft Graph tells of them. */
-export const userEntry = z.object({
-  id: z.uuid(),
-  displayName: z.string().nullish(),
-  userPrincipalName: z.string(),
-  accountEnabled: z.boolean().nullish(),
-  userType: z.string().nullish(),
-  mail: z.string().nullish().catch(null),
-})
-export type UserEntry = z.output<typeof userEntry>
-/**
- * The properties of a person that are read. `accountEnabled` and `userType` come only on `$select`, and as null, or not at all,
- * where a permission does not reach: User.ReadBasic.All gives names and addresses only (Microsoft Graph, "user resource type").
- */
-export const userFields = 'id,displayName,userPrincipalName,accountEnabled,userType,mail'
+import type { UserEntry, workplaceEntry } from './graph.ts'
 
 export const toAccount = (user: UserEntry): Account => {
   const unread = unreadOf(user)
@@ -44,16 +29,6 @@ export const unreadOf = ({
 
 /** Whether the directory says that an account is a member: nothing else than that word counts. */
 export const isMember = ({ userType }: Pick<UserEntry, 'userType'>): boolean => userType?.toLowerCase() === 'member'
-
-const known = z.string().nullish()
-/** Where somebody works (Microsoft Graph, user resource). */
-export const workplaceEntry = z.object({
-  department: known,
-  city: known,
-  country: known,
-  companyName: known,
-  officeLocation: known,
-})
 
 /** The same by the tokens of names; what is not known is left out. */
 export function asProfile(entry: Partial<z.output<typeof workplaceEntry>>): Profile {

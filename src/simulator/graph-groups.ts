@@ -2,7 +2,7 @@ import { defaultDomain } from './contoso.ts'
 import { type GroupChange, readGroupBody } from './graph-group-body.ts'
 import { searchTest } from './graph-search.ts'
 import { badRequest, type GraphSettings, notFound, refuse } from './graph-wire.ts'
-import { page, parseFilter, select } from './odata.ts'
+import { page, parseFilter } from './odata.ts'
 import { now, type Tenant } from './tenant.ts'
 import {
   addObject,
@@ -19,6 +19,7 @@ import {
 } from './tenant-groups.ts'
 import { findMailboxByAddress } from './tenant-mailboxes.ts'
 import type { Call, Operation, Reply } from './wire.ts'
+import { select } from './wire.ts'
 
 const byUniqueName = /^\/v1\.0\/groups\/?\(uniqueName='((?:[^']|'')+)'\)$/
 const byId = /^\/v1\.0\/groups\/([^/()]+)$/

@@ -1,9 +1,9 @@
 import { badRequest, type GraphSettings, notFound, refuse } from './graph-wire.ts'
-import { page, parseFilter, select } from './odata.ts'
+import { page, parseFilter } from './odata.ts'
 import { deletedPeople } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import { deletedAccounts, enableAccount, findMailbox, type Mailbox, upnOf } from './tenant-mailboxes.ts'
-import { asRecord, type Call, type Operation, type Reply } from './wire.ts'
+import { asRecord, type Call, type Operation, type Reply, select } from './wire.ts'
 
 /** The mailbox whose account Graph knows by object id or userPrincipalName. Accounts are not listed among the people. */
 export function mailboxOfAccount(tenant: Tenant, idOrUpn: string): Mailbox | undefined {

@@ -2,7 +2,7 @@ import { referencedUser } from './graph-group-body.ts'
 import { alreadyThere, defaultGroupProperties } from './graph-groups.ts'
 import { userDefaults, userDoc } from './graph-users.ts'
 import { type GraphSettings, notFound } from './graph-wire.ts'
-import { page, select } from './odata.ts'
+import { page } from './odata.ts'
 import { personNow } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import {
@@ -15,7 +15,7 @@ import {
   removeObject,
   transitiveMembers,
 } from './tenant-groups.ts'
-import { asRecord, type Call, type Operation, type Reply } from './wire.ts'
+import { asRecord, type Call, type Operation, type Reply, select } from './wire.ts'
 
 /** Who owns a group and who is in it: lists, and adding or removing one reference. */
 export function membershipOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {

@@ -1,9 +1,9 @@
 import { type GraphSettings, graphError, notFound, refuse } from './graph-wire.ts'
-import { page, select } from './odata.ts'
+import { page } from './odata.ts'
 import type { Tenant } from './tenant.ts'
 import { findGroup, type Group } from './tenant-groups.ts'
 import { allSites, findSite, freePath, insertSite, isReady, type Site } from './tenant-sites.ts'
-import { type Call, type Operation, type Reply, text } from './wire.ts'
+import { type Call, type Operation, type Reply, select, text } from './wire.ts'
 
 /** Sites as Graph shows them: of a group, by host and path, by id. */
 export function siteOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {

@@ -2,12 +2,12 @@ import { addressesOf, contoso, type Person } from './contoso.ts'
 import { accountDoc, changeAccount, listDeleted, mailboxOfAccount } from './graph-mailbox-users.ts'
 import { searchTest } from './graph-search.ts'
 import { badRequest, type GraphSettings, notFound } from './graph-wire.ts'
-import { page, parseFilter, select } from './odata.ts'
+import { page, parseFilter } from './odata.ts'
 import { hiddenOf, peopleNow, personNow } from './people-now.ts'
 import type { Tenant } from './tenant.ts'
 import { groupDoc, groupsOf } from './tenant-groups.ts'
 import { allMailboxes } from './tenant-mailboxes.ts'
-import { asRecord, type Call, type Operation, type Reply } from './wire.ts'
+import { asRecord, type Call, type Operation, type Reply, select } from './wire.ts'
 
 const defaults = [
   'businessPhones',

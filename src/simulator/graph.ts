@@ -5,10 +5,10 @@ import { membershipOperations } from './graph-memberships.ts'
 import { siteOperations } from './graph-sites.ts'
 import { userOperations } from './graph-users.ts'
 import { badRequest, extensionProperties, type GraphSettings, graphError } from './graph-wire.ts'
-import { BadQuery, parseFilter, select } from './odata.ts'
+import { BadQuery, parseFilter } from './odata.ts'
 import type { Tenant } from './tenant.ts'
 import type { Tokens } from './tokens.ts'
-import { type Operation, Refused, type Service } from './wire.ts'
+import { type Operation, Refused, type Service, select } from './wire.ts'
 
 const audiences = ['https://graph.microsoft.com', '00000003-0000-0000-c000-000000000000']
 

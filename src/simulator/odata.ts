@@ -83,14 +83,6 @@ function splitOutsideQuotes(source: string, separator: string): string[] {
   return [...parts, source.slice(start)]
 }
 
-/** `doc` with the selected properties, or with the default ones when nothing is selected. */
-export function select(doc: Doc, query: URLSearchParams, defaults: readonly string[]): Record<string, unknown> {
-  const asked = query.get('$select')
-  const names = asked === null || asked === '' ? defaults : asked.split(',')
-  const known = names.map((name) => name.trim()).filter((name) => name in doc)
-  return Object.fromEntries(known.map((name) => [name, doc[name]]))
-}
-
 /** One page of a list in Graph's envelope; `$top` 1–999, 100 unless told. */
 export function page(docs: readonly Doc[], query: URLSearchParams, self: string): Record<string, unknown> {
   const top = Number(query.get('$top') ?? '100')

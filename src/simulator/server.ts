@@ -10,6 +10,7 @@ import { loginService } from './login.ts'
 import { pageService } from './pages.ts'
 import { sharePointService } from './sharepoint.ts'
 import { openTenant } from './tenant.ts'
+import { seedGroups } from './tenant-groups.ts'
 import { seedMailboxes } from './tenant-mailboxes.ts'
 import { seedSites } from './tenant-sites.ts'
 import { openTokens } from './tokens.ts'
@@ -52,8 +53,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const { host = '127.0.0.1', directoryExtension = 'svc_group' } = options
   const { directorySeconds = 15, siteReadySeconds = 1, exchangeSettleSeconds = 1 } = options
   const tenant = openTenant(options.dataDir)
-  tenant.transaction(() => seedMailboxes(tenant))
-  tenant.transaction(() => seedSites(tenant))
+  tenant.transaction(() => {
+    seedGroups(tenant)
+    seedMailboxes(tenant)
+    seedSites(tenant)
+  })
   const server = createServer()
   // Everything slow is done before the port opens: from then on every request finds a listener.
   const tokens = await openTokens(tenant)

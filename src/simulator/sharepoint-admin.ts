@@ -1,10 +1,9 @@
 import { findLabel, findPerson } from './contoso.ts'
-import { select } from './odata.ts'
 import { badArgument, groupClaim, personClaim, refuse, type SharePointSettings } from './sharepoint-wire.ts'
 import type { Tenant } from './tenant.ts'
 import { findGroup, updateGroup } from './tenant-groups.ts'
 import { findSite, isReady, type Site, siteOwners, updateSite } from './tenant-sites.ts'
-import { asRecord, type Call, type Operation } from './wire.ts'
+import { asRecord, type Call, type Operation, select } from './wire.ts'
 
 /** `SPO.Tenant` is the short name of `Microsoft.Online.SharePoint.TenantAdministration.Tenant`; both are routes. */
 const siteProperties =

@@ -1,5 +1,4 @@
 import { findPerson, type Person } from './contoso.ts'
-import { select } from './odata.ts'
 import {
   badArgument,
   groupClaim,
@@ -12,7 +11,7 @@ import {
 import type { Tenant } from './tenant.ts'
 import { findGroup, objectsOf } from './tenant-groups.ts'
 import { addSiteOwner, findSite, isReady, type Site, siteOwners } from './tenant-sites.ts'
-import { asRecord, type Call, type Operation, type Reply, text } from './wire.ts'
+import { asRecord, type Call, type Operation, type Reply, select, text } from './wire.ts'
 
 const ownerGroup = /^\/sites\/([^/]+)\/_api\/web\/associatedownergroup\/users$/i
 

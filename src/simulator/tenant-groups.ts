@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { defaultDomain } from './contoso.ts'
+import { contoso, defaultDomain } from './contoso.ts'
 import { now, type Row, stamp, type Tenant } from './tenant.ts'
 import { asRecord } from './wire.ts'
 
@@ -28,6 +28,30 @@ function groupOf(row: Row): Group {
     extension: row['extension'] === null ? undefined : JSON.parse(String(row['extension'])),
     extensionAt: row['extension_at'] === null ? undefined : Number(row['extension_at']),
     createdAt: String(row['created_at']),
+  }
+}
+
+/** Creates Contoso's security groups in a new state. */
+export function seedGroups(tenant: Tenant): void {
+  for (const group of contoso.groups) {
+    const doc = { displayName: group.displayName, description: group.description, visibility: null }
+    tenant.run(
+      'insert into groups (id, unified, mail_nickname, doc, created_at) values (?, 0, ?, ?, ?) on conflict do nothing',
+      group.id,
+      group.mailNickname,
+      JSON.stringify(doc),
+      '2026-01-05T08:00:00Z',
+    )
+    for (const role of ['owners', 'members'] as const) {
+      for (const object of group[role]) {
+        tenant.run(
+          'insert into memberships (group_id, role, object_id) values (?, ?, ?) on conflict do nothing',
+          group.id,
+          role,
+          object,
+        )
+      }
+    }
   }
 }
 

@@ -1,7 +1,6 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
-import { contoso } from './contoso.ts'
 
 export type Row = Record<string, SQLOutputValue>
 
@@ -71,7 +70,7 @@ export function openTenant(dataDir: string): Tenant {
     statements.set(sql, statement)
     return statement
   }
-  const tenant: Tenant = {
+  return {
     rows: (sql, ...values) => prepared(sql).all(...values),
     row: (sql, ...values) => prepared(sql).get(...values),
     run: (sql, ...values) => {
@@ -90,8 +89,6 @@ export function openTenant(dataDir: string): Tenant {
     },
     close: () => db.close(),
   }
-  tenant.transaction(() => seedGroups(tenant))
-  return tenant
 }
 
 /** A file that only its owner can read, in a folder that nobody else can enter: sign-ins of the simulated people are in it. */
@@ -117,29 +114,6 @@ function addLateColumns(db: DatabaseSync): void {
       .all()
       .map(({ name }) => name)
     if (!known.includes(column)) db.exec(`alter table ${table} add column ${column} text`)
-  }
-}
-
-function seedGroups(tenant: Tenant): void {
-  for (const group of contoso.groups) {
-    const doc = { displayName: group.displayName, description: group.description, visibility: null }
-    tenant.run(
-      'insert into groups (id, unified, mail_nickname, doc, created_at) values (?, 0, ?, ?, ?) on conflict do nothing',
-      group.id,
-      group.mailNickname,
-      JSON.stringify(doc),
-      '2026-01-05T08:00:00Z',
-    )
-    for (const role of ['owners', 'members'] as const) {
-      for (const object of group[role]) {
-        tenant.run(
-          'insert into memberships (group_id, role, object_id) values (?, ?, ?) on conflict do nothing',
-          group.id,
-          role,
-          object,
-        )
-      }
-    }
   }
 }
 

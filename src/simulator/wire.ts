@@ -126,3 +126,15 @@ export function text(record: Record<string, unknown>, key: string): string {
   const value = record[key]
   return typeof value === 'string' ? value : ''
 }
+
+/** `doc` with the selected properties, or with the default ones when nothing is selected. */
+export function select(
+  doc: Readonly<Record<string, unknown>>,
+  query: URLSearchParams,
+  defaults: readonly string[],
+): Record<string, unknown> {
+  const asked = query.get('$select')
+  const names = asked === null || asked === '' ? defaults : asked.split(',')
+  const known = names.map((name) => name.trim()).filter((name) => name in doc)
+  return Object.fromEntries(known.map((name) => [name, doc[name]]))
+}
