@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { followsTo } from '../src/microsoft365/exchange.ts'
+import { followsTo } from '../src/microsoft365/wire/exchange.ts'
 import { type Asked, exchangeThat, nothing } from './support/exchange-that.ts'
 import { send, sendJson } from './support/microsoft365.ts'
 

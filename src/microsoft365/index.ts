@@ -1,3 +1,7 @@
+/**
+ * The only place that knows Microsoft's wire protocol. This file connects the rooms and fills core's ports. Rooms import
+ * each other in one direction: `wire`, `directory`, `sites`, `mailboxes`.
+ */
 import {
   type Connection,
   createGate,
@@ -8,21 +12,34 @@ import {
   type ServiceHealth,
   type Tenant,
 } from '../core/index.ts'
-import { createAppInstall } from './app-install.ts'
-import { type CallLog, createCaller, type Door } from './call.ts'
-import { type ClientCertificate, createCertificateFile } from './certificate-file.ts'
-import { createDirectory } from './directory.ts'
-import { createExchange, exchangeDoor, exchangeService } from './exchange.ts'
-import { createGraph, graphService } from './graph.ts'
-import { healthOf } from './health.ts'
-import { createMailboxSteps } from './mailbox.ts'
-import { mailboxStepsOf } from './mailbox-fields.ts'
-import { createSharePoint, sharePointHeaders, sharePointService } from './sharepoint.ts'
-import { createSignIn } from './sign-in.ts'
-import { createSiteSteps } from './site.ts'
+import { createAppInstall, createDirectory } from './directory/index.ts'
+import { createMailboxSteps, mailboxStepsOf } from './mailboxes/index.ts'
+import { createSiteSteps } from './sites/index.ts'
+import {
+  type CallLog,
+  type ClientCertificate,
+  createCaller,
+  createCertificateFile,
+  createExchange,
+  createGraph,
+  createSharePoint,
+  createSignIn,
+  type Door,
+  exchangeDoor,
+  exchangeService,
+  graphService,
+  healthOf,
+  sharePointHeaders,
+  sharePointService,
+} from './wire/index.ts'
 
-export type { CallLog, CallOutcome } from './call.ts'
-export { type ClientCertificate, certificateFromPem, localCertificate } from './certificate-file.ts'
+export {
+  type CallLog,
+  type CallOutcome,
+  type ClientCertificate,
+  certificateFromPem,
+  localCertificate,
+} from './wire/index.ts'
 
 /**
  * A preview that names 100 people makes some 15 calls, so one person can have several of them answered at a time. People's

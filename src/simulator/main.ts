@@ -1,5 +1,5 @@
 import '../private-umask.ts'
-import { startSimulator } from './server.ts'
+import { startSimulator } from './index.ts'
 
 const env = process.env
 

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { type Candidate, isMailboxKind, type Person, type SimilarQuery, TenantError } from '../../core/index.ts'
+import { checkedId, type Exchange, type Graph, knownAs, query, recipientTypes, type SharePoint } from '../wire/index.ts'
+
+interface Parts {
+  readonly graph: Graph
+  readonly sharePoint: SharePoint
+  readonly exchange: Exchange
+}
+
+/** Names are short: a hundred of them are some 20 kB. */
+const mostNames = '100'
+const purpose = 'looking for similar names'
+/** Graph's `$search` on directory objects is an advanced query: it wants this header and `$count=true`. */
+const advanced = { consistencyLevel: 'eventual' }
+
+/** Of signs that mail addresses have in Exchange. */
+const mail = z.string().regex(/^[\x21-\x7e]{3,320}$/)
+const groupEntry = z.object({
+  id: z.guid(),
+  displayName: z.string(),
+  mail,
+  mailNickname: z.string(),
+  visibility: z.string().nullish(),
+})
+const accountEntry = z.object({ id: z.guid(), displayName: z.string(), mail })
+const siteEntry = z.object({ displayName: z.string(), webUrl: z.string() })
+
+/** What has a name with such a word in it: sites and the groups that they belong to, or accounts, people's among them. */
+export async function similar(parts: Parts, { kind, beginnings, signal }: SimilarQuery): Promise<readonly Candidate[]> {
+  const texts = beginnings.filter((text) => /^[\p{L}\p{M}\p{N}]+$/u.test(text))
+  if (texts.length === 0) return []
+  if (isMailboxKind(kind)) return accountsNamed(parts.graph, texts, signal)
+  const [groups, sites] = await Promise.all([
+    groupsNamed(parts.graph, texts, signal),
+    Promise.all(texts.map((text) => sitesNamed(parts, text, signal))).catch(withoutPermission),
+  ])
+  return withSites(groups, sites.flat())
+}
+
+/** Site search wants a permission of its own, and groups are worth telling of without it. */
+function withoutPermission(error: unknown): [] {
+  if (error instanceof TenantError && !error.retryable) return []
+  throw error
+}
+
+/**
+ * `$search` looks up words by their beginnings, of `displayName` in any order ("Use the $search query parameter"). Groups
+ * that hide their members stay hidden with their names: their owners wanted nobody to know who works on what.
+ */
+async function groupsNamed(graph: Graph, texts: readonly string[], signal: AbortSignal): Promise<Candidate[]> {
+  const url = `${graph.root}/groups${query({
+    $search: searchFor(texts),
+    $filter: "groupTypes/any(t:t eq 'Unified')",
+    $select: 'id,displayName,mail,mailNickname,visibility',
+    $count: 'true',
+    $top: mostNames,
+  })}`
+  const found = await graph.first(url, groupEntry, purpose, { headers: advanced, signal })
+  return found
+    .filter(({ visibility }) => visibility?.toLowerCase() !== 'hiddenmembership')
+    .map(({ id, displayName, mail, mailNickname, visibility }) => ({
+      of: 'group',
+      id,
+      displayName,
+      address: mail,
+      alias: mailNickname,
+      isPublic: visibility?.toLowerCase() === 'public',
+    }))
+}
+
+async function accountsNamed(graph: Graph, texts: readonly string[], signal: AbortSignal): Promise<Candidate[]> {
+  const url = `${graph.root}/users${query({
+    $search: searchFor(texts),
+    $select: 'id,displayName,mail',
+    $count: 'true',
+    $top: mostNames,
+  })}`
+  const found = await graph.first(url, accountEntry, purpose, { headers: advanced, signal })
+  return found.map(({ id, displayName, mail }) => ({
+    of: 'account',
+    id,
+    displayName,
+    address: mail,
+    alias: '',
+    isPublic: false,
+  }))
+}
+
+const searchFor = (texts: readonly string[]): string => texts.map((text) => `"displayName:${text}"`).join(' OR ')
+
+/** SharePoint's own search ("Search for sites"): free text, a word's beginning with an asterisk. Sites of this tenant only. */
+async function sitesNamed({ graph, sharePoint }: Parts, text: string, signal: AbortSignal): Promise<Candidate[]> {
+  const url = `${graph.root}/sites${query({ search: `${text}*`, $select: 'displayName,webUrl', $top: mostNames })}`
+  const found = await graph.first(url, siteEntry, purpose, { signal })
+  return found
+    .map(({ displayName, webUrl }) => ({ displayName, address: webUrl.replace(/\/+$/, '') }))
+    .filter(({ address }) => isOwnSite(sharePoint, address))
+    .map((site) => ({ of: 'site', id: site.address, ...site, alias: '', isPublic: false }))
+}
+
+/** A site right under the root of sites: no page, no subsite, nobody's OneDrive, and nothing that only looks like it. */
+const isOwnSite = ({ isOnTenant, siteRoot }: SharePoint, address: string): boolean =>
+  isOnTenant(address) && address.startsWith(siteRoot) && /^[\w.~%-]+$/.test(address.slice(siteRoot.length))
+
+/**
+ * Groups with the address of their site, and the sites that are of none of them. A group's site is not asked for: where
+ * there is none yet, the question would make it.
+ */
+function withSites(groups: readonly Candidate[], sites: readonly Candidate[]): Candidate[] {
+  const left = new Map(sites.map((site) => [lastPart(site.address), site]))
+  const joined = groups.map((group) => {
+    const alias = group.alias.toLowerCase()
+    const numbered = [...left].find(
+      ([part, { displayName }]) => isNumbered(part, alias) && displayName === group.displayName,
+    )
+    const part = left.has(alias) ? alias : (numbered?.[0] ?? '')
+    const site = left.get(part)
+    left.delete(part)
+    return site ? { ...group, address: site.address } : group
+  })
+  return [...joined, ...left.values()]
+}
+
+/** Where the address is held already, SharePoint makes a group's site at the next one: `marketing2`. */
+const isNumbered = (part: string, alias: string): boolean =>
+  part.startsWith(alias) && /^\d+$/.test(part.slice(alias.length))
+
+const lastPart = (address: string): string => address.slice(address.lastIndexOf('/') + 1).toLowerCase()
+
+/**
+ * Those of them whose names the person may read. Groups and mailboxes: what the organisation's address list shows to
+ * everybody. Sites that are no group's have their names nowhere, so only who can open one is told of it.
+ */
+export async function visibleTo(
+  parts: Parts,
+  person: Person,
+  candidates: readonly Candidate[],
+  { kind, signal }: SimilarQuery,
+): Promise<readonly Candidate[]> {
+  const listed = candidates.filter(({ of }) => of !== 'site').map(({ id }) => id)
+  const [inList, opened] = await Promise.all([
+    listedIn(parts.exchange, listed, isMailboxKind(kind) ? recipientTypes[kind] : 'GroupMailbox', signal),
+    Promise.all(candidates.map((one) => one.of === 'site' && parts.sharePoint.mayOpen(one.address, person, signal))),
+  ])
+  return candidates.filter(({ of, id }, index) => (of === 'site' ? opened[index] : inList.has(id.toLowerCase())))
+}
+
+const recipient = z.object({
+  ExternalDirectoryObjectId: z.string(),
+  HiddenFromAddressListsEnabled: z.boolean(),
+  RecipientTypeDetails: z.string(),
+})
+
+async function listedIn(exchange: Exchange, ids: readonly string[], type: string, signal: AbortSignal) {
+  if (ids.length === 0) return new Set<string>()
+  const parameters = { Filter: knownAs(ids.map(checkedId)), RecipientTypeDetails: [type] }
+  const found = await exchange.read('Get-Recipient', parameters, recipient, { signal })
+  const shown = found.filter((one) => !one.HiddenFromAddressListsEnabled && one.RecipientTypeDetails === type)
+  return new Set(shown.map(({ ExternalDirectoryObjectId }) => ExternalDirectoryObjectId.toLowerCase()))
+}
