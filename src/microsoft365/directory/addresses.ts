@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { type HeldAddress, mailKey, siteKey, TenantError } from '../../core/index.ts'
 import { type Graph, query, quoted } from '../wire/index.ts'
+import { smtpAddresses } from './people.ts'
 
 const deleted = 'directory/deletedItems/microsoft.graph.'
 const deletedEntry = z.object({ deletedDateTime: z.iso.datetime({ offset: true }) })
 
-/** When what these filters find was deleted, the last of it (List deletedItems: for 30 days; `$filter` as on the living). */
+/** Latest deletion of the objects that match (List deletedItems: kept for 30 days; `$filter` as for other objects). */
 async function deletedAt(graph: Graph, filters: Readonly<Record<'user' | 'group', string | undefined>>) {
   const found = await Promise.all(
     Object.entries(filters).map(([type, $filter]) => {
@@ -18,13 +19,13 @@ async function deletedAt(graph: Graph, filters: Readonly<Record<'user' | 'group'
   return times.length > 0 ? new Date(Math.max(...times)) : undefined
 }
 
-/** When the person, mailbox or group of this mail address was deleted; undefined when there is none that can be restored. */
+/** When the person, mailbox or group with this address was deleted; undefined when none can be restored. */
 export function deletedMail(graph: Graph, address: string): Promise<Date | undefined> {
   const $filter = `mail eq ${quoted(address)}`
   return deletedAt(graph, { user: $filter, group: $filter })
 }
 
-/** When the group whose site has this alias was deleted; undefined when there is none that can be restored. */
+/** When the group whose site has this alias was deleted; undefined when none can be restored. */
 export const deletedSite = (graph: Graph, alias: string): Promise<Date | undefined> =>
   deletedAt(graph, { user: undefined, group: `mailNickname eq ${quoted(alias)}` })
 
@@ -39,8 +40,8 @@ const siteObject = z.object({ id: z.string().min(1), webUrl: z.string() })
 const purpose = 'noting which addresses are in use'
 
 /**
- * Every address of the tenant, page by page: of accounts (List users, which has those of mailboxes too), of groups with mail (List
- * groups), and of sites (`getAllSites`), the last only with the permission Sites.Read.All, which not every tenant grants.
+ * Yields every address of the tenant, page by page: of accounts (List users, which includes mailboxes), of groups with
+ * mail (List groups) and of sites (`getAllSites`). Sites need the permission Sites.Read.All, which not every tenant grants.
  */
 export async function* addressesInUse(graph: Graph, siteRoot: string): AsyncGenerator<readonly HeldAddress[]> {
   const users = query({ $select: 'id,userPrincipalName,mail,proxyAddresses', $top: '999' })
@@ -57,20 +58,19 @@ export async function* addressesInUse(graph: Graph, siteRoot: string): AsyncGene
 }
 
 function mailOf({ id, userPrincipalName, mail, proxyAddresses }: z.output<typeof mailObject>): HeldAddress[] {
-  const others = proxyAddresses.filter((one) => /^smtp:/i.test(one)).map((one) => one.slice('smtp:'.length))
-  const all = [userPrincipalName, mail, ...others].flatMap((one) => (one ? [mailKey(one)] : []))
+  const all = [userPrincipalName, mail, ...smtpAddresses(proxyAddresses)].flatMap((one) => (one ? [mailKey(one)] : []))
   return [...new Set(all)].map((key) => ({ key, holder: id }))
 }
 
-/** Sites right under the root of sites alone: no subsite, and nobody's OneDrive. */
+/** Only sites directly under the root of sites: no subsites, no OneDrive. */
 function siteOf({ id, webUrl }: z.output<typeof siteObject>, siteRoot: string): HeldAddress[] {
   const alias = webUrl.startsWith(siteRoot) ? webUrl.slice(siteRoot.length).replace(/\/+$/, '') : ''
   return alias === '' || alias.includes('/') ? [] : [{ key: siteKey(alias), holder: id }]
 }
 
 /**
- * Whether an account has this sign-in name or this address, also one without a mailbox, which Exchange does not show; or
- * a deleted account or group can still be restored with the address (List deletedItems: for 30 days; `$filter` as on users).
+ * Whether an account has this sign-in name or this address, or a deleted account or group that can still be restored has
+ * the address. Includes accounts without a mailbox, which Exchange does not list.
  */
 export async function isHeldByAccount(
   graph: Graph,

@@ -5,19 +5,19 @@ export interface AppInstallParts {
   readonly call: CallService
   /** Graph's root with its version: `https://graph.microsoft.com/v1.0`. */
   readonly root: string
-  /** The app's id in the organisation's catalogue; without it nothing is asked. */
+  /** The app's id in the organisation's catalogue; without it no app is installed. */
   readonly teamsAppId: string | undefined
-  /** Told once of each reason for which nothing could be installed. */
+  /** Called once for each reason why an installation failed. */
   readonly warn: (message: string, fields: object) => void
 }
 
 /**
- * Installs the bot's app for a person (Graph, "Install app for user"): 201, or 409 when they have it. Teams then tells the bot of
- * the new chat by an activity of its own, which is all that is waited for. To be refused is no error: the person is
- * taken for unreachable in time, as without this setting.
+ * Creates the function that installs the bot's app for a person (Graph, "Install app for user": 201, or 409 when it is
+ * installed). Teams then notifies the bot of the new chat by an activity. A refusal is only a warning: core later treats
+ * the person as unreachable, as without this setting.
  */
 export function createAppInstall({ call, root, teamsAppId, warn }: AppInstallParts): Tenant['installApp'] {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   return async (personId) => {
     if (teamsAppId === undefined) return
     try {
@@ -30,9 +30,9 @@ export function createAppInstall({ call, root, teamsAppId, warn }: AppInstallPar
       })
     } catch (error) {
       if (!(error instanceof TenantError) || error.retryable) throw error
-      // One line for "no permission", whoever it was about: there is nothing to see in the second.
-      if (told.has(error.message)) return
-      told.add(error.message)
+      // One warning for each reason: further people add no information.
+      if (reported.has(error.message)) return
+      reported.add(error.message)
       warn('The app could not be installed for an approver', { err: error, personId })
     }
   }

@@ -3,44 +3,44 @@ import { lineOf, originNow, within } from '../../core/index.ts'
 import type { Graph, UserEntry } from '../wire/index.ts'
 import { usersOf } from './people.ts'
 
-/** Milliseconds that an answer is kept: what a removed member may still do ends within a minute. */
+/** How long an answer is kept: the rights of a removed member end within a minute. Milliseconds. */
 const keptMilliseconds = 60_000
-/** How many answers are kept; of "not found" as many again, so that unknown ids never replace known people. */
+/** Maximum number of answers, and of "not found" separately, so that unknown ids never replace known people. */
 const keptEntries = 5_000
 
 /**
- * Remembers answers for a minute, "not found" (`undefined`) too; an error is asked again, and `anew` asks in any case. A caller
- * who asks again while the answer is under way gets the same answer. Callers do not share questions under way: a question
- * waits in the line of its caller, and a flood of one caller must not delay another.
+ * Caches answers for a minute, including "not found" (`undefined`) but no errors; `anew` skips the cache. Concurrent
+ * requests of one caller share one answer. Different callers do not share pending requests: a request waits in its
+ * caller's line, and a flood of one caller must not delay another.
  */
-export function createMemory<T>(
+export function createCache<T>(
   now: () => number = Date.now,
-): (key: string, ask: () => Promise<T>, anew?: boolean) => Promise<T> {
+): (key: string, load: () => Promise<T>, anew?: boolean) => Promise<T> {
   const found = createEntries<T>()
   const missing = createEntries<T>()
-  const underWay = new Map<string, Promise<T>>()
-  const fetched = async (key: string, ask: () => Promise<T>): Promise<T> => {
-    // Counted from before the question: an answer may be old already when it arrives.
+  const pending = new Map<string, Promise<T>>()
+  const fetched = async (key: string, load: () => Promise<T>): Promise<T> => {
+    // Counted from before the request: an answer may be old when it arrives.
     const until = now() + keptMilliseconds
-    // Another call of the caller may wait for the same answer when the one that asked has hung up.
-    const value = await within({ abandoned: undefined }, ask)
+    // Other calls may wait for this answer, so an abandoned call must not cancel it.
+    const value = await within({ abandoned: undefined }, load)
     const [into, outOf] = value === undefined ? [missing, found] : [found, missing]
     outOf.delete(key)
     into.put(key, { value, until })
     return value
   }
-  return (key, ask, anew = false) => {
+  return (key, load, anew = false) => {
     const known = found.get(key) ?? missing.get(key)
     if (!anew && known && known.until > now()) return Promise.resolve(known.value)
-    if (anew) return fetched(key, ask)
-    const question = `${lineOf(originNow())} ${key}`
-    const running = underWay.get(question) ?? fetched(key, ask).finally(() => underWay.delete(question))
-    underWay.set(question, running)
+    if (anew) return fetched(key, load)
+    const requestKey = `${lineOf(originNow())} ${key}`
+    const running = pending.get(requestKey) ?? fetched(key, load).finally(() => pending.delete(requestKey))
+    pending.set(requestKey, running)
     return running
   }
 }
 
-/** Entries by key, the oldest of which goes when there are too many. */
+/** Entries by key; drops the oldest when there are too many. */
 function createEntries<T>() {
   const kept = new Map<string, { readonly value: T; readonly until: number }>()
   return {
@@ -55,49 +55,49 @@ function createEntries<T>() {
   }
 }
 
-/** People of whom somebody asks at the same time: their ids, and the answer to all of them. */
-interface Gathering {
+/** Ids that are requested at the same time, and the answer to all of them. */
+interface Batch {
   readonly ids: Set<string>
   readonly answer: Promise<ReadonlyMap<string, UserEntry>>
 }
 
 /**
- * Looks people up by their ids and remembers them for a minute. Ids that one caller asks for at the same time go into one
- * question, fifteen to a call, so nothing that looks up several people has to gather them itself.
+ * Creates the function that looks people up by id and caches them for a minute. It combines ids that one caller requests
+ * at the same time, fifteen to a call, so callers need not batch them.
  */
 export function createPeopleLoader(graph: Graph, now?: () => number): (id: string) => Promise<UserEntry | undefined> {
-  const kept = createMemory<UserEntry | undefined>(now)
-  const gatherings = new Map<string, Gathering>()
+  const kept = createCache<UserEntry | undefined>(now)
+  const batches = new Map<string, Batch>()
 
-  const gather = (line: string): Gathering => {
+  const openBatch = (line: string): Batch => {
     const ids = new Set<string>()
-    // Several calls of a caller share the answer, so one of them that is abandoned must not take it from the others.
+    // Several calls share the answer, so an abandoned call must not cancel it.
     const answer = within({ abandoned: undefined }, async () => {
-      // Runs when everything has asked that can ask now, as DataLoader does it.
+      // Waits until all code that can run now has added its ids, as DataLoader does.
       await Promise.resolve().then(() => new Promise<void>((resolve) => process.nextTick(resolve)))
-      gatherings.delete(line)
-      return askedOf(graph, [...ids])
+      batches.delete(line)
+      return fetchUsers(graph, [...ids])
     })
-    const gathering = { ids, answer }
-    gatherings.set(line, gathering)
-    return gathering
+    const batch = { ids, answer }
+    batches.set(line, batch)
+    return batch
   }
 
   return (id) => {
     const key = id.toLowerCase()
     return kept(key, async () => {
-      // What is no id of Entra's cannot stand in a filter; Graph itself says that it knows nobody of that name.
+      // Other texts must not become part of a filter; Graph answers 404 for them.
       if (!z.guid().safeParse(key).success) return graph.user(id)
       const line = lineOf(originNow())
-      const { ids, answer } = gatherings.get(line) ?? gather(line)
+      const { ids, answer } = batches.get(line) ?? openBatch(line)
       ids.add(key)
       return (await answer).get(key)
     })
   }
 }
 
-/** One person has a call of their own, which Graph answers from a person's own address. */
-async function askedOf(graph: Graph, ids: readonly string[]): Promise<ReadonlyMap<string, UserEntry>> {
+/** Reads a single person by their own address, and several by a filter. */
+async function fetchUsers(graph: Graph, ids: readonly string[]): Promise<ReadonlyMap<string, UserEntry>> {
   const [only] = ids
   const alone = ids.length === 1 && only !== undefined ? await graph.user(only) : undefined
   const found = ids.length === 1 ? (alone ? [alone] : []) : await usersOf(graph, ids)

@@ -5,20 +5,20 @@
 import { z } from 'zod'
 import { type Directory, type MailDomains, type Profile, TenantError } from '../../core/index.ts'
 import {
+  addressFilter,
   type CallService,
   type Exchange,
   type Graph,
   graphService,
-  heldBy,
   localPartOf,
+  nameFilter,
+  parseAnswer,
   query,
   quoted,
-  reachedBy,
-  readAs,
   type SharePoint,
 } from '../wire/index.ts'
 import { addressesInUse, deletedMail, deletedSite, isHeldByAccount } from './addresses.ts'
-import { createMemory, createPeopleLoader } from './cache.ts'
+import { createCache, createPeopleLoader } from './cache.ts'
 import {
   accountsOf,
   addressesOf,
@@ -42,19 +42,19 @@ export interface DirectoryParts {
   /** Name of the schema extension on groups that carries request id, site id and URL: `svc_group`. */
   readonly extension: string
   readonly warn: (message: string, fields: object) => void
-  readonly now?: () => number
+  readonly now: (() => number) | undefined
 }
 
-/** The organisation's directory over Microsoft Graph v1.0. Answers are checked; ids, never names, identify. */
+/** Creates core's `Directory` port. Every answer is validated; objects are identified by id, never by name. */
 export function createDirectory(parts: DirectoryParts): Directory {
   const { graph, sharePoint, exchange } = parts
-  const domains = createMemory<MailDomains>(parts.now)
-  const theDomains = () => domains('', () => mailDomains(graph))
+  const domains = createCache<MailDomains>(parts.now)
+  const cachedDomains = () => domains('', () => mailDomains(graph))
   const isFree = async (Filter: string) => (await exchange.read('Get-Recipient', { Filter }, z.unknown())).length === 0
   const user = createPeopleLoader(graph, parts.now)
   const person = async (id: string) => asAccount(await user(id))
-  const profiles = createMemory<Profile>(parts.now)
-  const groups = createMemory<ReadonlySet<string>>(parts.now)
+  const profiles = createCache<Profile>(parts.now)
+  const groups = createCache<ReadonlySet<string>>(parts.now)
   return {
     person,
     people: (ids) => peopleOf(graph, ids),
@@ -68,9 +68,9 @@ export function createDirectory(parts: DirectoryParts): Directory {
     groupsOf: (personId, how) =>
       groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.anew === true),
     findPeople: (text) => findPeople(graph, text),
-    isExternal: async (personId) => isExternal(await user(personId), theDomains),
+    isExternal: async (personId) => isExternal(await user(personId), cachedDomains),
     async isSiteAddressFree(alias) {
-      // A group's nickname is the address of its site, also before that site is made: it counts for both kinds.
+      // A group's nickname is the address of its site, even before that site exists, so it counts for both kinds.
       const [groups, isSite, deletedAt] = await Promise.all([
         graph.groupsByNickname(alias),
         sharePoint.siteExists(sharePoint.addressOf(alias)),
@@ -80,17 +80,17 @@ export function createDirectory(parts: DirectoryParts): Directory {
     },
     unknownToExchange: (people) => unknownToExchange(exchange, people),
     async isMailboxNameFree(address) {
-      const filter = heldBy(address)
-      // Exchange makes the account's sign-in name of the alias and the default domain, whatever the address's own is.
-      const userPrincipalName = `${localPartOf(address)}@${(await theDomains()).default}`
+      const filter = nameFilter(address)
+      // Exchange builds the account's sign-in name from the alias and the default domain.
+      const userPrincipalName = `${localPartOf(address)}@${(await cachedDomains()).default}`
       const [free, held] = await Promise.all([isFree(filter), isHeldByAccount(graph, { userPrincipalName, address })])
       return free && !held
     },
-    isMailAddressFree: async (address) => isFree(reachedBy(address)),
+    isMailAddressFree: async (address) => isFree(addressFilter(address)),
     deletedMail: (address) => deletedMail(graph, address),
     deletedSite: (alias) => deletedSite(graph, alias),
     addressesInUse: () => addressesInUse(graph, sharePoint.siteRoot),
-    mailDomains: theDomains,
+    mailDomains: cachedDomains,
     findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
     similar: (query) => similar(parts, query),
     visibleTo: (person, candidates, query) => visibleTo(parts, person, candidates, query),
@@ -104,7 +104,7 @@ async function mailDomains(graph: Graph): Promise<MailDomains> {
   throw new TenantError('no-mail-domain', 'The organisation has no domain that takes mail.', { retryable: false })
 }
 
-/** Texts of another type are as good as none; the group itself counts. */
+/** Values of another type count as missing, so that the group itself is still found. */
 const text = z.string().optional().catch(undefined)
 const provisioned = z.object({
   id: z.guid(),
@@ -115,20 +115,22 @@ const provisioned = z.object({
 })
 
 /**
- * The API document's look-up ("Look up the provisioned group"), exactly:
+ * Looks up the provisioned group as the API document says ("Look up the provisioned group"):
  * `GET {directory_url}/v1.0/groups?$filter={extension}/requestId eq '{requestId}'&$select=id,displayName,{extension}`.
- * The answer is somebody else's text: groups that carry another request's id are not ours, a URL that is not on the
- * tenant's SharePoint host is left out, and so are URL and site id when several groups claim the request.
- * Throws `TypeError` for a request id that is no UUID, since it becomes part of a filter.
+ * Others may write to the extension. Groups with another request's id are ignored, a URL outside the tenant's SharePoint
+ * host is omitted, and so are URL and site id when several groups have the request's id.
+ * Throws `TypeError` for a request id that is not a UUID, since the id becomes part of a filter.
  */
 async function findProvisionedGroup({ graph, call, sharePoint, extension, warn }: DirectoryParts, requestId: string) {
   if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')
   const filter = `${extension}/requestId eq ${quoted(requestId)}`
   const url = `${graph.root}/groups${query({ $filter: filter, $select: `id,displayName,${extension}` })}`
   const answer = await call({ url, purpose: "looking for the site's security group" })
-  const { value } = readAs(z.object({ value: z.array(z.record(z.string(), z.unknown())) }), answer, graphService)
+  const { value } = parseAnswer(z.object({ value: z.array(z.record(z.string(), z.unknown())) }), answer, graphService)
   const groups = value
-    .map((group) => readAs(provisioned, { ...answer, body: { ...group, extension: group[extension] } }, graphService))
+    .map((group) =>
+      parseAnswer(provisioned, { ...answer, body: { ...group, extension: group[extension] } }, graphService),
+    )
     .filter((group) => (group.extension.requestId ?? requestId).toLowerCase() === requestId.toLowerCase())
   const [first] = groups
   if (!first) return undefined

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { type Candidate, isMailboxKind, type Person, type SimilarQuery, TenantError } from '../../core/index.ts'
-import { checkedId, type Exchange, type Graph, knownAs, query, recipientTypes, type SharePoint } from '../wire/index.ts'
+import {
+  accountsFilter,
+  checkedId,
+  type Exchange,
+  type Graph,
+  query,
+  recipientTypes,
+  type SharePoint,
+} from '../wire/index.ts'
 
 interface Parts {
   readonly graph: Graph
@@ -8,13 +16,13 @@ interface Parts {
   readonly exchange: Exchange
 }
 
-/** Names are short: a hundred of them are some 20 kB. */
-const mostNames = '100'
+/** Page size: a hundred entries are some 20 kB. */
+const maxNames = '100'
 const purpose = 'looking for similar names'
-/** Graph's `$search` on directory objects is an advanced query: it wants this header and `$count=true`. */
+/** Graph's `$search` on directory objects is an advanced query: it needs this header and `$count=true`. */
 const advanced = { consistencyLevel: 'eventual' }
 
-/** Of signs that mail addresses have in Exchange. */
+/** Characters that Exchange allows in mail addresses. */
 const mail = z.string().regex(/^[\x21-\x7e]{3,320}$/)
 const groupEntry = z.object({
   id: z.guid(),
@@ -26,7 +34,7 @@ const groupEntry = z.object({
 const accountEntry = z.object({ id: z.guid(), displayName: z.string(), mail })
 const siteEntry = z.object({ displayName: z.string(), webUrl: z.string() })
 
-/** What has a name with such a word in it: sites and the groups that they belong to, or accounts, people's among them. */
+/** Finds resources whose name has a word with one of the beginnings: sites and their groups, or accounts. */
 export async function similar(parts: Parts, { kind, beginnings, signal }: SimilarQuery): Promise<readonly Candidate[]> {
   const texts = beginnings.filter((text) => /^[\p{L}\p{M}\p{N}]+$/u.test(text))
   if (texts.length === 0) return []
@@ -38,15 +46,15 @@ export async function similar(parts: Parts, { kind, beginnings, signal }: Simila
   return withSites(groups, sites.flat())
 }
 
-/** Site search wants a permission of its own, and groups are worth telling of without it. */
+/** Site search needs a separate permission. Without it the result has groups only. */
 function withoutPermission(error: unknown): [] {
   if (error instanceof TenantError && !error.retryable) return []
   throw error
 }
 
 /**
- * `$search` looks up words by their beginnings, of `displayName` in any order ("Use the $search query parameter"). Groups
- * that hide their members stay hidden with their names: their owners wanted nobody to know who works on what.
+ * Finds groups by the beginnings of words in `displayName` ("Use the $search query parameter"). Omits groups with hidden
+ * membership: their owners do not want others to know who works on what.
  */
 async function groupsNamed(graph: Graph, texts: readonly string[], signal: AbortSignal): Promise<Candidate[]> {
   const url = `${graph.root}/groups${query({
@@ -54,19 +62,14 @@ async function groupsNamed(graph: Graph, texts: readonly string[], signal: Abort
     $filter: "groupTypes/any(t:t eq 'Unified')",
     $select: 'id,displayName,mail,mailNickname,visibility',
     $count: 'true',
-    $top: mostNames,
+    $top: maxNames,
   })}`
   const found = await graph.first(url, groupEntry, purpose, { headers: advanced, signal })
   return found
     .filter(({ visibility }) => visibility?.toLowerCase() !== 'hiddenmembership')
-    .map(({ id, displayName, mail, mailNickname, visibility }) => ({
-      of: 'group',
-      id,
-      displayName,
-      address: mail,
-      alias: mailNickname,
-      isPublic: visibility?.toLowerCase() === 'public',
-    }))
+    .map(({ id, displayName, mail: address, mailNickname: alias, visibility }) => {
+      return { of: 'group', id, displayName, address, alias, isPublic: visibility?.toLowerCase() === 'public' }
+    })
 }
 
 async function accountsNamed(graph: Graph, texts: readonly string[], signal: AbortSignal): Promise<Candidate[]> {
@@ -74,14 +77,13 @@ async function accountsNamed(graph: Graph, texts: readonly string[], signal: Abo
     $search: searchFor(texts),
     $select: 'id,displayName,mail',
     $count: 'true',
-    $top: mostNames,
+    $top: maxNames,
   })}`
   const found = await graph.first(url, accountEntry, purpose, { headers: advanced, signal })
-  return found.map(({ id, displayName, mail }) => ({
+  return found.map(({ mail: address, ...account }) => ({
     of: 'account',
-    id,
-    displayName,
-    address: mail,
+    ...account,
+    address,
     alias: '',
     isPublic: false,
   }))
@@ -89,9 +91,9 @@ async function accountsNamed(graph: Graph, texts: readonly string[], signal: Abo
 
 const searchFor = (texts: readonly string[]): string => texts.map((text) => `"displayName:${text}"`).join(' OR ')
 
-/** SharePoint's own search ("Search for sites"): free text, a word's beginning with an asterisk. Sites of this tenant only. */
+/** Finds this tenant's sites by SharePoint's search ("Search for sites"): free text with an asterisk after the beginning. */
 async function sitesNamed({ graph, sharePoint }: Parts, text: string, signal: AbortSignal): Promise<Candidate[]> {
-  const url = `${graph.root}/sites${query({ search: `${text}*`, $select: 'displayName,webUrl', $top: mostNames })}`
+  const url = `${graph.root}/sites${query({ search: `${text}*`, $select: 'displayName,webUrl', $top: maxNames })}`
   const found = await graph.first(url, siteEntry, purpose, { signal })
   return found
     .map(({ displayName, webUrl }) => ({ displayName, address: webUrl.replace(/\/+$/, '') }))
@@ -99,13 +101,13 @@ async function sitesNamed({ graph, sharePoint }: Parts, text: string, signal: Ab
     .map((site) => ({ of: 'site', id: site.address, ...site, alias: '', isPublic: false }))
 }
 
-/** A site right under the root of sites: no page, no subsite, nobody's OneDrive, and nothing that only looks like it. */
+/** Whether an address is a site directly under the root of sites: no page, subsite or OneDrive. */
 const isOwnSite = ({ isOnTenant, siteRoot }: SharePoint, address: string): boolean =>
   isOnTenant(address) && address.startsWith(siteRoot) && /^[\w.~%-]+$/.test(address.slice(siteRoot.length))
 
 /**
- * Groups with the address of their site, and the sites that are of none of them. A group's site is not asked for: where
- * there is none yet, the question would make it.
+ * Combines groups with the address of their site, and adds the other sites. The site is matched by its address: a request
+ * for a group's site would create the site.
  */
 function withSites(groups: readonly Candidate[], sites: readonly Candidate[]): Candidate[] {
   const left = new Map(sites.map((site) => [lastPart(site.address), site]))
@@ -122,15 +124,15 @@ function withSites(groups: readonly Candidate[], sites: readonly Candidate[]): C
   return [...joined, ...left.values()]
 }
 
-/** Where the address is held already, SharePoint makes a group's site at the next one: `marketing2`. */
+/** SharePoint numbers a group's site when its address is taken: `marketing2`. */
 const isNumbered = (part: string, alias: string): boolean =>
   part.startsWith(alias) && /^\d+$/.test(part.slice(alias.length))
 
 const lastPart = (address: string): string => address.slice(address.lastIndexOf('/') + 1).toLowerCase()
 
 /**
- * Those of them whose names the person may read. Groups and mailboxes: what the organisation's address list shows to
- * everybody. Sites that are no group's have their names nowhere, so only who can open one is told of it.
+ * Returns the candidates whose names the person may read: groups and mailboxes that the organisation's address list shows,
+ * and sites without a group that the person may open.
  */
 export async function visibleTo(
   parts: Parts,
@@ -154,7 +156,7 @@ const recipient = z.object({
 
 async function listedIn(exchange: Exchange, ids: readonly string[], type: string, signal: AbortSignal) {
   if (ids.length === 0) return new Set<string>()
-  const parameters = { Filter: knownAs(ids.map(checkedId)), RecipientTypeDetails: [type] }
+  const parameters = { Filter: accountsFilter(ids.map(checkedId)), RecipientTypeDetails: [type] }
   const found = await exchange.read('Get-Recipient', parameters, recipient, { signal })
   const shown = found.filter((one) => !one.HiddenFromAddressListsEnabled && one.RecipientTypeDetails === type)
   return new Set(shown.map(({ ExternalDirectoryObjectId }) => ExternalDirectoryObjectId.toLowerCase()))

@@ -3,7 +3,7 @@ import { type AccessLevel, type MailboxStepInput, type Person, TenantError } fro
 import { type Names, namesOf, unknownToExchange } from '../directory/index.ts'
 import { isRefusal, needed } from '../wire/index.ts'
 import { parametersFor } from './fields.ts'
-import { done, type MailboxResult, type MailboxServices, notYet } from './mailbox-step.ts'
+import { done, type MailboxResult, type MailboxServices, notYetVisible } from './mailbox-step.ts'
 
 type Level = Exclude<AccessLevel, 'None'>
 const rights = z
@@ -19,8 +19,8 @@ const trust = z.object({
 })
 
 /**
- * Who has an access now, as Exchange calls them (by sign-in name, address or object id), in lower case; nobody while the
- * mailbox is not there.
+ * Reads who has an access level now, in lower case and by the names that Exchange shows: sign-in name, address or object
+ * id. Empty while the mailbox is not visible.
  */
 export async function holdersOf(
   { exchange }: MailboxServices,
@@ -28,7 +28,7 @@ export async function holdersOf(
   level: Level,
 ): Promise<ReadonlySet<string>> {
   const Identity = needed(progress, 'mailboxId')
-  const has = (given: readonly string[]) => given.includes(level)
+  const has = (all: readonly string[]) => all.includes(level)
   if (level === 'FullAccess') {
     const found = await exchange.read('Get-MailboxPermission', { Identity }, permission, { signal })
     const own = found.filter(({ AccessRights, Deny, IsInherited }) => has(AccessRights) && !Deny && !IsInherited)
@@ -39,13 +39,13 @@ export async function holdersOf(
   return new Set(own.map(({ Trustee }) => Trustee.toLowerCase()))
 }
 
-/** Whether somebody is among the holders, by whichever of their names Exchange shows them. */
+/** Whether a person is among the holders, by any of the person's names. */
 export const isAmong = (holders: ReadonlySet<string>, { names }: Names): boolean =>
   names.some((name) => holders.has(name))
 
 /**
- * Gives everybody who was asked for their access, by the name that they sign in with now. Many people take long, so after
- * `workSeconds` the job is put off; who has the access by then is not given it again.
+ * Grants the requested access by people's current sign-in names. Many people take long, so the job pauses after
+ * `workSeconds`. A repeated run skips people who have their access.
  */
 export async function grantAccess(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const until = Date.now() + services.workSeconds * 1000
@@ -104,8 +104,8 @@ async function grant(
   } catch (error) {
     if (!isRefusal(error, 'not-found')) throw error
   }
-  // Not found is the mailbox or the person.
-  if ((await unknownToExchange(exchange, [person], signal)).length === 0) return notYet(input)
+  // Exchange has not found the mailbox or the person.
+  if ((await unknownToExchange(exchange, [person], signal)).length === 0) return notYetVisible(input)
   const message = `Exchange Online does not know ${displayName}: only people with a mailbox can be given access.`
   throw new TenantError('person-unknown-to-exchange', message, { retryable: false })
 }

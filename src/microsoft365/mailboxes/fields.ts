@@ -11,10 +11,13 @@ import {
   type Tenant,
 } from '../../core/index.ts'
 import { type CmdletParameters, customAttributeNumbers, localPartOf, type WritingCmdlet } from '../wire/index.ts'
-import { htmlOf } from './html.ts'
+import { toHtml } from './html.ts'
 
-/** What is asked for of a mailbox. */
-export type Asked = Pick<MailboxStepInput, 'kind' | 'address' | 'aliasAddress' | 'details' | 'customAttributes'>
+/** The requested mailbox, as the table reads it. */
+export type RequestedMailbox = Pick<
+  MailboxStepInput,
+  'kind' | 'address' | 'aliasAddress' | 'details' | 'customAttributes'
+>
 
 /** The step that runs each cmdlet. */
 const steps = {
@@ -35,8 +38,8 @@ export interface Destination {
   readonly parameter: string
   /** Kinds of mailbox that have this place. */
   readonly kinds: readonly MailboxKind[]
-  /** What the parameter gets; undefined when it was not asked for, and where the step gives one person at a time. */
-  readonly value: (asked: Asked) => unknown
+  /** The parameter's value; undefined when it is not requested, and where the step passes one person at a time. */
+  readonly value: (requested: RequestedMailbox) => unknown
 }
 
 const everyKind = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox'] as const
@@ -45,41 +48,42 @@ const room = ['roomMailbox'] as const
 function to<C extends WritingCmdlet, P extends keyof CmdletParameters[C] & string>(
   cmdlet: C,
   parameter: P,
-  value: (asked: Asked) => CmdletParameters[C][P] | undefined,
+  value: (requested: RequestedMailbox) => CmdletParameters[C][P] | undefined,
   kinds: readonly MailboxKind[] = everyKind,
 ): Destination {
   return { step: steps[cmdlet], cmdlet, parameter, kinds, value }
 }
-/** The step runs the cmdlet once for each person. */
-const forEach = () => undefined
+/** No value in the table: the step runs the cmdlet once for each person. */
+const perPerson = () => undefined
 const isKind = () => true as const
 const field =
   <F extends keyof MailboxDetails>(name: F) =>
-  ({ details }: Asked): MailboxDetails[F] =>
+  ({ details }: RequestedMailbox): MailboxDetails[F] =>
     details[name]
-const country = ({ details }: Asked) => (details.country === undefined ? undefined : countryCode(details.country))
-const seats = ({ details }: Asked) =>
+const country = ({ details }: RequestedMailbox) =>
+  details.country === undefined ? undefined : countryCode(details.country)
+const seats = ({ details }: RequestedMailbox) =>
   details.metadata['seats'] === undefined ? undefined : Number(details.metadata['seats'])
-const reply = ({ details }: Asked) =>
-  details.automaticReply === undefined ? undefined : htmlOf(details.automaticReply)
+const reply = ({ details }: RequestedMailbox) =>
+  details.automaticReply === undefined ? undefined : toHtml(details.automaticReply)
 const ifReply =
   <T>(value: T) =>
-  ({ details }: Asked): T | undefined =>
+  ({ details }: RequestedMailbox): T | undefined =>
     details.automaticReply === undefined ? undefined : value
 const quota =
   (name: keyof ReturnType<typeof quotasOf>) =>
-  ({ details }: Asked) =>
+  ({ details }: RequestedMailbox) =>
     details.capacity === undefined ? undefined : quotasOf(details.capacity)[name]
-const ownName = ({ address }: Asked) => localPartOf(address)
-const ownAddress = ({ address }: Asked) => address
-const furtherAddress = ({ aliasAddress }: Asked) =>
+const ownName = ({ address }: RequestedMailbox) => localPartOf(address)
+const ownAddress = ({ address }: RequestedMailbox) => address
+const additionalAddress = ({ aliasAddress }: RequestedMailbox) =>
   aliasAddress === ''
     ? undefined
     : ({ '@odata.type': '#Exchange.GenericHashTable', add: [`smtp:${aliasAddress}`] } as const)
 
 /**
- * Where each field of the API document goes: the one table that the steps, the ready check and the tests walk. A field
- * without a destination for a kind is kept on the request only; what a kind does not have is refused by core's rule 3.
+ * Where each field of the API document goes in Exchange. Steps, ready check and tests read this table. A field without a
+ * destination for a kind stays on the request only; core refuses fields that a kind does not have.
  */
 export const mailboxFieldTable: { readonly [F in MailboxField]: readonly Destination[] } = {
   name: [
@@ -94,7 +98,7 @@ export const mailboxFieldTable: { readonly [F in MailboxField]: readonly Destina
     to('New-Mailbox', 'Equipment', isKind, ['equipmentMailbox']),
     to('New-Mailbox', 'Room', isKind, room),
   ],
-  permissions: [to('Add-MailboxPermission', 'User', forEach), to('Add-RecipientPermission', 'Trustee', forEach)],
+  permissions: [to('Add-MailboxPermission', 'User', perPerson), to('Add-RecipientPermission', 'Trustee', perPerson)],
   autoMapping: [to('Add-MailboxPermission', 'AutoMapping', field('autoMapping'), ['sharedMailbox'])],
   metadata: [
     ...customAttributeNumbers.map((number) =>
@@ -109,7 +113,7 @@ export const mailboxFieldTable: { readonly [F in MailboxField]: readonly Destina
     to('Set-Mailbox', 'ProhibitSendReceiveQuota', quota('sendReceive')),
   ],
   hideFromGAL: [to('Set-Mailbox', 'HiddenFromAddressListsEnabled', field('hideFromGAL'))],
-  alias: [to('Set-Mailbox', 'EmailAddresses', furtherAddress, ['sharedMailbox'])],
+  alias: [to('Set-Mailbox', 'EmailAddresses', additionalAddress, ['sharedMailbox'])],
   state: [to('Set-User', 'StateOrProvince', field('state')), to('Set-Place', 'State', field('state'), room)],
   streetAddress: [
     to('Set-User', 'StreetAddress', field('streetAddress')),
@@ -139,83 +143,86 @@ export const mailboxFieldTable: { readonly [F in MailboxField]: readonly Destina
     to('Set-MailboxAutoReplyConfiguration', 'ExternalMessage', reply),
     to('Set-MailboxAutoReplyConfiguration', 'ExternalAudience', ifReply('All')),
   ],
-  // Exchange knows no owner of a mailbox, no rule about its reply, and nothing of why it was asked for.
+  // Exchange has no property for the owners, the rule about automatic replies or the reason.
   primaryOwner: [],
   secondaryOwner: [],
   isAllowAutomaticReplyOverride: [],
   reason: [],
 }
 
-/** Where a field of a kind goes; `request` = it is kept on the request only, `refused` = the kind does not have it. */
+/** Returns where a field of a kind goes; `request`: it stays on the request only; `refused`: the kind does not have it. */
 export function destinationsOf(name: MailboxField, kind: MailboxKind): readonly Destination[] | 'request' | 'refused' {
   if (!applies(name, kind)) return 'refused'
   const destinations = mailboxFieldTable[name].filter(({ kinds }) => kinds.includes(kind))
   return destinations.length > 0 ? destinations : 'request'
 }
 
-/** The parameters of a cmdlet that were asked for. Of several fields for one parameter, lists are joined. */
-export function parametersFor<C extends WritingCmdlet>(cmdlet: C, asked: Asked): Partial<CmdletParameters[C]> {
+/** Returns the requested parameters of a cmdlet. Lists of several fields for one parameter are combined. */
+export function parametersFor<C extends WritingCmdlet>(
+  cmdlet: C,
+  requested: RequestedMailbox,
+): Partial<CmdletParameters[C]> {
   const parameters: Record<string, unknown> = {}
   for (const name of mailboxFields) {
-    const destinations = destinationsOf(name, asked.kind)
+    const destinations = destinationsOf(name, requested.kind)
     if (typeof destinations === 'string') continue
     for (const { cmdlet: its, parameter, value } of destinations) {
-      const given = its === cmdlet ? value(asked) : undefined
+      const given = its === cmdlet ? value(requested) : undefined
       if (given === undefined) continue
       const known = parameters[parameter]
-      parameters[parameter] = Array.isArray(given) && Array.isArray(known) ? unlike([...known, ...given]) : given
+      parameters[parameter] = Array.isArray(given) && Array.isArray(known) ? distinctTexts([...known, ...given]) : given
     }
   }
-  // A new mailbox has no tags and no numbers: an empty list asks for nothing.
-  const asks = Object.entries(parameters).filter(([, value]) => !Array.isArray(value) || value.length > 0)
-  return Object.fromEntries(asks) as Partial<CmdletParameters[C]>
+  // An empty list changes nothing in a new mailbox.
+  const requestedEntries = Object.entries(parameters).filter(([, value]) => !Array.isArray(value) || value.length > 0)
+  return Object.fromEntries(requestedEntries) as Partial<CmdletParameters[C]>
 }
 
-const whereabouts: readonly string[] = ['Street', 'City', 'State', 'PostalCode', 'CountryOrRegion']
+const addressParameters: readonly string[] = ['Street', 'City', 'State', 'PostalCode', 'CountryOrRegion']
 
-/** What Set-Place is called with: once with the address and once with the rest, as far as they were asked for. */
-export function placeParts(asked: Asked): Partial<CmdletParameters['Set-Place']>[] {
-  const all = Object.entries(parametersFor('Set-Place', asked))
-  const [address, others] = [true, false].map((is) => all.filter(([name]) => whereabouts.includes(name) === is))
+/** Returns the requested parameters of Set-Place in two parts: the address and the rest. */
+export function placeParts(requested: RequestedMailbox): Partial<CmdletParameters['Set-Place']>[] {
+  const all = Object.entries(parametersFor('Set-Place', requested))
+  const [address, others] = [true, false].map((is) => all.filter(([name]) => addressParameters.includes(name) === is))
   return [address, others].flatMap((part) => (part && part.length > 0 ? [Object.fromEntries(part)] : []))
 }
 
-/** Texts that differ by more than their case, in order. */
-function unlike(texts: readonly string[]): string[] {
+/** Removes texts that differ only by case. */
+function distinctTexts(texts: readonly string[]): string[] {
   const folded = texts.map((text) => text.toLowerCase())
   return texts.filter((_, index) => folded.indexOf(folded[index] ?? '') === index)
 }
 
-/** Core's `mailboxStepsOf`: the steps, in core's order, that have something to do. */
+/** Core's `mailboxStepsOf`: the steps that this mailbox needs, in core's order. */
 export const mailboxStepsOf: Tenant['mailboxStepsOf'] = (wanted) => {
   const { kind, details } = wanted
-  const asked = { ...wanted, address: '' }
-  const asks = (cmdlet: WritingCmdlet) => Object.keys(parametersFor(cmdlet, asked)).length > 0
+  const requested = { ...wanted, address: '' }
+  const uses = (cmdlet: WritingCmdlet) => Object.keys(parametersFor(cmdlet, requested)).length > 0
   const needed: { readonly [S in MailboxStep]: () => boolean } = {
     'create-mailbox': isKind,
     'block-sign-in': isKind,
-    'apply-settings': () => asks('Set-Mailbox'),
-    'apply-contact': () => asks('Set-User'),
-    'apply-place': () => asks('Set-Place'),
+    'apply-settings': () => uses('Set-Mailbox'),
+    'apply-contact': () => uses('Set-User'),
+    'apply-place': () => uses('Set-Place'),
     'apply-booking': () => kind !== 'sharedMailbox',
     'grant-access': () => Object.values(details.permissions).some((level) => level !== 'None'),
-    'apply-automatic-reply': () => asks('Set-MailboxAutoReplyConfiguration'),
+    'apply-automatic-reply': () => uses('Set-MailboxAutoReplyConfiguration'),
     'ready-check': isKind,
   }
   return mailboxSteps.filter((step) => needed[step]())
 }
 
 /**
- * Exchange's three quotas for a capacity in MB: it stops receiving when the capacity is used up, sending a little before,
- * and warns earlier still. Each is at most the next, as Set-Mailbox demands; as text, since a bare number means bytes.
+ * Returns Exchange's three quotas for a capacity in MB. Receiving stops at the capacity; sending and the warning stop
+ * earlier, as Set-Mailbox requires. The unit is in the text, since a plain number means bytes.
  */
-export function quotasOf(capacity: number): { warning: string; send: string; sendReceive: string } {
+function quotasOf(capacity: number): { warning: string; send: string; sendReceive: string } {
   const part = (share: number) => `${Math.max(1, Math.floor(capacity * share))} MB`
   return { warning: part(0.95), send: part(0.99), sendReceive: `${capacity} MB` }
 }
 
-/** Tags by which Outlook's room finder shows what a room has. */
-export function roomTags(has: MailboxDetails['roomMailboxMetadata']): string[] | undefined {
+/** Tags that Outlook's room finder shows for a room. */
+function roomTags(has: MailboxDetails['roomMailboxMetadata']): string[] | undefined {
   if (!has) return undefined
   return [
     ...(has.hasConferencePhone ? ['Conference phone'] : []),

@@ -1,28 +1,28 @@
 const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' } as const
 
-/** People's plain text as HTML that shows it as it was written. */
-export const htmlOf = (text: string): string =>
+/** Converts plain text to HTML that shows the text unchanged. */
+export const toHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => Reflect.get(entities, character)).replace(/\r\n|\r|\n/g, '<br>')
 
-/** No reply of ours is as long as this, entities and all. Characters. */
-const longestReply = 500_000
+/** Longer than any of our replies with its entities. Characters. */
+const maxReply = 500_000
 
 /**
- * What people read of an HTML text, its white space made plain: Exchange puts what it is given into a page of its own,
- * with a style, and writes letters as entities and entities as letters.
+ * Returns the text that people see in HTML, with normalized white space. Exchange wraps a reply in a page with a style and
+ * exchanges letters and entities.
  */
-export const readableOf = (html: string): string =>
-  plainOf(
+export const visibleText = (html: string): string =>
+  normalizeSpace(
     html
-      .slice(0, longestReply)
+      .slice(0, maxReply)
       .replace(/<!--[\s\S]*?(?:-->|$)/g, '')
       .replace(/<(head|style|script|title)\b[\s\S]*?(?:<\/\1[^<>]*>|$)/gi, '')
       .replace(/<(?:br|\/?(?:p|div|li|tr))\b[^<>]*>/gi, '\n')
       .replace(/<[^<>]*>/g, '')
-      .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+\d*));/gi, decoded),
+      .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+\d*));/gi, decodeEntity),
   )
 
-/** Named entities for what stands in letters of western languages (HTML 4, Latin-1 and the usual punctuation). */
+/** Named entities of western languages (HTML 4, Latin-1 and common punctuation). */
 const latin1 = (
   'nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute micro para ' +
   'middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig Ccedil Egrave ' +
@@ -47,12 +47,12 @@ const characters: ReadonlyMap<string, string> = new Map([
   ...Object.entries({ OElig: 'Œ', oelig: 'œ', Scaron: 'Š', scaron: 'š', lsaquo: '‹', rsaquo: '›' }),
 ])
 
-/** The character of an entity; an entity that is none stays as it stands. */
-function decoded(entity: string, decimal?: string, hexadecimal?: string, name?: string): string {
+/** Returns the character of an entity; unknown entities stay unchanged. */
+function decodeEntity(entity: string, decimal?: string, hexadecimal?: string, name?: string): string {
   if (name !== undefined) return characters.get(name) ?? entity
   const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal)
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : entity
 }
 
-/** A text by which two are compared: services keep texts but for their white space. */
-export const plainOf = (text: string): string => text.replace(/\s+/g, ' ').trim()
+/** Normalizes white space, for comparisons: services may change it. */
+export const normalizeSpace = (text: string): string => text.replace(/\s+/g, ' ').trim()

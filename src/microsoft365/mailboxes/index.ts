@@ -14,14 +14,14 @@ import {
   type MailboxAction,
   type MailboxResult,
   type MailboxServices,
-  notYet,
-  whenThere,
+  notYetVisible,
+  whenVisible,
 } from './mailbox-step.ts'
 import { checkMailbox } from './ready-check.ts'
 
 export { mailboxStepsOf } from './fields.ts'
 
-/** Core's `mailboxSteps` over Microsoft 365. */
+/** Creates core's `mailboxSteps`. */
 export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSteps'] {
   const bind = (action: MailboxAction) => (input: MailboxStepInput) => action(services, input)
   return {
@@ -31,32 +31,32 @@ export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSt
     'apply-contact': bind(applyContact),
     'apply-place': bind(applyPlace),
     'apply-booking': bind(applyBooking),
-    'grant-access': bind((all, input) => whenThere(input, () => grantAccess(all, input))),
+    'grant-access': bind((all, input) => whenVisible(input, () => grantAccess(all, input))),
     'apply-automatic-reply': bind(applyAutomaticReply),
     'ready-check': bind(checkMailbox),
   }
 }
 
-/** A mailbox that several people use has an account that nobody signs in with (Microsoft's advice for all three kinds). */
+/** Blocks the sign-in of the mailbox's account (Microsoft's advice for all three kinds). */
 async function blockSignIn({ graph }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const isBlocked = await graph.blockSignIn(needed(input.progress, 'userId'), input.signal)
-  return isBlocked ? done : notYet(input)
+  return isBlocked ? done : notYetVisible(input)
 }
 
-/** What was set before is set again unchanged. */
+/** Writes the contact details. A repeated run writes the same values. */
 function applyContact({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const parameters = parametersFor('Set-User', input)
   if (Object.keys(parameters).length === 0) return Promise.resolve(done)
-  return whenThere(input, async () => {
+  return whenVisible(input, async () => {
     const Identity = needed(input.progress, 'mailboxId')
     await exchange.write('Set-User', { ...parameters, Identity }, { signal: input.signal })
     return done
   })
 }
 
-/** Where the room is and what is in it are set apart, so that an address that Exchange refuses takes nothing else along. */
+/** Writes address and equipment in separate calls, so that a refused address does not block the equipment. */
 function applyPlace({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
-  return whenThere(input, async () => {
+  return whenVisible(input, async () => {
     const Identity = needed(input.progress, 'mailboxId')
     for (const parameters of placeParts(input))
       await exchange.write('Set-Place', { ...parameters, Identity }, { signal: input.signal })
@@ -71,11 +71,11 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
   const { EmailAddresses, ...others } = parametersFor('Set-Mailbox', input)
   const Identity = needed(progress, 'mailboxId')
   const mailbox = EmailAddresses && (await exchange.readOne('Get-Mailbox', { Identity }, addresses, { signal }))
-  if (EmailAddresses && !mailbox) return notYet(input)
+  if (EmailAddresses && !mailbox) return notYetVisible(input)
   const isThere = mailbox?.EmailAddresses.some((one) => one.toLowerCase() === `smtp:${aliasAddress.toLowerCase()}`)
   const parameters = { ...others, ...(EmailAddresses && !isThere && { EmailAddresses }) }
   if (Object.keys(parameters).length === 0) return done
-  return whenThere(input, async () => {
+  return whenVisible(input, async () => {
     try {
       await exchange.write('Set-Mailbox', { ...parameters, Identity }, { signal })
     } catch (error) {
@@ -88,7 +88,7 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
 
 function applyBooking({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const { progress, signal } = input
-  return whenThere(input, async () => {
+  return whenVisible(input, async () => {
     const Identity = needed(progress, 'mailboxId')
     await exchange.write('Set-CalendarProcessing', { Identity, AutomateProcessing: 'AutoAccept' }, { signal })
     return done
@@ -98,9 +98,9 @@ function applyBooking({ exchange }: MailboxServices, input: MailboxStepInput): P
 function applyAutomaticReply({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
   const cmdlet = 'Set-MailboxAutoReplyConfiguration' satisfies WritingCmdlet
   const { progress, signal } = input
-  return whenThere(input, async () => {
+  return whenVisible(input, async () => {
     const Identity = needed(progress, 'mailboxId')
-    // The mailbox's own server has to run it.
+    // The mailbox's own server must run this cmdlet.
     const anchor = needed(progress, 'userPrincipalName')
     await exchange.write(cmdlet, { ...parametersFor(cmdlet, input), Identity }, { signal, anchor })
     return done

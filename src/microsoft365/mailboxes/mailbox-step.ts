@@ -5,17 +5,17 @@ import { type Exchange, type Graph, isRefusal } from '../wire/index.ts'
 export interface MailboxServices {
   readonly graph: Graph
   readonly exchange: Exchange
-  /** For how long the ready check looks again before it believes a fault. Seconds. */
+  /** How long a fault must last before the ready check reports it. Seconds. */
   readonly settleSeconds: number
-  /** For how long a step may be at work before it puts its job off and goes on from there. Seconds. */
+  /** How long a step may work before its job pauses and continues later. Seconds. */
   readonly workSeconds: number
 }
 export type MailboxResult = StepResult<MailboxProgress>
-/** One step of making a mailbox. It looks before it makes anything, so running it twice makes one thing. */
+/** One step of the creation of a mailbox. */
 export type MailboxAction = (services: MailboxServices, input: MailboxStepInput) => Promise<MailboxResult>
 
 const text = z.string().nullish().catch('')
-/** A mailbox as Get-Mailbox and New-Mailbox give it; what is missing or of another type is as good as empty. */
+/** A mailbox in the output of Get-Mailbox and New-Mailbox. Values that are missing or of another type count as empty. */
 export const mailboxEntry = z.object({
   Guid: z.guid(),
   ExternalDirectoryObjectId: z.guid(),
@@ -30,23 +30,23 @@ export const mailboxEntry = z.object({
 export type MailboxEntry = z.output<typeof mailboxEntry>
 
 export const done = { done: true, made: {} } as const
-/** A new mailbox shows everywhere after seconds, now and then minutes: looked for often at first. Seconds. */
-export const notYet = ({ startedAt }: Pick<MailboxStepInput, 'startedAt'>): MailboxResult => {
-  const isYoung = Date.now() - startedAt.getTime() < 30_000
-  return { done: false, retryAfterSeconds: isYoung ? 2 : 5 }
+/** Result while a new mailbox is not visible: that takes seconds, rarely minutes, so the first polls are frequent. */
+export const notYetVisible = ({ startedAt }: Pick<MailboxStepInput, 'startedAt'>): MailboxResult => {
+  const isRecent = Date.now() - startedAt.getTime() < 30_000
+  return { done: false, retryAfterSeconds: isRecent ? 2 : 5 }
 }
 
-/** Runs what needs the new mailbox; one that is not found is not to be seen everywhere yet. */
-export async function whenThere(input: MailboxStepInput, work: () => Promise<MailboxResult>): Promise<MailboxResult> {
+/** Runs work on the new mailbox. When Exchange does not find the mailbox, it is not visible everywhere yet. */
+export async function whenVisible(input: MailboxStepInput, work: () => Promise<MailboxResult>): Promise<MailboxResult> {
   try {
     return await work()
   } catch (error) {
-    if (isRefusal(error, 'not-found')) return notYet(input)
+    if (isRefusal(error, 'not-found')) return notYetVisible(input)
     throw error
   }
 }
 
-/** Somebody else has the additional address: a person has to choose another. */
+/** Error for an additional address that is in use: a person has to choose another address. */
 export const aliasTaken = (aliasAddress: string, cause?: unknown): TenantError =>
   new TenantError('alias-taken', `The additional address ${aliasAddress} is held by somebody else.`, {
     retryable: false,

@@ -1,39 +1,42 @@
 import { z } from 'zod'
 import { type Check, countryCode, type MailboxStepInput } from '../../core/index.ts'
 import { namesOf } from '../directory/index.ts'
-import { checked, missing, needed, recipientTypes, settled } from '../wire/index.ts'
+import { checkOf, missingText, needed, readyResult, recipientTypes } from '../wire/index.ts'
 import { holdersOf, isAmong } from './access.ts'
 import { parametersFor } from './fields.ts'
-import { plainOf, readableOf } from './html.ts'
+import { normalizeSpace, visibleText } from './html.ts'
 import type { MailboxResult, MailboxServices } from './mailbox-step.ts'
 
-/** Reads back from the tenant all that was asked for. What is wrong is said in the checks and never thrown. */
+/** Compares the mailbox in the tenant with the request. Reports faults in the checks and does not throw them. */
 export const checkMailbox = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
-  settled(() => checksOf(services, input), input.progress, services.settleSeconds)
+  readyResult(() => checksOf(services, input), input.progress, services.settleSeconds)
 
-/** One thing to read back: what is wrong with it, in words for admins that stand by themselves; `''` when nothing is. */
-type Look = readonly [name: Check['name'], fault: () => Promise<string> | string]
+/** A check with its fault, as text for admins; `''` without a fault. */
+type NamedCheck = readonly [name: Check['name'], fault: () => Promise<string> | string]
 
 async function checksOf(services: MailboxServices, input: MailboxStepInput): Promise<Check[]> {
   const mailbox = await services.exchange.readOne('Get-Mailbox', identityOf(input), properties, {
     signal: input.signal,
   })
-  const looks = [...mailboxLooks(services, input, mailbox ?? {}), ...otherLooks(services, input)]
-  return Promise.all(looks.map(async ([name, fault]) => checked(name, await fault())))
+  const checks = [...mailboxChecks(services, input, mailbox ?? {}), ...otherChecks(services, input)]
+  return Promise.all(checks.map(async ([name, fault]) => checkOf(name, await fault())))
 }
 
 type Properties = Readonly<Record<string, unknown>>
 const properties = z.record(z.string(), z.unknown())
 const identityOf = ({ progress }: MailboxStepInput) => ({ Identity: needed(progress, 'mailboxId') })
 
-/** What stands on the mailbox itself; `{}` when there is none. */
-function mailboxLooks({ graph }: MailboxServices, input: MailboxStepInput, mailbox: Properties): Look[] {
+/** Checks of the mailbox's own properties, `{}` when there is no mailbox. */
+function mailboxChecks({ graph }: MailboxServices, input: MailboxStepInput, mailbox: Properties): NamedCheck[] {
   const { kind, address, aliasAddress, details, progress, signal } = input
   const { capacity, hideFromGAL } = details
   const found = textOf(mailbox['PrimarySmtpAddress'])
   const type = textOf(mailbox['RecipientTypeDetails'])
-  const looks: Look[] = [
-    ['address', () => (same(found, address) ? '' : found ? `it is ${found} instead of ${address}` : 'it is not there')],
+  const checks: NamedCheck[] = [
+    [
+      'address',
+      () => (isSame(found, address) ? '' : found ? `it is ${found} instead of ${address}` : 'it is not there'),
+    ],
     [
       'mailboxType',
       () => (type === recipientTypes[kind] ? '' : `it is ${type || 'nothing'} instead of ${recipientTypes[kind]}`),
@@ -46,34 +49,35 @@ function mailboxLooks({ graph }: MailboxServices, input: MailboxStepInput, mailb
   ]
   if (aliasAddress !== '') {
     const all = textsOf(mailbox['EmailAddresses']).map((one) => one.toLowerCase())
-    looks.push([
+    checks.push([
       'alias',
       () => (all.includes(`smtp:${aliasAddress.toLowerCase()}`) ? '' : `${aliasAddress} is missing`),
     ])
   }
   if (capacity !== undefined)
-    looks.push(['capacity', () => capacityFault(textOf(mailbox['ProhibitSendReceiveQuota']), capacity)])
+    checks.push(['capacity', () => capacityFault(textOf(mailbox['ProhibitSendReceiveQuota']), capacity)])
   if (hideFromGAL !== undefined) {
     const isHidden = mailbox['HiddenFromAddressListsEnabled'] === true
     const shown = isHidden ? 'it is hidden from the address list' : 'it is shown in the address list'
-    looks.push(['visibility', () => (isHidden === hideFromGAL ? '' : shown)])
+    checks.push(['visibility', () => (isHidden === hideFromGAL ? '' : shown)])
   }
-  // Seats are of the room; the rest of what the template assigns are custom attributes.
+  // The template assigns custom attributes and the seats of a room.
   const attributes = Object.entries(parametersFor('Set-Mailbox', input)).filter(([name]) => /^Custom|^Res/.test(name))
-  if (attributes.length > 0) looks.push(['customAttributes', () => difference(Object.fromEntries(attributes), mailbox)])
-  return looks
+  if (attributes.length > 0)
+    checks.push(['customAttributes', () => difference(Object.fromEntries(attributes), mailbox)])
+  return checks
 }
 
-/** What other cmdlets show. */
-function otherLooks(services: MailboxServices, input: MailboxStepInput): Look[] {
+/** Checks that other cmdlets answer. */
+function otherChecks(services: MailboxServices, input: MailboxStepInput): NamedCheck[] {
   const { kind, access, signal } = input
   const { exchange } = services
   const contact = parametersFor('Set-User', input)
   const place = parametersFor('Set-Place', input)
   const identity = identityOf(input)
-  const look = async (cmdlet: 'Get-User' | 'Get-Place' | 'Get-CalendarProcessing') =>
+  const read = async (cmdlet: 'Get-User' | 'Get-Place' | 'Get-CalendarProcessing') =>
     (await exchange.readOne(cmdlet, identity, properties, { signal })) ?? {}
-  // Once for both levels, and only when somebody is to have access.
+  // Read once for both levels, and only when access is requested.
   let names: ReturnType<typeof namesOf> | undefined
   const peopleNow = () => {
     names ??= namesOf(
@@ -83,19 +87,19 @@ function otherLooks(services: MailboxServices, input: MailboxStepInput): Look[] 
     )
     return names
   }
-  const looks: Look[] = []
-  if (Object.keys(contact).length > 0) looks.push(['contact', async () => difference(contact, await look('Get-User'))])
-  if (Object.keys(place).length > 0) looks.push(['place', async () => difference(place, await look('Get-Place'))])
+  const checks: NamedCheck[] = []
+  if (Object.keys(contact).length > 0) checks.push(['contact', async () => difference(contact, await read('Get-User'))])
+  if (Object.keys(place).length > 0) checks.push(['place', async () => difference(place, await read('Get-Place'))])
   if (kind !== 'sharedMailbox') {
     const wanted = { AutomateProcessing: 'AutoAccept' }
-    looks.push(['booking', async () => difference(wanted, await look('Get-CalendarProcessing'))])
+    checks.push(['booking', async () => difference(wanted, await read('Get-CalendarProcessing'))])
   }
   if (access.some(({ level }) => level === 'FullAccess'))
-    looks.push(['fullAccess', () => accessFault(services, input, 'FullAccess', peopleNow())])
+    checks.push(['fullAccess', () => accessFault(services, input, 'FullAccess', peopleNow())])
   if (access.some(({ level }) => level === 'SendAs'))
-    looks.push(['sendAs', () => accessFault(services, input, 'SendAs', peopleNow())])
-  if (input.details.automaticReply !== undefined) looks.push(['automaticReply', () => replyFault(services, input)])
-  return looks
+    checks.push(['sendAs', () => accessFault(services, input, 'SendAs', peopleNow())])
+  if (input.details.automaticReply !== undefined) checks.push(['automaticReply', () => replyFault(services, input)])
+  return checks
 }
 
 async function accessFault(
@@ -109,7 +113,7 @@ async function accessFault(
     const names = its === level ? known.get(person.id.toLowerCase()) : undefined
     return its !== level || (names && isAmong(present, names)) ? [] : [person.displayName]
   })
-  return missing(absent)
+  return missingText(absent)
 }
 
 async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput): Promise<string> {
@@ -123,12 +127,12 @@ async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput
     ['InternalMessage', 'in the organisation'],
     ['ExternalMessage', 'outside'],
   ] as const)
-    if (readableOf(textOf(found[name])) !== readableOf(wanted[name] ?? ''))
+    if (visibleText(textOf(found[name])) !== visibleText(wanted[name] ?? ''))
       return `it has another text for people ${whom}`
   return found['ExternalAudience'] === 'All' ? '' : 'it does not answer everybody outside'
 }
 
-/** `50 GB (53,687,091,200 bytes)` against MB. */
+/** Compares Exchange's text, such as `50 GB (53,687,091,200 bytes)`, with megabytes. */
 function capacityFault(found: string, megabytes: number): string {
   const bytes = Number(/\(([\d,.\s]+) bytes\)/.exec(found)?.[1]?.replace(/\D/g, '') ?? Number.NaN)
   if (bytes === megabytes * 1024 ** 2) return ''
@@ -136,17 +140,17 @@ function capacityFault(found: string, megabytes: number): string {
   return `it has ${found.replace(/\s*\(.*/, '') || 'no limit'} instead of ${wanted}`
 }
 
-/** What differs between the parameters that were set and the properties that are read back, in words. */
+/** Describes the differences between requested parameters and the properties in the tenant. */
 function difference(wanted: object, found: Properties): string {
   const faults = Object.entries(wanted).flatMap(([name, value]: [string, unknown]) => {
     const is = found[name]
     const agrees = name === 'CountryOrRegion' ? isCountry(is, value) : agree(is, value)
-    return agrees ? [] : [`${wordsOf(name)} is ${shown(is)} instead of ${shown(value)}`]
+    return agrees ? [] : [`${spaced(name)} is ${shown(is)} instead of ${shown(value)}`]
   })
   return faults.join(', ')
 }
 
-/** A code is set and a name is read back; a name that we do not know may well be that country's. */
+/** The step sets a code and Exchange returns a name; an unknown name counts as that country's. */
 function isCountry(found: unknown, wanted: unknown): boolean {
   const text = textOf(found)
   return text !== '' && (countryCode(text) ?? wanted) === wanted
@@ -154,18 +158,20 @@ function isCountry(found: unknown, wanted: unknown): boolean {
 
 function agree(found: unknown, wanted: unknown): boolean {
   if (Array.isArray(wanted)) {
-    const [is, should] = [textsOf(found), textsOf(wanted)].map((texts) => texts.map(plainOf).sort().join('\n'))
+    const [is, should] = [textsOf(found), textsOf(wanted)].map((texts) => texts.map(normalizeSpace).sort().join('\n'))
     return is === should
   }
-  return typeof wanted === 'string' ? plainOf(textOf(found)) === plainOf(wanted) : String(found) === String(wanted)
+  return typeof wanted === 'string'
+    ? normalizeSpace(textOf(found)) === normalizeSpace(wanted)
+    : String(found) === String(wanted)
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : typeof value === 'string' ? [value] : []
-const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
-/** `StateOrProvince` as words: "state or province". */
-const wordsOf = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z\d])/g, ' ').toLowerCase()
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+/** Converts `StateOrProvince` to "state or province". */
+const spaced = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z\d])/g, ' ').toLowerCase()
 function shown(value: unknown): string {
   const text = (Array.isArray(value) ? value.map(String).join(', ') : String(value ?? '')).trim()
   if (text === '') return 'empty'

@@ -1,25 +1,25 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import { type Administered, claimOf, needed, sameLogin, siteStatus } from '../wire/index.ts'
-import { type KindOfSite, lookAgain, nameTaken, ownersOf, type Services } from './site-step.ts'
+import { type Administered, claimOf, isSameLogin, needed, siteStatus } from '../wire/index.ts'
+import { nameTaken, notReady, ownersOf, type SiteActions, type SiteServices } from './site-step.ts'
 
-/** A communication site has no group: SharePoint makes it under its address, and its owners are a group of its own. */
-export const communicationSite: KindOfSite = { create, wait, addOwners, missingOwners }
+/** A communication site has no Microsoft 365 group. SharePoint creates it under its address, with an own group of owners. */
+export const communicationSite: SiteActions = { create, wait, addOwners, missingOwners }
 
-async function create(services: Services, input: SiteStepInput): Promise<StepResult> {
+async function create(services: SiteServices, input: SiteStepInput): Promise<StepResult> {
   const { sharePoint } = services
   const { displayName: title, description, alias, requester, progress, signal } = input
   const address = sharePoint.addressOf(alias)
-  // A stored address is ours: it was stored by this step.
+  // This step stored the address, so the site is ours.
   if (progress.url) return { done: true, made: {} }
   const before = await sharePoint.creationStatus(address, signal)
   if (before.SiteStatus !== siteStatus.notFound) return adopt(services, input, before)
   const owner = requester.userPrincipalName
   const made = await sharePoint.createCommunicationSite({ title, description, address, owner }, signal)
   if (made.SiteStatus === siteStatus.error) throw creationFailed()
-  // Made by somebody else between our look and our call, or by our own attempt whose answer was lost.
+  // Somebody else created it meanwhile, or our earlier attempt did and its answer was lost.
   if (made.SiteStatus === siteStatus.alreadyExists) {
     const held = await sharePoint.creationStatus(address, signal)
-    // Held by what is no site (any more): a deleted site, or a group whose site is not made yet.
+    // A deleted site has the address, or a group without its site yet.
     if (held.SiteStatus === siteStatus.notFound) throw nameTaken(alias)
     return adopt(services, input, held)
   }
@@ -27,13 +27,12 @@ async function create(services: Services, input: SiteStepInput): Promise<StepRes
 }
 
 /**
- * A site at our address that no answer told us of: ours, when an earlier attempt's answer was lost. SharePoint keeps no
- * key of the caller's and a site has no place for one that people do not see, so it is recognised by what we ask for:
- * title, description and owner, all the same. The name was free when the request came and is reserved since then, so
- * anything else that fits was made meanwhile by the requester, by hand, for the same purpose.
+ * Adopts a site that exists at our address: it is ours when the answer of an earlier attempt was lost. SharePoint stores no
+ * key of the caller, so title, description and owner must match the request. The name has been reserved since the request,
+ * so only the requester could have created another matching site manually, for the same purpose.
  */
 async function adopt(
-  { sharePoint }: Services,
+  { sharePoint }: SiteServices,
   input: SiteStepInput,
   { SiteStatus, SiteId, SiteUrl }: { SiteStatus: number; SiteId: string; SiteUrl: string },
 ): Promise<StepResult> {
@@ -41,52 +40,53 @@ async function adopt(
   if (SiteStatus === siteStatus.error) throw creationFailed()
   const url = sharePoint.onTenant(SiteUrl || sharePoint.addressOf(alias))
   const web = await sharePoint.web(url, signal)
-  if (!web) return lookAgain
+  if (!web) return notReady
   const site = SiteId ? await sharePoint.administered(SiteId, signal) : undefined
-  if (SiteId && !site) return lookAgain
+  if (SiteId && !site) return notReady
   const isOwner = isSitesOwner(site, requester.userPrincipalName)
   const isSame = plain(web.Title) === plain(displayName) && plain(web.Description ?? '') === plain(description)
   if (!isOwner || !isSame) throw nameTaken(alias)
   return { done: true, made: { url } }
 }
 
-/** SharePoint keeps texts but for their white space. */
+/** SharePoint may change the white space of texts. */
 const plain = (text: string): string => text.replace(/\s+/g, ' ').trim()
 
-async function wait({ graph, sharePoint }: Services, { progress, signal }: SiteStepInput): Promise<StepResult> {
+async function wait({ graph, sharePoint }: SiteServices, { progress, signal }: SiteStepInput): Promise<StepResult> {
   const address = needed(progress, 'url')
   const { SiteStatus } = await sharePoint.creationStatus(address, signal)
   if (SiteStatus === siteStatus.error) throw creationFailed()
-  if (SiteStatus === siteStatus.provisioning || SiteStatus === siteStatus.notFound) return lookAgain
-  // "Ready" is not the end of SharePoint's own work on the site; the web itself says when that is over.
+  if (SiteStatus === siteStatus.provisioning || SiteStatus === siteStatus.notFound) return notReady
+  // SharePoint still works on a "ready" site; the web says when it is complete.
   const web = await sharePoint.web(address, signal)
-  if (web?.IsProvisioningComplete === false || !web) return lookAgain
+  if (web?.IsProvisioningComplete === false || !web) return notReady
   const site = await graph.siteAt(address, signal)
-  return site ? { done: true, made: { siteId: site.id, url: sharePoint.onTenant(site.webUrl) } } : lookAgain
+  return site ? { done: true, made: { siteId: site.id, url: sharePoint.onTenant(site.webUrl) } } : notReady
 }
 
-async function addOwners({ sharePoint }: Services, input: SiteStepInput): Promise<StepResult> {
+async function addOwners({ sharePoint }: SiteServices, input: SiteStepInput): Promise<StepResult> {
   const url = needed(input.progress, 'url')
   const present = await sharePoint.owners(url, input.signal)
   for (const { userPrincipalName } of ownersOf(input)) {
-    const isThere = present.some((login) => sameLogin(login, claimOf(userPrincipalName)))
+    const isThere = present.some((login) => isSameLogin(login, claimOf(userPrincipalName)))
     if (!isThere) await sharePoint.addOwner(url, userPrincipalName, input.signal)
   }
   return { done: true, made: {} }
 }
 
-/** The requester owns the site collection itself; the others are in the site's owners group. */
-async function missingOwners({ sharePoint }: Services, input: SiteStepInput): Promise<string[]> {
+/** The requester owns the site collection; the other owners are in the site's owners group. */
+async function missingOwners({ sharePoint }: SiteServices, input: SiteStepInput): Promise<string[]> {
   const { progress, signal } = input
   const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
   const logins = await sharePoint.owners(needed(progress, 'url'), signal)
-  const owns = (upn: string) => isSitesOwner(site, upn) || logins.some((login) => sameLogin(login, claimOf(upn)))
+  const owns = (upn: string) => isSitesOwner(site, upn) || logins.some((login) => isSameLogin(login, claimOf(upn)))
   return ownersOf(input).flatMap(({ userPrincipalName, displayName }) => (owns(userPrincipalName) ? [] : [displayName]))
 }
 
-/** The site collection's owner, whom the administration names by login name, or by UPN alone. */
+/** Whether a person is the site collection's owner, by login name or by UPN. */
 const isSitesOwner = (site: Administered | undefined, userPrincipalName: string): boolean =>
-  sameLogin(site?.OwnerLoginName ?? '', claimOf(userPrincipalName)) || sameLogin(site?.Owner ?? '', userPrincipalName)
+  isSameLogin(site?.OwnerLoginName ?? '', claimOf(userPrincipalName)) ||
+  isSameLogin(site?.Owner ?? '', userPrincipalName)
 
 const creationFailed = (): TenantError =>
   new TenantError('site-creation-failed', 'SharePoint could not make the site.', { retryable: true })

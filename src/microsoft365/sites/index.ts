@@ -3,16 +3,16 @@
  * anything, so a step that runs twice creates one site. Imports `wire`.
  */
 import type { Check, SiteKind, SiteStepInput, StepResult, Tenant } from '../../core/index.ts'
-import { checked, missing, needed, settled } from '../wire/index.ts'
+import { checkOf, missingText, needed, readyResult } from '../wire/index.ts'
 import { communicationSite } from './communication-site.ts'
 import { linkGroup } from './security-group.ts'
-import type { KindOfSite, Services, SiteAction } from './site-step.ts'
+import type { SiteAction, SiteActions, SiteServices } from './site-step.ts'
 import { teamSite } from './team-site.ts'
 
-const kinds: { readonly [K in SiteKind]: KindOfSite } = { teamSite, communicationSite }
+const kinds: { readonly [K in SiteKind]: SiteActions } = { teamSite, communicationSite }
 
-/** Core's `siteSteps` over Microsoft 365. */
-export function createSiteSteps(services: Services): Tenant['siteSteps'] {
+/** Creates core's `siteSteps`. */
+export function createSiteSteps(services: SiteServices): Tenant['siteSteps'] {
   const bind = (action: SiteAction) => (input: SiteStepInput) => action(services, input)
   return {
     'create-site': bind((all, input) => kinds[input.kind].create(all, input)),
@@ -24,29 +24,32 @@ export function createSiteSteps(services: Services): Tenant['siteSteps'] {
   }
 }
 
-async function applyLabel({ sharePoint }: Services, { labelId, progress, signal }: SiteStepInput): Promise<StepResult> {
+async function applyLabel(
+  { sharePoint }: SiteServices,
+  { labelId, progress, signal }: SiteStepInput,
+): Promise<StepResult> {
   const siteId = needed(progress, 'siteId')
   const site = await sharePoint.administered(siteId, signal)
   if (!isLabel(site?.SensitivityLabel2, labelId)) await sharePoint.setLabel(siteId, labelId, signal)
   return { done: true, made: {} }
 }
 
-/** Reads back what was asked for. What is wrong is said in the checks and never thrown; the site is kept. */
-function readyCheck(services: Services, input: SiteStepInput): Promise<StepResult> {
-  return settled(() => checksOf(services, input), input.progress, services.settleSeconds)
+/** Compares the site with the request. Reports faults in the checks and does not throw them; the site stays. */
+function readyCheck(services: SiteServices, input: SiteStepInput): Promise<StepResult> {
+  return readyResult(() => checksOf(services, input), input.progress, services.settleSeconds)
 }
 
-async function checksOf(services: Services, input: SiteStepInput): Promise<Check[]> {
+async function checksOf(services: SiteServices, input: SiteStepInput): Promise<Check[]> {
   const { sharePoint } = services
   const { progress, signal, labelId } = input
   const [opens, absent] = await Promise.all([
     sharePoint.web(needed(progress, 'url'), signal),
     kinds[input.kind].missingOwners(services, input),
   ])
-  const checks = [checked('siteOpens', opens ? '' : 'the site does not answer'), checked('owners', missing(absent))]
+  const checks = [checkOf('siteOpens', opens ? '' : 'the site does not answer'), checkOf('owners', missingText(absent))]
   if (labelId === '') return checks
   const site = await sharePoint.administered(needed(progress, 'siteId'), signal)
-  return [...checks, checked('label', isLabel(site?.SensitivityLabel2, labelId) ? '' : 'it is not applied')]
+  return [...checks, checkOf('label', isLabel(site?.SensitivityLabel2, labelId) ? '' : 'it is not applied')]
 }
 
 const isLabel = (found: string | null | undefined, wanted: string): boolean =>

@@ -1,18 +1,18 @@
 import { z } from 'zod'
 import { type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import { type FoundGroup, type Graph, needed, notThereYet, refusalOfUpsert } from '../wire/index.ts'
-import { ownersOf, type Services } from './site-step.ts'
+import { type FoundGroup, type Graph, needed, notThereYet, upsertRefusal } from '../wire/index.ts'
+import { ownersOf, type SiteServices } from './site-step.ts'
 
 const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string(), extensionAttribute3: z.string() })
 
 /**
- * The security group linked to the site (API document, "Provisioned group record"). Its extension is written last, by a
- * call of its own: finding the group by request id therefore means that the site is whole. Security groups duplicate in
- * silence, so it is made under a key of the request's.
+ * Creates the security group that is linked to the site (API document, "Provisioned group record"). A separate call writes
+ * the extension last, so a group that is found by request id means a complete site. The group has a key, since Graph
+ * creates duplicates of security groups without an error.
  */
-export async function linkGroup({ graph }: Services, input: SiteStepInput): Promise<StepResult> {
+export async function linkGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
   const { requestId, progress, signal } = input
-  const group = await findOrMake(graph, input)
+  const group = await findOrCreate(graph, input)
   const value = {
     requestId,
     extensionAttribute1: needed(progress, 'siteId'),
@@ -27,7 +27,7 @@ export async function linkGroup({ graph }: Services, input: SiteStepInput): Prom
   return { done: true, made: { securityGroupId: group.id, securityGroupName: group.displayName } }
 }
 
-async function findOrMake(graph: Graph, input: SiteStepInput): Promise<FoundGroup> {
+async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGroup> {
   const { requestId, alias, signal } = input
   const key = `${requestId}-access`
   const found = await graph.groupByUniqueName(key, signal)
@@ -42,7 +42,7 @@ async function findOrMake(graph: Graph, input: SiteStepInput): Promise<FoundGrou
   const owners = ownersOf(input).map(({ id }) => id)
   const answer = await graph.upsertGroup(key, group, { owners }, signal)
   if (answer.status === 400) {
-    const refusal = refusalOfUpsert(answer, 'making the security group')
+    const refusal = upsertRefusal(answer, 'making the security group')
     if (refusal instanceof TenantError) throw refusal
   }
   const made = await graph.groupByUniqueName(key, signal)

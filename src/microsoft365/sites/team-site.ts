@@ -1,25 +1,17 @@
 import { type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import {
-  errorOf,
-  type Graph,
-  graphService,
-  needed,
-  notThereYet,
-  type Relation,
-  refusalOfUpsert,
-} from '../wire/index.ts'
-import { type KindOfSite, lookAgain, nameTaken, ownersOf, type Services } from './site-step.ts'
+import { errorOf, type Graph, graphService, needed, notThereYet, type Relation, upsertRefusal } from '../wire/index.ts'
+import { nameTaken, notReady, ownersOf, type SiteActions, type SiteServices } from './site-step.ts'
 
-/** A team site is the site of a Microsoft 365 group, which is made under the request's id as its alternate key. */
-export const teamSite: KindOfSite = { create, wait, addOwners, missingOwners }
+/** A team site is the site of a Microsoft 365 group. The group's alternate key is the request's id. */
+export const teamSite: SiteActions = { create, wait, addOwners, missingOwners }
 
-async function create({ graph }: Services, input: SiteStepInput): Promise<StepResult> {
+async function create({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
   const { requestId, displayName, description, alias, requester, signal } = input
   const found = await graph.groupByUniqueName(requestId, signal)
   if (found) return { done: true, made: { groupId: found.id } }
   const group = {
     displayName,
-    // Graph takes no empty description.
+    // Graph refuses an empty description.
     ...(description && { description }),
     mailNickname: alias,
     groupTypes: ['Unified'],
@@ -27,7 +19,7 @@ async function create({ graph }: Services, input: SiteStepInput): Promise<StepRe
     securityEnabled: false,
     visibility: 'Private',
   } as const
-  // App-only, a group has the owners that are bound and no other, and without one it may never get its site.
+  // A group that an app creates has only the owners that are bound, and without an owner it may never get a site.
   const people = { owners: [requester.id], members: [requester.id] }
   await upsert(graph, requestId, group, people, input)
   const made = await graph.groupByUniqueName(requestId, signal)
@@ -44,9 +36,9 @@ async function upsert(
 ): Promise<void> {
   const answer = await graph.upsertGroup(key, group, people, signal)
   if (answer.status !== 400) return
-  const refusal = refusalOfUpsert(answer, 'making the group')
+  const refusal = upsertRefusal(answer, 'making the group')
   if (refusal instanceof TenantError) throw refusal
-  // Our own earlier attempt can hold the name while the key is not to be seen everywhere yet.
+  // Our earlier attempt may have the name while replicas do not show its key yet.
   if (refusal === 'name-taken') {
     if (!(await graph.groupByUniqueName(key, signal))) throw nameTaken(alias)
     return
@@ -55,18 +47,18 @@ async function upsert(
   if (again.status === 400) throw errorOf(graphService, 'making the group', again)
 }
 
-/** Asking for a group's site is also what makes Microsoft 365 begin with it. */
-async function wait({ graph, sharePoint }: Services, { progress, signal }: SiteStepInput): Promise<StepResult> {
+/** Polls the group's site. The first poll also makes Microsoft 365 create the site. */
+async function wait({ graph, sharePoint }: SiteServices, { progress, signal }: SiteStepInput): Promise<StepResult> {
   const { site, retryAfterSeconds } = await graph.siteOfGroup(needed(progress, 'groupId'), signal)
-  if (!site) return retryAfterSeconds ? { done: false, retryAfterSeconds } : lookAgain
+  if (!site) return retryAfterSeconds ? { done: false, retryAfterSeconds } : notReady
   const url = sharePoint.onTenant(site.webUrl)
   const web = await sharePoint.web(url, signal)
-  return web?.IsProvisioningComplete === false || !web ? lookAgain : { done: true, made: { siteId: site.id, url } }
+  return web?.IsProvisioningComplete === false || !web ? notReady : { done: true, made: { siteId: site.id, url } }
 }
 
-async function addOwners({ graph }: Services, input: SiteStepInput): Promise<StepResult> {
+async function addOwners({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
   const groupId = needed(input.progress, 'groupId')
-  // A member first: an owner who is no member has no access to what the group shares.
+  // Members first: an owner who is not a member has no access to the group's content.
   for (const relation of ['members', 'owners'] as const) {
     const present = new Set(await graph.related(groupId, relation, input.signal))
     for (const { id, displayName } of ownersOf(input)) {
@@ -88,12 +80,12 @@ async function addRelated(
     if (await graph.user(id)) throw notThereYet('The new group')
     throw new TenantError('owner-not-found', `${displayName} is no longer in the directory.`, { retryable: false })
   }
-  // A 400 has no code that says "is one already", so the list is what decides.
+  // A 400 has no code for "already added", so the list decides.
   if (answer.status === 400 && !(await graph.related(groupId, relation, signal)).includes(id))
     throw errorOf(graphService, `adding to the group's ${relation}`, answer)
 }
 
-async function missingOwners({ graph }: Services, input: SiteStepInput): Promise<string[]> {
+async function missingOwners({ graph }: SiteServices, input: SiteStepInput): Promise<string[]> {
   const present = new Set(await graph.related(needed(input.progress, 'groupId'), 'owners', input.signal))
   return ownersOf(input).flatMap(({ id, displayName }) => (present.has(id) ? [] : [displayName]))
 }

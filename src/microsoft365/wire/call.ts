@@ -4,12 +4,12 @@ import { z } from 'zod'
 import { type Gate, originNow, TenantError, traceHeaders } from '../../core/index.ts'
 
 /**
- * What came of an exchange: an answer, also one that says no to what was asked; a refusal of us (401, 403), a wish that we slow
- * down (429), a failure of the service (5xx) or an answer that makes no sense, or none at all, in time or ever.
+ * Result of an HTTP exchange: `answered` (also with a negative answer), `refused` (401, 403), `throttled` (429), `failed`
+ * (5xx, or an answer that is not what the service documents), `timedOut` or `unreachable`.
  */
 export type CallOutcome = 'answered' | 'refused' | 'throttled' | 'failed' | 'timedOut' | 'unreachable'
 
-/** Called once for each HTTP exchange; nothing in it is a secret. */
+/** Called once for each HTTP exchange. An entry contains no secret. */
 export type CallLog = (entry: {
   service: string
   purpose: string
@@ -18,25 +18,25 @@ export type CallLog = (entry: {
   outcome: CallOutcome
   milliseconds: number
   clientRequestId: string
-  /** The service's own id of the exchange: what Microsoft's support asks for. */
+  /** The service's own id of the exchange. Microsoft's support asks for it. */
   requestId: string | undefined
 }) => void
 
 export interface Call {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   readonly url: string
-  /** What the call is for, in words that finish "… while": `making the group`. */
+  /** The purpose, as text that completes "… while": `making the group`. */
   readonly purpose: string
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
-  /** Statuses that are answers, not errors, to this caller: 404 where it asks whether something is there. */
+  /** Statuses that this caller handles itself, such as 404 when it asks whether an object exists. */
   readonly accept?: readonly number[]
-  /** A POST that changes nothing: it has a read's time-out, and is repeated at once as a GET is. */
+  /** True for a POST that changes nothing: it gets the time-out and the retries of a GET. */
   readonly reads?: boolean
   readonly signal?: AbortSignal
 }
 
-/** What the service says went wrong. `text` is its own words: for logs and for the few cases that have no code. */
+/** The service's own error. `text` is for logs and for the few cases that have no code. */
 export interface ServiceError {
   readonly code: string
   readonly text: string
@@ -49,16 +49,16 @@ export interface Answer {
   readonly retryAfterSeconds: number | undefined
 }
 
-export interface Door {
-  /** For people: `Microsoft Graph`. */
+export interface Endpoint {
+  /** Name for people: `Microsoft Graph`. */
   readonly service: string
-  /** Whose tokens: `https://graph.microsoft.com`. */
+  /** The resource that tokens are requested for: `https://graph.microsoft.com`. */
   readonly resource: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Makes an error of an answer, for a service with error bodies of its own; {@link errorOf} unless told. */
+  /** Turns an answer into an error, for a service with its own error bodies. Default: {@link errorOf}. */
   readonly refusal?: typeof errorOf
-  /** Where a redirect is followed to, once and with our token; nowhere unless told. */
-  readonly follows?: (from: URL, to: URL) => URL | undefined
+  /** Target of a redirect, which is followed once, with our token. Default: redirects are not followed. */
+  readonly redirectTo?: (from: URL, to: URL) => URL | undefined
 }
 /** Gives an access token for a resource; `fresh` skips the cache, after a 401. */
 export type TokenSource = (resource: string, how?: { fresh: boolean }) => Promise<string>
@@ -66,36 +66,36 @@ export type CallService = (call: Call) => Promise<Answer>
 
 const readMilliseconds = 10_000
 const writeMilliseconds = 30_000
-/** Before the second and third try of a GET; longer waits are the job's, which does not hold anything meanwhile. */
+/** Waits before the second and third attempt of a read. The job does longer waits, since it holds nothing meanwhile. */
 const quickRetries = [100, 400] as const
 
 /**
- * The one door through which this room talks HTTP to a service. Answers that are neither 2xx nor accepted, lost
- * connections and time-outs (10 s to read, 30 s to write) become a `TenantError` that knows whether to try again.
- * Reads are repeated twice at once; a write never is, since its answer may be lost and its work done: the step looks
- * first when it runs again. Only a 401 is repeated, once, with a fresh token: it was refused before anything happened.
+ * Creates the only function that sends HTTP to a service. It throws a `TenantError` that says whether to retry, for
+ * answers that are neither 2xx nor accepted, lost connections and time-outs (reads 10 s, writes 30 s). It repeats a read
+ * twice at once and never repeats a write, which may have succeeded although its answer was lost: the step checks first
+ * when it runs again. It repeats any call once with a fresh token after a 401, which precedes all effects.
  */
 export function createCaller(
-  door: Door,
+  endpoint: Endpoint,
   options: { token: TokenSource; gate: Gate; fetch: typeof fetch; log?: CallLog | undefined },
 ): CallService {
   const once = async (call: Call, fresh: boolean): Promise<Answer> => {
-    const token = await options.token(door.resource, { fresh })
-    const answer = await inTurn(door, call, options.gate, () => exchange(door, call, token, options))
+    const token = await options.token(endpoint.resource, { fresh })
+    const answer = await throughGate(endpoint, call, options.gate, () => exchange(endpoint, call, token, options))
     return answer.status === 401 && !fresh && !call.accept?.includes(401) ? once(call, true) : answer
   }
   const attempt = async (call: Call): Promise<Answer> => {
     const answer = await once(call, false)
     const { status } = answer
     if ((status >= 200 && status < 300) || call.accept?.includes(status)) return answer
-    throw (door.refusal ?? errorOf)(door.service, call.purpose, answer)
+    throw (endpoint.refusal ?? errorOf)(endpoint.service, call.purpose, answer)
   }
   return async (call) => {
     for (const wait of isRead(call) ? quickRetries : []) {
       try {
         return await attempt(call)
       } catch (error) {
-        if (!isQuick(error) || call.signal?.aborted) throw error
+        if (!mayRepeatNow(error) || call.signal?.aborted) throw error
       }
       await pause(wait * (0.75 + Math.random() / 2))
     }
@@ -103,8 +103,13 @@ export function createCaller(
   }
 }
 
-/** Waits for a place among the calls to the service, for as long as somebody waits for the answer. */
-async function inTurn<T>(door: Door, { signal, purpose }: Call, gate: Gate, work: () => Promise<T>): Promise<T> {
+/** Waits for a free slot among the calls to the service, until the caller aborts or abandons the request. */
+async function throughGate<T>(
+  endpoint: Endpoint,
+  { signal, purpose }: Call,
+  gate: Gate,
+  work: () => Promise<T>,
+): Promise<T> {
   const { abandoned } = originNow()
   const signals = [signal, abandoned].filter((one) => one !== undefined)
   let isEntered = false
@@ -116,14 +121,14 @@ async function inTurn<T>(door: Door, { signal, purpose }: Call, gate: Gate, work
     return await gate.pass(entered, signals.length > 1 ? AbortSignal.any(signals) : signals[0])
   } catch (error) {
     if (isEntered || error instanceof TenantError) throw error
-    throw lost(door.service, purpose, isTimeout(signal?.reason), error)
+    throw connectionError(endpoint.service, purpose, isTimeout(signal?.reason), error)
   }
 }
 
 const isRead = ({ reads, method = 'GET' }: Call): boolean => reads === true || method === 'GET'
 
-/** Worth repeating at once: it may pass, and the service did not ask for a wait or use up our time already. */
-const isQuick = (error: unknown): boolean =>
+/** Whether to retry at once: a transient error, without a wait that the service requires and without a time-out. */
+const mayRepeatNow = (error: unknown): boolean =>
   error instanceof TenantError &&
   error.retryable &&
   error.retryAfterSeconds === undefined &&
@@ -131,12 +136,12 @@ const isQuick = (error: unknown): boolean =>
   error.code !== 'http-429'
 
 async function exchange(
-  door: Door,
+  endpoint: Endpoint,
   call: Call,
   token: string,
   { fetch, log }: { fetch: typeof globalThis.fetch; log?: CallLog | undefined },
 ): Promise<Answer> {
-  const { service, headers } = door
+  const { service, headers } = endpoint
   const { method = 'GET', url, purpose, body } = call
   const clientRequestId = randomUUID()
   const started = performance.now()
@@ -146,7 +151,7 @@ async function exchange(
   try {
     const init: RequestInit = {
       method,
-      // A redirect would carry our token to an address that nobody configured.
+      // A redirect would send our token to an address that is not configured.
       redirect: 'manual',
       signal: call.signal ? AbortSignal.any([limit, call.signal]) : limit,
       headers: {
@@ -162,7 +167,7 @@ async function exchange(
       ...(body && { body: JSON.stringify(body) }),
     }
     response = await fetch(url, init)
-    const next = redirectOf(door, url, response)
+    const next = redirectOf(endpoint, url, response)
     if (next) {
       await response.body?.cancel()
       response = await fetch(next, init)
@@ -171,9 +176,9 @@ async function exchange(
     outcome = outcomeOf(answer, call)
     return answer
   } catch (error) {
-    if (!isLost(error) && !call.signal?.aborted) throw error
+    if (!isConnectionError(error) && !call.signal?.aborted) throw error
     outcome = limit.aborted || isTimeout(call.signal?.reason) ? 'timedOut' : 'unreachable'
-    throw lost(service, purpose, limit.aborted, error)
+    throw connectionError(service, purpose, limit.aborted, error)
   } finally {
     const requestId = response?.headers.get('request-id') ?? response?.headers.get('sprequestguid') ?? undefined
     const milliseconds = Math.round(performance.now() - started)
@@ -190,10 +195,10 @@ function outcomeOf({ status }: Answer, { accept }: Call): CallOutcome {
 
 const isTimeout = (reason: unknown): boolean => reason instanceof TenantError && reason.code === 'timeout'
 
-function redirectOf({ follows }: Door, from: string, { status, headers }: Response): URL | undefined {
+function redirectOf({ redirectTo }: Endpoint, from: string, { status, headers }: Response): URL | undefined {
   const location = headers.get('location') ?? ''
   const isRedirect = [301, 302, 307, 308].includes(status) && URL.canParse(location, from)
-  return isRedirect ? follows?.(new URL(from), new URL(location, from)) : undefined
+  return isRedirect ? redirectTo?.(new URL(from), new URL(location, from)) : undefined
 }
 
 function answerOf(response: Response, text: string, service: string): Answer {
@@ -203,10 +208,10 @@ function answerOf(response: Response, text: string, service: string): Answer {
   return { status: response.status, body, error, retryAfterSeconds: retryAfterSeconds(response.headers) }
 }
 
-const words = z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)]).catch('')
+const messageText = z.union([z.string(), z.object({ value: z.string() }).transform(({ value }) => value)]).catch('')
 const errorObject = z.object({
   code: z.string().catch(''),
-  message: words,
+  message: messageText,
   details: z.array(z.object({ code: z.string().optional(), target: z.string().nullish() })).catch([]),
 })
 /** Graph and OData 4: `{error}`; SharePoint's older wrapper: `{"odata.error"}` with `message.value`. */
@@ -222,20 +227,20 @@ function serviceErrorOf(body: unknown): ServiceError | undefined {
   return { code: data.code, text: data.message, details }
 }
 
-/** An answer as an error. What the service wrote stays in `cause`: people and stores see the code only. */
+/** Turns an answer into an error. The service's text stays in `cause`: people and the store see only the code. */
 export function errorOf(service: string, purpose: string, answer: Answer): TenantError {
   const { status, error } = answer
   const code = error && /^[\w .,-]{1,80}$/.test(error.code) ? error.code : `http-${status}`
   const message = `${service} answered ${status}${code.startsWith('http-') ? '' : ` (${code})`} while ${purpose}.`
   return new TenantError(code, message, {
-    retryable: isPassing(status),
+    retryable: isTransient(status),
     retryAfterSeconds: answer.retryAfterSeconds,
     status,
     ...(error && { cause: new Error(error.text.slice(0, 500)) }),
   })
 }
 
-function lost(service: string, purpose: string, late: boolean, cause: unknown): TenantError {
+function connectionError(service: string, purpose: string, late: boolean, cause: unknown): TenantError {
   const what = late ? 'did not answer in time' : 'cannot be reached'
   return new TenantError(late ? 'timeout' : 'unreachable', `${service} ${what} while ${purpose}.`, {
     retryable: true,
@@ -243,38 +248,38 @@ function lost(service: string, purpose: string, late: boolean, cause: unknown): 
   })
 }
 
-/** Checks an answer's body against what the service documents; anything else is a `TenantError`, never a crash. */
-export function readAs<S extends z.ZodType>(schema: S, answer: Answer, service: string): z.output<S> {
+/** Parses an answer's body. Throws a retryable `TenantError` when the body does not match the schema. */
+export function parseAnswer<S extends z.ZodType>(schema: S, answer: Answer, service: string): z.output<S> {
   const parsed = schema.safeParse(answer.body)
   if (!parsed.success) throw unreadable(service, 'an answer of another shape', parsed.error)
   return parsed.data
 }
 
-/** More than any answer that we ask for can hold; whoever sends more is not Microsoft 365. Bytes. */
+/** Larger than any expected answer. Bytes. */
 const largestAnswer = 4 * 1024 * 1024
 
 /**
- * Statuses after which the same call may succeed later (Graph's and SharePoint's throttling and error pages, and the
- * list in dev-proxy's GraphRandomErrorPlugin). All others stay as they are until somebody changes something.
+ * Statuses after which the same call may succeed later (Graph's and SharePoint's pages on throttling and errors, and the
+ * list in dev-proxy's GraphRandomErrorPlugin).
  */
-const passing = new Set([408, 423, 425, 429, 500, 502, 503, 504, 507])
-export const isPassing = (status: number): boolean => passing.has(status)
+const transientStatuses = new Set([408, 423, 425, 429, 500, 502, 503, 504, 507])
+export const isTransient = (status: number): boolean => transientStatuses.has(status)
 
-/** The whole body as text, cut off with a `TenantError` when it is larger than anything we ask for. */
+/** Reads the whole body as text. Throws a `TenantError` when the body is larger than any expected answer. */
 export async function readText(response: Response, service: string): Promise<string> {
   if (!response.body) return ''
   const parts: Uint8Array[] = []
   let size = 0
   for await (const part of response.body) {
     size += part.byteLength
-    // Leaving the loop cancels the stream, so the rest is never downloaded.
+    // Leaving the loop cancels the download.
     if (size > largestAnswer) throw unreadable(service, `an answer of more than ${largestAnswer} bytes`)
     parts.push(part)
   }
   return Buffer.concat(parts).toString('utf8')
 }
 
-/** The JSON value of a text; undefined when it is none (an HTML page of some proxy, say). */
+/** Parses JSON; returns undefined for any other text, such as the HTML page of a proxy. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -283,7 +288,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** An answer that is not what the service documents. Worth another try: mostly something in between answered. */
+/** Error for an answer that is not what the service documents. Retryable: usually a proxy has answered. */
 export const unreadable = (service: string, what: string, cause?: unknown): TenantError =>
   new TenantError('unreadable-answer', `${service} sent ${what}, which is not what it documents.`, {
     retryable: true,
@@ -291,9 +296,9 @@ export const unreadable = (service: string, what: string, cause?: unknown): Tena
   })
 
 /**
- * Seconds to wait by a `Retry-After` header (RFC 9110 §10.2.3): a number of seconds or an HTTP date, never less than 0.
- * Undefined when there is none or it cannot be read. SharePoint's `RateLimit-Reset` counts when it is longer. At most an
- * hour: nothing here asks for more, and a broken header must not put a request to sleep for years.
+ * Returns the wait that `Retry-After` (RFC 9110 §10.2.3: seconds or an HTTP date) or SharePoint's `RateLimit-Reset` asks
+ * for, whichever is longer, in seconds from 0 to 3600: a broken header must not delay a request for years. Returns
+ * undefined without a readable header.
  */
 export function retryAfterSeconds(headers: Headers, now: number = Date.now()): number | undefined {
   const waits = [headers.get('retry-after'), headers.get('ratelimit-reset')].flatMap((value) => {
@@ -305,5 +310,6 @@ export function retryAfterSeconds(headers: Headers, now: number = Date.now()): n
   return waits.length > 0 ? Math.min(3600, Math.max(...waits)) : undefined
 }
 
-/** How `fetch` reports a lost connection and a time-out; whatever else it throws is a defect and stays one. */
-export const isLost = (error: unknown): boolean => error instanceof TypeError || error instanceof DOMException
+/** Whether `fetch` reports a lost connection or a time-out. Any other error is a defect. */
+export const isConnectionError = (error: unknown): boolean =>
+  error instanceof TypeError || error instanceof DOMException

@@ -2,19 +2,19 @@ import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } fro
 import { readFile } from 'node:fs/promises'
 import type { CertificateFacts, CertificateReading } from '../../core/index.ts'
 
-/** What proves that we are the registered application. SharePoint refuses secrets, so there is no other way in. */
+/** Proves that the caller is the registered application. SharePoint refuses secrets, so a certificate is required. */
 export interface ClientCertificate {
   /** PKCS #8 private key, PEM. */
   readonly privateKey: string
   /** SHA-256 of the certificate, in hexadecimal, as Entra ID knows it. */
   readonly thumbprintSha256: string
-  /** When it ends; what has no such moment never does. */
+  /** Expiry; absent for a credential that does not expire. */
   readonly endsAt?: Date
 }
 
 /**
- * The certificate of production: a PEM text (the file at CLIENT_CERTIFICATE_PATH) that holds the private key and the
- * certificate. Throws when one of them is missing or they do not belong together.
+ * Reads the production certificate from PEM text (the file at CLIENT_CERTIFICATE_PATH) with private key and certificate.
+ * Throws when one of them is missing or the two do not match.
  */
 export function certificateFromPem(pem: string): ClientCertificate {
   const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]+?-----END \1PRIVATE KEY-----/.exec(pem)?.[0]
@@ -34,8 +34,8 @@ export function certificateFromPem(pem: string): ClientCertificate {
 }
 
 /**
- * A throwaway credential of local mode: an RSA key, and in place of a certificate's thumbprint the digest of its public
- * part, since the simulator knows no certificates. Whoever calls keeps it, so that a restart is the same application.
+ * Creates a temporary credential for local mode: an RSA key, with the digest of its public part as thumbprint, since the
+ * simulator does not check certificates. The caller stores it, so that a restart is the same application.
  */
 export function localCertificate(): ClientCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -46,19 +46,19 @@ export function localCertificate(): ClientCertificate {
 }
 
 interface Options {
-  /** The PEM file; without one there is nothing that could be read again. */
+  /** The PEM file; without it the certificate never changes. */
   readonly path: string | undefined
-  /** What the service was started with. */
+  /** The certificate at start. */
   readonly first: ClientCertificate
-  /** Signs in with it from now on, or throws and leaves all as it was. */
+  /** Signs in with another certificate from now on, or throws and keeps the current one. */
   readonly use: (certificate: ClientCertificate) => Promise<void>
   readonly warn: (message: string, fields: object) => void
 }
 
-/** How often a process looks whether the file has changed, in milliseconds. */
-const lookEvery = 60_000
+/** How often a process checks whether the file has changed. Milliseconds. */
+const pollMilliseconds = 60_000
 
-/** The certificate in use, and its file: when another stands there it is taken, and one that cannot be used is told of. */
+/** Watches the certificate's file: uses a new certificate, and reports one that cannot be used. */
 export function createCertificateFile({ path, first, use, warn }: Options) {
   let inUse = first
   let problem: string | undefined
@@ -87,7 +87,7 @@ export function createCertificateFile({ path, first, use, warn }: Options) {
 
   const readAgain = async (): Promise<CertificateReading> => {
     if (path === undefined) return 'none'
-    // Two clicks, or a click and the look of the minute, are one reading.
+    // Concurrent calls share one reading.
     reading ??= read(path).finally(() => {
       reading = undefined
     })
@@ -96,16 +96,16 @@ export function createCertificateFile({ path, first, use, warn }: Options) {
   return {
     facts: (): CertificateFacts => ({ endsAt: inUse.endsAt ?? null, problem }),
     read: readAgain,
-    /** Looks every minute until the returned function is called. */
+    /** Checks every minute until the returned function is called. */
     watch(): () => void {
-      const timer = setInterval(() => void readAgain(), lookEvery)
+      const timer = setInterval(() => void readAgain(), pollMilliseconds)
       timer.unref()
       return () => clearInterval(timer)
     },
   }
 }
 
-/** Without its path, which is no matter of a chat. */
+/** Omits the path: the message is shown in a chat. */
 function unreadableFile(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
   throw new Error(`The file at CLIENT_CERTIFICATE_PATH cannot be read (${code}).`, { cause: error })

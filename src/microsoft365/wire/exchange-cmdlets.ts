@@ -1,6 +1,6 @@
 import type { MailboxKind } from '../../core/index.ts'
 
-/** A change to a list property: Exchange's hashtable, as JSON carries it (facts of the EXO v3 module's wire). */
+/** A change to a list property: Exchange's hashtable in JSON, as the EXO v3 module sends it. */
 export interface ListChange {
   readonly '@odata.type': '#Exchange.GenericHashTable'
   readonly add: readonly string[]
@@ -10,7 +10,7 @@ interface OfMailbox {
   /** Guid, object id, address or user principal name. */
   readonly Identity: string
 }
-/** Custom attributes that templates assign; the 15th holds the request's id. */
+/** Custom attributes that templates may assign. The 15th holds the request's id. */
 export const customAttributeNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] as const
 export type CustomAttribute = `CustomAttribute${(typeof customAttributeNumbers)[number]}`
 
@@ -37,7 +37,7 @@ type PlaceText =
   | 'Street'
   | 'VideoDeviceName'
 
-/** Exchange Online's cmdlets and of their parameters those that this service uses, by their published names. */
+/** The cmdlets and parameters of Exchange Online that this service uses, by their published names. */
 export interface CmdletParameters {
   'New-Mailbox': {
     readonly Name: string
@@ -72,7 +72,7 @@ export interface CmdletParameters {
   'Add-RecipientPermission': OfMailbox & {
     readonly Trustee: string
     readonly AccessRights: readonly ['SendAs']
-    /** Nobody is there to answer the cmdlet's question. */
+    /** Suppresses the cmdlet's interactive question. */
     readonly Confirm: false
   }
   'Set-MailboxAutoReplyConfiguration': OfMailbox & {
@@ -95,7 +95,7 @@ export type Cmdlet = keyof CmdletParameters
 export type ReadingCmdlet = Extract<Cmdlet, `Get-${string}`>
 export type WritingCmdlet = Exclude<Cmdlet, ReadingCmdlet>
 
-/** What a cmdlet is run for, in words that finish "… while". */
+/** The purpose of each cmdlet, as text that completes "… while". */
 export const purposes: { readonly [C in Cmdlet]: string } = {
   'New-Mailbox': 'making the mailbox',
   'Set-Mailbox': "changing the mailbox's settings",
@@ -115,7 +115,7 @@ export const purposes: { readonly [C in Cmdlet]: string } = {
   'Get-MailboxAutoReplyConfiguration': 'reading the automatic reply',
 }
 
-/** Exchange's names of the kinds. */
+/** Exchange's names for the kinds of mailboxes. */
 export const recipientTypes: { readonly [K in MailboxKind]: string } = {
   sharedMailbox: 'SharedMailbox',
   equipmentMailbox: 'EquipmentMailbox',

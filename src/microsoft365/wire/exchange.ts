@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
-import { type Answer, type CallService, type Door, errorOf, isPassing, parseJson, readAs, unreadable } from './call.ts'
+import {
+  type Answer,
+  type CallService,
+  type Endpoint,
+  errorOf,
+  isTransient,
+  parseAnswer,
+  parseJson,
+  unreadable,
+} from './call.ts'
 import {
   type Cmdlet,
   type CmdletParameters,
@@ -8,7 +17,7 @@ import {
   type ReadingCmdlet,
   type WritingCmdlet,
 } from './exchange-cmdlets.ts'
-import { quoted } from './odata.ts'
+import { foreignPage, quoted } from './odata.ts'
 
 export const exchangeService = 'Exchange Online'
 const service = exchangeService
@@ -16,10 +25,10 @@ const service = exchangeService
 const microsoftHosts = ['outlook.com', 'office365.com']
 
 /**
- * Exchange sends callers on to the region of the mailbox: with our token only within Microsoft's mail hosts. Their port
- * 446 is for themselves; Microsoft's own module goes to 443 in its place.
+ * Returns the address of a redirect when our token may go there: the same origin, or one of Microsoft's mail hosts, since
+ * Exchange redirects to the region of the mailbox. Port 446 is internal; Microsoft's own module uses 443 instead.
  */
-export function followsTo(from: URL, to: URL): URL | undefined {
+export function redirectTarget(from: URL, to: URL): URL | undefined {
   if (to.username !== '' || to.password !== '') return undefined
   if (to.origin === from.origin) return to
   const isMicrosoft = microsoftHosts.some((host) => to.hostname === host || to.hostname.endsWith(`.${host}`))
@@ -27,8 +36,8 @@ export function followsTo(from: URL, to: URL): URL | undefined {
   return new URL(`https://${to.hostname}${to.pathname}${to.search}`)
 }
 
-/** How calls to InvokeCommand are signed in, sent and refused: as the EXO v3 PowerShell module does it. */
-export const exchangeDoor = (exchangeUrl: string): Door => ({
+/** Endpoint of InvokeCommand, with the headers of the EXO v3 PowerShell module. */
+export const exchangeEndpoint = (exchangeUrl: string): Endpoint => ({
   service,
   resource: new URL(exchangeUrl).origin,
   headers: {
@@ -38,28 +47,28 @@ export const exchangeDoor = (exchangeUrl: string): Door => ({
     'x-serializationlevel': 'Partial',
   },
   refusal: cmdletErrorOf,
-  follows: followsTo,
+  redirectTo: redirectTarget,
 })
 
-/** The mailbox by which Exchange finds the tenant for an application that is nobody. */
+/** Anchor mailbox of applications, by which Exchange finds the tenant. */
 const systemMailbox = 'SystemMailbox{bb558c35-97f1-4cb9-8ff7-d53741dc928c}'
 const page = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
-/** At 1,000 entries a page this is more than anything that we ask for. */
-const mostPages = 20
+/** Enough for every request, at 1,000 entries a page. */
+const maxPages = 20
 
 export interface How {
   readonly signal?: AbortSignal
-  /** The user principal name of the mailbox whose server has to run the cmdlet. */
+  /** User principal name of the mailbox whose server must run the cmdlet. */
   readonly anchor?: string
 }
 export type Exchange = ReturnType<typeof createExchange>
 
-/** Runs Exchange Online's cmdlets by `InvokeCommand`. */
+/** Creates the functions that run Exchange Online's cmdlets through `InvokeCommand`. */
 export function createExchange(call: CallService, options: { exchangeUrl: string; tenantId: string }) {
   const { tenantId } = options
-  const door = `${new URL(options.exchangeUrl).origin}/adminapi/beta/${tenantId}/InvokeCommand`
+  const invokeUrl = `${new URL(options.exchangeUrl).origin}/adminapi/beta/${tenantId}/InvokeCommand`
 
-  function invoke(cmdlet: Cmdlet, parameters: object, reads: boolean, { signal, anchor }: How, url = door) {
+  function invoke(cmdlet: Cmdlet, parameters: object, reads: boolean, { signal, anchor }: How, url = invokeUrl) {
     return call({
       method: 'POST',
       url,
@@ -74,7 +83,7 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
     })
   }
 
-  /** What a reading cmdlet finds, each checked by the schema. Nothing is found of what is not there (yet). */
+  /** Runs a reading cmdlet and parses each result. Returns `[]` when the object does not exist (yet). */
   async function read<C extends ReadingCmdlet, S extends z.ZodType>(
     cmdlet: C,
     parameters: CmdletParameters[C],
@@ -83,12 +92,12 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
   ): Promise<z.output<S>[]> {
     try {
       const found: z.output<S>[] = []
-      let url: string | undefined = door
+      let url: string | undefined = invokeUrl
       for (let pages = 0; url !== undefined; pages += 1) {
-        if (pages === mostPages) throw foreignPage()
+        if (pages === maxPages) throw foreignPage(service)
         const answer: Answer = await invoke(cmdlet, parameters, true, how, url)
-        const { value, '@odata.nextLink': next } = readAs(page, answer, service)
-        for (const body of value) found.push(readAs(schema, { ...answer, body }, service))
+        const { value, '@odata.nextLink': next } = parseAnswer(page, answer, service)
+        for (const body of value) found.push(parseAnswer(schema, { ...answer, body }, service))
         url = next === undefined ? undefined : pageAt(url, next)
       }
       return found
@@ -100,7 +109,7 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
 
   return {
     read,
-    /** The one that a reading cmdlet finds; undefined when it is not there (yet). */
+    /** Reads one object; undefined when it does not exist (yet). Throws when there are several. */
     async readOne<C extends ReadingCmdlet, S extends z.ZodType>(
       cmdlet: C,
       parameters: CmdletParameters[C],
@@ -111,56 +120,51 @@ export function createExchange(call: CallService, options: { exchangeUrl: string
       if (found.length > 1) throw unreadable(service, 'several objects where one was asked for')
       return found[0]
     },
-    /** Runs a cmdlet that changes something; never repeated here, since its answer may be lost and its work done. */
+    /** Runs a writing cmdlet once: it may have succeeded although its answer was lost, so it is not repeated here. */
     async write<C extends WritingCmdlet>(cmdlet: C, parameters: CmdletParameters[C], how: How = {}): Promise<unknown> {
       const answer = await invoke(cmdlet, parameters, false, how)
-      return readAs(page.or(z.undefined()), answer, service)?.value[0]
+      return parseAnswer(page.or(z.undefined()), answer, service)?.value[0]
     },
   }
 }
 
-/** Where the next page is: under the rules of a redirect, since our token goes there. */
+/** Address of the next page, under the rules for redirects, since our token goes there. */
 function pageAt(from: string, next: string): string {
-  const to = URL.canParse(next, from) ? followsTo(new URL(from), new URL(next, from)) : undefined
+  const to = URL.canParse(next, from) ? redirectTarget(new URL(from), new URL(next, from)) : undefined
   if (to) return to.href
-  throw foreignPage()
+  throw foreignPage(service)
 }
 
-const foreignPage = (): TenantError =>
-  new TenantError('foreign-page', `${service} sent a list whose next page is elsewhere or never ends.`, {
-    retryable: false,
-  })
-
-/** One condition of an OPATH filter. */
+/** Builds one condition of an OPATH filter. */
 export const equal = (property: string, value: string): string => `${property} -eq ${quoted(value)}`
 
-/** An address that may stand in a filter: of the characters that core lets through. Throws `TypeError` for any other. */
+/** Returns an address that is safe in a filter. Throws `TypeError` for characters that core does not allow. */
 function checkedAddress(address: string): string {
   if (/^[\w.-]{1,64}@[\w.-]{1,253}$/.test(address)) return address
   throw new TypeError('A mail address has letters, digits, dots, hyphens and underscores only.')
 }
 
-/** An object id that may stand in a filter, of Exchange or of Graph. Throws `TypeError` for anything else. */
+/** Returns an object id that is safe in a filter. Throws `TypeError` for anything else. */
 export function checkedId(id: string): string {
   if (z.guid().safeParse(id).success) return id
   throw new TypeError('An object id is a UUID.')
 }
 
-/** A filter: who gets mail at this address. */
-export const reachedBy = (address: string): string => equal('EmailAddresses', `smtp:${checkedAddress(address)}`)
+/** Filter for recipients with this address. */
+export const addressFilter = (address: string): string => equal('EmailAddresses', `smtp:${checkedAddress(address)}`)
 
-/** A filter: whom Exchange knows of these accounts. Throws `TypeError` for an object id that is none. */
-export const knownAs = (ids: readonly string[]): string =>
+/** Filter for recipients with these account ids. Throws `TypeError` for an invalid id. */
+export const accountsFilter = (ids: readonly string[]): string =>
   ids.map((id) => equal('ExternalDirectoryObjectId', checkedId(id))).join(' -or ')
 
-/** A filter: who has this address, or what stands before its `@` as alias or name. */
-export function heldBy(address: string): string {
+/** Filter for recipients with this address, or with its local part as alias or name. */
+export function nameFilter(address: string): string {
   const local = localPartOf(checkedAddress(address))
-  return [reachedBy(address), equal('Alias', local), equal('Name', local)].join(' -or ')
+  return [addressFilter(address), equal('Alias', local), equal('Name', local)].join(' -or ')
 }
 export const localPartOf = (address: string): string => address.slice(0, address.lastIndexOf('@'))
 
-/** What a cmdlet's refusal means to whoever ran it. */
+/** What a cmdlet's refusal means for the caller. */
 export type CmdletRefusal = 'already-exists' | 'not-found' | 'other'
 
 /** A refusal of a cmdlet. `code` is the exception's name without its namespace: `ProxyAddressExistsException`. */
@@ -179,7 +183,7 @@ export class CmdletError extends TenantError {
 export const isRefusal = (error: unknown, refusal: CmdletRefusal): boolean =>
   error instanceof CmdletError && error.refusal === refusal
 
-/** Names by which Exchange says that somebody has the name or address (CIPP's and Microsoft's modules list them). */
+/** Exceptions for a name or address that is in use (listed in CIPP's and Microsoft's modules). */
 const alreadyExists = new Set([
   'WLCDManagedMemberExistsException',
   'WLCDMemberNameInUseException',
@@ -190,8 +194,8 @@ const alreadyExists = new Set([
   'ManagementObjectAlreadyExistsException',
   'MemberAlreadyExistsException',
 ])
-/** What passes by itself although Exchange answers 400; `ADTransientException` and its like too. */
-const transient =
+/** Transient exceptions, which Exchange answers with 400. */
+const transientException =
   /^(CmdletProxyNotAvailableFailure|ServerBusyException|\w*TransientException|BackendCommunicationException|OverBudget(Exception)?)$/
 
 const text = z.string().catch('')
@@ -212,8 +216,8 @@ interface Exception {
 }
 
 /**
- * The exception in a cmdlet's error body: the first of `details[].message` (`ExHHHHHH|Type|text`, `|Type|text` or JSON
- * text with `TypeName` and `Message`) that names one, else the inner exception, else the error's own code and words.
+ * Finds the exception in a cmdlet's error body: the first `details[].message` that names one (`ExHHHHHH|Type|text`,
+ * `|Type|text` or JSON with `TypeName` and `Message`), else the inner exception, else the error's own code and message.
  */
 export function exceptionOf(body: unknown): Exception {
   const { data } = refusalBody.safeParse(body)
@@ -226,7 +230,7 @@ export function exceptionOf(body: unknown): Exception {
   const inner = innererror.internalexception
   if (inner.message !== '' || inner.type !== '')
     return exceptionIn(inner.message) ?? { type: lastSegment(inner.type), text: inner.message }
-  return exceptionIn(message) ?? { type: transient.test(code) ? code : '', text: message }
+  return exceptionIn(message) ?? { type: transientException.test(code) ? code : '', text: message }
 }
 
 const serialized = z.object({ Message: text, TypeName: z.string() })
@@ -240,20 +244,20 @@ function exceptionIn(message: string): Exception | undefined {
 
 const lastSegment = (type: string): string => /[\w`]+$/.exec(type)?.[0] ?? ''
 
-/** An answer of InvokeCommand that is not 2xx, as an error that says what it means and whether to try again. */
+/** Turns an answer of InvokeCommand that is not 2xx into an error with its meaning. */
 export function cmdletErrorOf(service: string, purpose: string, answer: Answer): TenantError {
   const { status } = answer
   const { type, text } = exceptionOf(answer.body)
   const cause = new Error(`${type} ${text}`.trim().slice(0, 500))
   if (status === 401 || status === 403) return roleMissing(service, purpose, cause)
-  // Made, or held halfway: whoever runs the step again looks first.
+  // The mailbox may exist already: the step checks first when it runs again.
   if (text.includes('ExternalDirectoryObjectId was not returned')) {
     const message = `${service} has not finished ${purpose} yet.`
     return new CmdletError('half-made', message, { retryable: true, cause, refusal: 'other' })
   }
   if (type === '') return errorOf(service, purpose, answer)
   return new CmdletError(type, `${service} answered ${status} (${type}) while ${purpose}.`, {
-    retryable: isPassing(status) || transient.test(type),
+    retryable: isTransient(status) || transientException.test(type),
     retryAfterSeconds: answer.retryAfterSeconds,
     status,
     cause,

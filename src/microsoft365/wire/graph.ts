@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
-import { type Answer, type CallService, errorOf, readAs, unreadable } from './call.ts'
+import { type Answer, type CallService, errorOf, parseAnswer, unreadable } from './call.ts'
 import { createPages, query, quoted, segment } from './odata.ts'
 
 export const graphService = 'Microsoft Graph'
@@ -10,7 +10,7 @@ const entry = z.object({ id: z.guid() })
 const account = z.object({ accountEnabled: z.boolean().nullish() })
 const accounts = z.object({ value: z.array(account) })
 const verifiedDomain = z.object({
-  // It becomes part of addresses, and those of filters.
+  // The name becomes part of addresses, and addresses become part of filters.
   name: z.string().regex(/^[\w.-]{1,253}$/),
   isDefault: z.boolean().catch(false),
   capabilities: z.string().catch(''),
@@ -19,7 +19,7 @@ const organizations = z.object({ value: z.array(z.object({ verifiedDomains: z.ar
 const groupEntry = entry.extend({ displayName: z.string(), mailNickname: z.string().nullish() })
 const siteEntry = z.object({ id: z.string().regex(/^[\w.:-]+,[\da-f-]{36},[\da-f-]{36}$/i), webUrl: z.url() })
 
-/** A person as Microsoft Graph tells of them. */
+/** A person in Microsoft Graph. */
 export const userEntry = z.object({
   id: z.uuid(),
   displayName: z.string().nullish(),
@@ -30,13 +30,13 @@ export const userEntry = z.object({
 })
 export type UserEntry = z.output<typeof userEntry>
 /**
- * The properties of a person that are read. `accountEnabled` and `userType` come only on `$select`, and as null, or not at all,
- * where a permission does not reach: User.ReadBasic.All gives names and addresses only (Microsoft Graph, "user resource type").
+ * The `$select` of a person. Graph returns `accountEnabled` and `userType` only on `$select`, and as null or not at all
+ * without the permission: User.ReadBasic.All grants only names and addresses (Microsoft Graph, "user resource type").
  */
 export const userFields = 'id,displayName,userPrincipalName,accountEnabled,userType,mail'
 
 const known = z.string().nullish()
-/** Where somebody works (Microsoft Graph, user resource). */
+/** Where a person works (Microsoft Graph, user resource). */
 export const workplaceEntry = z.object({
   department: known,
   city: known,
@@ -45,7 +45,7 @@ export const workplaceEntry = z.object({
   officeLocation: known,
 })
 
-/** A group to make: the body of Microsoft Graph's group resource, without its owners and members. */
+/** Body of a new group (Microsoft Graph, group resource), without owners and members. */
 export interface GroupBody {
   readonly displayName: string
   readonly description?: string
@@ -65,7 +65,7 @@ export type Relation = 'owners' | 'members'
 
 export type Graph = ReturnType<typeof createGraph>
 
-/** The calls of Microsoft Graph v1.0 that this service makes, in the directory's words. */
+/** Creates the calls to Microsoft Graph v1.0. `extension` is the name of the schema extension on groups. */
 export function createGraph(call: CallService, directoryUrl: string, extension: string) {
   const root = `${directoryUrl}/v1.0`
   const byName = (uniqueName: string) => `${root}/groups(uniqueName=${segment(quoted(uniqueName))})`
@@ -75,7 +75,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
   async function user(path: string, purpose: string): Promise<UserEntry | undefined> {
     const url = `${root}/users/${path}${query({ $select: userFields })}`
     const answer = await call({ url, purpose, accept: [404] })
-    return answer.status === 404 ? undefined : readAs(userEntry, answer, graph)
+    return answer.status === 404 ? undefined : parseAnswer(userEntry, answer, graph)
   }
 
   return {
@@ -83,14 +83,14 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     first,
     pages,
     root,
-    /** By object id. An answer about somebody else is none. */
+    /** Reads a person by object id. Throws a retryable `TenantError` when Graph answers with another person. */
     async user(id: string): Promise<UserEntry | undefined> {
       const found = await user(segment(id), 'looking a person up')
       if (found && found.id.toLowerCase() !== id.toLowerCase())
         throw unreadable(graph, 'another person than was asked for')
       return found
     },
-    /** Keeps an account from signing in; false when Graph does not know it (yet). */
+    /** Blocks the sign-in of an account. Returns false when Graph does not know the account (yet). */
     async blockSignIn(userId: string, signal: AbortSignal): Promise<boolean> {
       const url = `${root}/users/${segment(userId)}`
       const purpose = "blocking the mailbox's account"
@@ -104,38 +104,38 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       })
       return answer.status !== 404
     },
-    /** Whether an account is there and cannot sign in. */
+    /** Whether an account exists and its sign-in is blocked. */
     async isSignInBlocked(userId: string, signal: AbortSignal): Promise<boolean> {
       const url = `${root}/users/${segment(userId)}${query({ $select: 'id,accountEnabled' })}`
       const answer = await call({ url, purpose: "reading the mailbox's account", accept: [404], signal })
-      return answer.status !== 404 && readAs(account, answer, graph).accountEnabled === false
+      return answer.status !== 404 && parseAnswer(account, answer, graph).accountEnabled === false
     },
-    /** The domains of the organisation that take mail, in lower case. */
+    /** Lists the organisation's mail domains, in lower case. */
     async mailDomains(): Promise<{ name: string; isDefault: boolean }[]> {
       const url = `${root}/organization${query({ $select: 'verifiedDomains' })}`
-      const { value } = readAs(organizations, await call({ url, purpose: 'reading the mail domains' }), graph)
+      const { value } = parseAnswer(organizations, await call({ url, purpose: 'reading the mail domains' }), graph)
       return value
         .flatMap(({ verifiedDomains }) => verifiedDomains)
         .flatMap((one) => verifiedDomain.safeParse(one).data ?? [])
         .filter(({ capabilities }) => /(^|,)\s*Email\s*(,|$)/i.test(capabilities))
         .map(({ name, isDefault }) => ({ name: name.toLowerCase(), isDefault }))
     },
-    /** Asks for one account. Throws a `TenantError` with the status 403 when Graph hides whether accounts are enabled. */
+    /** Reads one account. Throws a `TenantError` with status 403 when Graph hides whether accounts are enabled. */
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${root}/users${query({ $select: 'id,accountEnabled', $top: '1' })}`
       const answer = await call({ url, purpose: 'asking how it does', accept: [403], signal })
-      if (answer.status === 403) throw hidesAccounts('answered 403 when asked')
-      const { value } = readAs(accounts, answer, graph)
-      if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw hidesAccounts('does not show')
+      if (answer.status === 403) throw accountsHidden('answered 403 when asked')
+      const { value } = parseAnswer(accounts, answer, graph)
+      if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw accountsHidden('does not show')
     },
-    /** Where somebody works, as far as it is known; nothing of whom there is not. */
+    /** Reads where a person works; `{}` for an unknown person. */
     async workplace(id: string) {
       const url = `${root}/users/${segment(id)}${query({ $select: Object.keys(workplaceEntry.shape).join(',') })}`
       const answer = await call({ url, purpose: 'looking up where a person works', accept: [404] })
-      return answer.status === 404 ? {} : readAs(workplaceEntry, answer, graph)
+      return answer.status === 404 ? {} : parseAnswer(workplaceEntry, answer, graph)
     },
     manager: (id: string) => user(`${segment(id)}/manager`, 'looking a manager up'),
-    /** Ids of the groups that somebody is in, through nested groups too. */
+    /** Lists the ids of a person's groups, including nested groups. */
     groupIdsOf: async (userId: string) => {
       const url = `${root}/users/${segment(userId)}/transitiveMemberOf${query({ $select: 'id', $top: '999' })}`
       return (await list(url, entry, 'reading the groups of a person')).map(({ id }) => id)
@@ -143,7 +143,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     async groupName(id: string): Promise<string | undefined> {
       const url = `${root}/groups/${segment(id)}${query({ $select: 'id,displayName' })}`
       const answer = await call({ url, purpose: 'looking a group up', accept: [404] })
-      return answer.status === 404 ? undefined : readAs(groupEntry, answer, graph).displayName
+      return answer.status === 404 ? undefined : parseAnswer(groupEntry, answer, graph).displayName
     },
     groupsByNickname: (mailNickname: string) =>
       list(
@@ -152,16 +152,16 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
         'checking whether an address is free',
       ),
 
-    /** The group made under this key (group-upsert, alternate key `uniqueName`); undefined when there is none. */
+    /** Reads the group with this alternate key (`uniqueName`, see "Upsert group"). */
     async groupByUniqueName(uniqueName: string, signal: AbortSignal): Promise<FoundGroup | undefined> {
       const url = `${byName(uniqueName)}${query({ $select: `id,displayName,mailNickname,${extension}` })}`
       const answer = await call({ url, purpose: 'looking the group up', accept: [404], signal })
       if (answer.status === 404) return undefined
-      const { id, displayName } = readAs(groupEntry, answer, graph)
+      const { id, displayName } = parseAnswer(groupEntry, answer, graph)
       return { id, displayName, extension: Reflect.get(Object(answer.body), extension) }
     },
 
-    /** Makes the group of this key, or updates it: `PATCH` with `Prefer: create-if-missing`. The caller has looked. */
+    /** Creates or updates the group with this key: `PATCH` with `Prefer: create-if-missing`. */
     upsertGroup: (
       uniqueName: string,
       group: GroupBody,
@@ -174,7 +174,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
         headers: { prefer: 'create-if-missing' },
         body: {
           ...group,
-          // An empty array is refused with 400.
+          // Graph refuses an empty array with 400.
           ...(people.owners?.length && { 'owners@odata.bind': bind(people.owners) }),
           ...(people.members?.length && { 'members@odata.bind': bind(people.members) }),
         },
@@ -201,7 +201,7 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       return (await list(url, entry, `reading the group's ${relation}`, signal)).map(({ id }) => id)
     },
 
-    /** Adds one owner or member; 400 also means that it is one already, 404 that one of the two is not there (yet). */
+    /** Adds an owner or member. 400 also means "already added"; 404 means that group or person does not exist (yet). */
     addRelated: (groupId: string, relation: Relation, userId: string, signal: AbortSignal): Promise<Answer> =>
       call({
         method: 'POST',
@@ -212,26 +212,26 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
         signal,
       }),
 
-    /** The site of a group; none while it is being made, which 404, 409, 423 and 503 all say. */
+    /** Reads the site of a group. Graph answers 404, 409, 423 or 503 while the site is being created. */
     async siteOfGroup(groupId: string, signal: AbortSignal) {
       const url = `${root}/groups/${segment(groupId)}/sites/root${query({ $select: 'id,webUrl' })}`
       const answer = await call({ url, purpose: 'waiting for the site', accept: [404, 409, 423, 503], signal })
-      const site = answer.status === 200 ? readAs(siteEntry, answer, graph) : undefined
+      const site = answer.status === 200 ? parseAnswer(siteEntry, answer, graph) : undefined
       return { site, retryAfterSeconds: answer.retryAfterSeconds }
     },
 
-    /** The site at an address, or undefined while Graph does not know it. */
+    /** Reads the site at an address; undefined while Graph does not know it. */
     async siteAt(address: string, signal: AbortSignal) {
       const { host, pathname } = new URL(address)
       const url = `${root}/sites/${host}:${pathname}${query({ $select: 'id,webUrl' })}`
       const answer = await call({ url, purpose: 'looking the site up', accept: [404, 423], signal })
-      return answer.status === 200 ? readAs(siteEntry, answer, graph) : undefined
+      return answer.status === 200 ? parseAnswer(siteEntry, answer, graph) : undefined
     },
   }
 }
 
-/** A 400 of a group's upsert, read by code and details; only where Graph has no code for it by its words. */
-export function refusalOfUpsert(answer: Answer, purpose: string): 'name-taken' | 'already-bound' | TenantError {
+/** Interprets a 400 of a group's upsert: by code and details, or by the message where Graph has no code. */
+export function upsertRefusal(answer: Answer, purpose: string): 'name-taken' | 'already-bound' | TenantError {
   const { error } = answer
   const taken = error?.details.some(({ code, target }) => code === 'ObjectConflict' && target === 'mailNickname')
   if (taken) return 'name-taken'
@@ -239,15 +239,15 @@ export function refusalOfUpsert(answer: Answer, purpose: string): 'name-taken' |
   return errorOf(graph, purpose, answer)
 }
 
-/** What the permissions of the app registration do not reach; without it nobody is let in. */
-const hidesAccounts = (how: string): TenantError =>
+/** Error for a missing permission: without it the service cannot tell blocked accounts from others, so it lets nobody in. */
+const accountsHidden = (how: string): TenantError =>
   new TenantError(
     'accounts-hidden',
     `${graph} ${how} whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent.`,
     { retryable: false, status: 403 },
   )
 
-/** A new object is not on every replica at once: it is there in seconds. */
+/** Error for a new object that has not reached every replica; retryable after seconds. */
 export const notThereYet = (what: string): TenantError =>
   new TenantError('not-there-yet', `${what} is not to be seen everywhere yet.`, {
     retryable: true,

@@ -11,10 +11,10 @@ interface Parts {
   readonly exchange: Exchange
 }
 
-/** How long a service may take to say that it is well. Seconds. */
-const patienceSeconds = 5
+/** Time limit of a health check. Seconds. */
+const limitSeconds = 5
 
-/** Asks each service of Microsoft 365 something small, all at once. What does not answer is told, never thrown. */
+/** Checks all services of Microsoft 365 at the same time. Reports problems and does not throw them. */
 export function healthOf({ graph, sharePoint, exchange }: Parts): Promise<ServiceHealth[]> {
   return Promise.all([
     measured('graph', graphService, (signal) => graph.ping(signal)),
@@ -32,11 +32,11 @@ async function measured(
 ): Promise<ServiceHealth> {
   const started = performance.now()
   const over = new AbortController()
-  const late = new TenantError('timeout', `${service} did not answer in ${patienceSeconds} seconds.`, {
+  const late = new TenantError('timeout', `${service} did not answer in ${limitSeconds} seconds.`, {
     retryable: true,
   })
-  // The sign-in before the question cannot be broken off, so its answer is not waited for either.
-  const limit = pause(patienceSeconds * 1000, undefined, { signal: over.signal, ref: false }).then(() =>
+  // The sign-in before the call cannot be aborted, so the race ends without it.
+  const limit = pause(limitSeconds * 1000, undefined, { signal: over.signal, ref: false }).then(() =>
     Promise.reject(late),
   )
   limit.catch(() => undefined)
@@ -46,10 +46,10 @@ async function measured(
       if (error instanceof TenantError) return error
       throw error
     })
-    // The reason says to whoever counts calls that this one was too slow.
+    // The reason tells the metrics that the call timed out.
     .finally(() => over.abort(late))
   const milliseconds = Math.round(performance.now() - started)
-  return { name, milliseconds, ...(refusal && { problem: inWords(refusal), trouble: troubleOf(refusal) }) }
+  return { name, milliseconds, ...(refusal && { problem: describe(refusal), trouble: troubleOf(refusal) }) }
 }
 
 function troubleOf({ code, status }: TenantError): NonNullable<ServiceHealth['trouble']> {
@@ -60,5 +60,5 @@ function troubleOf({ code, status }: TenantError): NonNullable<ServiceHealth['tr
   return status === 401 || status === 403 ? 'refused' : 'failed'
 }
 
-const inWords = ({ message, code }: TenantError): string =>
+const describe = ({ message, code }: TenantError): string =>
   message.includes(code) ? message : `${message.replace(/\.$/, '')} (${code}).`

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { TenantError } from '../../core/index.ts'
-import { type Call, type CallService, readAs } from './call.ts'
+import { type Call, type CallService, parseAnswer } from './call.ts'
 
 const onePage = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
 type How = Pick<Call, 'headers' | 'signal'>
-/** The pages of ten million entries. */
-const mostPages = 10_000
+/** Pages of ten million entries. */
+const maxPages = 10_000
 interface Page<T> {
   readonly found: readonly T[]
   readonly next: string | undefined
 }
 
-/** How lists of Microsoft Graph are read. `root` is the only place that their pages may be at. */
+/** Creates functions that read lists of Microsoft Graph. They follow only links below `root`, since our token goes there. */
 export function createPages(call: CallService, root: string, service: string) {
   async function page<S extends z.ZodType>(
     url: string,
@@ -21,8 +21,8 @@ export function createPages(call: CallService, root: string, service: string) {
   ): Promise<Page<z.output<S>> | undefined> {
     const answer = await call({ url, purpose, accept: [404], ...how })
     if (answer.status === 404) return undefined
-    const body = readAs(onePage, answer, service)
-    // Directory lists mix people with groups, devices and roles: what is not asked for is left out.
+    const body = parseAnswer(onePage, answer, service)
+    // Directory lists mix people with groups, devices and roles: entries of other types are skipped.
     const found = body.value.flatMap((each) => {
       const parsed = item.safeParse(each)
       return parsed.success ? [parsed.data] : []
@@ -31,18 +31,18 @@ export function createPages(call: CallService, root: string, service: string) {
   }
 
   return {
-    /** The pages of a list of any length, one after the other. Follows links of this directory only. */
+    /** Yields the pages of a list of any length. */
     async *pages<S extends z.ZodType>(url: string, item: S, purpose: string): AsyncGenerator<readonly z.output<S>[]> {
       let next: string | undefined = url
       for (let count = 0; next !== undefined; count += 1) {
-        if (!next.startsWith(`${root}/`) || count === mostPages) throw foreignPage(service)
+        if (!next.startsWith(`${root}/`) || count === maxPages) throw foreignPage(service)
         const read: Page<z.output<S>> | undefined = await page(next, item, purpose)
         if (!read) return
         yield read.found
         next = read.next
       }
     },
-    /** All entries of a list, page by page. Follows links of this directory only. */
+    /** Reads all entries of a list, at most 100 pages. Returns no entries when the list does not exist. */
     async list<S extends z.ZodType>(url: string, item: S, purpose: string, signal?: AbortSignal) {
       const found: z.output<S>[] = []
       let next: string | undefined = url
@@ -55,7 +55,7 @@ export function createPages(call: CallService, root: string, service: string) {
       }
       return found
     },
-    /** The first entries of a list, as many as `$top` says, where nobody wants to read them all. */
+    /** Reads the first page of a list, with as many entries as `$top` says. */
     first: async <S extends z.ZodType>(
       url: string,
       item: S,
@@ -65,22 +65,23 @@ export function createPages(call: CallService, root: string, service: string) {
   }
 }
 
-const foreignPage = (service: string): TenantError =>
+/** Error for a list whose next page is at another host, or that has too many pages. */
+export const foreignPage = (service: string): TenantError =>
   new TenantError('foreign-page', `${service} sent a list whose next page is elsewhere or never ends.`, {
     retryable: false,
   })
 
-/** A query string as Graph's pages write it: names with their dollar sign, commas and slashes left readable. */
+/** Builds a query string as Graph's documentation writes it: dollar signs, commas and slashes stay readable. */
 export const query = (parameters: Readonly<Record<string, string>>): string =>
   `?${Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll('%2C', ',').replaceAll('%2F', '/')}`)
     .join('&')}`
 
-/** One segment of a path. Throws `TypeError` for dots alone, which lead elsewhere however they are written. */
+/** Encodes one segment of a path. Throws `TypeError` for dots alone, which change the path in any encoding. */
 export function segment(text: string): string {
   if (/^\.{0,2}$/.test(text)) throw new TypeError('An id is not made of dots.')
   return encodeURIComponent(text)
 }
 
-/** A text inside an OData literal: single quotes doubled (OData 4.01 URL conventions §5.1.1.6.1). */
+/** Quotes text as an OData literal, with doubled single quotes (OData 4.01 URL conventions §5.1.1.6.1). */
 export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { type Person, TenantError } from '../../core/index.ts'
-import { type CallService, readAs } from './call.ts'
+import { type CallService, parseAnswer } from './call.ts'
 import { quoted } from './odata.ts'
 
 export const sharePointService = 'SharePoint'
 const service = sharePointService
 
-/** OData 4 without metadata: plain property names and `{value: …}`, as PnP's recordings have it. */
+/** OData 4 without metadata: plain property names and `{value: …}`, as in PnP's recordings. */
 export const sharePointHeaders = { accept: 'application/json;odata.metadata=none', 'odata-version': '4.0' }
 
-/** SPSiteManager answers every outcome with HTTP 200 and one of these (sp-dev-docs, "Creating SharePoint sites using REST"). */
+/** SPSiteManager answers with HTTP 200 and one of these (sp-dev-docs, "Creating SharePoint sites using REST"). */
 export const siteStatus = { notFound: 0, provisioning: 1, ready: 2, error: 3, alreadyExists: 4 } as const
 const creation = z.object({ SiteId: z.string().catch(''), SiteStatus: z.int(), SiteUrl: z.string().catch('') })
 export type SiteCreation = z.output<typeof creation>
@@ -32,14 +32,14 @@ const users = z.object({ value: z.array(loginName) })
 const permissions = z.object({ Low: z.string().regex(/^\d{1,10}$/) })
 const openSite = 1n << 16n
 
-/** The communication site's web template, and US English: the one language that every tenant has. */
+/** The communication site's web template, and US English, which every tenant has. */
 const communicationTemplate = 'SITEPAGEPUBLISHING#0'
 const language = 1033
 
-/** How SharePoint names a person of Entra ID: a claim with the UPN. */
+/** Login name of a person from Entra ID: a claim with the UPN. */
 export const claimOf = (userPrincipalName: string): string => `i:0#.f|membership|${userPrincipalName}`
-/** Login names compare without regard to case. */
-export const sameLogin = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+/** Compares login names without case. */
+export const isSameLogin = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 export type SharePoint = ReturnType<typeof createSharePoint>
 
@@ -51,22 +51,22 @@ export interface SharePointOptions {
   readonly sharePointAdminUrl: string
 }
 
-/** The calls of SharePoint's REST API that this service makes, app-only. */
+/** Creates the app-only calls to SharePoint's REST API. */
 export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdminUrl }: SharePointOptions) {
   const { origin } = new URL(sharePointUrl)
   const admin = new URL(sharePointAdminUrl).origin
   const siteRoot = `${origin}/sites/`
-  // A Graph site id is "host,collection,web"; the admin door counts by collection.
+  // A Graph site id is "host,collection,web"; the administration uses the collection's id.
   const administration = (siteId: string) =>
     `${admin}/_api/SPO.Tenant/sites(${encodeURIComponent(quoted(siteId.split(',')[1] ?? siteId))})`
 
-  /** Whether an address is one of this tenant's: same scheme, host and port, nobody's name or password in it. */
+  /** Whether an address is on this tenant's host: same scheme, host and port, without user name or password. */
   function isOnTenant(address: string): boolean {
     if (!URL.canParse(address)) return false
     const url = new URL(address)
     return url.origin === origin && url.username === '' && url.password === ''
   }
-  /** The address of a site that an answer gave; a foreign one never gets a call with our token. */
+  /** Checks a site's address in an answer. Throws for another host: our token must not go there. */
   function onTenant(address: string): string {
     if (isOnTenant(address)) return address.replace(/\/+$/, '')
     throw new TenantError('foreign-address', `${service} reports a site outside the tenant's own host.`, {
@@ -84,10 +84,10 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
       const url = `${origin}/_api/SP.Site.Exists`
       const purpose = 'checking whether an address is free'
       const answer = await call({ method: 'POST', url, body: { url: address }, purpose, reads: true })
-      return readAs(z.object({ value: z.boolean() }), answer, service).value
+      return parseAnswer(z.object({ value: z.boolean() }), answer, service).value
     },
 
-    /** Asks something small that changes nothing: what there is at the tenant's own root. */
+    /** Sends a cheap read: the status of the tenant's root site. */
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(origin))}`
       await call({ url, purpose: 'asking how it does', signal })
@@ -95,10 +95,10 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
 
     async creationStatus(address: string, signal: AbortSignal): Promise<SiteCreation> {
       const url = `${origin}/_api/SPSiteManager/status?url=${encodeURIComponent(quoted(address))}`
-      return readAs(creation, await call({ url, purpose: 'looking the site up', signal }), service)
+      return parseAnswer(creation, await call({ url, purpose: 'looking the site up', signal }), service)
     },
 
-    /** Starts making a communication site. App-only calls have to name the owner. */
+    /** Starts to create a communication site. App-only calls have to name the owner. */
     async createCommunicationSite(
       site: { title: string; description: string; address: string; owner: string },
       signal: AbortSignal,
@@ -114,27 +114,27 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
       }
       const url = `${origin}/_api/SPSiteManager/create`
       const answer = await call({ method: 'POST', url, body: { request }, purpose: 'making the site', signal })
-      return readAs(creation, answer, service)
+      return parseAnswer(creation, answer, service)
     },
 
-    /** Undefined while the site's web does not answer yet. */
+    /** Reads a site's web; undefined while it does not answer yet. */
     async web(address: string, signal: AbortSignal) {
       const url = `${onTenant(address)}/_api/web?$select=Title,Description,IsProvisioningComplete`
       const answer = await call({ url, purpose: 'reading the site', accept: [404, 423], signal })
-      return answer.status === 200 ? readAs(web, answer, service) : undefined
+      return answer.status === 200 ? parseAnswer(web, answer, service) : undefined
     },
 
     /**
-     * What the tenant's administration knows of a site: owner and label. `SPO.Tenant/sites('{id}')` is the REST form of
-     * the tenant's site properties (CLI for Microsoft 365 and CIPP read and PATCH it); undefined: not known (yet).
+     * Reads a site's owner and label from the tenant's administration; undefined while the site is unknown.
+     * `SPO.Tenant/sites('{id}')` is the REST form of the site properties (CLI for Microsoft 365 and CIPP use it).
      */
     async administered(siteId: string, signal: AbortSignal) {
       const url = `${administration(siteId)}?$select=Owner,OwnerLoginName,SensitivityLabel2`
       const answer = await callAdmin({ url, purpose: "reading the site's properties", accept: [404], signal })
-      return answer.status === 200 ? readAs(administered, answer, service) : undefined
+      return answer.status === 200 ? parseAnswer(administered, answer, service) : undefined
     },
 
-    /** Sets the sensitivity label by the same door, since Graph takes labels from signed-in people only. */
+    /** Sets the sensitivity label through the administration, since Graph accepts labels only from signed-in people. */
     async setLabel(siteId: string, labelId: string, signal: AbortSignal): Promise<void> {
       await callAdmin({
         method: 'PATCH',
@@ -145,23 +145,23 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
       })
     },
 
-    /** Whether a person has the right to open a site; nobody has, for whom SharePoint does not answer. */
+    /** Whether a person may open a site; false when SharePoint does not answer for that person. */
     async mayOpen(address: string, { userPrincipalName }: Pick<Person, 'userPrincipalName'>, signal: AbortSignal) {
       const user = encodeURIComponent(quoted(claimOf(userPrincipalName)))
       const url = `${onTenant(address)}/_api/web/getusereffectivepermissions(@user)?@user=${user}`
       const accept = [400, 403, 404, 423, 500]
       const answer = await call({ url, purpose: 'asking who may open a site', accept, signal })
-      return answer.status === 200 && (BigInt(readAs(permissions, answer, service).Low) & openSite) !== 0n
+      return answer.status === 200 && (BigInt(parseAnswer(permissions, answer, service).Low) & openSite) !== 0n
     },
 
-    /** Login names of a site's owners group. */
+    /** Lists the login names in a site's owners group. */
     async owners(address: string, signal: AbortSignal): Promise<string[]> {
       const url = `${onTenant(address)}/_api/web/associatedownergroup/users?$select=LoginName`
       const answer = await call({ url, purpose: "reading the site's owners", signal })
-      return readAs(users, answer, service).value.map(({ LoginName }) => LoginName)
+      return parseAnswer(users, answer, service).value.map(({ LoginName }) => LoginName)
     },
 
-    /** Adding somebody who is an owner already changes nothing. */
+    /** Adds an owner; no change when the person is an owner already. */
     async addOwner(address: string, userPrincipalName: string, signal: AbortSignal): Promise<void> {
       const url = `${onTenant(address)}/_api/web/associatedownergroup/users`
       const body = { LoginName: claimOf(userPrincipalName) }

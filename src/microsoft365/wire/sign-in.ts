@@ -1,6 +1,14 @@
 import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
 import { type SignInFacts, TenantError, traceHeaders } from '../../core/index.ts'
-import { isLost, isPassing, parseJson, readText, retryAfterSeconds, type TokenSource, unreadable } from './call.ts'
+import {
+  isConnectionError,
+  isTransient,
+  parseJson,
+  readText,
+  retryAfterSeconds,
+  type TokenSource,
+  unreadable,
+} from './call.ts'
 import type { ClientCertificate } from './certificate.ts'
 
 export interface SignInOptions {
@@ -12,64 +20,64 @@ export interface SignInOptions {
   readonly fetch: typeof fetch
 }
 
-/** App-only access tokens, cached until shortly before they end. */
+/** App-only access tokens, cached until shortly before they expire. */
 export interface SignIn {
   readonly token: TokenSource
   /**
-   * Signs in with another certificate from now on, once it has got a token for this resource. Throws as `token` does when it
-   * gets none; then the one before stays in use.
+   * Signs in with another certificate from now on, after it has obtained a token for this resource with it. Throws as
+   * `token` does when it cannot; then the current certificate stays in use.
    */
-  change(certificate: ClientCertificate, resource: string): Promise<void>
+  replaceCertificate(certificate: ClientCertificate, resource: string): Promise<void>
   facts(): SignInFacts
 }
 
 const service = 'Entra ID'
 const timeoutMilliseconds = 10_000
-/** MSAL renews a token so long before it ends; until then it is kept here, since to ask MSAL takes it half a call's time. */
+/** MSAL renews a token this long before its expiry. Until then the cache here answers: MSAL takes half a call's time. */
 const renewedBeforeMilliseconds = 300_000
 
 /**
- * App-only sign-in with a certificate (OAuth 2.0 client credentials, RFC 6749 §4.4 with RFC 7523). Throws `TenantError`:
- * `sign-in-refused` when Entra ID says no, a retryable one when it cannot be reached.
+ * Signs in app-only with a certificate (OAuth 2.0 client credentials, RFC 6749 §4.4 with RFC 7523). Throws a
+ * `TenantError`: `sign-in-refused` when Entra ID refuses, a retryable one when Entra ID cannot be reached.
  */
 export function createSignIn(options: SignInOptions): SignIn {
   let application = clientApplication(options)
   const refusals = new Map<string, NonNullable<SignInFacts['refusal']>>()
-  const underway = new Map<string, Promise<string>>()
-  const kept = new Map<string, { readonly token: string; readonly endsAt: number }>()
+  const pending = new Map<string, Promise<string>>()
+  const cached = new Map<string, { readonly token: string; readonly endsAt: number }>()
   const acquire = async (resource: string, skipCache: boolean, using = application): Promise<string> => {
     try {
       const { token, endsAt } = await acquired(using, resource, skipCache)
-      kept.set(resource, { token, endsAt })
+      cached.set(resource, { token, endsAt })
       if (using === application) refusals.delete(resource)
       return token
     } catch (error) {
       const problem = asTenantError(error)
       if (using === application && problem instanceof TenantError)
         refusals.set(resource, { at: new Date(), problem: problem.message, isFinal: !problem.retryable })
-      // The one that is kept was not taken. Were it used on, nobody would sign in, and the refusal be told of until it ends.
-      if (skipCache && using === application) kept.delete(resource)
+      // A service rejected the cached token. Without deletion every call would use it until it expires.
+      if (skipCache && using === application) cached.delete(resource)
       throw problem
     }
   }
   return {
-    // Many calls find an empty cache at once; one request to Entra ID serves them all.
+    // Concurrent calls share one request to Entra ID.
     token(resource, { fresh } = { fresh: false }) {
-      const known = kept.get(resource)
+      const known = cached.get(resource)
       if (known && !fresh && known.endsAt - renewedBeforeMilliseconds > Date.now()) return Promise.resolve(known.token)
       const key = `${resource} ${fresh}`
-      const running = underway.get(key) ?? acquire(resource, fresh).finally(() => underway.delete(key))
-      underway.set(key, running)
+      const running = pending.get(key) ?? acquire(resource, fresh).finally(() => pending.delete(key))
+      pending.set(key, running)
       return running
     },
-    async change(certificate, resource) {
+    async replaceCertificate(certificate, resource) {
       const next = clientApplication({ ...options, certificate })
       await acquire(resource, true, next)
       application = next
       refusals.clear()
     },
     facts() {
-      const tokens = [...kept].map(([resource, { endsAt }]) => ({ resource, endsAt: new Date(endsAt) }))
+      const tokens = [...cached].map(([resource, { endsAt }]) => ({ resource, endsAt: new Date(endsAt) }))
       const [refusal] = [...refusals.values()].sort((one, other) => other.at.getTime() - one.at.getTime())
       return { tokens: tokens.filter(({ endsAt }) => endsAt.getTime() > Date.now()), refusal }
     },
@@ -85,7 +93,7 @@ async function acquired(application: ConfidentialClientApplication, resource: st
 
 function clientApplication({ tenantId, clientId, certificate, loginUrl, fetch }: SignInOptions) {
   const { protocol, host } = new URL(loginUrl)
-  // MSAL takes https authorities only. A loopback http login is given to it as https, and mapped back where it calls.
+  // MSAL accepts only https authorities. A loopback http login is passed as https and mapped back for the call.
   const authority = `https://${host}/${tenantId}`
   const toWire = (url: string) => (protocol === 'http:' ? url.replace(/^https:/, 'http:') : url)
   const isMicrosoft = host === 'login.microsoftonline.com'
@@ -94,7 +102,7 @@ function clientApplication({ tenantId, clientId, certificate, loginUrl, fetch }:
       clientId,
       authority,
       clientCertificate: { ...certificate },
-      // Microsoft's own host needs no discovery; for any other the metadata is given, so no discovery is done either.
+      // Microsoft's own host needs no discovery. Other hosts get their metadata here, so MSAL skips discovery.
       ...(!isMicrosoft && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
     },
     system: { networkClient: networkClient(fetch, toWire) },
@@ -110,12 +118,12 @@ const metadataOf = (authority: string): string =>
     jwks_uri: `${authority}/discovery/v2.0/keys`,
   })
 
-/** MSAL passes on only what derives from its own AuthError; everything else it replaces by "network_error". */
+/** Carries an error through MSAL, which replaces errors that are not its own AuthError by "network_error". */
 class SignInFault extends AuthError {
   readonly fault: unknown
   constructor(fault: unknown) {
     super('sign-in-fault', 'The network client knows more.')
-    // AuthError's own constructor makes everything derived from it a plain AuthError.
+    // AuthError's constructor resets the prototype.
     Object.setPrototypeOf(this, SignInFault.prototype)
     this.fault = fault
   }
@@ -125,13 +133,18 @@ function networkClient(fetch: SignInOptions['fetch'], toWire: (url: string) => s
   const send = async (method: string, url: string, options?: { headers?: Record<string, string>; body?: string }) => {
     const { headers, body } = options ?? {}
     const signal = AbortSignal.timeout(timeoutMilliseconds)
-    const told = { ...headers, ...traceHeaders() }
-    const init = { method, redirect: 'manual', signal, headers: told, ...(body && { body }) } as const
+    const init = {
+      method,
+      redirect: 'manual',
+      signal,
+      headers: { ...headers, ...traceHeaders() },
+      ...(body && { body }),
+    } as const
     const response = await fetch(toWire(url), init).catch((error: unknown) => {
-      throw new SignInFault(isLost(error) ? unreachable(error) : error)
+      throw new SignInFault(isConnectionError(error) ? unreachable(error) : error)
     })
-    // MSAL would lock itself for a minute on these, and fail on a body that is not JSON: it never sees them.
-    if (isPassing(response.status)) throw new SignInFault(busy(response))
+    // MSAL would block itself for a minute after these, and fail on a body that is not JSON.
+    if (isTransient(response.status)) throw new SignInFault(busy(response))
     const answer = parseJson(await readText(response, service).catch(() => ''))
     if (typeof answer !== 'object' || answer === null) throw new SignInFault(unreadable(service, 'no JSON object'))
     return { status: response.status, headers: {}, body: answer }
@@ -160,7 +173,7 @@ function busy(response: Response): TenantError {
   })
 }
 
-/** `AADSTSnnnnn` says what is wrong (an expired certificate, a missing consent): only an administrator can mend it. */
+/** `AADSTSnnnnn` names the reason (an expired certificate, a missing consent), which an administrator has to fix. */
 function asTenantError(error: unknown): unknown {
   if (error instanceof TenantError) return error
   if (error instanceof SignInFault) return error.fault

@@ -1,33 +1,29 @@
 import { type Check, TenantError } from '../../core/index.ts'
 
-/** One thing read back: as it was asked for when there is no fault, which is in words for admins. */
-export const checked = (name: Check['name'], fault: string): Check => ({ name, ok: fault === '', detail: fault })
+/** Result of one check. `fault` is text for admins, `''` when the check passes. */
+export const checkOf = (name: Check['name'], fault: string): Check => ({ name, ok: fault === '', detail: fault })
 
-const list = new Intl.ListFormat('en', { type: 'conjunction' })
-/** `Dana Fox and Omar Haddad are missing`, or `''` for nobody. */
-export function missing(names: readonly string[]): string {
+const nameList = new Intl.ListFormat('en', { type: 'conjunction' })
+/** Returns `Dana Fox and Omar Haddad are missing`, or `''` without names. */
+export function missingText(names: readonly string[]): string {
   if (names.length === 0) return ''
-  return `${list.format(names)} ${names.length === 1 ? 'is' : 'are'} missing`
-}
-
-interface Settling {
-  readonly checkedSince?: string | undefined
+  return `${nameList.format(names)} ${names.length === 1 ? 'is' : 'are'} missing`
 }
 
 /**
- * Looks once. A replica may not know yet what was just written, so while something is wrong the job is put off to look
- * again, and a fault counts when it has stayed for `settleSeconds`.
+ * Runs the checks once. A replica may not have the latest writes, so the job checks again later while a check fails; a
+ * fault counts when it has lasted for `settleSeconds`.
  */
-export async function settled(
-  look: () => Promise<Check[]>,
-  { checkedSince }: Settling,
+export async function readyResult(
+  check: () => Promise<Check[]>,
+  { checkedSince }: { readonly checkedSince?: string | undefined },
   settleSeconds: number,
 ): Promise<
   | { done: true; made: object; checks: Check[] }
   | { done: false; retryAfterSeconds: number; made?: { checkedSince: string } }
 > {
   const now = Date.now()
-  const checks = await look()
+  const checks = await check()
   const age = checkedSince === undefined ? 0 : (now - Date.parse(checkedSince)) / 1000
   if (checks.every(({ ok }) => ok) || age >= settleSeconds) return { done: true, made: {}, checks }
   return {
