@@ -16,6 +16,7 @@ import {
   nobody,
   now,
   objectsOf,
+  operation,
   type Reply,
   type Service,
   type Site,
@@ -39,38 +40,19 @@ export function pageService(tenant: Tenant): Service {
     admit: async () => nobody,
     refusal: (status, message) => html(status, 'Not here', `<p>${escapeHtml(message)}</p>`),
     operations: [
-      {
-        name: 'page.site',
-        method: 'GET',
-        path: /^\/sites\/([^/]+)\/?$/,
-        handle: (call) => sitePage(tenant, call.params[0] ?? ''),
-      },
-      {
-        name: 'page.mailboxes',
-        method: 'GET',
-        path: /^\/mailboxes\/?$/,
-        handle: () => mailboxListPage(tenant),
-      },
-      {
-        name: 'page.mailbox',
-        method: 'GET',
-        // The second is Outlook on the web's own path.
-        path: /^\/(?:mailboxes|mail)\/([^/]+)\/?$/,
-        handle: (call) => mailboxPage(tenant, call.params[0] ?? ''),
-      },
-      {
-        name: 'page.new-meeting',
-        method: 'GET',
-        path: /^\/calendar\/deeplink\/compose$/,
-        handle: (call) => mailboxPage(tenant, call.query.get('to') ?? ''),
-      },
-      {
-        name: 'page.devicelogin',
-        method: 'GET',
-        path: /^\/devicelogin$/,
-        handle: (call) => signInForm(200, call.query.get('user_code') ?? '', undefined),
-      },
-      { name: 'page.devicelogin', method: 'POST', path: /^\/devicelogin$/, handle: (call) => signIn(tenant, call) },
+      operation('page.site', 'GET', /^\/sites\/([^/]+)\/?$/, (call) => sitePage(tenant, call.params[0] ?? '')),
+      operation('page.mailboxes', 'GET', /^\/mailboxes\/?$/, () => mailboxListPage(tenant)),
+      // The second is Outlook on the web's own path.
+      operation('page.mailbox', 'GET', /^\/(?:mailboxes|mail)\/([^/]+)\/?$/, (call) =>
+        mailboxPage(tenant, call.params[0] ?? ''),
+      ),
+      operation('page.new-meeting', 'GET', /^\/calendar\/deeplink\/compose$/, (call) =>
+        mailboxPage(tenant, call.query.get('to') ?? ''),
+      ),
+      operation('page.devicelogin', 'GET', /^\/devicelogin$/, (call) =>
+        signInForm(200, call.query.get('user_code') ?? '', undefined),
+      ),
+      operation('page.devicelogin', 'POST', /^\/devicelogin$/, (call) => signIn(tenant, call)),
     ],
   }
 }

@@ -6,6 +6,7 @@ import {
   type Caller,
   contoso,
   type Operation,
+  operation,
   Refused,
   type Service,
   type Tenant,
@@ -94,18 +95,13 @@ function pageOf(call: Call, url: string, result: Result): Result & { nextLink?: 
 }
 
 /** The last in the list: it takes what no cmdlet before it took. */
-const unknownCmdlet: Operation = {
-  name: 'exchange.unknown-cmdlet',
-  method: 'POST',
-  path: invokeCommand,
-  handle: (call) => {
-    const name = cmdletName(call)
-    if (name === '') throw new Refused(serviceError(400, 'The request has no CmdletInput with a CmdletName.'))
-    const advice =
-      'Check the spelling of the name, or if a path was included, verify that the path is correct and try again.'
-    return failBinding(
-      `The term '${name}' is not recognized as the name of a cmdlet, function, script file, or operable program. ${advice}`,
-      exceptions.commandNotFound,
-    )
-  },
-}
+const unknownCmdlet: Operation = operation('exchange.unknown-cmdlet', 'POST', invokeCommand, (call) => {
+  const name = cmdletName(call)
+  if (name === '') throw new Refused(serviceError(400, 'The request has no CmdletInput with a CmdletName.'))
+  const advice =
+    'Check the spelling of the name, or if a path was included, verify that the path is correct and try again.'
+  return failBinding(
+    `The term '${name}' is not recognized as the name of a cmdlet, function, script file, or operable program. ${advice}`,
+    exceptions.commandNotFound,
+  )
+})

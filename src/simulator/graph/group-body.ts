@@ -1,13 +1,13 @@
 import { asRecord, type Call, findLabel, findPerson, type Role } from '../tenant/index.ts'
 import { badRequest, extensionProperties, notFound, refuse } from './wire.ts'
 
-/** The change that a body of POST or PATCH /groups asks for, checked as Graph checks it. */
+/** The change in a body of POST or PATCH /groups, checked as Graph checks it. */
 export interface GroupChange {
   /** Plain properties to store. */
   readonly doc: Record<string, unknown>
   readonly mailNickname: string | undefined
   readonly unified: boolean | undefined
-  /** The schema extension's value; null takes it away, undefined leaves it. */
+  /** The schema extension's value; null removes it, undefined keeps it. */
   readonly extension: Record<string, unknown> | null | undefined
   /** Object ids to add, by role. */
   readonly owners: readonly string[]
@@ -33,10 +33,10 @@ const read = new Set([
   'owners@odata.bind',
   'members@odata.bind',
 ])
-/** Accepted and without effect since May 2026 (sp-dev-docs #10875): a site's path comes from the mailNickname alone. */
+/** Accepted without effect since May 2026 (sp-dev-docs #10875): only the mailNickname determines a site's path. */
 const ignored = new Set(['creationOptions', 'classification', '@odata.type'])
 
-/** Reads a body; `creating` asks for what a new group must have. */
+/** Reads a body. With `creating`, the properties that a new group needs are required. */
 export function readGroupBody(call: Call, extensionName: string, creating: boolean): GroupChange {
   const body = asRecord(call.body)
   for (const name of Object.keys(body)) {
@@ -94,7 +94,7 @@ function checkValues(call: Call, body: Record<string, unknown>): void {
   }
 }
 
-/** Labels need a person: an app on its own is refused (facts 1.4; Graph has no app-only permission for it). */
+/** Labels need a signed-in person: Graph has no app-only permission for them. */
 function readLabels(call: Call, value: unknown): { labelId: string; displayName: string }[] | undefined {
   if (value === undefined) return undefined
   if (call.caller.appOnly) {
@@ -140,7 +140,7 @@ function readBind(call: Call, body: Record<string, unknown>, role: Role): string
   return value.map((url) => referencedUser(call, url))
 }
 
-/** The object id of a reference such as `https://graph.microsoft.com/v1.0/users/{id}`; 404 when nobody has it. */
+/** Returns the object id in a reference such as `https://graph.microsoft.com/v1.0/users/{id}`; 404 for an unknown id. */
 export function referencedUser(call: Call, url: unknown): string {
   const match = /^https?:\/\/[^/]+\/v1\.0\/(?:users|directoryObjects)\/([^/]+)$/.exec(
     typeof url === 'string' ? url : '',

@@ -13,6 +13,7 @@ import {
   insertGroup,
   now,
   type Operation,
+  operation,
   type Reply,
   type Role,
   select,
@@ -20,72 +21,49 @@ import {
   updateGroup,
 } from '../tenant/index.ts'
 import { type GroupChange, readGroupBody } from './group-body.ts'
-import { badRequest, type GraphSettings, notFound, page, parseFilter, refuse, searchTest } from './wire.ts'
+import { badRequest, filterTest, type GraphSettings, listReply, notFound, refuse, searchTest } from './wire.ts'
 
 const byUniqueName = /^\/v1\.0\/groups\/?\(uniqueName='((?:[^']|'')+)'\)$/
 const byId = /^\/v1\.0\/groups\/([^/()]+)$/
 
 /** `/groups`: list, create, read, change, and the idempotent create by `uniqueName` (Graph "Upsert group"). */
 export function groupOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
-  const group = (call: Call): Group => {
-    const id = call.params[0] ?? ''
-    return findGroup(tenant, 'id', id) ?? notFound(call, id)
-  }
+  const group = (call: Call) => groupOf(tenant, call)
   const named = (call: Call) => findGroup(tenant, 'unique_name', uniqueName(call))
   return [
-    {
-      name: 'graph.groups.list',
-      method: 'GET',
-      path: /^\/v1\.0\/groups$/,
-      handle: (call) => listGroups(tenant, settings, call),
-    },
-    {
-      name: 'graph.groups.create',
-      method: 'POST',
-      path: /^\/v1\.0\/groups$/,
-      handle: (call) => created(settings, createGroup(tenant, settings, call, undefined)),
-    },
-    {
-      name: 'graph.groups.getByUniqueName',
-      method: 'GET',
-      path: byUniqueName,
-      handle: (call) => one(settings, call, named(call) ?? notFound(call, uniqueName(call))),
-    },
-    {
-      name: 'graph.groups.upsert',
-      method: 'PATCH',
-      path: byUniqueName,
-      handle: (call) => {
-        const held = named(call)
-        if (held) return changeGroup(tenant, settings, call, held)
-        const mayCreate = /\bcreate-if-missing\b/.test(String(call.headers['prefer'] ?? ''))
-        if (!mayCreate) return notFound(call, uniqueName(call))
-        return created(settings, createGroup(tenant, settings, call, uniqueName(call)))
-      },
-    },
-    { name: 'graph.groups.get', method: 'GET', path: byId, handle: (call) => one(settings, call, group(call)) },
-    {
-      name: 'graph.groups.update',
-      method: 'PATCH',
-      path: byId,
-      handle: (call) => changeGroup(tenant, settings, call, group(call)),
-    },
-    {
-      name: 'graph.groups.delete',
-      method: 'DELETE',
-      path: byId,
-      handle: (call) => {
-        deleteGroup(tenant, group(call))
-        return { status: 204 }
-      },
-    },
-    {
-      name: 'graph.deletedItems.groups',
-      method: 'GET',
-      path: /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.group$/,
-      handle: (call) => listDeleted(tenant, settings, call),
-    },
+    operation('graph.groups.list', 'GET', /^\/v1\.0\/groups$/, (call) => listGroups(tenant, settings, call)),
+    operation('graph.groups.create', 'POST', /^\/v1\.0\/groups$/, (call) =>
+      created(settings, createGroup(tenant, settings, call, undefined)),
+    ),
+    operation('graph.groups.getByUniqueName', 'GET', byUniqueName, (call) =>
+      one(settings, call, named(call) ?? notFound(call, uniqueName(call))),
+    ),
+    operation('graph.groups.upsert', 'PATCH', byUniqueName, (call) => {
+      const held = named(call)
+      if (held) return changeGroup(tenant, settings, call, held)
+      const mayCreate = /\bcreate-if-missing\b/.test(String(call.headers['prefer'] ?? ''))
+      if (!mayCreate) return notFound(call, uniqueName(call))
+      return created(settings, createGroup(tenant, settings, call, uniqueName(call)))
+    }),
+    operation('graph.groups.get', 'GET', byId, (call) => one(settings, call, group(call))),
+    operation('graph.groups.update', 'PATCH', byId, (call) => changeGroup(tenant, settings, call, group(call))),
+    operation('graph.groups.delete', 'DELETE', byId, (call) => {
+      deleteGroup(tenant, group(call))
+      return { status: 204 }
+    }),
+    operation(
+      'graph.deletedItems.groups',
+      'GET',
+      /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.group$/,
+      (call) => listDeleted(tenant, settings, call),
+    ),
   ]
+}
+
+/** The group whose id is the first parameter of the path; ends the call when it does not exist. */
+export function groupOf(tenant: Tenant, call: Call): Group {
+  const id = call.params[0] ?? ''
+  return findGroup(tenant, 'id', id) ?? notFound(call, id)
 }
 
 const uniqueName = (call: Call): string => (call.params[0] ?? '').replaceAll("''", "'")
@@ -112,34 +90,30 @@ function created(settings: GraphSettings, group: Group): Reply {
 }
 
 /**
- * The list knows an extension's value only `directorySeconds` after it was written: Graph's index follows the write
- * (the API document speaks of 15–20 s). Reading the group itself shows it at once.
+ * Lists groups. The list shows an extension's value only `directorySeconds` after the write, since Graph updates its index
+ * later (15 to 20 s in the API document). A read of the group shows the value at once.
  */
 function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
   const { directoryExtension, directorySeconds, url } = settings
-  const filter = call.query.get('$filter')
   const indexed = now() - directorySeconds * 1000
   const found = allGroups(tenant)
     .map((group) => {
       const seen = group.extensionAt !== undefined && group.extensionAt <= indexed
       return groupDoc(seen ? group : { ...group, extension: undefined }, directoryExtension)
     })
-    .filter(filter === null ? () => true : parseFilter(filter))
+    .filter(filterTest(call))
     .filter(searchTest(call, ['displayName', 'description', 'mail', 'mailNickname']))
     .map((doc) => select(doc, call.query, defaultGroupProperties(doc, directoryExtension)))
   const selected = call.query.get('$select')
   const fields = selected === null ? '' : `(${selected})`
-  const context = { '@odata.context': `${url}/v1.0/$metadata#groups${fields}` }
-  return { status: 200, body: { ...context, ...page(found, call.query, `${url}/v1.0/groups`) } }
+  return listReply(call, url, `groups${fields}`, found)
 }
 
 function listDeleted(tenant: Tenant, { url }: GraphSettings, call: Call): Reply {
-  const filter = call.query.get('$filter')
   const found = deletedGroups(tenant)
-    .filter(filter === null ? () => true : parseFilter(filter))
-    .map((doc) => select(doc, call.query, Object.keys(doc)))
-  const context = { '@odata.context': `${url}/v1.0/$metadata#groups` }
-  return { status: 200, body: { ...context, ...page(found, call.query, `${url}${call.path}`) } }
+    .filter(filterTest(call))
+    .map((doc) => select(doc, call.query))
+  return listReply(call, url, 'groups', found)
 }
 
 function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: string | undefined): Group {
@@ -156,7 +130,7 @@ function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: s
     doc: unified && change.doc['visibility'] === undefined ? { ...change.doc, visibility: 'Public' } : change.doc,
     extension: change.extension ?? undefined,
   })
-  // A person who creates a group owns it; an app does not.
+  // A person who creates a group becomes its owner; an app does not.
   const self = call.caller.userId
   bind(tenant, call, made.id, change.owners.length === 0 && self ? { ...change, owners: [self] } : change)
   return made
@@ -186,7 +160,7 @@ function bind(tenant: Tenant, call: Call, groupId: string, change: Pick<GroupCha
   }
 }
 
-/** Graph's answer to a reference that is there already; success for whoever repeats a call. */
+/** Graph's answer to a reference that exists already. */
 export const alreadyThere = (call: Call, role: Role): never =>
   badRequest(
     call,
@@ -196,7 +170,7 @@ export const alreadyThere = (call: Call, role: Role): never =>
 function refuseHeldNickname(tenant: Tenant, call: Call, mailNickname: string, self: string | undefined): void {
   const holder = findUnifiedByNickname(tenant, mailNickname)
   if (holder && holder.id !== self) conflict(call, 'mailNickname')
-  // The group's address is the nickname in the default domain, and a mailbox may hold that.
+  // The group's address is the nickname in the default domain, which a mailbox may have.
   if (findMailboxByAddress(tenant, `${mailNickname}@${defaultDomain}`)) conflict(call, 'mailNickname')
 }
 

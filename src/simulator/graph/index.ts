@@ -1,16 +1,16 @@
 /** Microsoft Graph v1.0: users, groups, sites, installed apps. Imports `tenant` and `login`. */
 import type { Tokens } from '../login/index.ts'
-import { contoso, type Operation, Refused, type Service, select, type Tenant } from '../tenant/index.ts'
+import { contoso, type Operation, operation, Refused, type Service, select, type Tenant } from '../tenant/index.ts'
 import { groupOperations } from './groups.ts'
 import { installedAppOperations } from './installed-apps.ts'
 import { membershipOperations } from './memberships.ts'
 import { siteOperations } from './sites.ts'
 import { userOperations } from './users.ts'
-import { BadQuery, badRequest, extensionProperties, type GraphSettings, graphError, parseFilter } from './wire.ts'
+import { BadQuery, badRequest, extensionProperties, filterTest, type GraphSettings, graphError } from './wire.ts'
 
 const audiences = ['https://graph.microsoft.com', '00000003-0000-0000-c000-000000000000']
 
-/** Microsoft Graph v1.0, as far as users, groups, sites and the schema extension go. */
+/** Creates the service of Microsoft Graph v1.0. */
 export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSettings): Service {
   const operations = [
     ...userOperations(tenant, settings),
@@ -51,21 +51,21 @@ const codes: Readonly<Record<number, string>> = {
 }
 
 const queryOptions = new Set(['$select', '$filter', '$search', '$top', '$count', '$skiptoken'])
-/** Of one list alone, which knows one thing to expand. */
+/** Only one list supports `$expand`. */
 const isExpanding = (operation: Operation, name: string): boolean =>
   name === '$expand' && operation.name === 'graph.installedApps.list'
 
-/** Queries that are not understood are refused: ignoring one in silence would let a test pass that Graph fails. */
-function refusingBadQueries(operation: Operation): Operation {
+/** Refuses unknown query options: an ignored option would let a test pass that fails with Graph. */
+function refusingBadQueries(one: Operation): Operation {
   return {
-    ...operation,
+    ...one,
     handle: (call) => {
       const unknown = [...call.query.keys()].find(
-        (name) => name.startsWith('$') && !queryOptions.has(name) && !isExpanding(operation, name),
+        (name) => name.startsWith('$') && !queryOptions.has(name) && !isExpanding(one, name),
       )
       if (unknown) return badRequest(call, `The simulator does not know the query option '${unknown}'.`)
       try {
-        return operation.handle(call)
+        return one.handle(call)
       } catch (error) {
         if (error instanceof BadQuery) return badRequest(call, error.message)
         throw error
@@ -83,18 +83,10 @@ function organization({ url }: GraphSettings): Operation {
     type: 'Managed',
   }))
   const doc = { id: contoso.tenantId, displayName: contoso.displayName, verifiedDomains }
-  return {
-    name: 'graph.organization.list',
-    method: 'GET',
-    path: /^\/v1\.0\/organization$/,
-    handle: (call) => ({
-      status: 200,
-      body: {
-        '@odata.context': `${url}/v1.0/$metadata#organization`,
-        value: [select(doc, call.query, Object.keys(doc))],
-      },
-    }),
-  }
+  return operation('graph.organization.list', 'GET', /^\/v1\.0\/organization$/, (call) => {
+    const body = { '@odata.context': `${url}/v1.0/$metadata#organization`, value: [select(doc, call.query)] }
+    return { status: 200, body }
+  })
 }
 
 function schemaExtensions({ url, directoryExtension }: GraphSettings): Operation {
@@ -106,14 +98,8 @@ function schemaExtensions({ url, directoryExtension }: GraphSettings): Operation
     owner: '00000000-0000-4000-8000-000000000365',
     properties: extensionProperties.map((name) => ({ name, type: 'String' })),
   }
-  return {
-    name: 'graph.schemaExtensions.list',
-    method: 'GET',
-    path: /^\/v1\.0\/schemaExtensions$/,
-    handle: (call) => {
-      const filter = call.query.get('$filter')
-      const value = [extension].filter(filter === null ? () => true : parseFilter(filter))
-      return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#schemaExtensions`, value } }
-    },
-  }
+  return operation('graph.schemaExtensions.list', 'GET', /^\/v1\.0\/schemaExtensions$/, (call) => {
+    const value = [extension].filter(filterTest(call))
+    return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#schemaExtensions`, value } }
+  })
 }

@@ -5,45 +5,34 @@ import {
   contoso,
   findPerson,
   type Operation,
+  operation,
   type Reply,
   type Tenant,
   text,
 } from '../tenant/index.ts'
-import { type GraphSettings, notFound, page, parseFilter, refuse } from './wire.ts'
+import { filterTest, type GraphSettings, listReply, notFound, refuse } from './wire.ts'
 
 const path = /^\/v1\.0\/users\/([^/]+)\/teamwork\/installedApps$/
 const catalogued = /^https?:\/\/[^/]+\/v1\.0\/appCatalogs\/teamsApps\/([^/]+)$/
 
 /**
- * The apps that people have in Teams: installed for a person (201 without a body, 409 a second time), and listed. What
- * Teams tells the bot of it is Teams' own word, and nothing here speaks for Teams.
+ * Apps in Teams: installation for a person (201 without a body, 409 the second time) and the list. The activity that Teams
+ * then sends to the bot is not simulated.
  */
 export function installedAppOperations(tenant: Tenant, { url }: GraphSettings): readonly Operation[] {
   return [
-    {
-      name: 'graph.installedApps.add',
-      method: 'POST',
-      path,
-      handle: (call) => install(tenant, call),
-    },
-    {
-      name: 'graph.installedApps.list',
-      method: 'GET',
-      path,
-      handle: (call) => {
-        const filter = call.query.get('$filter')
-        const docs = installedFor(tenant, teamsUser(call).id).filter(filter === null ? () => true : parseFilter(filter))
-        const shown = docs.map(({ id, teamsApp }) =>
-          call.query.get('$expand') === 'teamsApp' ? { id, teamsApp } : { id },
-        )
-        const context = `${url}/v1.0/$metadata#users('${call.params[0]}')/teamwork/installedApps`
-        return { status: 200, body: { '@odata.context': context, ...page(shown, call.query, `${url}${call.path}`) } }
-      },
-    },
+    operation('graph.installedApps.add', 'POST', path, (call) => install(tenant, call)),
+    operation('graph.installedApps.list', 'GET', path, (call) => {
+      const expands = call.query.get('$expand') === 'teamsApp'
+      const shown = installedFor(tenant, teamsUser(call).id)
+        .filter(filterTest(call))
+        .map(({ id, teamsApp }) => (expands ? { id, teamsApp } : { id }))
+      return listReply(call, url, `users('${call.params[0]}')/teamwork/installedApps`, shown)
+    }),
   ]
 }
 
-/** Who has no licence has no Teams, and a guest has it elsewhere. */
+/** Only people with a licence have Teams here; guests have it in their own organisation. */
 function teamsUser(call: Call) {
   const id = call.params[0] ?? ''
   const person = findPerson(id) ?? notFound(call, id)

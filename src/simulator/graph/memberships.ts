@@ -3,10 +3,10 @@ import {
   asRecord,
   type Call,
   findGroup,
-  type Group,
   groupDoc,
   type Operation,
   objectsOf,
+  operation,
   personNow,
   type Reply,
   type Role,
@@ -16,58 +16,47 @@ import {
   transitiveMembers,
 } from '../tenant/index.ts'
 import { referencedUser } from './group-body.ts'
-import { alreadyThere, defaultGroupProperties } from './groups.ts'
+import { alreadyThere, defaultGroupProperties, groupOf } from './groups.ts'
 import { userDefaults, userDoc } from './users.ts'
-import { type GraphSettings, notFound, page } from './wire.ts'
+import { type GraphSettings, listReply, notFound } from './wire.ts'
 
-/** Who owns a group and who is in it: lists, and adding or removing one reference. */
+/** Owners and members of a group: lists, and changes of one reference. */
 export function membershipOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
-  const group = (call: Call): Group => {
-    const id = call.params[0] ?? ''
-    return findGroup(tenant, 'id', id) ?? notFound(call, id)
-  }
+  const group = (call: Call) => groupOf(tenant, call)
   const list = (call: Call, ids: readonly string[]) => listObjects(tenant, settings, call, ids)
   const roles: readonly Role[] = ['owners', 'members']
   return [
     ...roles.flatMap((role): Operation[] => [
-      {
-        name: `graph.groups.${role}.list`,
-        method: 'GET',
-        path: new RegExp(`^/v1\\.0/groups/([^/]+)/${role}$`),
-        handle: (call) => list(call, objectsOf(tenant, group(call).id, role)),
-      },
-      {
-        name: `graph.groups.${role}.add`,
-        method: 'POST',
-        path: new RegExp(`^/v1\\.0/groups/([^/]+)/${role}/\\$ref$`),
-        handle: (call) => {
-          const held = group(call)
-          const user = referencedUser(call, asRecord(call.body)['@odata.id'])
-          return addObject(tenant, held.id, role, user) ? { status: 204 } : alreadyThere(call, role)
-        },
-      },
-      {
-        name: `graph.groups.${role}.remove`,
-        method: 'DELETE',
-        path: new RegExp(`^/v1\\.0/groups/([^/]+)/${role}/([^/]+)/\\$ref$`),
-        handle: (call) => {
+      operation(`graph.groups.${role}.list`, 'GET', new RegExp(`^/v1\\.0/groups/([^/]+)/${role}$`), (call) =>
+        list(call, objectsOf(tenant, group(call).id, role)),
+      ),
+      operation(`graph.groups.${role}.add`, 'POST', new RegExp(`^/v1\\.0/groups/([^/]+)/${role}/\\$ref$`), (call) => {
+        const held = group(call)
+        const user = referencedUser(call, asRecord(call.body)['@odata.id'])
+        return addObject(tenant, held.id, role, user) ? { status: 204 } : alreadyThere(call, role)
+      }),
+      operation(
+        `graph.groups.${role}.remove`,
+        'DELETE',
+        new RegExp(`^/v1\\.0/groups/([^/]+)/${role}/([^/]+)/\\$ref$`),
+        (call) => {
           const object = call.params[1] ?? ''
           const held = group(call)
           if (!objectsOf(tenant, held.id, role).includes(object.toLowerCase())) return notFound(call, object)
           removeObject(tenant, held.id, role, object)
           return { status: 204 }
         },
-      },
+      ),
     ]),
-    {
-      name: 'graph.groups.transitiveMembers.list',
-      method: 'GET',
-      path: /^\/v1\.0\/groups\/([^/]+)\/transitiveMembers(?:\/microsoft\.graph\.user)?$/,
-      handle: (call) => {
+    operation(
+      'graph.groups.transitiveMembers.list',
+      'GET',
+      /^\/v1\.0\/groups\/([^/]+)\/transitiveMembers(?:\/microsoft\.graph\.user)?$/,
+      (call) => {
         const ids = transitiveMembers(tenant, group(call).id)
         return list(call, call.path.endsWith('.user') ? ids.filter((id) => personNow(tenant, id)) : ids)
       },
-    },
+    ),
   ]
 }
 
@@ -83,6 +72,5 @@ function listObjects(tenant: Tenant, settings: GraphSettings, call: Call, ids: r
     const shown = select(doc, call.query, defaultGroupProperties(doc, directoryExtension))
     return { '@odata.type': '#microsoft.graph.group', ...shown }
   })
-  const context = { '@odata.context': `${url}/v1.0/$metadata#directoryObjects` }
-  return { status: 200, body: { ...context, ...page(value, call.query, `${url}${call.path}`) } }
+  return listReply(call, url, 'directoryObjects', value)
 }

@@ -13,6 +13,7 @@ import {
   hiddenOf,
   type Mailbox,
   type Operation,
+  operation,
   type Person,
   peopleNow,
   personNow,
@@ -21,9 +22,10 @@ import {
   type Tenant,
   upnOf,
 } from '../tenant/index.ts'
-import { badRequest, type GraphSettings, notFound, page, parseFilter, refuse, searchTest } from './wire.ts'
+import { badRequest, filterTest, type GraphSettings, listReply, notFound, refuse, searchTest } from './wire.ts'
 
-const defaults = [
+/** The properties of a user without `$select`. */
+export const userDefaults = [
   'businessPhones',
   'displayName',
   'givenName',
@@ -41,53 +43,30 @@ const defaults = [
 export function userOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
   const context = `${settings.url}/v1.0/$metadata#users`
   return [
-    {
-      name: 'graph.users.list',
-      method: 'GET',
-      path: /^\/v1\.0\/users$/,
-      handle: (call) => listUsers(tenant, call, settings.url),
-    },
-    {
-      name: 'graph.users.get',
-      method: 'GET',
-      path: /^\/v1\.0\/users\/([^/]+)$/,
-      handle: (call) => {
-        const account = mailboxOfAccount(tenant, call.params[0] ?? '')
-        const doc = account ? accountDoc(account) : userDoc(tenant, person(tenant, call))
-        return { status: 200, body: { '@odata.context': `${context}/$entity`, ...select(doc, call.query, defaults) } }
-      },
-    },
-    {
-      name: 'graph.users.update',
-      method: 'PATCH',
-      path: /^\/v1\.0\/users\/([^/]+)$/,
-      handle: (call) => changeAccount(tenant, call),
-    },
-    {
-      name: 'graph.users.manager',
-      method: 'GET',
-      path: /^\/v1\.0\/users\/([^/]+)\/manager$/,
-      handle: (call) => {
-        const manager = personNow(tenant, person(tenant, call).managerId ?? '')
-        if (!manager) return notFound(call, 'manager')
-        const type = { '@odata.type': '#microsoft.graph.user' }
-        const doc = select(userDoc(tenant, manager), call.query, defaults)
-        return { status: 200, body: { '@odata.context': `${context}/$entity`, ...type, ...doc } }
-      },
-    },
+    operation('graph.users.list', 'GET', /^\/v1\.0\/users$/, (call) => listUsers(tenant, call, settings.url)),
+    operation('graph.users.get', 'GET', /^\/v1\.0\/users\/([^/]+)$/, (call) => {
+      const account = mailboxOfAccount(tenant, call.params[0] ?? '')
+      const doc = account ? accountDoc(account) : userDoc(tenant, person(tenant, call))
+      return { status: 200, body: { '@odata.context': `${context}/$entity`, ...select(doc, call.query, userDefaults) } }
+    }),
+    operation('graph.users.update', 'PATCH', /^\/v1\.0\/users\/([^/]+)$/, (call) => changeAccount(tenant, call)),
+    operation('graph.users.manager', 'GET', /^\/v1\.0\/users\/([^/]+)\/manager$/, (call) => {
+      const manager = personNow(tenant, person(tenant, call).managerId ?? '')
+      if (!manager) return notFound(call, 'manager')
+      const type = { '@odata.type': '#microsoft.graph.user' }
+      const doc = select(userDoc(tenant, manager), call.query, userDefaults)
+      return { status: 200, body: { '@odata.context': `${context}/$entity`, ...type, ...doc } }
+    }),
     listDeleted(tenant, settings),
     memberOf(tenant, settings, 'memberOf'),
     memberOf(tenant, settings, 'transitiveMemberOf'),
-    {
-      name: 'graph.users.checkMemberGroups',
-      method: 'POST',
-      path: /^\/v1\.0\/users\/([^/]+)\/checkMemberGroups$/,
-      handle: (call) => checkMemberGroups(tenant, settings, call),
-    },
+    operation('graph.users.checkMemberGroups', 'POST', /^\/v1\.0\/users\/([^/]+)\/checkMemberGroups$/, (call) =>
+      checkMemberGroups(tenant, settings, call),
+    ),
   ]
 }
 
-/** A person as Graph shows one. */
+/** A person in Graph. */
 export function userDoc(tenant: Tenant, person: Person): Record<string, unknown> {
   const { managerId: _, hasMailbox, mail: _mail, ...properties } = person
   const [primary = null, ...others] = addressesOf(person)
@@ -105,34 +84,29 @@ export function userDoc(tenant: Tenant, person: Person): Record<string, unknown>
   return Object.fromEntries(Object.entries(doc).map(([name, value]) => [name, isHidden(name) ? null : value]))
 }
 
-/** The default properties of a user inside other lists (owners, members). */
-export const userDefaults = defaults
-
 function person(tenant: Tenant, call: Call): Person {
   const id = call.params[0] ?? ''
   return personNow(tenant, id) ?? notFound(call, id)
 }
 
-/** The whole list, and a `$search`, have the accounts of mailboxes too. A `$filter` finds people alone, unlike in Graph. */
+/** Lists people, with the accounts of mailboxes unless there is only a `$filter`, unlike in Graph. */
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
-  const filter = call.query.get('$filter')
-  const accounts = filter === null || call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
+  const accounts = !call.query.has('$filter') || call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
   const found = [...peopleNow(tenant).map((one) => userDoc(tenant, one)), ...accounts]
-    .filter(filter === null ? () => true : parseFilter(filter))
+    .filter(filterTest(call))
     .filter(searchTest(call, searchable))
-    .map((doc) => select(doc, call.query, defaults))
-  const context = { '@odata.context': `${url}/v1.0/$metadata#users` }
-  return { status: 200, body: { ...context, ...page(found, call.query, `${url}/v1.0/users`) } }
+    .map((doc) => select(doc, call.query, userDefaults))
+  return listReply(call, url, 'users', found)
 }
 
 const searchable = ['displayName', 'mail', 'userPrincipalName', 'givenName', 'surname']
 
 function memberOf(tenant: Tenant, settings: GraphSettings, kind: 'memberOf' | 'transitiveMemberOf'): Operation {
-  return {
-    name: `graph.users.${kind}`,
-    method: 'GET',
-    path: new RegExp(`^/v1\\.0/users/([^/]+)/${kind}(?:/microsoft\\.graph\\.group)?$`),
-    handle: (call) => {
+  return operation(
+    `graph.users.${kind}`,
+    'GET',
+    new RegExp(`^/v1\\.0/users/([^/]+)/${kind}(?:/microsoft\\.graph\\.group)?$`),
+    (call) => {
       const groups = groupsOf(tenant, person(tenant, call).id, kind === 'transitiveMemberOf')
       const value = groups.map((group) => {
         const {
@@ -143,32 +117,30 @@ function memberOf(tenant: Tenant, settings: GraphSettings, kind: 'memberOf' | 't
         const all = extension === undefined ? doc : { ...doc, [settings.directoryExtension]: extension }
         return { '@odata.type': '#microsoft.graph.group', ...select(all, call.query, Object.keys(doc)) }
       })
-      const self = `${settings.url}${call.path}`
-      const context = { '@odata.context': `${settings.url}/v1.0/$metadata#directoryObjects` }
-      return { status: 200, body: { ...context, ...page(value, call.query, self) } }
+      return listReply(call, settings.url, 'directoryObjects', value)
     },
-  }
+  )
 }
 
 function checkMemberGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
-  const asked = asRecord(call.body)['groupIds']
-  if (!Array.isArray(asked) || asked.length === 0 || asked.length > 20) {
+  const groupIds = asRecord(call.body)['groupIds']
+  if (!Array.isArray(groupIds) || groupIds.length === 0 || groupIds.length > 20) {
     return badRequest(call, "The collection 'groupIds' must have 1 to 20 group ids.")
   }
   const held = new Set(groupsOf(tenant, person(tenant, call).id, true).map((group) => group.id))
-  const value = asked.filter((id) => typeof id === 'string' && held.has(id.toLowerCase()))
+  const value = groupIds.filter((id) => typeof id === 'string' && held.has(id.toLowerCase()))
   return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#Collection(Edm.String)`, value } }
 }
 
-/** The mailbox whose account Graph knows by object id or userPrincipalName. Accounts are not listed among the people. */
-export function mailboxOfAccount(tenant: Tenant, idOrUpn: string): Mailbox | undefined {
+/** Finds a mailbox by the object id or userPrincipalName of its account. */
+function mailboxOfAccount(tenant: Tenant, idOrUpn: string): Mailbox | undefined {
   const mailbox = findMailbox(tenant, idOrUpn)
   const key = idOrUpn.toLowerCase()
   return mailbox && (mailbox.id === key || upnOf(mailbox).toLowerCase() === key) ? mailbox : undefined
 }
 
-/** A mailbox's account as Graph shows one; what Set-User wrote shows here under Graph's names. */
-export function accountDoc(mailbox: Mailbox): Record<string, unknown> {
+/** A mailbox's account in Graph, with Graph's names for the values of Set-User. */
+function accountDoc(mailbox: Mailbox): Record<string, unknown> {
   const { user, displayName } = mailbox.doc
   const held = (name: string) => user[name] || null
   return {
@@ -197,8 +169,8 @@ export function accountDoc(mailbox: Mailbox): Record<string, unknown> {
   }
 }
 
-/** `PATCH /users/{id}` with `accountEnabled` for a mailbox's account (facts 4.4); nothing else is simulated. */
-export function changeAccount(tenant: Tenant, call: Call): Reply {
+/** `PATCH /users/{id}`: changes only `accountEnabled` of a mailbox's account. */
+function changeAccount(tenant: Tenant, call: Call): Reply {
   const id = call.params[0] ?? ''
   const mailbox = mailboxOfAccount(tenant, id) ?? notFound(call, id)
   const { accountEnabled, ...others } = asRecord(call.body)
@@ -214,16 +186,10 @@ export function changeAccount(tenant: Tenant, call: Call): Reply {
 }
 
 /** Deleted users: people, and the accounts of removed mailboxes. */
-export const listDeleted = (tenant: Tenant, { url }: GraphSettings): Operation => ({
-  name: 'graph.deletedItems.users',
-  method: 'GET',
-  path: /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.user$/,
-  handle: (call) => {
-    const filter = call.query.get('$filter')
+const listDeleted = (tenant: Tenant, { url }: GraphSettings): Operation =>
+  operation('graph.deletedItems.users', 'GET', /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.user$/, (call) => {
     const found = [...deletedPeople(tenant), ...deletedAccounts(tenant)]
-      .filter(filter === null ? () => true : parseFilter(filter))
-      .map((doc) => select(doc, call.query, Object.keys(doc)))
-    const context = { '@odata.context': `${url}/v1.0/$metadata#users` }
-    return { status: 200, body: { ...context, ...page(found, call.query, `${url}${call.path}`) } }
-  },
-})
+      .filter(filterTest(call))
+      .map((doc) => select(doc, call.query))
+    return listReply(call, url, 'users', found)
+  })

@@ -1,6 +1,6 @@
 import { type Call, Refused, type Reply } from '../tenant/index.ts'
 
-/** What Graph's operations know of the tenant beside its state. Times are seconds. */
+/** Settings of Graph's operations. Times are seconds. */
 export interface GraphSettings {
   readonly url: string
   readonly directorySeconds: number
@@ -11,7 +11,7 @@ export interface GraphSettings {
 /** The properties that the schema extension declares. */
 export const extensionProperties = ['requestId', 'extensionAttribute1', 'extensionAttribute3'] as const
 
-/** Graph's error: `{error: {code, message, innerError, details?}}` with the ids that its headers repeat. */
+/** Graph's error: `{error: {code, message, innerError, details?}}` with the ids of the headers. */
 export function graphError(
   call: Pick<Call, 'requestId' | 'clientRequestId'>,
   status: number,
@@ -45,7 +45,7 @@ export function refuse(
 
 export const badRequest = (call: Call, message: string): never => refuse(call, 400, 'Request_BadRequest', message)
 
-/** Graph's answer for an object that is not there. */
+/** Graph's answer for an unknown object. */
 export const notFound = (call: Call, id: string): never =>
   refuse(
     call,
@@ -54,16 +54,15 @@ export const notFound = (call: Call, id: string): never =>
     `Resource '${id}' does not exist or one of its queried reference-property objects are not present.`,
   )
 
-/** The part of OData that Graph's users and groups are asked with here: $filter, $select, $top, $skiptoken, $count. */
-export type Doc = Readonly<Record<string, unknown>>
+type Doc = Readonly<Record<string, unknown>>
 
-/** A query that is not understood; Graph answers it with 400. */
+/** An invalid query, which Graph answers with 400. */
 export class BadQuery extends Error {}
 
 type Test = (doc: Doc) => boolean
 
-/** Turns a $filter into a test: `eq`, `in`, `startswith` and `any(x:x eq …)`, joined by `and` or by `or`. */
-export function parseFilter(filter: string): Test {
+/** Parses a `$filter`: `eq`, `in`, `startswith` and `any(x:x eq …)`, joined by `and` or by `or`. */
+function parseFilter(filter: string): Test {
   const joined = splitOutsideQuotes(filter, ' and ')
   if (joined.length > 1) return all(joined.map(parseFilter))
   const either = splitOutsideQuotes(filter, ' or ')
@@ -106,7 +105,7 @@ function filterClause(source: string): Test {
   throw new BadQuery(`Invalid filter clause: '${source}'.`)
 }
 
-/** Directory strings compare without case. */
+/** Compares directory strings without case. */
 const same = (left: unknown, right: unknown): boolean =>
   typeof left === 'string' && typeof right === 'string' ? left.toLowerCase() === right.toLowerCase() : left === right
 
@@ -139,8 +138,20 @@ function splitOutsideQuotes(source: string, separator: string): string[] {
   return [...parts, source.slice(start)]
 }
 
-/** One page of a list in Graph's envelope; `$top` 1–999, 100 unless told. */
-export function page(docs: readonly Doc[], query: URLSearchParams, self: string): Record<string, unknown> {
+/** A test of the call's `$filter`; without `$filter` everything passes. */
+export function filterTest(call: Call): Test {
+  const filter = call.query.get('$filter')
+  return filter === null ? () => true : parseFilter(filter)
+}
+
+/** Replies with one page of a list. `context` is the part of the OData context after `$metadata#`. */
+export function listReply(call: Call, url: string, context: string, docs: readonly Doc[]): Reply {
+  const list = page(docs, call.query, `${url}${call.path}`)
+  return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#${context}`, ...list } }
+}
+
+/** One page of a list in Graph's envelope; `$top` from 1 to 999, default 100. */
+function page(docs: readonly Doc[], query: URLSearchParams, self: string): Record<string, unknown> {
   const top = Number(query.get('$top') ?? '100')
   if (!Number.isInteger(top) || top < 1 || top > 999) throw new BadQuery(`Invalid page size specified: '${top}'.`)
   const start = Number(query.get('$skiptoken') ?? '0')
@@ -154,12 +165,12 @@ export function page(docs: readonly Doc[], query: URLSearchParams, self: string)
   }
 }
 
-/** Directory properties that are searched by words; any other text by its beginning ("Use the $search query parameter"). */
+/** Properties that `$search` compares by words; it compares others by their beginning ("Use the $search query parameter"). */
 const tokenized = new Set(['displayName', 'description'])
 
 /**
- * A `$search` on directory objects as a test: `"property:text"` clauses joined by OR or by AND, without brackets. It is an
- * advanced query, so it is refused without `ConsistencyLevel: eventual`. `searchable` are the properties known here.
+ * A test of the call's `$search` on directory objects: `"property:text"` clauses joined by OR or by AND, without brackets.
+ * Refuses this advanced query without `ConsistencyLevel: eventual`. `searchable` lists the known properties.
  */
 export function searchTest(call: Call, searchable: readonly string[]): (doc: Doc) => boolean {
   const search = call.query.get('$search')
@@ -190,8 +201,8 @@ function searchClause(call: Call, source: string, searchable: readonly string[])
 }
 
 /**
- * The words of a value as Graph takes them: divided by spaces, signs, digits and a capital after a small letter; what
- * only signs divide is also one word.
+ * Splits a value into words as Graph does: at spaces, signs, digits and a capital after a small letter. A text that only
+ * signs divide is also one word.
  */
 function tokensOf(value: string): string[] {
   const chunks = value.split(/\s+/).filter((chunk) => chunk !== '')

@@ -8,6 +8,7 @@ import {
   findPerson,
   nobody,
   now,
+  operation,
   Refused,
   type Reply,
   type Service,
@@ -42,30 +43,15 @@ export function loginService(tenant: Tenant, tokens: Tokens, url: string): Servi
     admit: async () => nobody,
     refusal: (status, message) => entraError(status, 'temporarily_unavailable', 90033, message),
     operations: [
-      {
-        name: 'login.token',
-        method: 'POST',
-        path: /^\/([^/]+)\/oauth2\/v2\.0\/token$/,
-        handle: (call) => token(tenant, tokens, call),
-      },
-      {
-        name: 'login.devicecode',
-        method: 'POST',
-        path: /^\/([^/]+)\/oauth2\/v2\.0\/devicecode$/,
-        handle: (call) => startDeviceCode(tenant, url, call),
-      },
-      {
-        name: 'login.keys',
-        method: 'GET',
-        path: /^\/([^/]+)\/discovery\/v2\.0\/keys$/,
-        handle: () => ({ status: 200, body: tokens.keys }),
-      },
-      {
-        name: 'login.configuration',
-        method: 'GET',
-        path: /^\/([^/]+)\/v2\.0\/\.well-known\/openid-configuration$/,
-        handle: (call) => ({ status: 200, body: configuration(url, call.params[0] ?? contoso.tenantId) }),
-      },
+      operation('login.token', 'POST', /^\/([^/]+)\/oauth2\/v2\.0\/token$/, (call) => token(tenant, tokens, call)),
+      operation('login.devicecode', 'POST', /^\/([^/]+)\/oauth2\/v2\.0\/devicecode$/, (call) =>
+        startDeviceCode(tenant, url, call),
+      ),
+      operation('login.keys', 'GET', /^\/([^/]+)\/discovery\/v2\.0\/keys$/, () => ({ status: 200, body: tokens.keys })),
+      operation('login.configuration', 'GET', /^\/([^/]+)\/v2\.0\/\.well-known\/openid-configuration$/, (call) => ({
+        status: 200,
+        body: configuration(url, call.params[0] ?? contoso.tenantId),
+      })),
     ],
   }
 }

@@ -7,6 +7,7 @@ import {
   findSite,
   isReady,
   type Operation,
+  operation,
   type Site,
   select,
   siteOwners,
@@ -38,25 +39,15 @@ export function adminOperations(tenant: Tenant, settings: SharePointSettings): r
     return { status: 204 }
   }
   return [
-    {
-      name: 'sharepoint.tenant.site.get',
-      method: 'GET',
-      path: siteProperties,
-      handle: (call) => {
-        const doc = propertiesOf(tenant, site(call), settings.url)
-        return { status: 200, body: select(doc, call.query, Object.keys(doc)) }
-      },
-    },
-    { name: 'sharepoint.tenant.site.update', method: 'PATCH', path: siteProperties, handle: update },
-    {
-      name: 'sharepoint.tenant.site.update',
-      method: 'POST',
-      path: siteProperties,
-      handle: (call) => {
-        const method = String(call.headers['x-http-method'] ?? '').toUpperCase()
-        return method === 'MERGE' || method === 'PATCH' ? update(call) : badArgument('X-HTTP-Method must be MERGE.')
-      },
-    },
+    operation('sharepoint.tenant.site.get', 'GET', siteProperties, (call) => {
+      const doc = propertiesOf(tenant, site(call), settings.url)
+      return { status: 200, body: select(doc, call.query) }
+    }),
+    operation('sharepoint.tenant.site.update', 'PATCH', siteProperties, update),
+    operation('sharepoint.tenant.site.update', 'POST', siteProperties, (call) => {
+      const method = String(call.headers['x-http-method'] ?? '').toUpperCase()
+      return method === 'MERGE' || method === 'PATCH' ? update(call) : badArgument('X-HTTP-Method must be MERGE.')
+    }),
   ]
 }
 

@@ -10,6 +10,7 @@ import {
   findUnifiedByNickname,
   insertSite,
   type Operation,
+  operation,
   Refused,
   type Reply,
   type Service,
@@ -65,41 +66,28 @@ const anySite = '(?:/sites/[^/]+)?/_api'
 
 function creationOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
   return [
-    {
-      name: 'sharepoint.site.create',
-      method: 'POST',
-      path: new RegExp(`^${anySite}/SPSiteManager/create$`, 'i'),
-      handle: (call) => createSite(tenant, settings, call),
-    },
-    {
-      name: 'sharepoint.site.status',
-      method: 'GET',
-      path: new RegExp(`^${anySite}/SPSiteManager/status$`, 'i'),
-      handle: (call) => {
-        const path = pathOf(settings.url, parameter(call, 'url'))
-        const site = path === undefined ? undefined : findSite(tenant, 'path', path)
-        return site ? statusOf(site, settings.url) : emptyStatus(siteStatuses.notFound)
-      },
-    },
-    {
-      name: 'sharepoint.site.exists',
-      method: 'POST',
-      path: new RegExp(`^${anySite}/SP\\.Site\\.Exists$`, 'i'),
-      handle: (call) => {
-        const path = pathOf(settings.url, text(asRecord(call.body), 'url'))
-        return { status: 200, body: { value: path !== undefined && findSite(tenant, 'path', path) !== undefined } }
-      },
-    },
-    {
-      name: 'sharepoint.alias.check',
-      method: 'GET',
-      path: new RegExp(`^${anySite}/GroupSiteManager/GetValidSiteUrlFromAlias$`, 'i'),
-      handle: (call) => {
+    operation('sharepoint.site.create', 'POST', new RegExp(`^${anySite}/SPSiteManager/create$`, 'i'), (call) =>
+      createSite(tenant, settings, call),
+    ),
+    operation('sharepoint.site.status', 'GET', new RegExp(`^${anySite}/SPSiteManager/status$`, 'i'), (call) => {
+      const path = pathOf(settings.url, parameter(call, 'url'))
+      const site = path === undefined ? undefined : findSite(tenant, 'path', path)
+      return site ? statusOf(site, settings.url) : emptyStatus(siteStatuses.notFound)
+    }),
+    operation('sharepoint.site.exists', 'POST', new RegExp(`^${anySite}/SP\\.Site\\.Exists$`, 'i'), (call) => {
+      const path = pathOf(settings.url, text(asRecord(call.body), 'url'))
+      return { status: 200, body: { value: path !== undefined && findSite(tenant, 'path', path) !== undefined } }
+    }),
+    operation(
+      'sharepoint.alias.check',
+      'GET',
+      new RegExp(`^${anySite}/GroupSiteManager/GetValidSiteUrlFromAlias$`, 'i'),
+      (call) => {
         const alias = parameter(call, 'alias')
         const held = findSite(tenant, 'path', alias) ?? findUnifiedByNickname(tenant, alias)
         return { status: 200, body: { value: held ? '' : `${settings.url}/sites/${alias}` } }
       },
-    },
+    ),
   ]
 }
 

@@ -8,6 +8,7 @@ import {
   isReady,
   type Operation,
   objectsOf,
+  operation,
   type Person,
   type Reply,
   type Site,
@@ -26,32 +27,22 @@ const ownerGroup = /^\/sites\/([^/]+)\/_api\/web\/associatedownergroup\/users$/i
  */
 export function webOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
   return [
-    {
-      name: 'sharepoint.web.get',
-      method: 'GET',
-      path: /^\/sites\/([^/]+)\/_api\/web$/i,
-      handle: (call) => {
-        const site = findSite(tenant, 'path', call.params[0] ?? '') ?? readySite(tenant, call)
-        const doc = webDoc(site, settings.url)
-        return { status: 200, body: select(doc, call.query, Object.keys(doc)) }
-      },
-    },
-    {
-      name: 'sharepoint.owners.list',
-      method: 'GET',
-      path: ownerGroup,
-      handle: (call) => {
-        const owners = ownerDocs(tenant, readySite(tenant, call))
-        return { status: 200, body: { value: owners.map((doc) => select(doc, call.query, Object.keys(doc))) } }
-      },
-    },
-    {
-      name: 'sharepoint.web.permissions',
-      method: 'GET',
-      path: /^\/sites\/([^/]+)\/_api\/web\/getusereffectivepermissions\(@user\)$/i,
-      handle: (call) => effectivePermissions(tenant, call),
-    },
-    { name: 'sharepoint.owners.add', method: 'POST', path: ownerGroup, handle: (call) => addOwner(tenant, call) },
+    operation('sharepoint.web.get', 'GET', /^\/sites\/([^/]+)\/_api\/web$/i, (call) => {
+      const site = findSite(tenant, 'path', call.params[0] ?? '') ?? readySite(tenant, call)
+      const doc = webDoc(site, settings.url)
+      return { status: 200, body: select(doc, call.query) }
+    }),
+    operation('sharepoint.owners.list', 'GET', ownerGroup, (call) => {
+      const owners = ownerDocs(tenant, readySite(tenant, call))
+      return { status: 200, body: { value: owners.map((doc) => select(doc, call.query)) } }
+    }),
+    operation(
+      'sharepoint.web.permissions',
+      'GET',
+      /^\/sites\/([^/]+)\/_api\/web\/getusereffectivepermissions\(@user\)$/i,
+      (call) => effectivePermissions(tenant, call),
+    ),
+    operation('sharepoint.owners.add', 'POST', ownerGroup, (call) => addOwner(tenant, call)),
   ]
 }
 

@@ -52,6 +52,13 @@ export interface Operation {
   handle(call: Call): Reply
 }
 
+export const operation = (name: string, method: string, path: RegExp, handle: Operation['handle']): Operation => ({
+  name,
+  method,
+  path,
+  handle,
+})
+
 /** A door of Microsoft 365: its operations, who may call them, and how it says no. */
 export interface Service {
   readonly name: string
@@ -131,7 +138,7 @@ export function text(record: Record<string, unknown>, key: string): string {
 export function select(
   doc: Readonly<Record<string, unknown>>,
   query: URLSearchParams,
-  defaults: readonly string[],
+  defaults = Object.keys(doc),
 ): Record<string, unknown> {
   const asked = query.get('$select')
   const names = asked === null || asked === '' ? defaults : asked.split(',')
