@@ -10,26 +10,26 @@ import { loginService, openTokens } from './login/index.ts'
 import { sharePointService } from './sharepoint/index.ts'
 import { contoso, openTenant, type Service, seedGroups, seedMailboxes, seedSites } from './tenant/index.ts'
 
-/** Where the simulated tenant lives and how slow it is. Times are seconds. */
+/** Location and delays of the simulated tenant. Times are seconds. */
 export interface SimulatorOptions {
   readonly dataDir: string
   /** 0 takes any free port. */
   readonly port: number
   readonly host?: string
-  /** After how long a new security group shows in the schema-extension filter. */
+  /** Delay until a new security group shows in the schema-extension filter. */
   readonly directorySeconds?: number
   /** How long a new site is not ready. */
   readonly siteReadySeconds?: number
-  /** For how long only Get-Recipient finds a new mailbox. */
+  /** How long only Get-Recipient finds a new mailbox. */
   readonly exchangeSettleSeconds?: number
-  /** What else of Exchange may be told to be otherwise: see {@link ExchangeSettings}. */
+  /** Other settings of Exchange: see {@link ExchangeSettings}. */
   readonly exchange?: Partial<Pick<ExchangeSettings, 'recipientLagSeconds' | 'nameIsObjectId' | 'trusteesShownAs'>>
   readonly directoryExtension?: string
-  /** What goes wrong, where a test decides it for each call; otherwise what `/control/faults` is told. */
+  /** Faults that a test decides for each call. Default: the faults of `/control/faults`. */
   readonly faults?: Faults
 }
 
-/** A running simulator. All services answer at one root, so every `…Url` is `url`. */
+/** A running simulator. All services have one root, so every `…Url` is `url`. */
 export interface Simulator {
   readonly url: string
   readonly tenantId: string
@@ -38,7 +38,7 @@ export interface Simulator {
   readonly sharePointUrl: string
   readonly sharePointAdminUrl: string
   readonly exchangeUrl: string
-  /** Ends open connections, waits for nobody, and closes the state. */
+  /** Closes open connections at once, then the state. */
   close(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     seedSites(tenant)
   })
   const server = createServer()
-  // Everything slow is done before the port opens: from then on every request finds a listener.
+  // All slow work is done before the port opens, so every request finds a listener.
   const tokens = await openTokens(tenant)
   const port = await listen(server, host, options.port).catch((error: unknown) => {
     tenant.close()
@@ -96,7 +96,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
 
 const namesOf = (service: Service): string[] => service.operations.map(({ name }) => name)
 
-/** Opens the port and gives its number. */
+/** Opens the port and returns its number. */
 async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(bindFailure(error, host, port)))

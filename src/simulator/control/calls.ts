@@ -1,6 +1,6 @@
 import { asRecord, type Call, type Tenant } from '../tenant/index.ts'
 
-const kept = 20_000
+const maxCalls = 20_000
 const secrets = new Set([
   'client_secret',
   'client_assertion',
@@ -11,7 +11,7 @@ const secrets = new Set([
   'code',
 ])
 
-/** Writes a call into the log, its secrets left out; the newest 20,000 are kept. */
+/** Logs a call without its secrets. The log keeps the newest 20,000 calls. */
 export function logCall(
   tenant: Tenant,
   operation: string,
@@ -33,7 +33,7 @@ export function logCall(
     call.body === undefined ? null : JSON.stringify(withoutSecrets(call.body)),
     typeof traceparent === 'string' ? traceparent : null,
   )
-  tenant.run('delete from calls where id <= (select max(id) from calls) - ?', kept)
+  tenant.run('delete from calls where id <= (select max(id) from calls) - ?', maxCalls)
 }
 
 function withoutSecrets(body: unknown): unknown {
@@ -43,7 +43,7 @@ function withoutSecrets(body: unknown): unknown {
   )
 }
 
-/** The log, oldest first, of one operation when it is named. `fault` is the kind of fault that struck the call. */
+/** Returns the log, oldest first, of one operation or of all. `fault` is the kind of the call's fault. */
 export function listCalls(tenant: Tenant, operation: string | null): Record<string, unknown>[] {
   return tenant
     .rows('select * from calls where ? is null or operation = ? order by id', operation, operation)

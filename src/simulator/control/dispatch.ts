@@ -26,18 +26,18 @@ interface Parts {
 type Request = Omit<Call, 'caller' | 'params'>
 
 /**
- * Finds the operation of a request and runs it: caller, fault, one transaction for the change and its line in the log,
- * answer. The paths are OData's (`/groups(uniqueName='x')`, `/sites/host:/sites/x`), which no radix router can hold;
- * so the services list regular expressions and node:http serves them.
+ * Creates the handler of requests: finds the operation, checks the caller, applies a fault, runs the operation and its log
+ * entry in one transaction, and answers. The paths are OData's (`/groups(uniqueName='x')`, `/sites/host:/sites/x`), which
+ * a radix router cannot match, so services use regular expressions with node:http.
  */
 export function createDispatcher(parts: Parts): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     answer(parts, request, response).catch((error: unknown) => {
       if (parts.closing.aborted || response.destroyed) return
       const message = error instanceof Error ? error.message : String(error)
-      // A defect of the simulator itself: said aloud, so that no test mistakes it for Microsoft's behaviour.
+      // A defect of the simulator: the answer says so, so that no test takes it for Microsoft's behaviour.
       if (response.headersSent) return void response.destroy()
-      // Two statements: where restify is in the process, writeHead gives nothing to go on with.
+      // Two statements: restify's writeHead, if it is loaded in this process, returns nothing to chain.
       response.writeHead(500, { 'content-type': 'text/plain' })
       response.end(`The simulator failed: ${message}`)
     })
@@ -76,13 +76,13 @@ async function answer(parts: Parts, incoming: IncomingMessage, response: ServerR
   }
 }
 
-/** Another name for this computer in the Host header means a web page that reaches for us (DNS rebinding). */
+/** Whether the Host header is ours. Another name means a web page that uses DNS rebinding. */
 function isOurs(header: string | undefined, host: string): boolean {
   const name = (header ?? '').replace(/:\d+$/, '')
   return host === '0.0.0.0' || [host, 'localhost', '127.0.0.1', '[::1]'].includes(name)
 }
 
-/** A page elsewhere, which could otherwise post forms here: sign a device in, or ask for tokens. */
+/** Whether a page of another origin sent the request: it could otherwise sign a device in or request tokens. */
 const isOfAnotherSite = ({ origin, host }: IncomingMessage['headers']): boolean =>
   origin !== undefined && origin !== `http://${host}`
 

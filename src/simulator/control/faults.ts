@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { Call } from '../tenant/index.ts'
 
 /**
- * A fault a test or a person asks for. `share` is the part of the calls it hits (0..1), `count` how many it hits at
- * most, `skip` how many it lets pass before the first, `seconds` how long a delay is, `retryAfter` the Retry-After in
- * seconds, `seed` makes the share repeatable. `holdAfterCommit` does what was asked and never answers.
+ * A fault that a test or a person requests. `share` is the share of affected calls (0..1), `count` the maximum number of
+ * affected calls, `skip` the number of calls before the first, `seconds` the length of a delay, `retryAfter` the
+ * Retry-After in seconds; `seed` makes the share repeatable. `holdAfterCommit` executes the call and never answers.
  */
 export const faultRequest = z.strictObject({
   operation: z.string(),
@@ -22,16 +22,16 @@ export type FaultRequest = z.infer<typeof faultRequest>
 
 export interface Fault extends FaultRequest {
   readonly id: number
-  /** How often it has struck. */
+  /** Number of affected calls so far. */
   struck: number
 }
 
-/** The faults now in force. They live in memory: a restarted tenant is a healthy one. */
+/** The active faults. They are in memory only: a restart removes them. */
 export interface Faults {
   add(request: FaultRequest): Fault
   list(): readonly Fault[]
   clear(): void
-  /** What strikes this call: every delay that is due, and at most one fault of another kind. A promise holds the call. */
+  /** Returns the faults for this call: all delays, and at most one fault of another kind. A promise holds the call. */
   strike(operation: string, call: Call): Strike | Promise<Strike>
 }
 export interface Strike {
@@ -39,7 +39,7 @@ export interface Strike {
   readonly fault: Fault | undefined
 }
 
-/** An empty set of faults. */
+/** Creates an empty set of faults. */
 export function createFaults(): Faults {
   let active: { fault: Fault; random: () => number; toSkip: number }[] = []
   let next = 1
@@ -74,12 +74,12 @@ export function createFaults(): Faults {
   }
 }
 
-/** `graph.groups.upsert` names one operation, `graph.*` all that begin so, `*` every one. */
+/** `graph.groups.upsert` matches one operation, `graph.*` all with this beginning, `*` all operations. */
 export function matches(pattern: string, operation: string): boolean {
   return pattern.endsWith('*') ? operation.startsWith(pattern.slice(0, -1)) : pattern === operation
 }
 
-/** mulberry32: small, and the same numbers for the same seed on every machine. */
+/** mulberry32: returns the same numbers for the same seed on every machine. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {

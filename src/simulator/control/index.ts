@@ -39,7 +39,7 @@ const tokenRequest = z.strictObject({
 const accountChange = z.strictObject({ userId: z.string(), state: z.enum(accountStates) })
 const permissionChange = z.strictObject({ users: z.enum(userPermissions) })
 
-/** The simulator's own doors, for tests and for `npm run token`: faults, the call log, what becomes of accounts, any token. */
+/** Creates the service for tests and for `npm run token`: faults, the call log, states of accounts, any token. */
 export function controlService(
   tenant: Tenant,
   tokens: Tokens,
@@ -57,7 +57,7 @@ export function controlService(
     observed: false,
     owns: (path) => path.startsWith('/control/'),
     admit: async (call) => {
-      // A web page can post a form or text to us without asking, JSON it cannot.
+      // A web page can post forms or text to another origin, but not JSON.
       const json = call.headers['content-type']?.startsWith('application/json')
       if (call.method === 'POST' && !json) throw new Refused(problem(415, 'Send application/json.'))
       return nobody

@@ -25,10 +25,10 @@ import {
   text,
 } from '../tenant/index.ts'
 
-/** Where Outlook on the web makes a meeting; here it shows whom it would invite. */
+/** Where Outlook on the web creates a meeting. Here it shows the mailbox to invite. */
 const newMeeting = '/calendar/deeplink/compose'
 
-/** The pages that people open in a browser: a site's home, mailboxes, and the page that finishes a device's sign-in. */
+/** Creates the web pages for people: a site's home page, mailboxes, and the sign-in of a device. */
 export function pageService(tenant: Tenant): Service {
   return {
     name: 'pages',
@@ -119,8 +119,8 @@ const kinds: Readonly<Record<Mailbox['type'], string>> = {
   EquipmentMailbox: 'Equipment',
 }
 
-/** All mailboxes that are not a person's, each with a link to its page. */
-export function mailboxListPage(tenant: Tenant): Reply {
+/** All mailboxes except people's, each with a link to its page. */
+function mailboxListPage(tenant: Tenant): Reply {
   const items = allMailboxes(tenant).map((mailbox) => {
     const [address = ''] = mailbox.addresses
     const link = `<a href="/mailboxes/${encodeURIComponent(address)}">${escapeHtml(mailbox.doc.displayName)}</a>`
@@ -129,8 +129,8 @@ export function mailboxListPage(tenant: Tenant): Reply {
   return html(200, 'Mailboxes', items.length === 0 ? '<p>There are none.</p>' : `<dl>${items.join('')}</dl>`)
 }
 
-/** One mailbox by any of its addresses: what it is, who has access, what has been set. */
-export function mailboxPage(tenant: Tenant, address: string): Reply {
+/** One mailbox, by any of its addresses. */
+function mailboxPage(tenant: Tenant, address: string): Reply {
   const mailbox = address.includes('@') ? findMailbox(tenant, address) : undefined
   const back = '<p><a href="/mailboxes">All mailboxes</a></p>'
   if (!mailbox) return html(404, 'There is no mailbox here', `<p>Contoso has no mailbox at this address.</p>${back}`)
@@ -161,17 +161,17 @@ function holders(tenant: Tenant, access: readonly Access[], wanted: string): str
     .join(', ')
 }
 
-/** What the other cmdlets have set, under Exchange's own names; what nobody set is left out. */
+/** Values that cmdlets have set, under Exchange's names. */
 function settings({ doc }: Mailbox): (readonly [string, string])[] {
   const { HiddenFromAddressListsEnabled: _, ...mailbox } = doc.mailbox
   return [doc.user, doc.place, doc.calendar, doc.autoReply, mailbox]
     .flatMap((part) => Object.entries(part))
     .filter(([name, value]) => value !== '' && value !== null && !name.endsWith('Quota'))
-    .map(([name, value]) => [words(name), Array.isArray(value) ? value.join(', ') : spoken(value)])
+    .map(([name, value]) => [spaced(name), Array.isArray(value) ? value.join(', ') : shownText(value)])
 }
 
-const words = (name: string): string => name.replace(/([a-z])(?=[A-Z0-9])/g, '$1 ')
-const spoken = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'Yes' : 'No') : String(value))
+const spaced = (name: string): string => name.replace(/([a-z])(?=[A-Z0-9])/g, '$1 ')
+const shownText = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'Yes' : 'No') : String(value))
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -181,8 +181,8 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Text for HTML, in content and in quoted attributes. */
-export const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
+/** Escapes text for HTML content and quoted attributes. */
+const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
 
 const style = `body{font:16px/1.5 system-ui,sans-serif;margin:0;background:#f5f5f5;color:#242424}
 main{max-width:40rem;margin:3rem auto;padding:2rem;background:#fff;border-radius:8px;box-shadow:0 1px 4px #0002}
@@ -190,8 +190,8 @@ h1{margin:0 0 1rem;font-size:1.6rem;overflow-wrap:anywhere}dt{font-weight:600;ma
 label{display:block;margin:1rem 0 .25rem;font-weight:600}input,select{font:inherit;width:100%;padding:.5rem;box-sizing:border-box}
 button{font:inherit;margin:1.5rem .5rem 0 0;padding:.5rem 1.25rem}.alert{color:#a4262c}footer{margin-top:2rem;color:#616161;font-size:.85rem}`
 
-/** A page in the simulator's one look; `content` is HTML. */
-export function html(status: number, title: string, content: string): Reply {
+/** A page in the simulator's style; `content` is HTML. */
+function html(status: number, title: string, content: string): Reply {
   return {
     status,
     headers: {
@@ -205,6 +205,6 @@ export function html(status: number, title: string, content: string): Reply {
   }
 }
 
-/** Terms and what is said of each, e.g. the properties of a site; empty ones are told as None. */
-export const definitions = (rows: readonly (readonly [term: string, value: string])[]): string =>
+/** A list of terms and values, such as the properties of a site. An empty value is shown as None. */
+const definitions = (rows: readonly (readonly [term: string, value: string])[]): string =>
   `<dl>${rows.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd>${escapeHtml(value || 'None')}</dd>`).join('')}</dl>`

@@ -14,14 +14,14 @@ import { type ExchangeSettings, failBinding, failTransformation, type Result } f
 const self = 'NT AUTHORITY\\SELF'
 const sendAs = 'SendAs'
 
-/** The tenant as the cmdlets show it. */
+/** The tenant and the names of trustees. */
 interface View {
   readonly tenant: Tenant
-  /** By an object id. */
+  /** Name for an object id. */
   readonly nameOf: (trusteeId: string) => string
 }
 
-/** Who may open a mailbox (…-MailboxPermission) and who may send as it (…-RecipientPermission), facts 4.8. */
+/** Full access to mailboxes (…-MailboxPermission) and the right to send as them (…-RecipientPermission). */
 export function accessCmdlets(tenant: Tenant, { trusteesShownAs }: ExchangeSettings): readonly Cmdlet[] {
   const view: View = { tenant, nameOf: (id) => trusteeName(tenant, id, trusteesShownAs) }
   const mailboxOf = (parameters: Parameters) => settledMailbox(tenant, textOf(parameters, 'Identity') ?? '')
@@ -97,7 +97,7 @@ function recipientRights(parameters: Parameters): readonly string[] {
   return failTransformation('AccessRights', wrong ?? '', type, reason)
 }
 
-/** An entry that is there already is no error: Exchange warns, and AutoMapping stays as it was. */
+/** Adds entries. For an existing entry Exchange only warns and does not change AutoMapping. */
 function add(
   { tenant, nameOf }: View,
   mailbox: Mailbox,
@@ -129,7 +129,7 @@ function remove({ tenant, nameOf }: View, mailbox: Mailbox, entries: readonly Ac
   return { value: [], warnings }
 }
 
-/** The entries that a Get cmdlet shows: one for each trustee. SendAs is an entry of the directory, not of the mailbox. */
+/** Entries of a Get cmdlet, one for each trustee. SendAs is an entry of the directory, not of the mailbox. */
 function entriesOf({ tenant, nameOf }: View, mailbox: Mailbox, person: 'User' | 'Trustee'): Record<string, unknown>[] {
   const entries = accessTo(tenant, mailbox.id).filter(({ access }) => (access === sendAs) === (person === 'Trustee'))
   const trustees = [...new Set(entries.map(({ trusteeId }) => trusteeId))]
@@ -162,7 +162,7 @@ const recipientEntry = (mailbox: Mailbox, Trustee: string): Record<string, unkno
   InheritanceType: 'None',
 })
 
-/** The entries of one trustee when the call names one. */
+/** Returns all entries, or those of the trustee in the call. */
 function shown(
   { tenant, nameOf }: View,
   parameters: Parameters,

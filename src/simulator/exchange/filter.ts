@@ -6,9 +6,9 @@ type Test = (doc: Doc) => boolean
 const tokens = /\s*(\(|\)|-\w+|\$\w+|'(?:[^']|'')*'|"[^"]*"|\w+)/y
 
 /**
- * Turns an OPATH filter into a test: `Property -eq 'value'` with `''` for a quote, `$true`, `$false`, `$null`, joined
- * by -and and -or, in brackets. `filterable` are the properties that may be asked for. Values compare without case; of
- * a list one value must be equal, and an address without a prefix is an SMTP address.
+ * Parses an OPATH filter: `Property -eq 'value'` with `''` for a quote, `$true`, `$false`, `$null`, joined by -and and -or,
+ * in brackets. `filterable` lists the allowed properties. Values compare without case; one value of a list must be equal,
+ * and an address without a prefix is an SMTP address.
  */
 export function parseOpath(filter: string, filterable: readonly string[]): Test {
   const words = split(filter)

@@ -26,8 +26,8 @@ const audiences = ['https://outlook.office365.com', '00000002-0000-0ff1-ce00-000
 const invokeCommand = /^\/adminapi\/beta\/([^/]+)\/InvokeCommand$/i
 
 /**
- * Exchange Online's `POST /adminapi/beta/{tenantGuid}/InvokeCommand`, the endpoint of the EXO v3 PowerShell module
- * (facts 4.2). Every cmdlet is an operation of its own, e.g. `exchange.new-mailbox`, for faults and the call log.
+ * Creates the service of `POST /adminapi/beta/{tenantGuid}/InvokeCommand`, the endpoint of the EXO v3 PowerShell module.
+ * Every cmdlet is a separate operation for faults and the call log, e.g. `exchange.new-mailbox`.
  */
 export function exchangeService(tenant: Tenant, tokens: Tokens, settings: ExchangeSettings): Service {
   const cmdlets = [
@@ -58,7 +58,7 @@ function unauthorized(message: string): Refused {
   return new Refused({ ...reply, headers: { ...reply.headers, 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
-/** An app holds Exchange.ManageAsApp and an administrator's role, by secret or certificate; Contoso's people do not. */
+/** Accepts only apps: they have Exchange.ManageAsApp and an administrator's role, and Contoso's people do not. */
 function withRole(caller: Caller, cmdlet: string): Caller {
   if (caller.appOnly) return caller
   throw new Refused(serviceError(401, `User is not allowed to call ${cmdlet}`))
@@ -82,7 +82,7 @@ function operationOf(cmdlet: Cmdlet, { url }: ExchangeSettings): Operation {
   }
 }
 
-/** As many objects as `Prefer: odata.maxpagesize` wants, and where to POST the same body for those after them. */
+/** Returns one page of `Prefer: odata.maxpagesize` objects, and the address to POST the same body for the next page. */
 function pageOf(call: Call, url: string, result: Result): Result & { nextLink?: string } {
   const [, most] = /(?:^|[,;\s])odata\.maxpagesize=(\d+)/i.exec(String(call.headers['prefer'] ?? '')) ?? []
   const size = Number(most ?? 1000)
@@ -94,7 +94,7 @@ function pageOf(call: Call, url: string, result: Result): Result & { nextLink?: 
   return { ...result, value, nextLink: `${url}${call.path}?$skiptoken=${start + size}` }
 }
 
-/** The last in the list: it takes what no cmdlet before it took. */
+/** The last operation: it answers for cmdlets that no other operation accepts. */
 const unknownCmdlet: Operation = operation('exchange.unknown-cmdlet', 'POST', invokeCommand, (call) => {
   const name = cmdletName(call)
   if (name === '') throw new Refused(serviceError(400, 'The request has no CmdletInput with a CmdletName.'))

@@ -49,7 +49,7 @@ const filterable = [
   ...customAttributes,
 ]
 
-/** New-, Set-, Get-, Remove-Mailbox and Get-Recipient. A person's own mailbox is a recipient, not listed as a mailbox. */
+/** New-, Set-, Get-, Remove-Mailbox and Get-Recipient. People's mailboxes are recipients, but not in lists of mailboxes. */
 export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): readonly Cmdlet[] {
   return [
     {
@@ -65,7 +65,7 @@ export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): read
       name: 'Get-Mailbox',
       takes: ['Identity', 'Filter', 'RecipientTypeDetails', 'ResultSize', 'SoftDeletedMailbox'],
       run: (parameters) => {
-        // A removed mailbox is gone at once here; Exchange keeps one for 30 days.
+        // A removed mailbox is gone at once here. Exchange keeps it for 30 days.
         if (parameters['SoftDeletedMailbox'] === true) return { value: [] }
         const identity = textOf(parameters, 'Identity')
         if (identity !== undefined) return { value: [mailboxDoc(settledMailbox(tenant, identity))] }
@@ -100,7 +100,7 @@ export function mailboxCmdlets(tenant: Tenant, settings: ExchangeSettings): read
   ]
 }
 
-/** What a list cmdlet shows of `docs`: filtered, of the wanted types, at most ResultSize (1,000 unless told). */
+/** Output of a list cmdlet: filtered, of the requested types, at most ResultSize (default 1,000). */
 function listed(docs: readonly Record<string, unknown>[], parameters: Parameters, properties: string[]): Result {
   const filter = textOf(parameters, 'Filter')
   const types = listOf(parameters, 'RecipientTypeDetails')
@@ -149,7 +149,7 @@ function newMailbox(tenant: Tenant, settings: ExchangeSettings, parameters: Para
   return { value: [mailboxDoc(made)] }
 }
 
-/** Lengths and letters of facts 4.4, without what Exchange maps to ASCII in silence. */
+/** Checks lengths and characters, except the characters that Exchange maps to ASCII. */
 function checkNames(name: string, displayName: string, alias: string): void {
   const tooLong = (property: string, longest: number) =>
     fail(
@@ -164,7 +164,7 @@ function checkNames(name: string, displayName: string, alias: string): void {
   fail(exceptions.validation, text)
 }
 
-/** A name, an address and a sign-in name can each be held; which exception tells so is Exchange's (facts 4.3). */
+/** Ends the call when a name, an address or a sign-in name is in use, each with Exchange's exception. */
 function checkClashes(tenant: Tenant, name: string, alias: string, address: string): void {
   const sameName = contoso.people.some((person) => person.displayName.toLowerCase() === name.toLowerCase())
   if (sameName || findMailbox(tenant, name)?.name.toLowerCase() === name.toLowerCase()) {
@@ -183,8 +183,8 @@ const plain = [
   ...['RequireSenderAuthenticationEnabled', 'ResourceCapacity', ...customAttributes],
 ]
 
-/** Set-Mailbox, as far as properties go that Get-Mailbox shows (facts 4.5). */
-export function setMailbox(tenant: Tenant): Cmdlet {
+/** Set-Mailbox, for the properties that Get-Mailbox shows. */
+function setMailbox(tenant: Tenant): Cmdlet {
   return {
     name: 'Set-Mailbox',
     takes: ['Identity', 'DisplayName', 'Office', 'EmailAddresses', ...quotaNames, ...plain],
@@ -221,7 +221,7 @@ function checkValues(mailbox: Mailbox, parameters: Parameters): void {
   }
 }
 
-/** A mailbox's addresses after `EmailAddresses`: `SMTP:` names the primary one, `smtp:` or nothing an additional one. */
+/** Returns the addresses after `EmailAddresses`: `SMTP:` marks the primary address, `smtp:` or nothing the others. */
 function newAddresses(tenant: Tenant, mailbox: Mailbox, parameters: Parameters): string[] {
   const given = listOf(parameters, 'EmailAddresses') ?? changeOf(parameters, 'EmailAddresses').add
   const primaries = given.filter((each) => each.startsWith('SMTP:'))
@@ -250,7 +250,7 @@ function withoutPrefixes(value: unknown): unknown {
   return { add: add.map(smtp), remove: remove.map(smtp) }
 }
 
-/** The address of a proxy address; other kinds than SMTP (X500, SIP) are not simulated. */
+/** Returns the address in an SMTP proxy address. Other types (X500, SIP) are not simulated. */
 function smtp(proxy: string): string {
   const [prefix, address] = proxy.includes(':') ? proxy.split(':', 2) : ['smtp', proxy]
   if (prefix?.toLowerCase() === 'smtp' && address) return address

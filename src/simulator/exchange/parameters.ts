@@ -12,14 +12,14 @@ const published = z
   })
   .parse(parametersJson).cmdlets
 
-/** The values given to a cmdlet, under the published spelling of their parameters; what was not given is absent. */
+/** The values for a cmdlet, under the published spelling of their parameters. */
 export type Parameters = Readonly<Record<string, unknown>>
 
-/** One cmdlet that the simulator serves. `takes` are the parameters that have an effect here. */
+/** A simulated cmdlet. `takes` lists the parameters that have an effect here. */
 export interface Cmdlet {
   readonly name: string
   readonly takes: readonly string[]
-  /** PowerShell asks a person before it acts, so a caller without one must say `Confirm: false` (facts 4.2). */
+  /** PowerShell asks for confirmation, so the caller must pass `Confirm: false`. */
   readonly asks?: boolean
   run(parameters: Parameters): Result
 }
@@ -27,12 +27,12 @@ export interface Cmdlet {
 const unknownParameter =
   'Parameter set cannot be resolved using the specified named parameters. Invalid cmdlet parameters specified.'
 
-/** Switches that change nothing that is simulated. */
+/** Switches without an effect here. */
 const harmless = new Set(['Confirm', 'Force', 'IgnoreDefaultScope', 'UseCustomRouting'])
 
 /**
- * Binds what a body gives to a cmdlet's published Exchange Online parameters, as PowerShell binds by name: any case, an
- * unknown name, a missing one or a value of another type ends the call. So does what is published but not simulated.
+ * Binds a body to a cmdlet's published parameters as PowerShell does: by name without case. An unknown or missing parameter
+ * ends the call, and so does a value of another type or a published parameter that is not simulated.
  */
 export function bind(cmdlet: Cmdlet, given: Readonly<Record<string, unknown>>): Parameters {
   const known = new Map(Object.entries(published[cmdlet.name] ?? {}).map((each) => [each[0].toLowerCase(), each]))
@@ -103,7 +103,7 @@ function convert(name: string, type: string, value: unknown): unknown {
   return oneOf(name, kind, value)
 }
 
-/** The change to a list that `{"@odata.type": "#Exchange.GenericHashTable", add, remove}` asks for. */
+/** A change to a list: `{"@odata.type": "#Exchange.GenericHashTable", add, remove}`. */
 export interface ListChange {
   readonly add: readonly string[]
   readonly remove: readonly string[]
@@ -133,7 +133,7 @@ function texts(name: string, type: string, value: unknown): readonly string[] {
   )
 }
 
-/** A text as its enumeration spells it; types that are no enumeration take any. */
+/** Returns a text in the spelling of its enumeration. Other types accept any text. */
 function oneOf(name: string, type: string, value: string): string {
   const allowed = names[type]
   if (!allowed) return value
@@ -150,13 +150,13 @@ export const textOf = (parameters: Parameters, name: string): string | undefined
   return typeof value === 'string' ? value : undefined
 }
 
-/** What was given as a list, or nothing when it was not given or is a change to a list. */
+/** Returns a parameter that is a whole list; undefined when it is absent or a change to a list. */
 export function listOf(parameters: Parameters, name: string): readonly string[] | undefined {
   const value = parameters[name]
   return Array.isArray(value) ? value.map(String) : undefined
 }
 
-/** A list after what was given for it: replaced, changed or as it was. */
+/** Returns a list after the parameter has replaced or changed it. */
 export function changedList(parameters: Parameters, name: string, before: readonly string[]): readonly string[] {
   const whole = listOf(parameters, name)
   if (whole) return whole
@@ -170,13 +170,13 @@ export function changeOf(parameters: Parameters, name: string): ListChange {
   return { add: Array.isArray(add) ? add.map(String) : [], remove: Array.isArray(remove) ? remove.map(String) : [] }
 }
 
-/** The given parameters among `wanted`. */
+/** Returns the parameters with these names. */
 export const only = (parameters: Parameters, wanted: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(wanted.filter((name) => name in parameters).map((name) => [name, parameters[name]]))
 
 const english = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
-/** What Unicode counts as regions beside the countries of ISO 3166-1, and pseudo regions. */
-const noCountries = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'XK', 'ZZ'])
+/** Regions of Unicode that are not countries of ISO 3166-1. */
+const otherRegions = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'XK', 'ZZ'])
 
 /** Every two-letter code of ISO 3166-1 with its English name. */
 const countries = new Map(letters().flatMap(countryOf))
@@ -188,12 +188,12 @@ function letters(): string[] {
 }
 
 function countryOf(code: string): [string, string][] {
-  const name = noCountries.has(code) ? undefined : english.of(code)
-  // Withdrawn codes (DD, UK, YU) are known as aliases of those that took their place.
+  const name = otherRegions.has(code) ? undefined : english.of(code)
+  // Withdrawn codes (DD, UK, YU) are aliases of their successors.
   return name !== undefined && new Intl.Locale(`und-${code}`).region === code ? [[code, name]] : []
 }
 
-/** A country by two-letter code or English name, as Exchange shows one: by its English name. */
+/** Returns a country's English name, which Exchange shows, for a two-letter code or an English name. */
 export function countryName(parameter: string, value: string): string {
   const found = countries.get(value.toUpperCase()) ?? byName.get(value.toLowerCase())
   if (found) return found

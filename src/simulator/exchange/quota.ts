@@ -3,9 +3,9 @@ import { exceptions, fail, failTransformation } from './wire.ts'
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 const gigabyte = 1024 ** 3
-/** Exchange's largest mailbox (plan 2); one without a licence stops at 50 GB in a real tenant (facts 4.5). */
+/** Exchange's largest mailbox (plan 2). In a real tenant a mailbox without a licence has at most 50 GB. */
 const largest = 100 * gigabyte
-/** In the order that Exchange demands: each at most as large as the next. Values are bytes. */
+/** In Exchange's order: each at most as large as the next. Bytes. */
 const defaults = {
   IssueWarningQuota: 49 * gigabyte,
   ProhibitSendQuota: 49.5 * gigabyte,
@@ -13,7 +13,7 @@ const defaults = {
 }
 export const quotaNames = ['IssueWarningQuota', 'ProhibitSendQuota', 'ProhibitSendReceiveQuota'] as const
 
-/** The quotas of a mailbox as Exchange shows them, e.g. `49.5 GB (53,150,220,288 bytes)`; kept in bytes. */
+/** A mailbox's quotas in Exchange's format, e.g. `49.5 GB (53,150,220,288 bytes)`. Stored values are bytes. */
 export function quotaDoc(stored: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(quotaNames.map((name) => [name, format(bytesOf(stored, name))]))
 }
@@ -21,7 +21,7 @@ export function quotaDoc(stored: Readonly<Record<string, unknown>>): Record<stri
 const bytesOf = (stored: Readonly<Record<string, unknown>>, name: (typeof quotaNames)[number]): number =>
   typeof stored[name] === 'number' ? stored[name] : defaults[name]
 
-/** Reads the quotas given to Set-Mailbox into bytes and checks them against each other and those already there. */
+/** Reads the quotas of Set-Mailbox as bytes, and checks the order of all quotas. */
 export function readQuotas(
   parameters: Parameters,
   stored: Readonly<Record<string, unknown>>,

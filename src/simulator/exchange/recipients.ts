@@ -27,13 +27,13 @@ export const customAttributes: readonly string[] = Array.from(
   (_, index) => `CustomAttribute${index + 1}`,
 )
 
-/** The mailbox that a cmdlet names; a new one is not found before the directory has settled (facts 4.4). */
+/** Finds the mailbox for a cmdlet. A new mailbox is not found until the directory has caught up. */
 export function settledMailbox(tenant: Tenant, identity: string): Mailbox {
   const mailbox = findMailbox(tenant, identity)
   return mailbox && now() >= mailbox.settledAt ? mailbox : notFound(identity)
 }
 
-/** A mailbox as Get-Recipient shows it. */
+/** A mailbox in Get-Recipient. */
 function mailboxRecipient(mailbox: Mailbox): Doc {
   const stored = mailbox.doc.mailbox
   const [primary = '', ...others] = mailbox.addresses
@@ -55,7 +55,7 @@ function mailboxRecipient(mailbox: Mailbox): Doc {
   }
 }
 
-/** A mailbox as Get-Mailbox shows it. */
+/** A mailbox in Get-Mailbox. */
 export function mailboxDoc(mailbox: Mailbox): Doc {
   const stored = mailbox.doc.mailbox
   const resource = mailbox.type === 'SharedMailbox' ? null : mailbox.type.replace('Mailbox', '')
@@ -97,7 +97,7 @@ function personRecipient(person: Person): Doc {
 
 function groupRecipient(group: Group): Doc {
   const { mail } = groupDoc(group, '')
-  // The Name of a Microsoft 365 group in Exchange is its nickname made unique by a part of its id.
+  // Exchange's Name of a Microsoft 365 group is its nickname with a part of its id.
   const name = `${group.mailNickname}_${group.id.replaceAll('-', '').slice(0, 10)}`
   return {
     Identity: name,
@@ -118,13 +118,13 @@ function groupRecipient(group: Group): Doc {
 
 type Lag = Pick<ExchangeSettings, 'exchangeSettleSeconds' | 'recipientLagSeconds'>
 
-/** The mailboxes that lists show: a new one is on all the servers that are asked only after a while. */
+/** Mailboxes in lists, which show a new mailbox only after a while. */
 export function listedMailboxes(tenant: Tenant, { exchangeSettleSeconds, recipientLagSeconds }: Lag): Mailbox[] {
   const later = (recipientLagSeconds - exchangeSettleSeconds) * 1000
   return allMailboxes(tenant).filter(({ settledAt }) => now() >= settledAt + later)
 }
 
-/** Everything that has an address: mailboxes, people with one, Microsoft 365 groups. */
+/** All recipients: mailboxes, people with a mailbox, Microsoft 365 groups. */
 export function allRecipients(tenant: Tenant, lag: Lag): Doc[] {
   const groups = allGroups(tenant).filter(({ unified }) => unified)
   return [
@@ -134,7 +134,7 @@ export function allRecipients(tenant: Tenant, lag: Lag): Doc[] {
   ]
 }
 
-/** The recipient of an identity: id, guid, name, alias or address. */
+/** Finds a recipient by id, guid, name, alias or address. */
 export function findRecipient(tenant: Tenant, lag: Lag, identity: string): Doc | undefined {
   const mailbox = findMailbox(tenant, identity)
   if (mailbox)
@@ -147,7 +147,7 @@ export function findRecipient(tenant: Tenant, lag: Lag, identity: string): Doc |
   )
 }
 
-/** What holds an address, in words for an error, or undefined: another mailbox than `self`, a person, a group. */
+/** Returns the name of the recipient with an address, other than the mailbox `self`; undefined without one. */
 export function holderOf(tenant: Tenant, address: string, self?: string): string | undefined {
   const mailbox = findMailboxByAddress(tenant, address)
   if (mailbox) return mailbox.id === self ? undefined : mailbox.name
@@ -161,7 +161,7 @@ function groupOfAddress(tenant: Tenant, address: string): Group | undefined {
   return group && String(groupDoc(group, '')['mail']).toLowerCase() === address.toLowerCase() ? group : undefined
 }
 
-/** Who can be given access, by object id, userPrincipalName or address: a person or group of Exchange's (facts 4.8). */
+/** Finds a person with a mailbox or a group by object id, userPrincipalName or address, and returns the object id. */
 export function findTrustee(tenant: Tenant, identity: string): string {
   const person = findPerson(identity) ?? findPersonByAddress(identity)
   if (person?.hasMailbox) return person.id
@@ -169,7 +169,7 @@ export function findTrustee(tenant: Tenant, identity: string): string {
   return group?.unified ? group.id : notFound(identity)
 }
 
-/** The name that Exchange shows for an entry's trustee. */
+/** The name of a trustee in lists of access. */
 export function trusteeName(tenant: Tenant, id: string, shownAs: ExchangeSettings['trusteesShownAs']): string {
   const person = findPerson(id)
   if (!person) return findGroup(tenant, 'id', id)?.mailNickname ?? id
@@ -177,7 +177,7 @@ export function trusteeName(tenant: Tenant, id: string, shownAs: ExchangeSetting
   return { userPrincipalName, address: addressesOf(person)[0] ?? userPrincipalName, objectId: id }[shownAs]
 }
 
-/** Ends the call unless the address is of a form and a domain that the tenant accepts. */
+/** Ends the call for an invalid address or a domain that the tenant does not accept. */
 export function checkAddress(address: string): void {
   const [local = '', domain = '', ...more] = address.split('@')
   const valid = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]{1,64}$/.test(local) && !/^\.|\.\.|\.$/.test(local)
@@ -189,7 +189,7 @@ export function checkAddress(address: string): void {
   fail(exceptions.notAcceptedDomain, text)
 }
 
-/** Ends the call when another recipient holds the address. */
+/** Ends the call when another recipient has the address. */
 export function checkFree(tenant: Tenant, address: string, self?: string): void {
   const holder = holderOf(tenant, address, self)
   if (holder === undefined) return

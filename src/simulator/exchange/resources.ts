@@ -5,7 +5,7 @@ import { exceptions, fail, notFound } from './wire.ts'
 
 type Doc = Readonly<Record<string, unknown>>
 
-/** What a room is before Set-Place says more; Exchange Online's names (facts 4.6). */
+/** Values of a room before Set-Place, with Exchange Online's names. */
 const placeDefaults: Doc = {
   Street: '',
   City: '',
@@ -27,7 +27,7 @@ const placeDefaults: Doc = {
   Tags: [],
 }
 
-/** A new resource books by itself (facts 4.7); a shared mailbox only updates its calendar. */
+/** Values of a resource before Set-CalendarProcessing. A shared mailbox only updates its calendar. */
 const calendarDefaults: Doc = {
   AutomateProcessing: 'AutoAccept',
   AllowConflicts: false,
@@ -74,7 +74,7 @@ const autoReplyDefaults: Doc = {
   OOFEventSubject: '',
 }
 
-/** Places, calendar processing and automatic replies: each a Set that stores and a Get that shows all. */
+/** Places, calendar processing and automatic replies: one Set and one Get cmdlet each. */
 export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
   const named = (parameters: Parameters) => settledMailbox(tenant, textOf(parameters, 'Identity') ?? '')
   return [
@@ -140,12 +140,12 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
   ]
 }
 
-/** Only rooms are places: any other mailbox is not found among them. */
+/** Returns a room. Any other mailbox is not found as a place. */
 const room = (mailbox: Mailbox, parameters: Parameters): Mailbox =>
   mailbox.type === 'RoomMailbox' ? mailbox : notFound(textOf(parameters, 'Identity') ?? '')
 
 function placeDoc(mailbox: Mailbox): Record<string, unknown> {
-  // Until the place says its own, a room holds as many as its mailbox was made for.
+  // The default is the capacity of the room's mailbox.
   const capacity = { Capacity: mailbox.doc.mailbox['ResourceCapacity'] ?? null }
   const place = { ...placeDefaults, ...capacity, ...mailbox.doc.place }
   return { ...shownDoc(mailbox, place), DisplayName: mailbox.doc.displayName, Type: 'Room' }
@@ -202,10 +202,9 @@ p\r
 </head>`
 
 /**
- * An automatic reply as Exchange shows it: each message in a page of its own with a style, entities where they were
- * letters and letters where they were entities.
+ * An automatic reply in Exchange's format: each message is a page with a style, and letters and entities are exchanged.
  */
-export function asPages(reply: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function asPages(reply: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const { InternalMessage, ExternalMessage } = reply
   return { ...reply, InternalMessage: asPage(InternalMessage), ExternalMessage: asPage(ExternalMessage) }
 }

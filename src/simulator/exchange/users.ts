@@ -9,7 +9,7 @@ const texts = [
 ]
 const lists = ['OtherTelephone', 'OtherHomePhone', 'OtherFax', 'PostOfficeBox']
 
-/** Set-User and Get-User: the address-book entry of a mailbox's account; a person's is read from Contoso. */
+/** Set-User and Get-User: the address-book entry of a mailbox's account. A person's entry is read-only. */
 export function userCmdlets(tenant: Tenant): readonly Cmdlet[] {
   return [
     {

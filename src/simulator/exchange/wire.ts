@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { Refused, type Reply } from '../tenant/index.ts'
 
-/** What Exchange's cmdlets know of the tenant beside its state. */
+/** Settings of Exchange's cmdlets. */
 export interface ExchangeSettings {
   readonly url: string
-  /** How long, in seconds, the other cmdlets do not find a new mailbox: Exchange's directory follows its own writes. */
+  /** How long most cmdlets do not find a new mailbox: Exchange's directory lags behind writes. Seconds. */
   readonly exchangeSettleSeconds: number
-  /** After how long, in seconds, Get-Recipient and lists of mailboxes show a new one; New-Mailbox knows it at once. */
+  /** Delay until Get-Recipient and lists show a new mailbox. New-Mailbox knows it at once. Seconds. */
   readonly recipientLagSeconds: number
-  /** New mailboxes are named by their object id, as Exchange does in some tenants, whatever Name they were given. */
+  /** Whether new mailboxes get their object id as Name, as in some tenants. */
   readonly nameIsObjectId: boolean
-  /** By which of their names people are shown where access is listed. */
+  /** The name of people in lists of access. */
   readonly trusteesShownAs: 'userPrincipalName' | 'address' | 'objectId'
 }
 
@@ -27,14 +27,14 @@ const codes: Readonly<Record<number, string>> = {
   503: 'ServiceUnavailable',
 }
 
-/** A refusal before any cmdlet runs: token, path, body, throttling (facts 4.3, office-docs-powershell #7970). */
+/** A refusal before any cmdlet runs: token, path, body, throttling (office-docs-powershell #7970). */
 export function serviceError(status: number, message: string): Reply {
   const code = codes[status] ?? 'BadRequest'
   const innererror = { message, type: serviceException, stacktrace: '' }
   return { status, headers: rateLimit(), body: { error: { code, message, innererror, ...noWarnings } } }
 }
 
-/** The full names of the exceptions that clients tell apart by their last part (facts 4.3). */
+/** Full names of exceptions. Clients distinguish them by the last part. */
 export const exceptions = {
   notFound: 'Microsoft.Exchange.Configuration.Tasks.ManagementObjectNotFoundException',
   memberExists: 'Microsoft.Exchange.Management.Tasks.WLCDManagedMemberExistsException',
@@ -52,7 +52,7 @@ export const exceptions = {
   limit: 'Simulator.NotServedException',
 } as const
 
-/** Two hashes are as recorded in public; Exchange makes the others from places in its own code. */
+/** Two hashes are from public recordings. The others are invented: Exchange derives them from its own code. */
 const hashes: Readonly<Record<string, string>> = {
   [exceptions.notFound]: 'Ex6F9304',
   [exceptions.memberExists]: 'ExB10BE9',
@@ -60,7 +60,7 @@ const hashes: Readonly<Record<string, string>> = {
 const hashOf = (type: string): string =>
   hashes[type] ?? `Ex${createHash('sha256').update(type).digest('hex').slice(0, 6).toUpperCase()}`
 
-/** Ends a cmdlet with an exception of its own, in the shape of a recorded answer: the text stands in the details. */
+/** Ends a cmdlet with one of its exceptions. As in a recorded answer, the text is in the details. */
 export function fail(type: string, text: string): never {
   const status = type === exceptions.notFound ? 404 : 400
   const message = 'Error executing cmdlet'
@@ -72,7 +72,7 @@ export function fail(type: string, text: string): never {
   })
 }
 
-/** Ends a call whose cmdlet or parameters PowerShell does not know; the details have no hash. */
+/** Ends a call with a cmdlet or parameter that PowerShell does not know. The details have no hash. */
 export function failBinding(text: string, type: string = exceptions.binding): never {
   const message = 'Invalid Operation'
   throw refusal(400, text, {
@@ -82,7 +82,7 @@ export function failBinding(text: string, type: string = exceptions.binding): ne
   })
 }
 
-/** Ends a call with a value that does not fit its parameter. As recorded there are no details: only the inner text. */
+/** Ends a call with a value of the wrong type. As in a recorded answer, only the inner exception has the text. */
 export function failTransformation(parameter: string, value: unknown, type: string, reason: string): never {
   const shown = typeof value === 'string' ? value : JSON.stringify(value)
   const text = `Cannot process argument transformation on parameter '${parameter}'. Cannot convert value "${shown}" to type "${type}". Error: "${reason}"`
@@ -92,10 +92,10 @@ export function failTransformation(parameter: string, value: unknown, type: stri
   })
 }
 
-/** Says aloud that the simulator stops here, where Exchange would go on. */
+/** Ends a call that Exchange would execute but the simulator does not support. */
 export const failLimit = (text: string): never => fail(exceptions.limit, `The simulator does not serve ${text}.`)
 
-/** Exchange's answer for an object that is not there, or not there yet. */
+/** Exchange's answer for an unknown object. */
 export const notFound = (identity: string): never =>
   fail(
     exceptions.notFound,
@@ -114,13 +114,13 @@ function refusal(status: number, text: string, error: Record<string, unknown>): 
   return new Refused({ status, headers: rateLimit(), body }, text)
 }
 
-/** What a cmdlet gives back: objects, and warnings, which are no failure. */
+/** Output of a cmdlet. */
 export interface Result {
   readonly value: readonly Record<string, unknown>[]
   readonly warnings?: readonly string[]
 }
 
-/** The answer of a cmdlet that did its work. */
+/** The answer of a successful cmdlet. */
 export function answer(
   url: string,
   tenantId: string,

@@ -31,10 +31,10 @@ export { defaultLifetime, openTokens, type Tokens } from './tokens.ts'
 const oidcScopes = new Set(['openid', 'profile', 'email', 'offline_access'])
 const graphResource = 'https://graph.microsoft.com'
 const deviceCodeLife = 900
-/** Seconds between two polls of a client that waits for a person; Entra ID asks for 5, which a test would feel. */
+/** Seconds between two polls of a waiting client. Entra ID asks for 5, which would slow tests down. */
 const pollInterval = 1
 
-/** The v2.0 endpoints of Entra ID: tokens, device code, keys, metadata. Errors have Entra's shape with AADSTS numbers. */
+/** Creates the service of Entra ID's v2.0 endpoints. Errors have Entra's format with AADSTS numbers. */
 export function loginService(tenant: Tenant, tokens: Tokens, url: string): Service {
   return {
     name: 'login',
@@ -56,8 +56,8 @@ export function loginService(tenant: Tenant, tokens: Tokens, url: string): Servi
   }
 }
 
-/** A refusal as Entra ID words it: `AADSTS{number}: {message}`. */
-export function entraError(status: number, error: string, number: number, message: string): Reply {
+/** A refusal in Entra ID's format: `AADSTS{number}: {message}`. */
+function entraError(status: number, error: string, number: number, message: string): Reply {
   const timestamp = new Date(now())
     .toISOString()
     .replace('T', ' ')
@@ -71,7 +71,7 @@ const refuse = (error: string, number: number, message: string, status = 400): n
   throw new Refused(entraError(status, error, number, message))
 }
 
-/** What a scope parameter asks for: everything before the last `/` is the resource, a bare name is Graph's. */
+/** Parses a scope parameter: the part before the last `/` is the resource; a plain name belongs to Graph. */
 export function parseScope(scope: string): { resource: string; names: string[]; full: string[]; oidc: string[] } {
   const all = scope.split(' ').filter((each) => each !== '')
   const oidc = all.filter((each) => oidcScopes.has(each))
@@ -87,9 +87,9 @@ export function parseScope(scope: string): { resource: string; names: string[]; 
 }
 
 function knownTenant(call: Call): void {
-  const asked = (call.params[0] ?? '').toLowerCase()
+  const requested = (call.params[0] ?? '').toLowerCase()
   const known = [contoso.tenantId, ...contoso.domains, 'common', 'organizations']
-  if (!known.includes(asked)) refuse('invalid_request', 90002, `Tenant '${asked}' not found.`)
+  if (!known.includes(requested)) refuse('invalid_request', 90002, `Tenant '${requested}' not found.`)
 }
 
 function token(tenant: Tenant, tokens: Tokens, call: Call): Reply {
@@ -134,7 +134,7 @@ function clientCredentials(tokens: Tokens, form: Record<string, unknown>): Reply
   }
 }
 
-/** No app is registered here, so any certificate is good; what the assertion says of itself must hold. */
+/** Checks the assertion's claims. Any certificate is accepted, since no app is registered here. */
 function checkAssertion(assertion: string, clientId: string): void {
   let claims: ReturnType<typeof decodeJwt> = {}
   try {
@@ -189,7 +189,7 @@ function redeemDeviceCode(tenant: Tenant, tokens: Tokens, form: Record<string, u
   if (code.expiresAt < now()) return refuse('expired_token', 70019, 'The verification code has expired.')
   if (code.declined) return refuse('authorization_declined', 65004, 'The person declined to sign in.')
   if (code.userId === undefined) {
-    // Answered, not thrown: a refusal that is thrown would undo the note of when the device asked.
+    // Returned, not thrown: a thrown refusal would undo the stored time of this poll.
     return pollsTooFast(tenant, code.deviceCode, pollInterval)
       ? entraError(400, 'slow_down', 70016, 'The device asks more often than the interval allows. Poll more slowly.')
       : entraError(400, 'authorization_pending', 70016, 'The person has not signed in yet. Keep polling.')
@@ -198,12 +198,13 @@ function redeemDeviceCode(tenant: Tenant, tokens: Tokens, form: Record<string, u
   return signedIn(tenant, tokens, { userId: code.userId, clientId: code.clientId, scope: code.scope })
 }
 
-/** As Entra ID does, each use gives a new refresh token; the one used stays good until its own end. */
+/** Returns a new refresh token for each use, as Entra ID does. The used token stays valid until its expiry. */
 function refresh(tenant: Tenant, tokens: Tokens, form: Record<string, unknown>): Reply {
-  const kept = personOfRefreshToken(tenant, text(form, 'refresh_token'), text(form, 'client_id'))
-  if (!kept) return refuse('invalid_grant', 70000, 'The refresh token is not valid, has expired or is for another app.')
+  const session = personOfRefreshToken(tenant, text(form, 'refresh_token'), text(form, 'client_id'))
+  if (!session)
+    return refuse('invalid_grant', 70000, 'The refresh token is not valid, has expired or is for another app.')
   const scope = text(form, 'scope')
-  return signedIn(tenant, tokens, { ...kept, scope: scope === '' ? kept.scope : scope })
+  return signedIn(tenant, tokens, { ...session, scope: scope === '' ? session.scope : scope })
 }
 
 function signedIn(tenant: Tenant, tokens: Tokens, session: { userId: string; clientId: string; scope: string }): Reply {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { now, type Row, type Tenant } from '../tenant/index.ts'
 
-/** A device that waits until a person signs in on another one. `expiresAt` in milliseconds since 1970. */
+/** A device that waits for a person to sign in on another device. `expiresAt` is milliseconds since 1970. */
 export interface DeviceCode {
   readonly deviceCode: string
   readonly userCode: string
@@ -13,7 +13,7 @@ export interface DeviceCode {
   readonly used: boolean
 }
 
-/** A pending device by the code it keeps or by the code a person types (any case, spaces and hyphens ignored). */
+/** Finds a device by its own code or by the code that a person types (without case, spaces and hyphens). */
 export function readDeviceCode(tenant: Tenant, by: 'device_code' | 'user_code', value: string): DeviceCode | undefined {
   const key = by === 'user_code' ? value.toUpperCase().replace(/[^A-Z]/g, '') : value
   const found = tenant.row(`select * from device_codes where ${by} = ?`, key)
@@ -33,7 +33,7 @@ function deviceCodeOf(row: Row): DeviceCode {
   }
 }
 
-/** Writes down who signed in for a device, or that nobody will. */
+/** Stores who signed in for a device; undefined: the person declined. */
 export function answerDeviceCode(tenant: Tenant, deviceCode: string, userId: string | undefined): void {
   tenant.run(
     'update device_codes set user_id = ?, declined = ? where device_code = ?',
@@ -43,13 +43,13 @@ export function answerDeviceCode(tenant: Tenant, deviceCode: string, userId: str
   )
 }
 
-/** A code gives tokens once. */
+/** Marks a code as used: it returns tokens once. */
 export function releaseDeviceCode(tenant: Tenant, deviceCode: string): void {
   tenant.run('update device_codes set used = 1 where device_code = ?', deviceCode)
   tenant.run('delete from device_polls where device_code = ?', deviceCode)
 }
 
-/** Whether a device asks again sooner than half its interval (seconds) after it last asked; notes that it asks. */
+/** Stores a poll, and returns whether it came sooner than half the interval (seconds) after the previous poll. */
 export function pollsTooFast(tenant: Tenant, deviceCode: string, interval: number): boolean {
   const last = tenant.row('select at from device_polls where device_code = ?', deviceCode)
   tenant.run('insert or replace into device_polls (device_code, at) values (?, ?)', deviceCode, now())
@@ -59,7 +59,7 @@ export function pollsTooFast(tenant: Tenant, deviceCode: string, interval: numbe
 const refreshTokenLife = 90 * 24 * 3600 * 1000
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** Makes a refresh token (90 days) and keeps only its digest. */
+/** Creates a refresh token (90 days) and stores only its digest. */
 export function keepRefreshToken(tenant: Tenant, session: { userId: string; clientId: string; scope: string }): string {
   const token = `1.${randomBytes(48).toString('base64url')}`
   tenant.run(
@@ -73,7 +73,7 @@ export function keepRefreshToken(tenant: Tenant, session: { userId: string; clie
   return token
 }
 
-/** Whose refresh token it is, if it is this client's and has not ended. */
+/** Returns the session of a refresh token that belongs to this client and has not expired. */
 export function personOfRefreshToken(
   tenant: Tenant,
   token: string,

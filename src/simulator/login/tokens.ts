@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
 import { asRecord, type Caller, contoso, type Person, type Tenant } from '../tenant/index.ts'
 
-/** What an access token is made of; lifetimes are seconds and may be negative (a token that has already expired). */
+/** Contents of an access token. Lifetimes are seconds; a negative lifetime makes an expired token. */
 export interface TokenRequest {
   readonly audience: string
   readonly scopes: readonly string[]
@@ -14,14 +14,14 @@ export interface TokenRequest {
   readonly claims?: Record<string, unknown> | undefined
 }
 
-/** Signs and verifies the tokens of the simulated Entra ID, with a key that is made once and kept in the state. */
+/** Signs and verifies the tokens of the simulated Entra ID, with a key in the state. */
 export interface Tokens {
   readonly keys: { keys: JWK[] }
-  /** Tells where the issuer is: tokens name `{url}/{tenant}/v2.0`. Known once the port is open. */
+  /** Sets the issuer, `{url}/{tenant}/v2.0`, which is known after the port is open. */
   issueAt(url: string): void
   access(request: TokenRequest): Promise<string>
   id(person: Person, clientId: string): Promise<string>
-  /** The caller of a bearer token for one of `audiences`; throws when the token is not good. */
+  /** Returns the caller in a bearer token for one of `audiences`. Throws for an invalid token. */
   verify(authorization: string | undefined, audiences: readonly string[]): Promise<Caller>
 }
 
@@ -29,13 +29,13 @@ export const defaultLifetime = 3600
 
 const microsoftRoles = ['Group.ReadWrite.All', 'User.Read.All', 'Sites.FullControl.All', 'Exchange.ManageAsApp']
 
-/** A stable object id of an app's service principal, so that one client is one caller in every token. */
+/** A stable object id for an app's service principal, so that a client is the same caller in all tokens. */
 function servicePrincipal(clientId: string): string {
   const hex = createHash('sha256').update(clientId).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** Loads the signing key from the state, or makes it. */
+/** Loads the signing key from the state, or creates it. */
 export async function openTokens(tenant: Tenant): Promise<Tokens> {
   let url = ''
   const privateJwk = await signingKey(tenant)
@@ -45,7 +45,7 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
   const publicKey = await importJWK(publicJwk, 'RS256')
   const sign = (claims: Record<string, unknown>, tenantId: string, lifetime: number) => {
     const issued = Math.floor(Date.now() / 1000)
-    // An already expired token was issued an hour before its end, as a real one would have been.
+    // An expired token was issued an hour before its expiry, as a real token would be.
     const start = lifetime > 0 ? issued : issued + lifetime - defaultLifetime
     return new SignJWT({
       iss: `${url}/${tenantId}/v2.0`,
@@ -94,7 +94,7 @@ function claimsOf(request: TokenRequest): Record<string, unknown> {
   return { ...app, idtyp: 'app', oid: principal, sub: principal, roles: rolesOf(request) }
 }
 
-/** Admin consent is taken as given: an app holds Microsoft's roles at Microsoft's doors, our API's role elsewhere. */
+/** Assumes admin consent: an app has Microsoft's roles for Microsoft's services and our API's role for our API. */
 function rolesOf(request: TokenRequest): readonly string[] {
   const named = request.scopes.filter((scope) => scope !== '.default')
   if (named.length > 0) return named

@@ -60,7 +60,7 @@ function setProperties(tenant: Tenant, site: Site, body: Record<string, unknown>
   updateSite(tenant, site, value === undefined ? change : { ...change, label: setLabel(tenant, site, value) })
 }
 
-/** The label's id, or undefined to clear it. A label on a group's site is the group's too: Graph shows `assignedLabels`. */
+/** Sets or clears the label and returns its id. A group's site shares its label with the group (`assignedLabels`). */
 function setLabel(tenant: Tenant, site: Site, value: unknown): string | undefined {
   const id = typeof value === 'string' ? value.toLowerCase() : 'none'
   const label = findLabel(id)
@@ -74,7 +74,7 @@ function setLabel(tenant: Tenant, site: Site, value: unknown): string | undefine
 
 function propertiesOf(tenant: Tenant, site: Site, url: string): Record<string, unknown> {
   const person = siteOwners(tenant, site.id).map(({ userId }) => findPerson(userId))[0]?.userPrincipalName ?? ''
-  // A group's site belongs to the group's owners, whom SharePoint names as one claim.
+  // A group's site belongs to the group's owners, which SharePoint shows as one claim.
   const owner = site.groupId === undefined ? person : `${site.groupId}_o`
   return {
     SiteId: site.id,

@@ -32,7 +32,7 @@ import {
 
 const sharePointAppId = '00000003-0000-0ff1-ce00-000000000000'
 
-/** SharePoint's REST: site creation, a site's web and owners, and the tenant administration's site properties. */
+/** Creates the service of SharePoint's REST API. */
 export function sharePointService(tenant: Tenant, tokens: Tokens, settings: SharePointSettings): Service {
   return {
     name: 'sharepoint',
@@ -51,7 +51,7 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
           body: { error: 'invalid_token', error_description: 'The access token is missing, invalid or expired.' },
         })
       })
-      // SharePoint takes an app's token only when the app proved itself by a certificate (facts 2.2).
+      // SharePoint accepts an app's token only if the app signed in with a certificate.
       if (caller.appOnly && caller.proof !== '2') {
         throw new Refused({ status: 401, body: { error_description: 'Unsupported app only token.' } })
       }
@@ -93,7 +93,7 @@ function creationOperations(tenant: Tenant, settings: SharePointSettings): reado
 
 const templates = ['SITEPAGEPUBLISHING#0', 'STS#3']
 
-/** SPSiteManager/create. What SharePoint will not do comes back as SiteStatus 3, a held address as 4, both HTTP 200. */
+/** SPSiteManager/create. Answers HTTP 200 with SiteStatus 3 for an impossible site and 4 for an address in use. */
 function createSite(tenant: Tenant, settings: SharePointSettings, call: Call): Reply {
   const body = asRecord(call.body)['request']
   if (typeof body !== 'object' || body === null) return badArgument("The parameter 'request' is missing.")
@@ -125,7 +125,7 @@ function createSite(tenant: Tenant, settings: SharePointSettings, call: Call): R
   return statusOf(site, settings.url)
 }
 
-/** The owner's object id: a person of the tenant by UPN; without one the caller, whom an app-only call does not have. */
+/** Returns the owner's object id: the person with this UPN, or else the caller. An app-only call has no such caller. */
 function ownerOf(call: Call, request: Record<string, unknown>): string | undefined {
   const named = text(request, 'Owner')
   if (named === '') return call.caller.userId

@@ -46,14 +46,14 @@ export function webOperations(tenant: Tenant, settings: SharePointSettings): rea
   ]
 }
 
-/** SP.BasePermissions of an owner, of a reader and of somebody from elsewhere, as `High` and `Low` halves. */
+/** SP.BasePermissions of an owner, a reader and other people, as `High` and `Low` halves. */
 const rights = {
   owner: { High: '2147483647', Low: '4294967295' },
   reader: { High: '176', Low: '138612833' },
   nobody: { High: '0', Low: '0' },
 } as const
 
-/** SP.Web.getUserEffectivePermissions: what a person may do in a site, by whatever way. */
+/** SP.Web.getUserEffectivePermissions: a person's permissions in a site. */
 function effectivePermissions(tenant: Tenant, call: Call): Reply {
   const site = readySite(tenant, call)
   const loginName = parameter(call, '@user')
@@ -83,7 +83,7 @@ function webDoc(site: Site, url: string): Record<string, unknown> {
   }
 }
 
-/** In the Owners group of a group's site stands the group's own claim; its people are the group's owners. */
+/** Members of the Owners group. For a group's site that includes the claim of the group's owners. */
 function ownerDocs(tenant: Tenant, site: Site): Record<string, unknown>[] {
   const group = site.groupId === undefined ? [] : [groupPrincipal(site)]
   const people = siteOwners(tenant, site.id).flatMap(({ number, userId }) => {
@@ -105,10 +105,10 @@ function groupPrincipal(site: Site): Record<string, unknown> {
   }
 }
 
-/** A person as SharePoint shows one (SP.User). */
+/** A person in SharePoint (SP.User). */
 function userDoc(number: number, person: Person): Record<string, unknown> {
   return {
-    // SharePoint's own accounts hold the first numbers of a site.
+    // SharePoint's own accounts have the first numbers of a site.
     Id: number + 5,
     IsHiddenInUI: false,
     LoginName: `${personClaim}${person.userPrincipalName}`,

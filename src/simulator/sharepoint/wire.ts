@@ -1,16 +1,16 @@
 import { type Call, findSite, isReady, now, Refused, type Reply, type Site, type Tenant } from '../tenant/index.ts'
 
-/** What SharePoint's operations know of the tenant beside its state. Times are seconds. */
+/** Settings of SharePoint's operations. Times are seconds. */
 export interface SharePointSettings {
   readonly url: string
   readonly siteReadySeconds: number
 }
 
-/** How SharePoint writes who somebody is: a person by UPN, the owners of a Microsoft 365 group by `{groupId}_o`. */
+/** Prefixes of login names: a person by UPN, the owners of a Microsoft 365 group by `{groupId}_o`. */
 export const personClaim = 'i:0#.f|membership|'
 export const groupClaim = 'c:0o.c|federateddirectoryclaimprovider|'
 
-/** SharePoint's error: `{"odata.error": {code: "-1, Type", message: {lang, value}}}` (facts 2.2). */
+/** SharePoint's error: `{"odata.error": {code: "-1, Type", message: {lang, value}}}`. */
 export function sharePointError(status: number, type: string, message: string): Reply {
   return { status, body: { 'odata.error': { code: type, message: { lang: 'en-US', value: message } } } }
 }
@@ -22,7 +22,7 @@ export function refuse(status: number, type: string, message: string): never {
 
 export const badArgument = (message: string): never => refuse(400, '-1, System.ArgumentException', message)
 
-/** The site of `/sites/{path}/_api/…` once it is ready; before that its address answers 404, as in SharePoint. */
+/** Returns the site of `/sites/{path}/_api/…`. Answers 404 before the site is ready, as SharePoint does. */
 export function readySite(tenant: Tenant, call: Call): Site {
   const site = findSite(tenant, 'path', call.params[0] ?? '')
   return site && isReady(site)
@@ -30,7 +30,7 @@ export function readySite(tenant: Tenant, call: Call): Site {
     : refuse(404, '-2147024894, System.IO.FileNotFoundException', '404 FILE NOT FOUND')
 }
 
-/** A function's parameter from the query: OData writes text as `'…'` with doubled quotes. */
+/** Reads a function's parameter from the query: OData quotes text as `'…'` with doubled quotes. */
 export function parameter(call: Call, name: string): string {
   const value = (call.query.get(name) ?? '').trim()
   const quoted = /^'((?:[^']|'')*)'$/.exec(value)
@@ -38,7 +38,7 @@ export function parameter(call: Call, name: string): string {
   return (quoted[1] ?? '').replaceAll("''", "'")
 }
 
-/** The path of a site's absolute address below `{url}/sites/`, or undefined when it is no such address. */
+/** Returns a site's path below `{url}/sites/`, or undefined for any other address. */
 export function pathOf(url: string, address: string): string | undefined {
   const root = `${url}/sites/`
   if (!address.toLowerCase().startsWith(root.toLowerCase())) return undefined
@@ -46,16 +46,16 @@ export function pathOf(url: string, address: string): string | undefined {
   return /^[^\s/\\?#%*:"<>|]{1,128}$/.test(path) ? path : undefined
 }
 
-/** What SPSiteManager answers; all outcomes are HTTP 200 (sp-dev-docs, site-creation-rest.md). */
+/** SPSiteManager's answers, all with HTTP 200 (sp-dev-docs, site-creation-rest.md). */
 export const siteStatuses = { notFound: 0, provisioning: 1, ready: 2, error: 3, alreadyExists: 4 } as const
 
-/** The status answer for a site that exists or is being made. */
+/** The status answer for a site that exists or is being created. */
 export function statusOf(site: Site, url: string): Reply {
   const status = now() >= site.readyAt ? siteStatuses.ready : siteStatuses.provisioning
   return { status: 200, body: { SiteId: site.id, SiteStatus: status, SiteUrl: `${url}/sites/${site.path}` } }
 }
 
-/** A status answer that names no site. */
+/** A status answer without a site. */
 export const emptyStatus = (status: number): Reply => ({
   status: 200,
   body: { SiteId: '', SiteStatus: status, SiteUrl: '' },

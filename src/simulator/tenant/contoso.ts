@@ -14,26 +14,26 @@ const person = z.object({
   country: z.string(),
   officeLocation: z.string(),
   managerId: z.uuid().nullable(),
-  /** The primary address, where it is not the sign-in name. */
+  /** The primary address, when it is not the sign-in name. */
   mail: z.string().optional(),
-  /** False of somebody without a licence: Graph knows the account, Exchange does not. */
+  /** False without a licence: Graph knows the account, Exchange does not. */
   hasMailbox: z.boolean().default(true),
-  /** False of an account that may not sign in any more. */
+  /** False for a blocked account. */
   accountEnabled: z.boolean().default(true),
-  /** A guest signs in at another organisation, and has the mail address of there. */
+  /** A guest signs in at another organisation and has a mail address there. */
   userType: z.enum(['Member', 'Guest']).default('Member'),
 })
 /** One person of the tenant; `managerId` is the object id of another. */
 export type Person = z.infer<typeof person>
 
-/** The tenant before anybody asked for anything: people, groups, sites, labels, mailboxes, accepted domains (default first). */
+/** The tenant at the start: people, groups, sites, labels, mailboxes, accepted domains (default first). */
 export const contoso = z
   .object({
     tenantId: z.uuid(),
     displayName: z.string(),
     domains: z.tuple([z.string()], z.string()),
     labels: z.array(z.object({ id: z.uuid(), name: z.string() })),
-    /** What the organisation has in its Teams catalogue; `externalId` stands in the app's manifest. */
+    /** Apps in the organisation's Teams catalogue; `externalId` is the id in the app's manifest. */
     teamsApps: z.array(z.object({ id: z.uuid(), externalId: z.uuid(), displayName: z.string() })),
     groups: z.array(
       z.object({
@@ -45,7 +45,7 @@ export const contoso = z
         members: z.array(z.uuid()),
       }),
     ),
-    /** Sites that are there from the beginning; `group` is what a team site's Microsoft 365 group has of its own. */
+    /** Sites at the start. `group` has the properties of a team site's Microsoft 365 group. */
     sites: z.array(
       z.object({
         path: z.string(),
@@ -79,50 +79,50 @@ export const contoso = z
 const byId = new Map(contoso.people.map((each) => [each.id, each]))
 const byUpn = new Map(contoso.people.map((each) => [each.userPrincipalName.toLowerCase(), each]))
 
-/** A person by object id or userPrincipalName, as Graph's `/users/{id | upn}` finds them. */
+/** Finds a person by object id or userPrincipalName, as Graph's `/users/{id | upn}` does. */
 export function findPerson(idOrUpn: string): Person | undefined {
   const key = idOrUpn.toLowerCase()
   return byId.get(key) ?? byUpn.get(key)
 }
 
-/** A person by any address of their mailbox. */
+/** Finds a person by any address of the mailbox. */
 export const findPersonByAddress = (address: string): Person | undefined =>
   contoso.people.find((each) => addressesOf(each).some((one) => one.toLowerCase() === address.toLowerCase()))
 
-/** The addresses of a person's mailbox, the primary one first; none without a mailbox. */
+/** Returns the addresses of a person's mailbox, the primary address first; none without a mailbox. */
 export const addressesOf = ({ mail, userPrincipalName, hasMailbox }: Person): string[] =>
   hasMailbox ? [...(mail === undefined ? [] : [mail]), userPrincipalName] : []
 
 /** The domain of every new account's userPrincipalName, and of a Microsoft 365 group's address. */
 export const defaultDomain: string = contoso.domains[0]
 
-/** A sensitivity label of the tenant by id. */
+/** Finds a sensitivity label by id. */
 export function findLabel(id: string): { id: string; name: string } | undefined {
   return contoso.labels.find((label) => label.id === id.toLowerCase())
 }
 
-/** What can become of an account: it is as Contoso began, may not sign in, is a guest's, is gone from the directory, or has no user type. */
+/** States of an account: `active` is as at the start, `unclassified` has no user type. */
 export const accountStates = ['active', 'blocked', 'guest', 'deleted', 'unclassified'] as const
 type AccountState = (typeof accountStates)[number]
 
-/** Blocks, deletes or restores the account of a person of Contoso. */
+/** Changes the state of a person's account. */
 export function setAccount(tenant: Tenant, { id }: Person, state: AccountState): void {
   tenant.run('insert or replace into people_changed (id, state, changed_at) values (?, ?, ?)', id, state, stamp())
 }
 
-/** A person as the directory has them now, by object id or userPrincipalName; undefined of nobody, and of who was deleted. */
+/** Finds a person with the current state, by object id or userPrincipalName; undefined for a deleted account. */
 export function personNow(tenant: Tenant, idOrUpn: string): Person | undefined {
   const person = findPerson(idOrUpn)
   return person && asNow(person, stateOf(tenant, person.id))
 }
 
-/** Everybody whom the directory has now. */
+/** Returns all people in the directory with their current state. */
 export function peopleNow(tenant: Tenant): Person[] {
   const changed = new Map(tenant.rows('select id, state from people_changed').map(({ id, state }) => [id, state]))
   return contoso.people.flatMap((person) => asNow(person, changed.get(person.id)) ?? [])
 }
 
-/** People who were deleted, as Graph lists deleted users: Entra ID frees the sign-in name, which has the id before it from then on. */
+/** Deleted people, as Graph lists deleted users. Entra ID puts the id before the sign-in name, to free the name. */
 export const deletedPeople = (tenant: Tenant): Record<string, unknown>[] =>
   tenant.rows("select id, changed_at from people_changed where state = 'deleted'").flatMap(({ id, changed_at }) => {
     const person = findPerson(String(id))
@@ -133,13 +133,13 @@ export const deletedPeople = (tenant: Tenant): Record<string, unknown>[] =>
     return [{ id: person.id, displayName, userPrincipalName, mail, deletedDateTime: changed_at }]
   })
 
-/** How much of people Graph shows to applications: with the basic permission, little more than their names. */
+/** Permissions of applications. With User.ReadBasic.All, Graph shows only names and addresses of people. */
 export const userPermissions = ['User.Read.All', 'User.ReadBasic.All'] as const
 const everybody = '*'
 export const setUserPermission = (tenant: Tenant, permission: (typeof userPermissions)[number]): void =>
   tenant.run('insert or replace into people_changed (id, state) values (?, ?)', everybody, permission)
 
-/** A property of a person that Graph shows as null now, or not. */
+/** Returns a test for the properties of a person that Graph shows as null. */
 export function hiddenOf(tenant: Tenant, { id }: Person): (property: string) => boolean {
   const isBasic = stateOf(tenant, everybody) === 'User.ReadBasic.All'
   const isUnclassified = stateOf(tenant, id) === 'unclassified'

@@ -5,7 +5,7 @@ import { asRecord } from './wire.ts'
 
 export type Role = 'owners' | 'members'
 
-/** A group as it is kept. `extensionAt` (ms since 1970) is when the schema extension's value was last changed. */
+/** A stored group. `extensionAt` (ms since 1970) is the time of the last change of the schema extension's value. */
 export interface Group {
   readonly id: string
   readonly unified: boolean
@@ -60,7 +60,7 @@ export function findGroup(tenant: Tenant, by: 'id' | 'unique_name', value: strin
   return row && groupOf(row)
 }
 
-/** The Microsoft 365 group that holds a mailNickname; security groups share theirs freely. */
+/** Finds the Microsoft 365 group with a mailNickname. Security groups may share a mailNickname. */
 export function findUnifiedByNickname(tenant: Tenant, mailNickname: string): Group | undefined {
   const row = tenant.row('select * from groups where mail_nickname = ? and unified = 1', mailNickname)
   return row && groupOf(row)
@@ -69,7 +69,7 @@ export function findUnifiedByNickname(tenant: Tenant, mailNickname: string): Gro
 export const allGroups = (tenant: Tenant): Group[] =>
   tenant.rows('select * from groups order by created_at, rowid').map(groupOf)
 
-/** Writes a new group and returns it. */
+/** Creates a group. */
 export function insertGroup(
   tenant: Tenant,
   group: Pick<Group, 'unified' | 'mailNickname' | 'uniqueName' | 'doc' | 'extension'>,
@@ -91,7 +91,7 @@ export function insertGroup(
   return made
 }
 
-/** Changes a group. The same extension value again is no change: what the filter already shows, it goes on showing. */
+/** Changes a group. Writing the same extension value is not a change, so the filter still shows it. */
 export function updateGroup(
   tenant: Tenant,
   group: Group,
@@ -110,7 +110,7 @@ export function updateGroup(
   )
 }
 
-/** Deletes a group with its memberships. One with mail is kept among the deleted ones, with its name; a security group is not. */
+/** Deletes a group with its memberships. Only a group with mail stays in the list of deleted groups. */
 export function deleteGroup(tenant: Tenant, { id, unified, mailNickname, doc }: Group): void {
   if (unified)
     tenant.run(
@@ -121,7 +121,7 @@ export function deleteGroup(tenant: Tenant, { id, unified, mailNickname, doc }: 
   tenant.run('delete from groups where id = ?', id)
 }
 
-/** Deleted groups as Graph lists them. Entra ID forgets them after 30 days, this tenant never. */
+/** Deleted groups as Graph lists them. Entra ID removes them after 30 days, this tenant never. */
 export const deletedGroups = (tenant: Tenant): Record<string, unknown>[] =>
   tenant.rows('select * from deleted_groups order by rowid').map((row) => ({
     id: row['id'],
@@ -136,7 +136,7 @@ export const objectsOf = (tenant: Tenant, groupId: string, role: Role): string[]
     .rows('select object_id from memberships where group_id = ? and role = ? order by rowid', groupId, role)
     .map((row) => String(row['object_id']))
 
-/** Adds a reference; false when it was there already. */
+/** Adds a reference. Returns false when it exists already. */
 export function addObject(tenant: Tenant, groupId: string, role: Role, objectId: string): boolean {
   const held = tenant.row(
     'select 1 from memberships where group_id = ? and role = ? and object_id = ?',
@@ -158,26 +158,26 @@ export function removeObject(tenant: Tenant, groupId: string, role: Role, object
   )
 }
 
-/** The groups an object is a member of: directly, or through groups in groups too. */
+/** Returns the groups of an object, with nested groups if `transitive`. */
 export function groupsOf(tenant: Tenant, objectId: string, transitive: boolean): Group[] {
   const direct = (id: string) =>
     tenant
       .rows("select group_id from memberships where object_id = ? and role = 'members'", id)
       .map((row) => String(row['group_id']))
   const found = new Set(direct(objectId))
-  // A Set may grow while it is walked: the walk then visits what was added.
+  // Iteration over a Set includes entries that are added meanwhile.
   if (transitive) for (const id of found) for (const parent of direct(id)) found.add(parent)
   return [...found].flatMap((id) => findGroup(tenant, 'id', id) ?? [])
 }
 
-/** The objects in a group and in the groups inside it. */
+/** Returns the objects in a group and its nested groups. */
 export function transitiveMembers(tenant: Tenant, groupId: string): string[] {
   const found = new Set(objectsOf(tenant, groupId, 'members'))
   for (const id of found) for (const inner of objectsOf(tenant, id, 'members')) found.add(inner)
   return [...found]
 }
 
-/** The group as Graph shows it; names and order are those of a recorded answer (pnp/pnpcore, SiteCreationTests). */
+/** A group in Graph, with names and order of a recorded answer (pnp/pnpcore, SiteCreationTests). */
 export function groupDoc(group: Group, extensionName: string): Record<string, unknown> {
   const { doc, unified } = group
   const mail = unified ? `${group.mailNickname}@${defaultDomain}` : null

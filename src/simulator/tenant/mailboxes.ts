@@ -5,7 +5,7 @@ import { now, type Row, stamp, type Tenant } from './state.ts'
 export type MailboxType = (typeof contoso.mailboxes)[number]['type']
 type Properties = Readonly<Record<string, unknown>>
 
-/** What the cmdlets have set, by the cmdlet that sets it; names are Exchange's, absent ones have their default. */
+/** Values that cmdlets have set, by cmdlet and with Exchange's names. Absent values have their default. */
 export interface MailboxDoc {
   readonly displayName: string
   readonly mailbox: Properties
@@ -16,8 +16,8 @@ export interface MailboxDoc {
 }
 
 /**
- * A mailbox that is not a person's, with its account. `id` is the account's object id in Entra ID (Exchange's
- * ExternalDirectoryObjectId), `addresses` has the primary one first, `settledAt` is milliseconds since 1970.
+ * A mailbox (not of a person) with its account. `id` is the account's object id in Entra ID (Exchange's
+ * ExternalDirectoryObjectId), `addresses` starts with the primary address, `settledAt` is milliseconds since 1970.
  */
 export interface Mailbox {
   readonly id: string
@@ -32,7 +32,7 @@ export interface Mailbox {
   readonly createdAt: string
 }
 
-/** Makes Contoso's own mailboxes in a new state; one that was removed does not come back. */
+/** Creates Contoso's mailboxes in a new state. A removed mailbox does not come back. */
 export function seedMailboxes(tenant: Tenant): void {
   if (tenant.row("select 1 from seeds where name = 'mailboxes'")) return
   tenant.run("insert into seeds (name) values ('mailboxes')")
@@ -46,8 +46,8 @@ export function seedMailboxes(tenant: Tenant): void {
 const emptyDoc = { mailbox: {}, user: {}, place: {}, calendar: {}, autoReply: {} }
 
 /**
- * Writes a new mailbox, its account enabled, and returns it. Most cmdlets know it only after `settleSeconds`. Without a
- * name it is called by its object id.
+ * Creates a mailbox with an enabled account. Most cmdlets find it only after `settleSeconds`. The default name is the
+ * object id.
  */
 export function insertMailbox(
   tenant: Tenant,
@@ -82,7 +82,7 @@ function store(tenant: Tenant, mailbox: Omit<Mailbox, 'accountEnabled'>): void {
   setAddresses(tenant, mailbox.id, mailbox.addresses)
 }
 
-/** Replaces a mailbox's addresses; the first is the primary one. */
+/** Replaces a mailbox's addresses. The first is the primary address. */
 export function setAddresses(tenant: Tenant, mailboxId: string, addresses: readonly string[]): void {
   tenant.run('delete from mailbox_addresses where mailbox_id = ?', mailboxId)
   for (const [index, address] of addresses.entries()) {
@@ -115,7 +115,7 @@ function mailboxOf(tenant: Tenant, row: Row): Mailbox {
   }
 }
 
-/** A mailbox by object id, guid, name, alias, userPrincipalName or any of its addresses. */
+/** Finds a mailbox by object id, guid, name, alias, userPrincipalName or any address. */
 export function findMailbox(tenant: Tenant, identity: string): Mailbox | undefined {
   const upn = identity.toLowerCase().endsWith(`@${defaultDomain}`) ? identity.slice(0, -defaultDomain.length - 1) : ''
   const row = tenant.row(
@@ -128,7 +128,7 @@ export function findMailbox(tenant: Tenant, identity: string): Mailbox | undefin
   return row && mailboxOf(tenant, row)
 }
 
-/** The mailbox that holds an address, primary or additional. */
+/** Finds the mailbox with a primary or additional address. */
 export function findMailboxByAddress(tenant: Tenant, address: string): Mailbox | undefined {
   const row = tenant.row(
     'select * from mailboxes where id = (select mailbox_id from mailbox_addresses where address = ?)',
@@ -140,10 +140,10 @@ export function findMailboxByAddress(tenant: Tenant, address: string): Mailbox |
 export const allMailboxes = (tenant: Tenant): Mailbox[] =>
   tenant.rows('select * from mailboxes order by created_at, rowid').map((row) => mailboxOf(tenant, row))
 
-/** The name that the mailbox's account signs in by: always the alias in the default domain (facts 4.4). */
+/** Sign-in name of the mailbox's account: always the alias in the default domain. */
 export const upnOf = ({ alias }: Pick<Mailbox, 'alias'>): string => `${alias}@${defaultDomain}`
 
-/** Changes what the cmdlets have set; the parts that are named replace the stored ones. */
+/** Replaces the given parts of the values that cmdlets have set. */
 export function updateMailbox(tenant: Tenant, mailbox: Mailbox, change: Partial<MailboxDoc>): void {
   tenant.run('update mailboxes set doc = ? where id = ?', JSON.stringify({ ...mailbox.doc, ...change }), mailbox.id)
 }
@@ -151,12 +151,12 @@ export function updateMailbox(tenant: Tenant, mailbox: Mailbox, change: Partial<
 export const enableAccount = (tenant: Tenant, mailboxId: string, enabled: boolean): void =>
   tenant.run('update mailboxes set account_enabled = ? where id = ?', enabled ? 1 : 0, mailboxId)
 
-/** Removes a mailbox with its addresses and its access entries; its account is among the deleted ones from then on. */
+/** Removes a mailbox with its addresses and access. Its account moves to the deleted accounts. */
 export function removeMailbox(tenant: Tenant, { id: mailboxId, alias, addresses, doc }: Mailbox): void {
   tenant.run(
     'insert into deleted_accounts (id, user_principal_name, mail, display_name, deleted_at) values (?, ?, ?, ?, ?)',
     mailboxId,
-    // Entra ID frees the sign-in name: a deleted account has its id before it.
+    // Entra ID puts the id before the sign-in name, to free the name.
     `${mailboxId.replaceAll('-', '')}${upnOf({ alias })}`,
     addresses[0] ?? '',
     doc.displayName,
@@ -167,7 +167,7 @@ export function removeMailbox(tenant: Tenant, { id: mailboxId, alias, addresses,
   tenant.run('delete from mailboxes where id = ?', mailboxId)
 }
 
-/** Accounts of removed mailboxes, as Graph lists deleted users. Entra ID forgets them after 30 days, this tenant never. */
+/** Accounts of removed mailboxes, as Graph lists deleted users. Entra ID removes them after 30 days, this tenant never. */
 export const deletedAccounts = (tenant: Tenant): Record<string, unknown>[] =>
   tenant.rows('select * from deleted_accounts order by rowid').map((row) => ({
     id: row['id'],
@@ -177,7 +177,7 @@ export const deletedAccounts = (tenant: Tenant): Record<string, unknown>[] =>
     deletedDateTime: row['deleted_at'],
   }))
 
-/** Who may do what with a mailbox; `trusteeId` is a person's or a group's object id, `access` e.g. FullAccess, SendAs. */
+/** An access entry of a mailbox. `trusteeId` is the object id of a person or group, `access` is e.g. FullAccess or SendAs. */
 export interface Access {
   readonly trusteeId: string
   readonly access: string
@@ -191,7 +191,7 @@ export const accessTo = (tenant: Tenant, mailboxId: string): Access[] =>
     autoMapping: row['auto_mapping'] === 1,
   }))
 
-/** Adds an entry; false when it was there already, which leaves it as it was. */
+/** Adds an entry. Returns false when it exists already, and then changes nothing. */
 export function addAccess(tenant: Tenant, mailboxId: string, entry: Access): boolean {
   const held = accessTo(tenant, mailboxId).some(
     ({ trusteeId, access }) => trusteeId === entry.trusteeId && access === entry.access,

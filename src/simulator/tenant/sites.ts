@@ -3,18 +3,18 @@ import { contoso } from './contoso.ts'
 import { addObject, findUnifiedByNickname, insertGroup } from './groups.ts'
 import { now, type Row, stamp, type Tenant } from './state.ts'
 
-/** What a site says of itself. `label` is a sensitivity label's id, `owner` a person's object id. */
+/** Properties of a site. `label` is the id of a sensitivity label. */
 export interface SiteDoc {
   readonly title: string
   readonly description: string
   readonly template: string
   readonly lcid: number
   readonly label: string | undefined
-  /** True of a site that "Everyone except external users" may open. */
+  /** True for a site that "Everyone except external users" may open. */
   readonly openToAll?: boolean
 }
 
-/** A site as it is kept; `path` is the part after `/sites/`, `readyAt` milliseconds since 1970. */
+/** A stored site. `path` is the part after `/sites/`, `readyAt` is milliseconds since 1970. */
 export interface Site {
   readonly id: string
   readonly webId: string
@@ -47,14 +47,14 @@ export const allSites = (tenant: Tenant): Site[] =>
 
 export const isReady = (site: Site): boolean => now() >= site.readyAt
 
-/** The path itself or, when a site holds it, the first free `path2`, `path3` …, as SharePoint picks one for a group. */
+/** Returns the path, or the first free of `path2`, `path3` …, as SharePoint does for a group's site. */
 export function freePath(tenant: Tenant, wanted: string): string {
   let path = wanted
   for (let number = 2; findSite(tenant, 'path', path); number += 1) path = `${wanted}${number}`
   return path
 }
 
-/** Makes Contoso's own sites in a new state, those of a group with it. */
+/** Creates Contoso's sites and their groups in a new state. */
 export function seedSites(tenant: Tenant): void {
   if (tenant.row("select 1 from seeds where name = 'sites'")) return
   tenant.run("insert into seeds (name) values ('sites')")
@@ -77,7 +77,7 @@ export function seedSites(tenant: Tenant): void {
   }
 }
 
-/** Begins a site, ready after `readySeconds`. */
+/** Creates a site that is ready after `readySeconds`. */
 export function insertSite(
   tenant: Tenant,
   site: { path: string; groupId?: string; doc: SiteDoc; readySeconds: number },
@@ -108,13 +108,13 @@ export function updateSite(tenant: Tenant, site: Site, change: Partial<SiteDoc>)
   tenant.run('update sites set doc = ? where id = ?', JSON.stringify({ ...site.doc, ...change }), site.id)
 }
 
-/** The people in the site's own Owners group, with the numbers SharePoint knows them by. */
+/** Returns the people in the site's Owners group, with their numbers in SharePoint. */
 export const siteOwners = (tenant: Tenant, siteId: string): { number: number; userId: string }[] =>
   tenant
     .rows('select number, user_id from site_owners where site_id = ? order by number', siteId)
     .map((row) => ({ number: Number(row['number']), userId: String(row['user_id']) }))
 
-/** Adds a person to the Owners group; adding one again changes nothing. */
+/** Adds a person to the Owners group, if needed. */
 export function addSiteOwner(tenant: Tenant, siteId: string, userId: string): void {
   tenant.run('insert into site_owners (site_id, user_id) values (?, ?) on conflict do nothing', siteId, userId)
 }

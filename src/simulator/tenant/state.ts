@@ -4,7 +4,7 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqli
 
 export type Row = Record<string, SQLOutputValue>
 
-/** The tenant's state: one SQLite file. A call's write is one transaction, on disk before it is answered. */
+/** The tenant's state in one SQLite file. Each call is one transaction, on disk before its answer. */
 export interface Tenant {
   rows(sql: string, ...values: SQLInputValue[]): Row[]
   row(sql: string, ...values: SQLInputValue[]): Row | undefined
@@ -57,10 +57,10 @@ const schema = `
     status integer not null, at text not null, client_request_id text not null, fault text, body text, traceparent text);
 `
 
-/** Opens the state in `{dataDir}/simulator.sqlite`, making it with Contoso's groups when it is new. */
+/** Opens the state in `{dataDir}/simulator.sqlite`, and creates it when it does not exist. */
 export function openTenant(dataDir: string): Tenant {
   const db = new DatabaseSync(privateFile(dataDir, 'simulator.sqlite'))
-  // A killed process loses nothing this way; only a power cut may, and this tenant is simulated.
+  // A killed process loses nothing. Only a power cut may lose data, which is acceptable here.
   db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
   db.exec(schema)
   addLateColumns(db)
@@ -91,19 +91,19 @@ export function openTenant(dataDir: string): Tenant {
   }
 }
 
-/** A file that only its owner can read, in a folder that nobody else can enter: sign-ins of the simulated people are in it. */
+/** Creates a file and a folder for the owner only: the file has sign-ins of the simulated people. */
 function privateFile(folder: string, name: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // A sticky folder, such as /tmp, is for all users: there the files alone are private.
+  // A sticky folder such as /tmp is for all users. There only the files are private.
   if (process.platform !== 'win32' && (statSync(folder).mode & 0o1000) === 0) chmodSync(folder, 0o700)
   const path = join(folder, name)
   closeSync(openSync(path, 'a', 0o600))
-  // SQLite gives its log the mode of its file, but only when it creates the log.
+  // SQLite copies the file's mode to its log only when it creates the log.
   for (const each of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
   return path
 }
 
-/** What tables of an older version lack. */
+/** Adds columns that tables of an older version do not have. */
 function addLateColumns(db: DatabaseSync): void {
   for (const [table, column] of [
     ['calls', 'traceparent'],
@@ -117,8 +117,8 @@ function addLateColumns(db: DatabaseSync): void {
   }
 }
 
-/** Now, in milliseconds since 1970. One place, so that every clock of the tenant agrees. */
+/** The tenant's clock, in milliseconds since 1970. */
 export const now = (): number => Date.now()
 
-/** Now, as Microsoft writes it: ISO 8601 UTC without fractions. */
+/** The current time in Microsoft's format: ISO 8601 UTC without fractions. */
 export const stamp = (): string => new Date(now()).toISOString().replace(/\.\d{3}Z$/, 'Z')

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** What an operation answers. `body` may be a promise (a token to sign): the state is committed before it is awaited. */
+/** Answer of an operation. `body` may be a promise (a token to sign): the state is committed before the promise is awaited. */
 export interface Reply {
   readonly status: number
   readonly body?: unknown
@@ -8,16 +8,16 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Who calls, by the access token: a person (`userId`) or an app on its own (`appOnly`). */
+/** The caller in the access token: a person (`userId`) or an app (`appOnly`). */
 export interface Caller {
   readonly userId: string | undefined
   readonly appOnly: boolean
   readonly clientId: string
-  /** How an app proved itself: Entra's claim `azpacr`, '1' secret, '2' certificate. */
+  /** The app's credential, as in Entra's claim `azpacr`: '1' secret, '2' certificate. */
   readonly proof: string
 }
 
-/** One request, parsed. `params` are the groups of the operation's path; paths are percent-decoded. */
+/** A parsed request. `params` has the groups of the operation's path. The path is percent-decoded. */
 export interface Call {
   readonly method: string
   readonly path: string
@@ -30,7 +30,7 @@ export interface Call {
   readonly requestId: string
 }
 
-/** A request that a service refuses: thrown, it undoes what the operation wrote. */
+/** A refusal by a service. Thrown, it rolls back the operation's changes. */
 export class Refused extends Error {
   readonly reply: Reply
   constructor(reply: Reply, message = `refused with ${reply.status}`) {
@@ -40,18 +40,19 @@ export class Refused extends Error {
   }
 }
 
-/** One thing a service does. Handlers are synchronous, so that each runs inside one transaction. */
+/** One operation of a service. Handlers are synchronous, so that each runs in one transaction. */
 export interface Operation {
-  /** The name that faults and the call log know, e.g. `graph.groups.upsert`. */
+  /** Name for faults and the call log, e.g. `graph.groups.upsert`. */
   readonly name: string
   readonly method: string
   /** Matches the whole decoded path. */
   readonly path: RegExp
-  /** Tells apart operations that share a path by what the request says; asked again once the body is read. */
+  /** Distinguishes operations with the same path by the request; checked again after the body is read. */
   accepts?(request: Pick<Call, 'body'>): boolean
   handle(call: Call): Reply
 }
 
+/** Creates an operation without further conditions. */
 export const operation = (name: string, method: string, path: RegExp, handle: Operation['handle']): Operation => ({
   name,
   method,
@@ -59,16 +60,16 @@ export const operation = (name: string, method: string, path: RegExp, handle: Op
   handle,
 })
 
-/** A door of Microsoft 365: its operations, who may call them, and how it says no. */
+/** A service of Microsoft 365: its operations, its access control and its error format. */
 export interface Service {
   readonly name: string
   owns(path: string): boolean
   readonly operations: readonly Operation[]
-  /** False for the simulator's own doors: not logged, no faults. */
+  /** False for the simulator's own services, which have no log and no faults. */
   readonly observed: boolean
-  /** Reads the caller from the request's token, or throws `Refused`. */
+  /** Returns the caller in the request's token; throws `Refused`. */
   admit(call: Omit<Call, 'caller' | 'params'>): Promise<Caller>
-  /** A refusal in the service's own error shape: unknown path, not JSON, a fault asked for by a test. */
+  /** A refusal in the service's error format: unknown path, invalid JSON, or a fault of a test. */
   refusal(status: number, message: string, call: Pick<Call, 'requestId' | 'clientRequestId'>): Reply
 }
 
@@ -76,7 +77,7 @@ export const nobody: Caller = { userId: undefined, appOnly: false, clientId: '',
 
 const largestBody = 4 * 1024 * 1024
 
-/** A body that cannot be read; the service words the refusal. */
+/** A body that cannot be read. The service creates the refusal. */
 export class Unreadable extends Error {
   readonly status: number
   constructor(status: number, message: string) {
@@ -86,7 +87,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** Reads a JSON or form body; nothing sent gives `undefined`. Bytes are counted while reading. */
+/** Reads a JSON or form body; undefined for an empty body. Throws {@link Unreadable}. */
 export async function readBody(request: IncomingMessage): Promise<unknown> {
   if (request.headers['content-encoding'] !== undefined) throw new Unreadable(415, 'Encoded bodies are not supported.')
   const chunks: Buffer[] = []
@@ -123,25 +124,25 @@ export async function send(response: ServerResponse, reply: Reply): Promise<void
   response.end(text)
 }
 
-/** `value` as an object with string keys, or an empty one. */
+/** Returns `value` if it is an object, or else an empty object. */
 export function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
 }
 
-/** The text under `key`, or `''`. */
+/** Returns the text under `key`, or `''`. */
 export function text(record: Record<string, unknown>, key: string): string {
   const value = record[key]
   return typeof value === 'string' ? value : ''
 }
 
-/** `doc` with the selected properties, or with the default ones when nothing is selected. */
+/** Returns `doc` with the properties in `$select`, or with the default properties. */
 export function select(
   doc: Readonly<Record<string, unknown>>,
   query: URLSearchParams,
   defaults = Object.keys(doc),
 ): Record<string, unknown> {
-  const asked = query.get('$select')
-  const names = asked === null || asked === '' ? defaults : asked.split(',')
+  const selected = query.get('$select')
+  const names = selected === null || selected === '' ? defaults : selected.split(',')
   const known = names.map((name) => name.trim()).filter((name) => name in doc)
   return Object.fromEntries(known.map((name) => [name, doc[name]]))
 }
