@@ -83,13 +83,10 @@ export async function isHeldByAccount(
     'directory/deletedItems/microsoft.graph.group': `mail eq ${quoted(address)}`,
   }
   const found = await Promise.all(
-    Object.entries(filters).map(([path, $filter]) =>
-      graph.list(
-        `${graph.root}/${path}${query({ $filter, $select: 'id' })}`,
-        z.object({ id: z.guid() }),
-        'checking whether a name is free',
-      ),
-    ),
+    Object.entries(filters).map(([path, $filter]) => {
+      const url = `${graph.root}/${path}${query({ $filter, $select: 'id' })}`
+      return graph.list(url, z.object({ id: z.guid() }), 'checking whether a name is free')
+    }),
   )
   return found.some((accounts) => accounts.length > 0)
 }

@@ -7,7 +7,6 @@ import { type Directory, type MailDomains, type Profile, TenantError } from '../
 import {
   addressFilter,
   type CallService,
-  type Exchange,
   type Graph,
   graphService,
   localPartOf,
@@ -15,7 +14,7 @@ import {
   parseAnswer,
   query,
   quoted,
-  type SharePoint,
+  type Services,
 } from '../wire/index.ts'
 import { addressesInUse, deletedMail, deletedSite, isHeldByAccount } from './addresses.ts'
 import { createCache, createPeopleLoader } from './cache.ts'
@@ -34,11 +33,9 @@ import { similar, visibleTo } from './similar.ts'
 export { createAppInstall } from './app-install.ts'
 export { type Names, namesOf, unknownToExchange } from './people.ts'
 
-export interface DirectoryParts {
-  readonly graph: Graph
+export interface DirectoryParts extends Services {
+  /** Calls Graph. */
   readonly call: CallService
-  readonly sharePoint: SharePoint
-  readonly exchange: Exchange
   /** Name of the schema extension on groups that carries request id, site id and URL: `svc_group`. */
   readonly extension: string
   readonly warn: (message: string, fields: object) => void

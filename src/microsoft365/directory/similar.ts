@@ -7,14 +7,9 @@ import {
   type Graph,
   query,
   recipientTypes,
+  type Services,
   type SharePoint,
 } from '../wire/index.ts'
-
-interface Parts {
-  readonly graph: Graph
-  readonly sharePoint: SharePoint
-  readonly exchange: Exchange
-}
 
 /** Page size: a hundred entries are some 20 kB. */
 const maxNames = '100'
@@ -35,13 +30,16 @@ const accountEntry = z.object({ id: z.guid(), displayName: z.string(), mail })
 const siteEntry = z.object({ displayName: z.string(), webUrl: z.string() })
 
 /** Finds resources whose name has a word with one of the beginnings: sites and their groups, or accounts. */
-export async function similar(parts: Parts, { kind, beginnings, signal }: SimilarQuery): Promise<readonly Candidate[]> {
+export async function similar(
+  services: Services,
+  { kind, beginnings, signal }: SimilarQuery,
+): Promise<readonly Candidate[]> {
   const texts = beginnings.filter((text) => /^[\p{L}\p{M}\p{N}]+$/u.test(text))
   if (texts.length === 0) return []
-  if (isMailboxKind(kind)) return accountsNamed(parts.graph, texts, signal)
+  if (isMailboxKind(kind)) return accountsNamed(services.graph, texts, signal)
   const [groups, sites] = await Promise.all([
-    groupsNamed(parts.graph, texts, signal),
-    Promise.all(texts.map((text) => sitesNamed(parts, text, signal))).catch(withoutPermission),
+    groupsNamed(services.graph, texts, signal),
+    Promise.all(texts.map((text) => sitesNamed(services, text, signal))).catch(withoutPermission),
   ])
   return withSites(groups, sites.flat())
 }
@@ -92,7 +90,7 @@ async function accountsNamed(graph: Graph, texts: readonly string[], signal: Abo
 const searchFor = (texts: readonly string[]): string => texts.map((text) => `"displayName:${text}"`).join(' OR ')
 
 /** Finds this tenant's sites by SharePoint's search ("Search for sites"): free text with an asterisk after the beginning. */
-async function sitesNamed({ graph, sharePoint }: Parts, text: string, signal: AbortSignal): Promise<Candidate[]> {
+async function sitesNamed({ graph, sharePoint }: Services, text: string, signal: AbortSignal): Promise<Candidate[]> {
   const url = `${graph.root}/sites${query({ search: `${text}*`, $select: 'displayName,webUrl', $top: maxNames })}`
   const found = await graph.first(url, siteEntry, purpose, { signal })
   return found
@@ -135,15 +133,15 @@ const lastPart = (address: string): string => address.slice(address.lastIndexOf(
  * and sites without a group that the person may open.
  */
 export async function visibleTo(
-  parts: Parts,
+  services: Services,
   person: Person,
   candidates: readonly Candidate[],
   { kind, signal }: SimilarQuery,
 ): Promise<readonly Candidate[]> {
   const listed = candidates.filter(({ of }) => of !== 'site').map(({ id }) => id)
   const [inList, opened] = await Promise.all([
-    listedIn(parts.exchange, listed, isMailboxKind(kind) ? recipientTypes[kind] : 'GroupMailbox', signal),
-    Promise.all(candidates.map((one) => one.of === 'site' && parts.sharePoint.mayOpen(one.address, person, signal))),
+    listedIn(services.exchange, listed, isMailboxKind(kind) ? recipientTypes[kind] : 'GroupMailbox', signal),
+    Promise.all(candidates.map((one) => one.of === 'site' && services.sharePoint.mayOpen(one.address, person, signal))),
   ])
   return candidates.filter(({ of, id }, index) => (of === 'site' ? opened[index] : inList.has(id.toLowerCase())))
 }

@@ -128,10 +128,7 @@ const visibleWithin = 5 * 60_000
 const isRecent = (since: string): boolean => Date.now() - Date.parse(since) <= visibleWithin
 
 /** Throws when the additional address is in use: better before the mailbox exists. */
-async function refuseTakenAlias(
-  { exchange }: MailboxServices,
-  { aliasAddress, signal }: MailboxStepInput,
-): Promise<void> {
+async function refuseTakenAlias({ exchange }: MailboxServices, { aliasAddress, signal }: MailboxStepInput) {
   if (aliasAddress === '') return
   const filter = { Filter: addressFilter(aliasAddress) }
   if ((await exchange.read('Get-Recipient', filter, z.unknown(), { signal })).length > 0) throw aliasTaken(aliasAddress)
@@ -155,9 +152,7 @@ async function stamp(
 }
 
 /** Error for an address or name that is in use: a person has to choose another address. */
-const nameTaken = (address: string): TenantError =>
-  new TenantError(
-    'name-taken',
-    `${address} cannot be used: another mailbox, group or person has this address or its name.`,
-    { retryable: false },
-  )
+function nameTaken(address: string): TenantError {
+  const message = `${address} cannot be used: another mailbox, group or person has this address or its name.`
+  return new TenantError('name-taken', message, { retryable: false })
+}

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import type { MailboxStepInput, Tenant } from '../../core/index.ts'
-import { isRefusal, needed, type WritingCmdlet } from '../wire/index.ts'
+import { type CmdletParameters, isRefusal, needed, type WritingCmdlet } from '../wire/index.ts'
 import { grantAccess } from './access.ts'
 import { createMailbox } from './create.ts'
 import { parametersFor, placeParts } from './fields.ts'
@@ -43,26 +43,31 @@ async function blockSignIn({ graph }: MailboxServices, input: MailboxStepInput):
   return isBlocked ? done : notYetVisible(input)
 }
 
-/** Writes the contact details. A repeated run writes the same values. */
-function applyContact({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
-  const parameters = parametersFor('Set-User', input)
-  if (Object.keys(parameters).length === 0) return Promise.resolve(done)
+/** Runs a writing cmdlet on the new mailbox, once for each set of parameters. */
+function write<C extends WritingCmdlet>(
+  { exchange }: MailboxServices,
+  input: MailboxStepInput,
+  cmdlet: C,
+  calls: readonly Partial<CmdletParameters[C]>[],
+  how: { readonly anchor?: string } = {},
+): Promise<MailboxResult> {
   return whenVisible(input, async () => {
     const Identity = needed(input.progress, 'mailboxId')
-    await exchange.write('Set-User', { ...parameters, Identity }, { signal: input.signal })
+    for (const parameters of calls)
+      await exchange.write(cmdlet, { ...parameters, Identity } as CmdletParameters[C], { signal: input.signal, ...how })
     return done
   })
 }
 
-/** Writes address and equipment in separate calls, so that a refused address does not block the equipment. */
-function applyPlace({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
-  return whenVisible(input, async () => {
-    const Identity = needed(input.progress, 'mailboxId')
-    for (const parameters of placeParts(input))
-      await exchange.write('Set-Place', { ...parameters, Identity }, { signal: input.signal })
-    return done
-  })
+/** Writes the contact details. A repeated run writes the same values. */
+function applyContact(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const parameters = parametersFor('Set-User', input)
+  return write(services, input, 'Set-User', Object.keys(parameters).length === 0 ? [] : [parameters])
 }
+
+/** Writes address and equipment in separate calls, so that a refused address does not block the equipment. */
+const applyPlace = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
+  write(services, input, 'Set-Place', placeParts(input))
 
 const addresses = z.object({ EmailAddresses: z.array(z.string()).catch([]) })
 
@@ -86,23 +91,12 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
   })
 }
 
-function applyBooking({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
-  const { progress, signal } = input
-  return whenVisible(input, async () => {
-    const Identity = needed(progress, 'mailboxId')
-    await exchange.write('Set-CalendarProcessing', { Identity, AutomateProcessing: 'AutoAccept' }, { signal })
-    return done
-  })
-}
+const applyBooking = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
+  write(services, input, 'Set-CalendarProcessing', [{ AutomateProcessing: 'AutoAccept' }])
 
-function applyAutomaticReply({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
-  const cmdlet = 'Set-MailboxAutoReplyConfiguration' satisfies WritingCmdlet
-  const { progress, signal } = input
-  return whenVisible(input, async () => {
-    const Identity = needed(progress, 'mailboxId')
-    // The mailbox's own server must run this cmdlet.
-    const anchor = needed(progress, 'userPrincipalName')
-    await exchange.write(cmdlet, { ...parametersFor(cmdlet, input), Identity }, { signal, anchor })
-    return done
-  })
+async function applyAutomaticReply(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const cmdlet = 'Set-MailboxAutoReplyConfiguration'
+  // The mailbox's own server must run this cmdlet.
+  const anchor = needed(input.progress, 'userPrincipalName')
+  return write(services, input, cmdlet, [parametersFor(cmdlet, input)], { anchor })
 }

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { type MailboxProgress, type MailboxStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import { type Exchange, type Graph, isRefusal } from '../wire/index.ts'
+import { isRefusal, type Services } from '../wire/index.ts'
 
-export interface MailboxServices {
-  readonly graph: Graph
-  readonly exchange: Exchange
+export interface MailboxServices extends Pick<Services, 'graph' | 'exchange'> {
   /** How long a fault must last before the ready check reports it. Seconds. */
   readonly settleSeconds: number
   /** How long a step may work before its job pauses and continues later. Seconds. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Check, countryCode, type MailboxStepInput } from '../../core/index.ts'
 import { namesOf } from '../directory/index.ts'
-import { checkOf, missingText, needed, readyResult, recipientTypes } from '../wire/index.ts'
+import { checkOf, type Graph, missingText, needed, readyResult, recipientTypes } from '../wire/index.ts'
 import { holdersOf, isAmong } from './access.ts'
 import { parametersFor } from './fields.ts'
 import { normalizeSpace, visibleText } from './html.ts'
@@ -12,14 +12,14 @@ export const checkMailbox = (services: MailboxServices, input: MailboxStepInput)
   readyResult(() => checksOf(services, input), input.progress, services.settleSeconds)
 
 /** A check with its fault, as text for admins; `''` without a fault. */
-type NamedCheck = readonly [name: Check['name'], fault: () => Promise<string> | string]
+type NamedCheck = readonly [name: Check['name'], fault: Promise<string> | string]
 
 async function checksOf(services: MailboxServices, input: MailboxStepInput): Promise<Check[]> {
   const mailbox = await services.exchange.readOne('Get-Mailbox', identityOf(input), properties, {
     signal: input.signal,
   })
   const checks = [...mailboxChecks(services, input, mailbox ?? {}), ...otherChecks(services, input)]
-  return Promise.all(checks.map(async ([name, fault]) => checkOf(name, await fault())))
+  return Promise.all(checks.map(async ([name, fault]) => checkOf(name, await fault)))
 }
 
 type Properties = Readonly<Record<string, unknown>>
@@ -28,77 +28,59 @@ const identityOf = ({ progress }: MailboxStepInput) => ({ Identity: needed(progr
 
 /** Checks of the mailbox's own properties, `{}` when there is no mailbox. */
 function mailboxChecks({ graph }: MailboxServices, input: MailboxStepInput, mailbox: Properties): NamedCheck[] {
-  const { kind, address, aliasAddress, details, progress, signal } = input
+  const { kind, address, aliasAddress, details } = input
   const { capacity, hideFromGAL } = details
+  const wantedType = recipientTypes[kind]
   const found = textOf(mailbox['PrimarySmtpAddress'])
   const type = textOf(mailbox['RecipientTypeDetails'])
-  const checks: NamedCheck[] = [
-    [
-      'address',
-      () => (isSame(found, address) ? '' : found ? `it is ${found} instead of ${address}` : 'it is not there'),
-    ],
-    [
-      'mailboxType',
-      () => (type === recipientTypes[kind] ? '' : `it is ${type || 'nothing'} instead of ${recipientTypes[kind]}`),
-    ],
-    [
-      'signInBlocked',
-      async () =>
-        (await graph.isSignInBlocked(needed(progress, 'userId'), signal)) ? '' : 'the account can still sign in',
-    ],
-  ]
-  if (aliasAddress !== '') {
-    const all = textsOf(mailbox['EmailAddresses']).map((one) => one.toLowerCase())
-    checks.push([
-      'alias',
-      () => (all.includes(`smtp:${aliasAddress.toLowerCase()}`) ? '' : `${aliasAddress} is missing`),
-    ])
-  }
-  if (capacity !== undefined)
-    checks.push(['capacity', () => capacityFault(textOf(mailbox['ProhibitSendReceiveQuota']), capacity)])
-  if (hideFromGAL !== undefined) {
-    const isHidden = mailbox['HiddenFromAddressListsEnabled'] === true
-    const shown = isHidden ? 'it is hidden from the address list' : 'it is shown in the address list'
-    checks.push(['visibility', () => (isHidden === hideFromGAL ? '' : shown)])
-  }
+  const isHidden = mailbox['HiddenFromAddressListsEnabled'] === true
+  const aliases = textsOf(mailbox['EmailAddresses']).map((one) => one.toLowerCase())
   // The template assigns custom attributes and the seats of a room.
   const attributes = Object.entries(parametersFor('Set-Mailbox', input)).filter(([name]) => /^Custom|^Res/.test(name))
-  if (attributes.length > 0)
-    checks.push(['customAttributes', () => difference(Object.fromEntries(attributes), mailbox)])
+  const checks: NamedCheck[] = [
+    ['address', isSame(found, address) ? '' : found ? `it is ${found} instead of ${address}` : 'it is not there'],
+    ['mailboxType', type === wantedType ? '' : `it is ${type || 'nothing'} instead of ${wantedType}`],
+    ['signInBlocked', signInFault(graph, input)],
+  ]
+  if (aliasAddress !== '')
+    checks.push(['alias', aliases.includes(`smtp:${aliasAddress.toLowerCase()}`) ? '' : `${aliasAddress} is missing`])
+  if (capacity !== undefined)
+    checks.push(['capacity', capacityFault(textOf(mailbox['ProhibitSendReceiveQuota']), capacity)])
+  if (hideFromGAL !== undefined) {
+    const shown = isHidden ? 'it is hidden from the address list' : 'it is shown in the address list'
+    checks.push(['visibility', isHidden === hideFromGAL ? '' : shown])
+  }
+  if (attributes.length > 0) checks.push(['customAttributes', difference(Object.fromEntries(attributes), mailbox)])
   return checks
+}
+
+async function signInFault(graph: Graph, { progress, signal }: MailboxStepInput): Promise<string> {
+  return (await graph.isSignInBlocked(needed(progress, 'userId'), signal)) ? '' : 'the account can still sign in'
 }
 
 /** Checks that other cmdlets answer. */
 function otherChecks(services: MailboxServices, input: MailboxStepInput): NamedCheck[] {
   const { kind, access, signal } = input
-  const { exchange } = services
   const contact = parametersFor('Set-User', input)
   const place = parametersFor('Set-Place', input)
   const identity = identityOf(input)
-  const read = async (cmdlet: 'Get-User' | 'Get-Place' | 'Get-CalendarProcessing') =>
-    (await exchange.readOne(cmdlet, identity, properties, { signal })) ?? {}
-  // Read once for both levels, and only when access is requested.
-  let names: ReturnType<typeof namesOf> | undefined
-  const peopleNow = () => {
-    names ??= namesOf(
-      services.graph,
-      access.map(({ person }) => person),
-      signal,
-    )
-    return names
-  }
+  const compare = async (cmdlet: 'Get-User' | 'Get-Place' | 'Get-CalendarProcessing', wanted: object) =>
+    difference(wanted, (await services.exchange.readOne(cmdlet, identity, properties, { signal })) ?? {})
   const checks: NamedCheck[] = []
-  if (Object.keys(contact).length > 0) checks.push(['contact', async () => difference(contact, await read('Get-User'))])
-  if (Object.keys(place).length > 0) checks.push(['place', async () => difference(place, await read('Get-Place'))])
-  if (kind !== 'sharedMailbox') {
-    const wanted = { AutomateProcessing: 'AutoAccept' }
-    checks.push(['booking', async () => difference(wanted, await read('Get-CalendarProcessing'))])
-  }
-  if (access.some(({ level }) => level === 'FullAccess'))
-    checks.push(['fullAccess', () => accessFault(services, input, 'FullAccess', peopleNow())])
-  if (access.some(({ level }) => level === 'SendAs'))
-    checks.push(['sendAs', () => accessFault(services, input, 'SendAs', peopleNow())])
-  if (input.details.automaticReply !== undefined) checks.push(['automaticReply', () => replyFault(services, input)])
+  if (Object.keys(contact).length > 0) checks.push(['contact', compare('Get-User', contact)])
+  if (Object.keys(place).length > 0) checks.push(['place', compare('Get-Place', place)])
+  if (kind !== 'sharedMailbox')
+    checks.push(['booking', compare('Get-CalendarProcessing', { AutomateProcessing: 'AutoAccept' })])
+  // Read once for both levels, and only when access is requested.
+  const people = access.map(({ person }) => person)
+  const names = people.length > 0 ? namesOf(services.graph, people, signal) : undefined
+  for (const [name, level] of [
+    ['fullAccess', 'FullAccess'],
+    ['sendAs', 'SendAs'],
+  ] as const)
+    if (names && access.some((one) => one.level === level))
+      checks.push([name, accessFault(services, input, level, names)])
+  if (input.details.automaticReply !== undefined) checks.push(['automaticReply', replyFault(services, input)])
   return checks
 }
 

@@ -1,9 +1,7 @@
 import { type Person, type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
-import type { Graph, SharePoint } from '../wire/index.ts'
+import type { Services } from '../wire/index.ts'
 
-export interface SiteServices {
-  readonly graph: Graph
-  readonly sharePoint: SharePoint
+export interface SiteServices extends Pick<Services, 'graph' | 'sharePoint'> {
   /** How long a fault must last before the ready check reports it. Seconds. */
   readonly settleSeconds: number
 }

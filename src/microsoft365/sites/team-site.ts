@@ -21,30 +21,18 @@ async function create({ graph }: SiteServices, input: SiteStepInput): Promise<St
   } as const
   // A group that an app creates has only the owners that are bound, and without an owner it may never get a site.
   const people = { owners: [requester.id], members: [requester.id] }
-  await upsert(graph, requestId, group, people, input)
+  const answer = await graph.upsertGroup(requestId, group, people, signal)
+  const refusal = answer.status === 400 && upsertRefusal(answer, 'making the group')
+  if (refusal instanceof TenantError) throw refusal
+  // Our earlier attempt may have the name while replicas do not show its key yet.
+  if (refusal === 'name-taken' && !(await graph.groupByUniqueName(requestId, signal))) throw nameTaken(alias)
+  if (refusal === 'already-bound') {
+    const again = await graph.upsertGroup(requestId, group, {}, signal)
+    if (again.status === 400) throw errorOf(graphService, 'making the group', again)
+  }
   const made = await graph.groupByUniqueName(requestId, signal)
   if (!made) throw notThereYet('The new group')
   return { done: true, made: { groupId: made.id } }
-}
-
-async function upsert(
-  graph: Graph,
-  key: string,
-  group: Parameters<Graph['upsertGroup']>[1],
-  people: Parameters<Graph['upsertGroup']>[2],
-  { alias, signal }: SiteStepInput,
-): Promise<void> {
-  const answer = await graph.upsertGroup(key, group, people, signal)
-  if (answer.status !== 400) return
-  const refusal = upsertRefusal(answer, 'making the group')
-  if (refusal instanceof TenantError) throw refusal
-  // Our earlier attempt may have the name while replicas do not show its key yet.
-  if (refusal === 'name-taken') {
-    if (!(await graph.groupByUniqueName(key, signal))) throw nameTaken(alias)
-    return
-  }
-  const again = await graph.upsertGroup(key, group, {}, signal)
-  if (again.status === 400) throw errorOf(graphService, 'making the group', again)
 }
 
 /** Polls the group's site. The first poll also makes Microsoft 365 create the site. */

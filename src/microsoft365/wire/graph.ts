@@ -93,16 +93,9 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     /** Blocks the sign-in of an account. Returns false when Graph does not know the account (yet). */
     async blockSignIn(userId: string, signal: AbortSignal): Promise<boolean> {
       const url = `${root}/users/${segment(userId)}`
+      const body = { accountEnabled: false }
       const purpose = "blocking the mailbox's account"
-      const answer = await call({
-        method: 'PATCH',
-        url,
-        body: { accountEnabled: false },
-        purpose,
-        accept: [404],
-        signal,
-      })
-      return answer.status !== 404
+      return (await call({ method: 'PATCH', url, body, purpose, accept: [404], signal })).status !== 404
     },
     /** Whether an account exists and its sign-in is blocked. */
     async isSignInBlocked(userId: string, signal: AbortSignal): Promise<boolean> {
@@ -145,12 +138,10 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
       const answer = await call({ url, purpose: 'looking a group up', accept: [404] })
       return answer.status === 404 ? undefined : parseAnswer(groupEntry, answer, graph).displayName
     },
-    groupsByNickname: (mailNickname: string) =>
-      list(
-        `${root}/groups${query({ $filter: `mailNickname eq ${quoted(mailNickname)}`, $select: 'id' })}`,
-        entry,
-        'checking whether an address is free',
-      ),
+    groupsByNickname(mailNickname: string) {
+      const $filter = `mailNickname eq ${quoted(mailNickname)}`
+      return list(`${root}/groups${query({ $filter, $select: 'id' })}`, entry, 'checking whether an address is free')
+    },
 
     /** Reads the group with this alternate key (`uniqueName`, see "Upsert group"). */
     async groupByUniqueName(uniqueName: string, signal: AbortSignal): Promise<FoundGroup | undefined> {
@@ -185,14 +176,9 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
 
     async patchExtension(groupId: string, value: object, signal: AbortSignal): Promise<void> {
       const url = `${root}/groups/${segment(groupId)}`
-      const answer = await call({
-        method: 'PATCH',
-        url,
-        body: { [extension]: value },
-        purpose: 'linking the security group to the site',
-        accept: [404],
-        signal,
-      })
+      const body = { [extension]: value }
+      const purpose = 'linking the security group to the site'
+      const answer = await call({ method: 'PATCH', url, body, purpose, accept: [404], signal })
       if (answer.status === 404) throw notThereYet('The security group')
     },
 
@@ -202,15 +188,18 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
     },
 
     /** Adds an owner or member. 400 also means "already added"; 404 means that group or person does not exist (yet). */
-    addRelated: (groupId: string, relation: Relation, userId: string, signal: AbortSignal): Promise<Answer> =>
-      call({
+    addRelated(groupId: string, relation: Relation, userId: string, signal: AbortSignal): Promise<Answer> {
+      const url = `${root}/groups/${segment(groupId)}/${relation}/$ref`
+      const body = { '@odata.id': `${root}/users/${userId}` }
+      return call({
         method: 'POST',
-        url: `${root}/groups/${segment(groupId)}/${relation}/$ref`,
-        body: { '@odata.id': `${root}/users/${userId}` },
+        url,
+        body,
         purpose: `adding to the group's ${relation}`,
         accept: [400, 404],
         signal,
-      }),
+      })
+    },
 
     /** Reads the site of a group. Graph answers 404, 409, 423 or 503 while the site is being created. */
     async siteOfGroup(groupId: string, signal: AbortSignal) {

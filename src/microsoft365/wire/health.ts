@@ -5,7 +5,8 @@ import { type Exchange, exchangeService } from './exchange.ts'
 import { type Graph, graphService } from './graph.ts'
 import { type SharePoint, sharePointService } from './sharepoint.ts'
 
-interface Parts {
+/** The callers of all services. */
+export interface Services {
   readonly graph: Graph
   readonly sharePoint: SharePoint
   readonly exchange: Exchange
@@ -15,7 +16,7 @@ interface Parts {
 const limitSeconds = 5
 
 /** Checks all services of Microsoft 365 at the same time. Reports problems and does not throw them. */
-export function healthOf({ graph, sharePoint, exchange }: Parts): Promise<ServiceHealth[]> {
+export function healthOf({ graph, sharePoint, exchange }: Services): Promise<ServiceHealth[]> {
   return Promise.all([
     measured('graph', graphService, (signal) => graph.ping(signal)),
     measured('sharePoint', sharePointService, (signal) => sharePoint.ping(signal)),

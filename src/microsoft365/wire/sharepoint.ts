@@ -136,13 +136,9 @@ export function createSharePoint({ call, callAdmin, sharePointUrl, sharePointAdm
 
     /** Sets the sensitivity label through the administration, since Graph accepts labels only from signed-in people. */
     async setLabel(siteId: string, labelId: string, signal: AbortSignal): Promise<void> {
-      await callAdmin({
-        method: 'PATCH',
-        url: administration(siteId),
-        body: { SensitivityLabel2: labelId },
-        purpose: 'applying the sensitivity label',
-        signal,
-      })
+      const body = { SensitivityLabel2: labelId }
+      const purpose = 'applying the sensitivity label'
+      await callAdmin({ method: 'PATCH', url: administration(siteId), body, purpose, signal })
     },
 
     /** Whether a person may open a site; false when SharePoint does not answer for that person. */

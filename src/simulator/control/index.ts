@@ -9,6 +9,8 @@ import {
   type Call,
   findPerson,
   nobody,
+  type Operation,
+  operation,
   Refused,
   type Reply,
   type Service,
@@ -46,12 +48,8 @@ export function controlService(
   faults: Faults,
   operationNames: () => readonly string[],
 ): Service {
-  const on = (name: string, method: string, path: RegExp, handle: (call: Call) => Reply) => ({
-    name: `control.${name}`,
-    method,
-    path,
-    handle,
-  })
+  const on = (name: string, method: string, path: RegExp, handle: Operation['handle']) =>
+    operation(`control.${name}`, method, path, handle)
   return {
     name: 'control',
     observed: false,
