@@ -42,15 +42,15 @@ export function createCache<T>(
 
 /** Entries by key; drops the oldest when there are too many. */
 function createEntries<T>() {
-  const kept = new Map<string, { readonly value: T; readonly until: number }>()
+  const entries = new Map<string, { readonly value: T; readonly until: number }>()
   return {
-    get: (key: string) => kept.get(key),
-    delete: (key: string) => kept.delete(key),
+    get: (key: string) => entries.get(key),
+    delete: (key: string) => entries.delete(key),
     put(key: string, entry: { value: T; until: number }): void {
-      kept.delete(key)
-      kept.set(key, entry)
-      const [oldest] = kept.keys()
-      if (kept.size > keptEntries && oldest !== undefined) kept.delete(oldest)
+      entries.delete(key)
+      entries.set(key, entry)
+      const [oldest] = entries.keys()
+      if (entries.size > keptEntries && oldest !== undefined) entries.delete(oldest)
     },
   }
 }
@@ -66,7 +66,7 @@ interface Batch {
  * at the same time, fifteen to a call, so callers need not batch them.
  */
 export function createPeopleLoader(graph: Graph, now?: () => number): (id: string) => Promise<UserEntry | undefined> {
-  const kept = createCache<UserEntry | undefined>(now)
+  const cached = createCache<UserEntry | undefined>(now)
   const batches = new Map<string, Batch>()
 
   const openBatch = (line: string): Batch => {
@@ -85,7 +85,7 @@ export function createPeopleLoader(graph: Graph, now?: () => number): (id: strin
 
   return (id) => {
     const key = id.toLowerCase()
-    return kept(key, async () => {
+    return cached(key, async () => {
       // Other texts must not become part of a filter; Graph answers 404 for them.
       if (!z.guid().safeParse(key).success) return graph.user(id)
       const line = lineOf(originNow())

@@ -21,7 +21,7 @@ export interface Names {
 }
 
 const text = z.string().nullish().catch(null)
-const named = z.object({
+const namesEntry = z.object({
   id: z.guid(),
   userPrincipalName: z.string().min(1),
   mail: text,
@@ -43,7 +43,7 @@ export async function namesOf(
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, Names>> {
   const ids = people.map(({ id }) => id)
-  const found = await usersById(graph, ids, named, 'id,userPrincipalName,mail,proxyAddresses', signal)
+  const found = await usersById(graph, ids, namesEntry, 'id,userPrincipalName,mail,proxyAddresses', signal)
   return new Map(
     found.map(({ id, userPrincipalName, mail, proxyAddresses }) => {
       const all = [id, userPrincipalName, ...(mail ? [mail] : []), ...smtpAddresses(proxyAddresses)]

@@ -56,8 +56,8 @@ export async function createMailbox(services: MailboxServices, input: MailboxSte
   } catch (error) {
     if (!isRefusal(error, 'already-exists')) throw error
   }
-  const held = await findOurs(services, input)
-  if (held !== 'free' && held !== 'not-yet') return stamp(services, input, held)
+  const existing = await findOurs(services, input)
+  if (existing !== 'free' && existing !== 'not-yet') return stamp(services, input, existing)
   return { ...notYetVisible(input), made: { heldSince: new Date().toISOString() } }
 }
 

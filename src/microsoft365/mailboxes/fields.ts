@@ -167,10 +167,10 @@ export function parametersFor<C extends WritingCmdlet>(
     const destinations = destinationsOf(name, requested.kind)
     if (typeof destinations === 'string') continue
     for (const { cmdlet: its, parameter, value } of destinations) {
-      const given = its === cmdlet ? value(requested) : undefined
-      if (given === undefined) continue
+      const entry = its === cmdlet ? value(requested) : undefined
+      if (entry === undefined) continue
       const known = parameters[parameter]
-      parameters[parameter] = Array.isArray(given) && Array.isArray(known) ? distinctTexts([...known, ...given]) : given
+      parameters[parameter] = Array.isArray(entry) && Array.isArray(known) ? distinctTexts([...known, ...entry]) : entry
     }
   }
   // An empty list changes nothing in a new mailbox.

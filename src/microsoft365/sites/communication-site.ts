@@ -14,16 +14,16 @@ async function create(services: SiteServices, input: SiteStepInput): Promise<Ste
   const before = await sharePoint.creationStatus(address, signal)
   if (before.SiteStatus !== siteStatus.notFound) return adopt(services, input, before)
   const owner = requester.userPrincipalName
-  const made = await sharePoint.createCommunicationSite({ title, description, address, owner }, signal)
-  if (made.SiteStatus === siteStatus.error) throw creationFailed()
+  const created = await sharePoint.createCommunicationSite({ title, description, address, owner }, signal)
+  if (created.SiteStatus === siteStatus.error) throw creationFailed()
   // Somebody else created it meanwhile, or our earlier attempt did and its answer was lost.
-  if (made.SiteStatus === siteStatus.alreadyExists) {
-    const held = await sharePoint.creationStatus(address, signal)
+  if (created.SiteStatus === siteStatus.alreadyExists) {
+    const current = await sharePoint.creationStatus(address, signal)
     // A deleted site has the address, or a group without its site yet.
-    if (held.SiteStatus === siteStatus.notFound) throw nameTaken(alias)
-    return adopt(services, input, held)
+    if (current.SiteStatus === siteStatus.notFound) throw nameTaken(alias)
+    return adopt(services, input, current)
   }
-  return { done: true, made: { url: sharePoint.onTenant(made.SiteUrl || address) } }
+  return { done: true, made: { url: sharePoint.onTenant(created.SiteUrl || address) } }
 }
 
 /**

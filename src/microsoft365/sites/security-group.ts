@@ -45,7 +45,7 @@ async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGr
     const refusal = upsertRefusal(answer, 'making the security group')
     if (refusal instanceof TenantError) throw refusal
   }
-  const made = await graph.groupByUniqueName(key, signal)
-  if (!made) throw notThereYet('The new security group')
-  return made
+  const created = await graph.groupByUniqueName(key, signal)
+  if (!created) throw notThereYet('The new security group')
+  return created
 }

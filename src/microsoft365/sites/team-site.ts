@@ -30,9 +30,9 @@ async function create({ graph }: SiteServices, input: SiteStepInput): Promise<St
     const again = await graph.upsertGroup(requestId, group, {}, signal)
     if (again.status === 400) throw errorOf(graphService, 'making the group', again)
   }
-  const made = await graph.groupByUniqueName(requestId, signal)
-  if (!made) throw notThereYet('The new group')
-  return { done: true, made: { groupId: made.id } }
+  const created = await graph.groupByUniqueName(requestId, signal)
+  if (!created) throw notThereYet('The new group')
+  return { done: true, made: { groupId: created.id } }
 }
 
 /** Polls the group's site. The first poll also makes Microsoft 365 create the site. */

@@ -88,7 +88,7 @@ const isOfAnotherSite = ({ origin, host }: IncomingMessage['headers']): boolean 
 
 function describe(incoming: IncomingMessage): Request {
   const url = new URL(incoming.url ?? '/', 'http://simulator')
-  const given = incoming.headers['client-request-id'] ?? url.searchParams.get('client-request-id')
+  const header = incoming.headers['client-request-id'] ?? url.searchParams.get('client-request-id')
   const requestId = randomUUID()
   return {
     method: incoming.method ?? 'GET',
@@ -96,7 +96,7 @@ function describe(incoming: IncomingMessage): Request {
     query: url.searchParams,
     headers: incoming.headers,
     body: undefined,
-    clientRequestId: typeof given === 'string' && /^[\w-]{1,64}$/.test(given) ? given : requestId,
+    clientRequestId: typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : requestId,
     requestId,
   }
 }

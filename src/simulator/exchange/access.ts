@@ -104,8 +104,8 @@ function add(
   entries: readonly Access[],
   person: 'User' | 'Trustee',
 ): Result {
-  const held = entries.filter((entry) => !addAccess(tenant, mailbox.id, entry))
-  const warnings = held.map(
+  const existing = entries.filter((entry) => !addAccess(tenant, mailbox.id, entry))
+  const warnings = existing.map(
     ({ trusteeId }) =>
       `The appropriate access control entry is already present on the object "CN=${mailbox.name}" for account "${nameOf(trusteeId)}".`,
   )
@@ -113,13 +113,13 @@ function add(
   const value = first
     ? entriesOf({ tenant, nameOf }, mailbox, person).filter((doc) => doc[person] === nameOf(first.trusteeId))
     : []
-  return { value: held.length === entries.length ? [] : value, warnings }
+  return { value: existing.length === entries.length ? [] : value, warnings }
 }
 
 function remove({ tenant, nameOf }: View, mailbox: Mailbox, entries: readonly Access[]): Result {
-  const held = accessTo(tenant, mailbox.id)
+  const existing = accessTo(tenant, mailbox.id)
   const missing = entries.filter(
-    (entry) => !held.some(({ trusteeId, access }) => trusteeId === entry.trusteeId && access === entry.access),
+    (entry) => !existing.some(({ trusteeId, access }) => trusteeId === entry.trusteeId && access === entry.access),
   )
   for (const { trusteeId, access } of entries) removeAccess(tenant, mailbox.id, trusteeId, access)
   const warnings = missing.map(

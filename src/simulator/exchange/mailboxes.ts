@@ -138,7 +138,7 @@ function newMailbox(tenant: Tenant, settings: ExchangeSettings, parameters: Para
   checkNames(name, displayName, alias)
   checkAddress(address)
   checkClashes(tenant, name, alias, address)
-  const made = insertMailbox(tenant, {
+  const created = insertMailbox(tenant, {
     ...(settings.nameIsObjectId ? {} : { name }),
     alias,
     type,
@@ -146,7 +146,7 @@ function newMailbox(tenant: Tenant, settings: ExchangeSettings, parameters: Para
     doc: { displayName, mailbox: only(parameters, ['ResourceCapacity']), user: only(parameters, ['Phone', 'Office']) },
     settleSeconds: settings.exchangeSettleSeconds,
   })
-  return { value: [mailboxDoc(made)] }
+  return { value: [mailboxDoc(created)] }
 }
 
 /** Checks lengths and characters, except the characters that Exchange maps to ASCII. */
@@ -223,17 +223,17 @@ function checkValues(mailbox: Mailbox, parameters: Parameters): void {
 
 /** Returns the addresses after `EmailAddresses`: `SMTP:` marks the primary address, `smtp:` or nothing the others. */
 function newAddresses(tenant: Tenant, mailbox: Mailbox, parameters: Parameters): string[] {
-  const given = listOf(parameters, 'EmailAddresses') ?? changeOf(parameters, 'EmailAddresses').add
-  const primaries = given.filter((each) => each.startsWith('SMTP:'))
+  const proxies = listOf(parameters, 'EmailAddresses') ?? changeOf(parameters, 'EmailAddresses').add
+  const primaries = proxies.filter((each) => each.startsWith('SMTP:'))
   if (primaries.length > 1) {
     fail(exceptions.validation, 'There are multiple primary proxy addresses of the type SMTP. Only one is allowed.')
   }
   const plainChange = { EmailAddresses: withoutPrefixes(parameters['EmailAddresses']) }
   const all = changedList(plainChange, 'EmailAddresses', mailbox.addresses)
-  const [held = ''] = mailbox.addresses
+  const [current = ''] = mailbox.addresses
   const named = primaries[0] === undefined ? undefined : smtp(primaries[0])
   const whole = listOf(parameters, 'EmailAddresses') !== undefined
-  const primary = named ?? (whole ? all[0] : held) ?? ''
+  const primary = named ?? (whole ? all[0] : current) ?? ''
   if (!all.some((each) => each.toLowerCase() === primary.toLowerCase())) {
     fail(exceptions.validation, 'The primary SMTP address must be specified when referring to a mailbox.')
   }

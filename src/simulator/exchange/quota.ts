@@ -26,13 +26,13 @@ export function readQuotas(
   parameters: Parameters,
   stored: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, number>> {
-  const given = Object.fromEntries(
+  const changes = Object.fromEntries(
     quotaNames.flatMap((name) => {
       const text = textOf(parameters, name)
       return text === undefined ? [] : [[name, parse(name, text)]]
     }),
   )
-  const after = { ...stored, ...given }
+  const after = { ...stored, ...changes }
   for (const [index, name] of quotaNames.entries()) {
     const next = quotaNames[index + 1]
     if (next && bytesOf(after, name) > bytesOf(after, next)) {
@@ -41,7 +41,7 @@ export function readQuotas(
       fail(exceptions.validation, text)
     }
   }
-  return given
+  return changes
 }
 
 function parse(name: string, text: string): number {

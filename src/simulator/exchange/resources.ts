@@ -76,13 +76,13 @@ const autoReplyDefaults: Doc = {
 
 /** Places, calendar processing and automatic replies: one Set and one Get cmdlet each. */
 export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
-  const named = (parameters: Parameters) => settledMailbox(tenant, textOf(parameters, 'Identity') ?? '')
+  const mailboxOf = (parameters: Parameters) => settledMailbox(tenant, textOf(parameters, 'Identity') ?? '')
   return [
     {
       name: 'Set-Place',
       takes: ['Identity', ...Object.keys(placeDefaults)],
       run: (parameters) => {
-        const mailbox = room(named(parameters), parameters)
+        const mailbox = room(mailboxOf(parameters), parameters)
         checkPlace(parameters)
         const place = { ...mailbox.doc.place, ...only(parameters, Object.keys(placeDefaults)) }
         updateMailbox(tenant, mailbox, { place })
@@ -93,7 +93,7 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
       name: 'Get-Place',
       takes: ['Identity', 'Type', 'ResultSize'],
       run: (parameters) => {
-        if ('Identity' in parameters) return { value: [placeDoc(room(named(parameters), parameters))] }
+        if ('Identity' in parameters) return { value: [placeDoc(room(mailboxOf(parameters), parameters))] }
         const rooms = allMailboxes(tenant).filter(({ type }) => type === 'RoomMailbox')
         return { value: ['Room', undefined].includes(textOf(parameters, 'Type')) ? rooms.map(placeDoc) : [] }
       },
@@ -102,7 +102,7 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
       name: 'Set-CalendarProcessing',
       takes: ['Identity', ...Object.keys(calendarDefaults)],
       run: (parameters) => {
-        const mailbox = named(parameters)
+        const mailbox = mailboxOf(parameters)
         checkCalendar(mailbox, parameters)
         const calendar = { ...mailbox.doc.calendar, ...only(parameters, Object.keys(calendarDefaults)) }
         updateMailbox(tenant, mailbox, { calendar })
@@ -113,7 +113,7 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
       name: 'Get-CalendarProcessing',
       takes: ['Identity'],
       run: (parameters) => {
-        const mailbox = named(parameters)
+        const mailbox = mailboxOf(parameters)
         const shared = mailbox.type === 'SharedMailbox' ? { AutomateProcessing: 'AutoUpdate' } : {}
         return { value: [shownDoc(mailbox, { ...calendarDefaults, ...shared, ...mailbox.doc.calendar })] }
       },
@@ -122,7 +122,7 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
       name: 'Set-MailboxAutoReplyConfiguration',
       takes: ['Identity', ...Object.keys(autoReplyDefaults)],
       run: (parameters) => {
-        const mailbox = named(parameters)
+        const mailbox = mailboxOf(parameters)
         const autoReply = { ...mailbox.doc.autoReply, ...only(parameters, Object.keys(autoReplyDefaults)) }
         checkSchedule({ ...autoReplyDefaults, ...autoReply })
         updateMailbox(tenant, mailbox, { autoReply })
@@ -133,7 +133,7 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
       name: 'Get-MailboxAutoReplyConfiguration',
       takes: ['Identity'],
       run: (parameters) => {
-        const mailbox = named(parameters)
+        const mailbox = mailboxOf(parameters)
         return { value: [shownDoc(mailbox, asPages({ ...autoReplyDefaults, ...mailbox.doc.autoReply }))] }
       },
     },
@@ -181,7 +181,7 @@ function checkSchedule(doc: Doc): void {
   fail(exceptions.validation, 'A scheduled automatic reply needs a StartTime before its EndTime.')
 }
 
-const named: Readonly<Record<string, string>> = {
+const namedEntities: Readonly<Record<string, string>> = {
   ä: 'auml',
   ö: 'ouml',
   ü: 'uuml',
@@ -215,6 +215,6 @@ function asPage(html: unknown): unknown {
     .replaceAll('&#39;', "'")
     .replaceAll('<br>', '<br>\r\n')
     .replaceAll('  ', '&nbsp; ')
-    .replace(/[^\s\u0020-\u007e]/gu, (letter) => `&${named[letter] ?? `#${letter.codePointAt(0)}`};`)
+    .replace(/[^\s\u0020-\u007e]/gu, (letter) => `&${namedEntities[letter] ?? `#${letter.codePointAt(0)}`};`)
   return `<html>\r\n${head}\r\n<body>\r\n${body}\r\n</body>\r\n</html>\r\n`
 }

@@ -29,18 +29,18 @@ const byId = /^\/v1\.0\/groups\/([^/()]+)$/
 /** `/groups`: list, create, read, change, and the idempotent create by `uniqueName` (Graph "Upsert group"). */
 export function groupOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
   const group = (call: Call) => groupOf(tenant, call)
-  const named = (call: Call) => findGroup(tenant, 'unique_name', uniqueName(call))
+  const groupByKey = (call: Call) => findGroup(tenant, 'unique_name', uniqueName(call))
   return [
     operation('graph.groups.list', 'GET', /^\/v1\.0\/groups$/, (call) => listGroups(tenant, settings, call)),
     operation('graph.groups.create', 'POST', /^\/v1\.0\/groups$/, (call) =>
       created(settings, createGroup(tenant, settings, call, undefined)),
     ),
     operation('graph.groups.getByUniqueName', 'GET', byUniqueName, (call) =>
-      one(settings, call, named(call) ?? notFound(call, uniqueName(call))),
+      one(settings, call, groupByKey(call) ?? notFound(call, uniqueName(call))),
     ),
     operation('graph.groups.upsert', 'PATCH', byUniqueName, (call) => {
-      const held = named(call)
-      if (held) return changeGroup(tenant, settings, call, held)
+      const existing = groupByKey(call)
+      if (existing) return changeGroup(tenant, settings, call, existing)
       const mayCreate = /\bcreate-if-missing\b/.test(String(call.headers['prefer'] ?? ''))
       if (!mayCreate) return notFound(call, uniqueName(call))
       return created(settings, createGroup(tenant, settings, call, uniqueName(call)))
@@ -98,8 +98,8 @@ function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply 
   const indexed = now() - directorySeconds * 1000
   const found = allGroups(tenant)
     .map((group) => {
-      const seen = group.extensionAt !== undefined && group.extensionAt <= indexed
-      return groupDoc(seen ? group : { ...group, extension: undefined }, directoryExtension)
+      const isIndexed = group.extensionAt !== undefined && group.extensionAt <= indexed
+      return groupDoc(isIndexed ? group : { ...group, extension: undefined }, directoryExtension)
     })
     .filter(filterTest(call))
     .filter(searchTest(call, ['displayName', 'description', 'mail', 'mailNickname']))
@@ -123,7 +123,7 @@ function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: s
   if (unified) refuseHeldNickname(tenant, call, mailNickname, undefined)
   const uniqueName = key ?? uniqueNameInBody(call)
   if (uniqueName !== undefined && findGroup(tenant, 'unique_name', uniqueName)) conflict(call, 'uniqueName')
-  const made = insertGroup(tenant, {
+  const newGroup = insertGroup(tenant, {
     unified,
     mailNickname,
     uniqueName,
@@ -132,8 +132,8 @@ function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: s
   })
   // A person who creates a group becomes its owner; an app does not.
   const self = call.caller.userId
-  bind(tenant, call, made.id, change.owners.length === 0 && self ? { ...change, owners: [self] } : change)
-  return made
+  bind(tenant, call, newGroup.id, change.owners.length === 0 && self ? { ...change, owners: [self] } : change)
+  return newGroup
 }
 
 function uniqueNameInBody(call: Call): string | undefined {

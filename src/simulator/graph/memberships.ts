@@ -31,9 +31,9 @@ export function membershipOperations(tenant: Tenant, settings: GraphSettings): r
         list(call, objectsOf(tenant, group(call).id, role)),
       ),
       operation(`graph.groups.${role}.add`, 'POST', new RegExp(`^/v1\\.0/groups/([^/]+)/${role}/\\$ref$`), (call) => {
-        const held = group(call)
+        const target = group(call)
         const user = referencedUser(call, asRecord(call.body)['@odata.id'])
-        return addObject(tenant, held.id, role, user) ? { status: 204 } : alreadyThere(call, role)
+        return addObject(tenant, target.id, role, user) ? { status: 204 } : alreadyThere(call, role)
       }),
       operation(
         `graph.groups.${role}.remove`,
@@ -41,9 +41,9 @@ export function membershipOperations(tenant: Tenant, settings: GraphSettings): r
         new RegExp(`^/v1\\.0/groups/([^/]+)/${role}/([^/]+)/\\$ref$`),
         (call) => {
           const object = call.params[1] ?? ''
-          const held = group(call)
-          if (!objectsOf(tenant, held.id, role).includes(object.toLowerCase())) return notFound(call, object)
-          removeObject(tenant, held.id, role, object)
+          const target = group(call)
+          if (!objectsOf(tenant, target.id, role).includes(object.toLowerCase())) return notFound(call, object)
+          removeObject(tenant, target.id, role, object)
           return { status: 204 }
         },
       ),

@@ -85,8 +85,8 @@ const inProgress = (call: Call): Reply =>
 
 /** Returns the group's site. On the first request SharePoint starts to create it. */
 function siteOfGroup(tenant: Tenant, settings: GraphSettings, group: Group): Site {
-  const held = findSite(tenant, 'group_id', group.id)
-  if (held) return held
+  const existing = findSite(tenant, 'group_id', group.id)
+  if (existing) return existing
   return insertSite(tenant, {
     path: freePath(tenant, group.mailNickname),
     groupId: group.id,

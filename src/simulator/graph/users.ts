@@ -127,8 +127,8 @@ function checkMemberGroups(tenant: Tenant, settings: GraphSettings, call: Call):
   if (!Array.isArray(groupIds) || groupIds.length === 0 || groupIds.length > 20) {
     return badRequest(call, "The collection 'groupIds' must have 1 to 20 group ids.")
   }
-  const held = new Set(groupsOf(tenant, person(tenant, call).id, true).map((group) => group.id))
-  const value = groupIds.filter((id) => typeof id === 'string' && held.has(id.toLowerCase()))
+  const groupIdsOfPerson = new Set(groupsOf(tenant, person(tenant, call).id, true).map((group) => group.id))
+  const value = groupIds.filter((id) => typeof id === 'string' && groupIdsOfPerson.has(id.toLowerCase()))
   return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#Collection(Edm.String)`, value } }
 }
 
@@ -142,30 +142,30 @@ function mailboxOfAccount(tenant: Tenant, idOrUpn: string): Mailbox | undefined 
 /** A mailbox's account in Graph, with Graph's names for the values of Set-User. */
 function accountDoc(mailbox: Mailbox): Record<string, unknown> {
   const { user, displayName } = mailbox.doc
-  const held = (name: string) => user[name] || null
+  const valueOf = (name: string) => user[name] || null
   return {
     id: mailbox.id,
     displayName,
-    givenName: held('FirstName'),
-    surname: held('LastName'),
+    givenName: valueOf('FirstName'),
+    surname: valueOf('LastName'),
     userPrincipalName: upnOf(mailbox),
     mail: mailbox.addresses[0],
     proxyAddresses: mailbox.addresses.map((address, index) => `${index === 0 ? 'SMTP' : 'smtp'}:${address}`),
     mailNickname: mailbox.alias,
     accountEnabled: mailbox.accountEnabled,
     userType: 'Member',
-    businessPhones: held('Phone') === null ? [] : [user['Phone']],
-    mobilePhone: held('MobilePhone'),
+    businessPhones: valueOf('Phone') === null ? [] : [user['Phone']],
+    mobilePhone: valueOf('MobilePhone'),
     preferredLanguage: null,
-    jobTitle: held('Title'),
-    department: held('Department'),
-    companyName: held('Company'),
-    officeLocation: held('Office'),
-    streetAddress: held('StreetAddress'),
-    postalCode: held('PostalCode'),
-    city: held('City'),
-    state: held('StateOrProvince'),
-    country: held('CountryOrRegion'),
+    jobTitle: valueOf('Title'),
+    department: valueOf('Department'),
+    companyName: valueOf('Company'),
+    officeLocation: valueOf('Office'),
+    streetAddress: valueOf('StreetAddress'),
+    postalCode: valueOf('PostalCode'),
+    city: valueOf('City'),
+    state: valueOf('StateOrProvince'),
+    country: valueOf('CountryOrRegion'),
   }
 }
 

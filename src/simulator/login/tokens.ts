@@ -96,8 +96,8 @@ function claimsOf(request: TokenRequest): Record<string, unknown> {
 
 /** Assumes admin consent: an app has Microsoft's roles for Microsoft's services and our API's role for our API. */
 function rolesOf(request: TokenRequest): readonly string[] {
-  const named = request.scopes.filter((scope) => scope !== '.default')
-  if (named.length > 0) return named
+  const roles = request.scopes.filter((scope) => scope !== '.default')
+  if (roles.length > 0) return roles
   const ours = /\/(mail|collab)$|^api:/.test(request.audience)
   return ours ? ['App.ReadWrite.All'] : microsoftRoles
 }

@@ -84,8 +84,8 @@ function creationOperations(tenant: Tenant, settings: SharePointSettings): reado
       new RegExp(`^${anySite}/GroupSiteManager/GetValidSiteUrlFromAlias$`, 'i'),
       (call) => {
         const alias = parameter(call, 'alias')
-        const held = findSite(tenant, 'path', alias) ?? findUnifiedByNickname(tenant, alias)
-        return { status: 200, body: { value: held ? '' : `${settings.url}/sites/${alias}` } }
+        const existing = findSite(tenant, 'path', alias) ?? findUnifiedByNickname(tenant, alias)
+        return { status: 200, body: { value: existing ? '' : `${settings.url}/sites/${alias}` } }
       },
     ),
   ]

@@ -75,20 +75,20 @@ export function insertGroup(
   group: Pick<Group, 'unified' | 'mailNickname' | 'uniqueName' | 'doc' | 'extension'>,
 ): Group {
   const id = randomUUID()
-  const made: Group = { ...group, id, extensionAt: group.extension ? now() : undefined, createdAt: stamp() }
+  const created: Group = { ...group, id, extensionAt: group.extension ? now() : undefined, createdAt: stamp() }
   tenant.run(
     `insert into groups (id, unified, mail_nickname, unique_name, doc, extension, extension_at, created_at)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
     id,
-    made.unified ? 1 : 0,
-    made.mailNickname,
-    made.uniqueName ?? null,
-    JSON.stringify(made.doc),
-    made.extension ? JSON.stringify(made.extension) : null,
-    made.extensionAt ?? null,
-    made.createdAt,
+    created.unified ? 1 : 0,
+    created.mailNickname,
+    created.uniqueName ?? null,
+    JSON.stringify(created.doc),
+    created.extension ? JSON.stringify(created.extension) : null,
+    created.extensionAt ?? null,
+    created.createdAt,
   )
-  return made
+  return created
 }
 
 /** Changes a group. Writing the same extension value is not a change, so the filter still shows it. */
@@ -138,13 +138,13 @@ export const objectsOf = (tenant: Tenant, groupId: string, role: Role): string[]
 
 /** Adds a reference. Returns false when it exists already. */
 export function addObject(tenant: Tenant, groupId: string, role: Role, objectId: string): boolean {
-  const held = tenant.row(
+  const existing = tenant.row(
     'select 1 from memberships where group_id = ? and role = ? and object_id = ?',
     groupId,
     role,
     objectId,
   )
-  if (held) return false
+  if (existing) return false
   tenant.run('insert into memberships (group_id, role, object_id) values (?, ?, ?)', groupId, role, objectId)
   return true
 }

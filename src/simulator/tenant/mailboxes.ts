@@ -57,13 +57,13 @@ export function insertMailbox(
     settleSeconds: number
   },
 ): Mailbox {
-  const { settleSeconds, ...given } = mailbox
+  const { settleSeconds, ...values } = mailbox
   const doc = { ...emptyDoc, ...mailbox.doc }
   const settledAt = now() + settleSeconds * 1000
   const id = randomUUID()
-  const made = { name: id, ...given, doc, id, guid: randomUUID(), settledAt, createdAt: stamp() }
-  store(tenant, made)
-  return { ...made, accountEnabled: true }
+  const created = { name: id, ...values, doc, id, guid: randomUUID(), settledAt, createdAt: stamp() }
+  store(tenant, created)
+  return { ...created, accountEnabled: true }
 }
 
 function store(tenant: Tenant, mailbox: Omit<Mailbox, 'accountEnabled'>): void {
@@ -193,10 +193,10 @@ export const accessTo = (tenant: Tenant, mailboxId: string): Access[] =>
 
 /** Adds an entry. Returns false when it exists already, and then changes nothing. */
 export function addAccess(tenant: Tenant, mailboxId: string, entry: Access): boolean {
-  const held = accessTo(tenant, mailboxId).some(
+  const exists = accessTo(tenant, mailboxId).some(
     ({ trusteeId, access }) => trusteeId === entry.trusteeId && access === entry.access,
   )
-  if (held) return false
+  if (exists) return false
   tenant.run(
     'insert into mailbox_access (mailbox_id, trustee_id, access, auto_mapping) values (?, ?, ?, ?)',
     mailboxId,

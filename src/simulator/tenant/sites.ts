@@ -69,8 +69,8 @@ export function seedSites(tenant: Tenant): void {
     }
     const { visibility, hideFromAddressLists, members } = group
     const of = { displayName: title, description, visibility, hideFromAddressLists }
-    const given = { unified: true, mailNickname: path, uniqueName: undefined, extension: undefined, doc: of }
-    const { id } = insertGroup(tenant, given)
+    const newGroup = { unified: true, mailNickname: path, uniqueName: undefined, extension: undefined, doc: of }
+    const { id } = insertGroup(tenant, newGroup)
     for (const owner of owners) addObject(tenant, id, 'owners', owner)
     for (const member of [...owners, ...members]) addObject(tenant, id, 'members', member)
     insertSite(tenant, { path, groupId: id, doc, readySeconds: 0 })
@@ -82,7 +82,7 @@ export function insertSite(
   tenant: Tenant,
   site: { path: string; groupId?: string; doc: SiteDoc; readySeconds: number },
 ): Site {
-  const made: Site = {
+  const created: Site = {
     id: randomUUID(),
     webId: randomUUID(),
     path: site.path,
@@ -93,15 +93,15 @@ export function insertSite(
   }
   tenant.run(
     'insert into sites (id, web_id, path, group_id, ready_at, doc, created_at) values (?, ?, ?, ?, ?, ?, ?)',
-    made.id,
-    made.webId,
-    made.path,
-    made.groupId ?? null,
-    made.readyAt,
-    JSON.stringify(made.doc),
-    made.createdAt,
+    created.id,
+    created.webId,
+    created.path,
+    created.groupId ?? null,
+    created.readyAt,
+    JSON.stringify(created.doc),
+    created.createdAt,
   )
-  return made
+  return created
 }
 
 export function updateSite(tenant: Tenant, site: Site, change: Partial<SiteDoc>): void {
