@@ -142,30 +142,30 @@ function mailboxOfAccount(tenant: Tenant, idOrUpn: string): Mailbox | undefined 
 /** A mailbox's account in Graph, with Graph's names for the values of Set-User. */
 function accountDoc(mailbox: Mailbox): Record<string, unknown> {
   const { user, displayName } = mailbox.doc
-  const valueOf = (name: string) => user[name] || null
+  const contactValue = (name: string) => user[name] || null
   return {
     id: mailbox.id,
     displayName,
-    givenName: valueOf('FirstName'),
-    surname: valueOf('LastName'),
+    givenName: contactValue('FirstName'),
+    surname: contactValue('LastName'),
     userPrincipalName: upnOf(mailbox),
     mail: mailbox.addresses[0],
     proxyAddresses: mailbox.addresses.map((address, index) => `${index === 0 ? 'SMTP' : 'smtp'}:${address}`),
     mailNickname: mailbox.alias,
     accountEnabled: mailbox.accountEnabled,
     userType: 'Member',
-    businessPhones: valueOf('Phone') === null ? [] : [user['Phone']],
-    mobilePhone: valueOf('MobilePhone'),
+    businessPhones: contactValue('Phone') === null ? [] : [user['Phone']],
+    mobilePhone: contactValue('MobilePhone'),
     preferredLanguage: null,
-    jobTitle: valueOf('Title'),
-    department: valueOf('Department'),
-    companyName: valueOf('Company'),
-    officeLocation: valueOf('Office'),
-    streetAddress: valueOf('StreetAddress'),
-    postalCode: valueOf('PostalCode'),
-    city: valueOf('City'),
-    state: valueOf('StateOrProvince'),
-    country: valueOf('CountryOrRegion'),
+    jobTitle: contactValue('Title'),
+    department: contactValue('Department'),
+    companyName: contactValue('Company'),
+    officeLocation: contactValue('Office'),
+    streetAddress: contactValue('StreetAddress'),
+    postalCode: contactValue('PostalCode'),
+    city: contactValue('City'),
+    state: contactValue('StateOrProvince'),
+    country: contactValue('CountryOrRegion'),
   }
 }
 
