@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { ConfigurationError, type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
 import { exportKeyOf, type Settings } from './core/index.ts'
-import { type Simulator, startSimulator } from './simulator/server.ts'
+import { type Simulator, startSimulator } from './simulator/index.ts'
 import { foreignWriters, makePrivate } from './store/index.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
@@ -39,7 +39,7 @@ const contoso = {
   tenantId: '0c0ffee0-1111-4111-8111-000000000365',
   clientId: '0c0ffee0-2222-4222-8222-000000000001',
   admins: ['22222222-bbbb-4bbb-8bbb-000000000002'],
-  templatesFile: fileURLToPath(new URL('./simulator/templates.json', import.meta.url)),
+  templatesFile: fileURLToPath(new URL('./simulator/tenant/templates.json', import.meta.url)),
 }
 
 /** Subscribers of this machine, which is where people try webhooks out. */

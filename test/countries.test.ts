@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { countryCode } from '../src/core/index.ts'
-import { countryName } from '../src/simulator/exchange-country.ts'
+import { countryName } from '../src/simulator/exchange/parameters.ts'
 
 const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
 const pairs = letters.flatMap((one) => letters.map((other) => one + other))

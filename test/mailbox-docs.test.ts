@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { type MailboxField, type MailboxKind, mailboxFields, mailboxKinds } from '../src/core/index.ts'
-import { destinationsOf } from '../src/microsoft365/mailbox-fields.ts'
+import { destinationsOf } from '../src/microsoft365/mailboxes/fields.ts'
 
 const file = 'docs/mailboxes.md'
 const begin = '<!-- fields -->'

@@ -7,9 +7,9 @@ import {
   mailboxFields,
   mailboxKinds,
 } from '../src/core/index.ts'
-import { purposes } from '../src/microsoft365/exchange-cmdlets.ts'
-import { destinationsOf, mailboxFieldTable } from '../src/microsoft365/mailbox-fields.ts'
-import published from '../src/simulator/exo-cmdlet-parameters.json' with { type: 'json' }
+import { destinationsOf, mailboxFieldTable } from '../src/microsoft365/mailboxes/fields.ts'
+import { purposes } from '../src/microsoft365/wire/exchange-cmdlets.ts'
+import published from '../src/simulator/exchange/exo-cmdlet-parameters.json' with { type: 'json' }
 import { mailboxInput, runMailbox } from './support/mailbox-steps.ts'
 import { dana, kim, omar } from './support/microsoft365.ts'
 import { type ObservedCall, startTenant, type TestTenant } from './support/simulated-tenant.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { followsTo } from '../src/microsoft365/exchange.ts'
+import { redirectTarget } from '../src/microsoft365/wire/exchange.ts'
 import { type Asked, exchangeThat, nothing } from './support/exchange-that.ts'
 import { send, sendJson } from './support/microsoft365.ts'
 
@@ -76,6 +76,6 @@ describe('a redirect', () => {
     ['https://eviloutlook.com/x', undefined],
     ['https://name:word@outlook.office365.com/x', undefined],
   ])('to %s: %s', (to, where) => {
-    expect(followsTo(new URL('https://outlook.office365.com/adminapi'), new URL(to))?.href).toBe(where)
+    expect(redirectTarget(new URL('https://outlook.office365.com/adminapi'), new URL(to))?.href).toBe(where)
   })
 })

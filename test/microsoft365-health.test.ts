@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { TenantError } from '../src/core/index.ts'
-import { contoso as contosoTenant } from '../src/simulator/contoso.ts'
+import { contoso as contosoTenant } from '../src/simulator/tenant/contoso.ts'
 import { answersSignIn, connectTo, sendJson, startServer } from './support/microsoft365.ts'
 import { startTenant, type TestTenant } from './support/simulated-tenant.ts'
 import { exchangeOf } from './support/simulator.ts'

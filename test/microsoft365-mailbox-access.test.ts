@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MailboxStepInput } from '../src/core/index.ts'
-import { contoso as organisation } from '../src/simulator/contoso.ts'
+import { contoso as organisation } from '../src/simulator/tenant/contoso.ts'
 import { mailboxInput, ongoing, runMailbox, wholeMailbox } from './support/mailbox-steps.ts'
 import { dana, kim, omar } from './support/microsoft365.ts'
 import { startTenant, type TestTenant } from './support/simulated-tenant.ts'

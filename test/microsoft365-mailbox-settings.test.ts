@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readableOf } from '../src/microsoft365/mailbox-values.ts'
+import { visibleText } from '../src/microsoft365/mailboxes/html.ts'
 import { mailboxInput, runMailbox, wholeMailbox } from './support/mailbox-steps.ts'
 import { startTenant, type TestTenant } from './support/simulated-tenant.ts'
 import { exchangeOf } from './support/simulator.ts'
@@ -126,12 +126,12 @@ describe('a reply that is read back', () => {
     ['what is no entity as it stands', page('AT&T &nonsense; &#0; &#99999999;'), 'AT&T &nonsense; &#0; &#99999999;'],
     ['what never ends up to there', page('Away<style>p {'), 'Away'],
   ])('gives %s', (_, html, text) => {
-    expect(readableOf(html)).toBe(text)
+    expect(visibleText(html)).toBe(text)
   })
 
   test('is read in good time, whatever it is', () => {
     for (const piece of ['<', '<!--', '<style', '<p ', '&#', '</style', ' '])
-      expect(readableOf(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
+      expect(visibleText(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
   })
 
   test('is what was set, in letters of all kinds', async () => {

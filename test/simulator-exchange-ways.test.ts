@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SimulatorOptions } from '../src/simulator/server.ts'
+import type { SimulatorOptions } from '../src/simulator/index.ts'
 import { ask, clientOf, exchangeOf, kim, refusalOf, tenantFor, tokenOf } from './support/simulator.ts'
 
 const aurora = { Shared: true, Name: 'aurora', Alias: 'aurora', PrimarySmtpAddress: 'aurora@contoso.example' }

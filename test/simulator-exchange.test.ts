@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Simulator } from '../src/simulator/server.ts'
+import type { Simulator } from '../src/simulator/index.ts'
 import { ask, clientOf, exchangeOf, refusalOf, temporaryFolder, tenantFor, tokenOf } from './support/simulator.ts'
 
 const aurora = { Shared: true, Name: 'aurora', Alias: 'aurora', PrimarySmtpAddress: 'aurora@contoso.example' }

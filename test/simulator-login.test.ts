@@ -1,6 +1,6 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
-import type { Simulator } from '../src/simulator/server.ts'
+import type { Simulator } from '../src/simulator/index.ts'
 import { ask, kim, tenantFor, tokenOf } from './support/simulator.ts'
 
 const collab = 'http://127.0.0.1:3978/collab'

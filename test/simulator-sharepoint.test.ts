@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Simulator } from '../src/simulator/server.ts'
+import type { Simulator } from '../src/simulator/index.ts'
 import { clientOf, kim, tenantFor, userUrl } from './support/simulator.ts'
 
 const confidential = '33333333-cccc-4ccc-8ccc-000000000003'

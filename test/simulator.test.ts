@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Simulator, startSimulator } from '../src/simulator/server.ts'
+import { type Simulator, startSimulator } from '../src/simulator/index.ts'
 import { ask, clientOf, kim, temporaryFolder, tenantFor, userUrl } from './support/simulator.ts'
 
 const group = {

@@ -1,3 +1,7 @@
+/**
+ * The only place that knows Microsoft's wire protocol. This file connects the rooms and fills core's ports. Rooms import
+ * each other in one direction: `wire`, `directory`, `sites`, `mailboxes`.
+ */
 import {
   type Connection,
   createGate,
@@ -8,38 +12,55 @@ import {
   type ServiceHealth,
   type Tenant,
 } from '../core/index.ts'
-import { createAppInstall } from './app-install.ts'
-import { type CallLog, createCaller, type Door } from './call.ts'
-import { createCertificateFile } from './certificate-file.ts'
-import { createDirectory } from './directory.ts'
-import { createExchange, exchangeDoor, exchangeService } from './exchange.ts'
-import { createGraph, graphService } from './graph.ts'
-import { healthOf } from './health.ts'
-import { createMailboxSteps } from './mailbox.ts'
-import { mailboxStepsOf } from './mailbox-fields.ts'
-import { createSharePoint, sharePointHeaders, sharePointService } from './sharepoint.ts'
-import { type ClientCertificate, createSignIn } from './sign-in.ts'
-import { createSiteSteps } from './site.ts'
+import { createAppInstall, createDirectory } from './directory/index.ts'
+import { createMailboxSteps, mailboxStepsOf } from './mailboxes/index.ts'
+import { createSiteSteps } from './sites/index.ts'
+import {
+  type CallLog,
+  type ClientCertificate,
+  createCaller,
+  createCertificateFile,
+  createExchange,
+  createGraph,
+  createSharePoint,
+  createSignIn,
+  type Endpoint,
+  exchangeEndpoint,
+  exchangeService,
+  graphService,
+  healthOf,
+  sharePointHeaders,
+  sharePointService,
+} from './wire/index.ts'
 
-export type { CallLog, CallOutcome } from './call.ts'
-export { type ClientCertificate, certificateFromPem, localCertificate } from './sign-in.ts'
+export {
+  type CallLog,
+  type CallOutcome,
+  type ClientCertificate,
+  certificateFromPem,
+  localCertificate,
+} from './wire/index.ts'
 
 /**
- * A preview that names 100 people makes some 15 calls, so one person can have several of them answered at a time. People's
- * patience leaves room for the call itself within the 15 seconds that Teams waits for the answer to a click.
+ * Limits of the calls to each service. A preview with 100 people needs some 15 calls, so one person may run several at a
+ * time. `patience` leaves time for the call itself: Teams waits 15 seconds for the answer to a click.
  */
 const callLimits: GateLimits = {
-  ...{ running: 24, forIdentity: 6, runningOfOne: 9 },
-  ...{ waiting: 600, waitingOfOne: 60 },
-  ...{ patience: 5000, patienceOfJobs: 30_000 },
+  running: 24,
+  forIdentity: 6,
+  runningOfOne: 9,
+  waiting: 600,
+  waitingOfOne: 60,
+  patience: 5000,
+  patienceOfJobs: 30_000,
 }
 
-/** Where the tenant is and who we are to it. URLs without a trailing path: `https://graph.microsoft.com`. */
+/** The tenant's addresses and our credentials. URLs have no path: `https://graph.microsoft.com`. */
 export interface Microsoft365Options {
   readonly tenantId: string
   readonly clientId: string
   readonly certificate: ClientCertificate
-  /** The file that it was read from: another one there takes its place. */
+  /** The certificate's file. A new certificate in it replaces the current one. */
   readonly certificatePath?: string | undefined
   readonly loginUrl: string
   readonly directoryUrl: string
@@ -48,19 +69,19 @@ export interface Microsoft365Options {
   readonly exchangeUrl: string
   /** Name of the schema extension on groups that carries the request id: `svc_group`. */
   readonly directoryExtension: string
-  /** The bot's app in the organisation's catalogue; without it it is installed for nobody. */
+  /** The bot's app in the organisation's catalogue. Without it the app is not installed for people. */
   readonly teamsAppId?: string | undefined
-  /** The only way out: `app.ts` gives one that refuses to run inside a database transaction. */
+  /** Sends all HTTP. The app passes one that refuses to run inside a database transaction. */
   readonly fetch: typeof fetch
-  /** Told of each HTTP exchange. */
+  /** Called for each HTTP exchange. */
   readonly log?: CallLog
-  /** Told of answers that look wrong but can be lived with. */
+  /** Called for answers that look wrong but do not stop the work. */
   readonly warn?: (message: string, fields: object) => void
-  /** For how long the ready check looks again before it believes a fault. Seconds; five minutes unless told. */
+  /** How long a fault must last before the ready check reports it. Seconds; default 300. */
   readonly settleSeconds?: number
-  /** The clock of what is remembered, in milliseconds; the process's own unless told. */
+  /** The clock of the caches, in milliseconds; default `Date.now`. */
   readonly now?: () => number
-  /** For how long a step may be at work before its job is put off. Seconds; one minute unless told. */
+  /** How long a step may work before its job pauses. Seconds; default 60. */
   readonly workSeconds?: number
 }
 
@@ -68,39 +89,39 @@ export interface Microsoft365 {
   readonly tenant: Tenant
   readonly directory: Directory
   readonly connection: Connection
-  /** How many calls to each service run and wait in this process, by the service's name for people. */
+  /** Number of running and waiting calls in this process, by the service's name for people. */
   underWay(): Readonly<Record<string, GateState>>
-  /** Looks every minute whether the certificate's file has changed, until the returned function is called. */
+  /** Checks every minute whether the certificate's file has changed, until the returned function is called. */
   watchCertificate(): () => void
 }
 
-/** Fills core's ports with Microsoft 365: Graph, SharePoint and Exchange, app-only. */
+/** Implements core's ports with Graph, SharePoint and Exchange, app-only. */
 export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 {
   const { fetch, log, directoryExtension: extension } = options
   const directoryUrl = options.directoryUrl.replace(/\/+$/, '')
   const signIn = createSignIn(options)
   const gates = new Map<string, Gate>()
-  const callerOf = (door: Door) => {
-    const gate = gates.get(door.service) ?? createGate(`calls to ${door.service}`, callLimits)
-    gates.set(door.service, gate)
-    return createCaller(door, { signIn, gate, fetch, log })
+  const callerOf = (endpoint: Endpoint) => {
+    const gate = gates.get(endpoint.service) ?? createGate(`calls to ${endpoint.service}`, callLimits)
+    gates.set(endpoint.service, gate)
+    return createCaller(endpoint, { token: signIn.token, gate, fetch, log })
   }
   const callGraph = callerOf({ service: graphService, resource: directoryUrl })
-  const sharePointDoor = (url: string) =>
+  const sharePointCaller = (url: string) =>
     callerOf({ service: sharePointService, resource: new URL(url).origin, headers: sharePointHeaders })
   const graph = createGraph(callGraph, directoryUrl, extension)
   const sharePoint = createSharePoint({
-    call: sharePointDoor(options.sharePointUrl),
-    callAdmin: sharePointDoor(options.sharePointAdminUrl),
+    call: sharePointCaller(options.sharePointUrl),
+    callAdmin: sharePointCaller(options.sharePointAdminUrl),
     sharePointUrl: options.sharePointUrl,
     sharePointAdminUrl: options.sharePointAdminUrl,
   })
-  const exchange = createExchange(callerOf(exchangeDoor(options.exchangeUrl)), options)
+  const exchange = createExchange(callerOf(exchangeEndpoint(options.exchangeUrl)), options)
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
   const certificate = createCertificateFile({
     path: options.certificatePath,
     first: options.certificate,
-    use: (next) => signIn.change(next, directoryUrl),
+    use: (next) => signIn.replaceCertificate(next, directoryUrl),
     warn,
   })
   return {
@@ -113,24 +134,21 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       installApp: createAppInstall({ call: callGraph, root: graph.root, teamsAppId, warn }),
       health: () => healthOf({ graph, sharePoint, exchange }),
     },
-    directory: createDirectory({
-      ...{ graph, call: callGraph, sharePoint, exchange, extension, warn },
-      ...(options.now && { now: options.now }),
-    }),
+    directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn, now: options.now }),
     connection: { signIn: signIn.facts, certificate: certificate.facts, readCertificate: certificate.read },
     underWay: () => Object.fromEntries([...gates].map(([service, gate]) => [service, gate.state()])),
     watchCertificate: certificate.watch,
   }
 }
 
-/** Which service an entry of the {@link CallLog} is of. */
+/** Core's name of each service in the {@link CallLog}. */
 export const serviceNames: Readonly<Record<string, ServiceHealth['name']>> = {
   [graphService]: 'graph',
   [sharePointService]: 'sharePoint',
   [exchangeService]: 'exchange',
 }
 
-/** Outlook on the web is on a host of its own; whoever plays Exchange elsewhere plays Outlook too. */
+/** Root of Outlook on the web: Microsoft's own host, or the simulator's. */
 function outlookRootOf(exchangeUrl: string): string {
   const { hostname, origin } = new URL(exchangeUrl)
   return hostname.endsWith('office365.com') ? 'https://outlook.office.com/' : `${origin}/`

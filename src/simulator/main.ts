@@ -1,9 +1,9 @@
 import '../private-umask.ts'
-import { startSimulator } from './server.ts'
+import { startSimulator } from './index.ts'
 
 const env = process.env
 
-/** `npm run simulator`: the simulated tenant on its own, until it is told to end. */
+/** `npm run simulator`: runs the simulated tenant alone until SIGINT or SIGTERM. */
 async function main(): Promise<void> {
   const simulator = await startSimulator({
     dataDir: env['DATA_DIR'] ?? 'data',

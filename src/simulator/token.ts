@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 
 const usage = 'npm run --silent token -- <upn> [--scope s] [--audience a] [--lifetime seconds] [--tenant id]'
 
-/** `npm run --silent token`: asks the running simulator for a person's access token and prints nothing else. */
+/** `npm run --silent token`: prints a person's access token from the running simulator. */
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     args: joinNegative(process.argv.slice(2)),
@@ -32,7 +32,7 @@ async function main(): Promise<void> {
   console.log(await ask(`http://127.0.0.1:${process.env['SIMULATOR_PORT'] || 3979}`, request))
 }
 
-/** `--lifetime -60` as `--lifetime=-60`: parseArgs takes a value that begins with a dash for an option. */
+/** Converts `--lifetime -60` to `--lifetime=-60`: parseArgs treats a value with a dash as an option. */
 function joinNegative(args: readonly string[]): string[] {
   return args.flatMap((each, index) => {
     if (/^-\d+$/.test(each) && args[index - 1] === '--lifetime') return []

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { contoso } from '../../src/simulator/contoso.ts'
+import { contoso } from '../../src/simulator/tenant/contoso.ts'
 import { people } from '../support/teams-user.ts'
 import { click, startBareConnector, turn } from './chat.ts'
 import { quantile, timed } from './figures.ts'

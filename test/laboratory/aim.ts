@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Fault, Faults, Strike } from '../../src/simulator/faults.ts'
-import type { Call } from '../../src/simulator/wire.ts'
+import type { Fault, Faults, Strike } from '../../src/simulator/control/faults.ts'
+import type { Call } from '../../src/simulator/tenant/wire.ts'
 import type { JourneyKind } from '../support/journey.ts'
 import type { CardCall, KillPoint, Part } from '../support/kill-points.ts'
 import type { RelayChoice } from '../support/webhook-relay.ts'

@@ -2,8 +2,8 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { startSimulator } from '../../src/simulator/server.ts'
-import samples from '../../src/simulator/templates.json' with { type: 'json' }
+import { startSimulator } from '../../src/simulator/index.ts'
+import samples from '../../src/simulator/tenant/templates.json' with { type: 'json' }
 import { startConnector } from '../support/connector.ts'
 import { emptyStore } from '../support/database.ts'
 import { inputsOf, type JourneyKind, journeyKinds } from '../support/journey.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import contoso from '../../src/simulator/contoso.json' with { type: 'json' }
+import contoso from '../../src/simulator/tenant/contoso.json' with { type: 'json' }
 import { mulberry32 } from '../support/random.ts'
 import { labels } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'

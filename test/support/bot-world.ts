@@ -18,7 +18,7 @@ import {
   TenantError,
   template,
 } from '../../src/core/index.ts'
-import samples from '../../src/simulator/templates.json' with { type: 'json' }
+import samples from '../../src/simulator/tenant/templates.json' with { type: 'json' }
 import { createStores, type Stores } from '../../src/store/index.ts'
 import { cardIn, clicking, saying } from './bot-activities.ts'
 import { dana, kim, omar, openCommunity, projectSite, siteRoot } from './card-world.ts'

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, inject } from 'vitest'
-import samples from '../../src/simulator/templates.json' with { type: 'json' }
+import samples from '../../src/simulator/tenant/templates.json' with { type: 'json' }
 import { type Connector, startConnector } from './connector.ts'
 import { emptyStore } from './database.ts'
 import { freePort } from './free-port.ts'

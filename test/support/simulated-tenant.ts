@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { SiteProgress, SiteStep, SiteStepInput, Tenant } from '../../src/core/index.ts'
 import type { Microsoft365Options } from '../../src/microsoft365/index.ts'
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/server.ts'
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
 import { connectTo, kim } from './microsoft365.ts'
 
 export interface ObservedCall {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/server.ts'
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../src/simulator/index.ts'
 
 /** An answer over HTTP: JSON when it is JSON, else text. */
 export interface Answer {

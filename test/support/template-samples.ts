@@ -3,7 +3,7 @@ import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/help.ts'
 import { defaultsOf } from '../../src/core/drafts/form-values.ts'
 import { type Ports, type Settings, type Template, template } from '../../src/core/index.ts'
 import { previewNames } from '../../src/core/drafts/name-preview.ts'
-import catalogue from '../../src/simulator/templates.json' with { type: 'json' }
+import catalogue from '../../src/simulator/tenant/templates.json' with { type: 'json' }
 import { requestForm } from './card-forms.ts'
 import { draftOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { type HeldAddress, mailKey, siteKey, TenantError } from '../../core/index.ts'
+import { type Graph, query, quoted } from '../wire/index.ts'
+import { smtpAddresses } from './people.ts'
+
+const deleted = 'directory/deletedItems/microsoft.graph.'
+const deletedEntry = z.object({ deletedDateTime: z.iso.datetime({ offset: true }) })
+
+/** Latest deletion of the objects that match (List deletedItems: kept for 30 days; `$filter` as for other objects). */
+async function deletedAt(graph: Graph, filters: Readonly<Record<'user' | 'group', string | undefined>>) {
+  const found = await Promise.all(
+    Object.entries(filters).map(([type, $filter]) => {
+      if ($filter === undefined) return []
+      const url = `${graph.root}/${deleted}${type}${query({ $filter, $select: 'id,deletedDateTime' })}`
+      return graph.list(url, deletedEntry, 'checking until when a name is kept')
+    }),
+  )
+  const times = found.flat().map(({ deletedDateTime }) => Date.parse(deletedDateTime))
+  return times.length > 0 ? new Date(Math.max(...times)) : undefined
+}
+
+/** When the person, mailbox or group with this address was deleted; undefined when none can be restored. */
+export function deletedMail(graph: Graph, address: string): Promise<Date | undefined> {
+  const $filter = `mail eq ${quoted(address)}`
+  return deletedAt(graph, { user: $filter, group: $filter })
+}
+
+/** When the group whose site has this alias was deleted; undefined when none can be restored. */
+export const deletedSite = (graph: Graph, alias: string): Promise<Date | undefined> =>
+  deletedAt(graph, { user: undefined, group: `mailNickname eq ${quoted(alias)}` })
+
+const text = z.string().nullish().catch(null)
+const mailObject = z.object({
+  id: z.guid(),
+  userPrincipalName: text,
+  mail: text,
+  proxyAddresses: z.array(z.string()).catch([]),
+})
+const siteObject = z.object({ id: z.string().min(1), webUrl: z.string() })
+const purpose = 'noting which addresses are in use'
+
+/**
+ * Yields every address of the tenant, page by page: of accounts (List users, which includes mailboxes), of groups with
+ * mail (List groups) and of sites (`getAllSites`). Sites need the permission Sites.Read.All, which not every tenant grants.
+ */
+export async function* addressesInUse(graph: Graph, siteRoot: string): AsyncGenerator<readonly HeldAddress[]> {
+  const users = query({ $select: 'id,userPrincipalName,mail,proxyAddresses', $top: '999' })
+  for await (const page of graph.pages(`${graph.root}/users${users}`, mailObject, purpose)) yield page.flatMap(mailOf)
+  const groups = query({ $filter: 'mailEnabled eq true', $select: 'id,mail,proxyAddresses', $top: '999' })
+  for await (const page of graph.pages(`${graph.root}/groups${groups}`, mailObject, purpose)) yield page.flatMap(mailOf)
+  const sites = query({ $select: 'id,webUrl' })
+  try {
+    for await (const page of graph.pages(`${graph.root}/sites/getAllSites${sites}`, siteObject, purpose))
+      yield page.flatMap((one) => siteOf(one, siteRoot))
+  } catch (error) {
+    if (!(error instanceof TenantError) || error.retryable) throw error
+  }
+}
+
+function mailOf({ id, userPrincipalName, mail, proxyAddresses }: z.output<typeof mailObject>): HeldAddress[] {
+  const all = [userPrincipalName, mail, ...smtpAddresses(proxyAddresses)].flatMap((one) => (one ? [mailKey(one)] : []))
+  return [...new Set(all)].map((key) => ({ key, holder: id }))
+}
+
+/** Only sites directly under the root of sites: no subsites, no OneDrive. */
+function siteOf({ id, webUrl }: z.output<typeof siteObject>, siteRoot: string): HeldAddress[] {
+  const alias = webUrl.startsWith(siteRoot) ? webUrl.slice(siteRoot.length).replace(/\/+$/, '') : ''
+  return alias === '' || alias.includes('/') ? [] : [{ key: siteKey(alias), holder: id }]
+}
+
+/**
+ * Whether an account has this sign-in name or this address, or a deleted account or group that can still be restored has
+ * the address. Includes accounts without a mailbox, which Exchange does not list.
+ */
+export async function isHeldByAccount(
+  graph: Graph,
+  { userPrincipalName, address }: { userPrincipalName: string; address: string },
+): Promise<boolean> {
+  const isAddress = ['smtp', 'SMTP'].map((type) => `proxyAddresses/any(p:p eq ${quoted(`${type}:${address}`)})`)
+  const filters = {
+    users: [`userPrincipalName eq ${quoted(userPrincipalName)}`, ...isAddress].join(' or '),
+    'directory/deletedItems/microsoft.graph.user': `mail eq ${quoted(address)}`,
+    'directory/deletedItems/microsoft.graph.group': `mail eq ${quoted(address)}`,
+  }
+  const found = await Promise.all(
+    Object.entries(filters).map(([path, $filter]) => {
+      const url = `${graph.root}/${path}${query({ $filter, $select: 'id' })}`
+      return graph.list(url, z.object({ id: z.guid() }), 'checking whether a name is free')
+    }),
+  )
+  return found.some((accounts) => accounts.length > 0)
+}

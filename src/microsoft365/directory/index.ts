@@ -1,0 +1,143 @@
+/**
+ * People, groups, addresses and similar resources: core's `Directory` port, and the installation of the Teams app for a
+ * person. Reads only, except for that installation. Imports `wire`.
+ */
+import { z } from 'zod'
+import { type Directory, type MailDomains, type Profile, TenantError } from '../../core/index.ts'
+import {
+  addressFilter,
+  type CallService,
+  type Graph,
+  graphService,
+  localPartOf,
+  nameFilter,
+  parseAnswer,
+  query,
+  quoted,
+  type Services,
+} from '../wire/index.ts'
+import { addressesInUse, deletedMail, deletedSite, isHeldByAccount } from './addresses.ts'
+import { createCache, createPeopleLoader } from './cache.ts'
+import {
+  accountsOf,
+  addressesOf,
+  asAccount,
+  asProfile,
+  findPeople,
+  isExternal,
+  peopleOf,
+  unknownToExchange,
+} from './people.ts'
+import { similar, visibleTo } from './similar.ts'
+
+export { createAppInstall } from './app-install.ts'
+export { type Names, namesOf, unknownToExchange } from './people.ts'
+
+export interface DirectoryParts extends Services {
+  /** Calls Graph. */
+  readonly call: CallService
+  /** Name of the schema extension on groups that carries request id, site id and URL: `svc_group`. */
+  readonly extension: string
+  readonly warn: (message: string, fields: object) => void
+  readonly now: (() => number) | undefined
+}
+
+/** Creates core's `Directory` port. Every answer is validated; objects are identified by id, never by name. */
+export function createDirectory(parts: DirectoryParts): Directory {
+  const { graph, sharePoint, exchange } = parts
+  const domains = createCache<MailDomains>(parts.now)
+  const cachedDomains = () => domains('', () => mailDomains(graph))
+  const isFree = async (Filter: string) => (await exchange.read('Get-Recipient', { Filter }, z.unknown())).length === 0
+  const user = createPeopleLoader(graph, parts.now)
+  const person = async (id: string) => asAccount(await user(id))
+  const profiles = createCache<Profile>(parts.now)
+  const groups = createCache<ReadonlySet<string>>(parts.now)
+  return {
+    person,
+    people: (ids) => peopleOf(graph, ids),
+    isGuest: async (id) => (await person(id))?.isGuest === true,
+    profile: (id) => profiles(id, async () => asProfile(await graph.workplace(id))),
+    addressesOf: (id) => addressesOf(graph, id),
+    manager: async (id) => asAccount(await graph.manager(id)),
+    membersOf: (groupId) => accountsOf(graph, groupId, 'transitiveMembers'),
+    ownersOf: (groupId) => accountsOf(graph, groupId, 'owners'),
+    groupName: (groupId) => graph.groupName(groupId),
+    groupsOf: (personId, how) =>
+      groups(personId, async () => new Set(await graph.groupIdsOf(personId)), how?.anew === true),
+    findPeople: (text) => findPeople(graph, text),
+    isExternal: async (personId) => isExternal(await user(personId), cachedDomains),
+    async isSiteAddressFree(alias) {
+      // A group's nickname is the address of its site, even before that site exists, so it counts for both kinds.
+      const [groups, isSite, deletedAt] = await Promise.all([
+        graph.groupsByNickname(alias),
+        sharePoint.siteExists(sharePoint.addressOf(alias)),
+        deletedSite(graph, alias),
+      ])
+      return groups.length === 0 && !isSite && !deletedAt
+    },
+    unknownToExchange: (people) => unknownToExchange(exchange, people),
+    async isMailboxNameFree(address) {
+      const filter = nameFilter(address)
+      // Exchange builds the account's sign-in name from the alias and the default domain.
+      const userPrincipalName = `${localPartOf(address)}@${(await cachedDomains()).default}`
+      const [free, held] = await Promise.all([isFree(filter), isHeldByAccount(graph, { userPrincipalName, address })])
+      return free && !held
+    },
+    isMailAddressFree: async (address) => isFree(addressFilter(address)),
+    deletedMail: (address) => deletedMail(graph, address),
+    deletedSite: (alias) => deletedSite(graph, alias),
+    addressesInUse: () => addressesInUse(graph, sharePoint.siteRoot),
+    mailDomains: cachedDomains,
+    findProvisionedGroup: (requestId) => findProvisionedGroup(parts, requestId),
+    similar: (query) => similar(parts, query),
+    visibleTo: (person, candidates, query) => visibleTo(parts, person, candidates, query),
+  }
+}
+
+async function mailDomains(graph: Graph): Promise<MailDomains> {
+  const domains = await graph.mailDomains()
+  const usual = domains.find(({ isDefault }) => isDefault) ?? domains[0]
+  if (usual) return { default: usual.name, accepted: domains.map(({ name }) => name) }
+  throw new TenantError('no-mail-domain', 'The organisation has no domain that takes mail.', { retryable: false })
+}
+
+/** Values of another type count as missing, so that the group itself is still found. */
+const text = z.string().optional().catch(undefined)
+const provisioned = z.object({
+  id: z.guid(),
+  displayName: z.string(),
+  extension: z
+    .object({ requestId: text, extensionAttribute1: text, extensionAttribute3: text })
+    .catch({ requestId: undefined, extensionAttribute1: undefined, extensionAttribute3: undefined }),
+})
+
+/**
+ * Looks up the provisioned group as the API document says ("Look up the provisioned group"):
+ * `GET {directory_url}/v1.0/groups?$filter={extension}/requestId eq '{requestId}'&$select=id,displayName,{extension}`.
+ * Others may write to the extension. Groups with another request's id are ignored, a URL outside the tenant's SharePoint
+ * host is omitted, and so are URL and site id when several groups have the request's id.
+ * Throws `TypeError` for a request id that is not a UUID, since the id becomes part of a filter.
+ */
+async function findProvisionedGroup({ graph, call, sharePoint, extension, warn }: DirectoryParts, requestId: string) {
+  if (!z.uuid().safeParse(requestId).success) throw new TypeError('A request id is a UUID.')
+  const filter = `${extension}/requestId eq ${quoted(requestId)}`
+  const url = `${graph.root}/groups${query({ $filter: filter, $select: `id,displayName,${extension}` })}`
+  const answer = await call({ url, purpose: "looking for the site's security group" })
+  const { value } = parseAnswer(z.object({ value: z.array(z.record(z.string(), z.unknown())) }), answer, graphService)
+  const groups = value
+    .map((group) =>
+      parseAnswer(provisioned, { ...answer, body: { ...group, extension: group[extension] } }, graphService),
+    )
+    .filter((group) => (group.extension.requestId ?? requestId).toLowerCase() === requestId.toLowerCase())
+  const [first] = groups
+  if (!first) return undefined
+  const { id, displayName } = first
+  if (groups.length > 1) {
+    warn('Several groups carry the same request id', { requestId, groups: groups.map((group) => group.id) })
+    return { id, displayName }
+  }
+  const { extensionAttribute1: siteId, extensionAttribute3: address } = first.extension
+  const isOurs = address !== undefined && sharePoint.isOnTenant(address)
+  if (address !== undefined && !isOurs) warn('A group carries a URL outside the tenant', { requestId, group: id })
+  return { id, displayName, ...(siteId && { siteId }), ...(isOurs && { url: address }) }
+}

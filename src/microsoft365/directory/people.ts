@@ -1,0 +1,193 @@
+import { z } from 'zod'
+import type { Account, MailDomains, Person, Profile, UnreadProperty } from '../../core/index.ts'
+import {
+  accountsFilter,
+  checkedId,
+  type Exchange,
+  type Graph,
+  query,
+  quoted,
+  segment,
+  type UserEntry,
+  userEntry,
+  userFields,
+  type workplaceEntry,
+} from '../wire/index.ts'
+
+/** A person's current names. `names` has every name that Exchange may show for the person, in lower case. */
+export interface Names {
+  readonly userPrincipalName: string
+  readonly names: readonly string[]
+}
+
+const text = z.string().nullish().catch(null)
+const namesEntry = z.object({
+  id: z.guid(),
+  userPrincipalName: z.string().min(1),
+  mail: text,
+  proxyAddresses: z.array(z.string()).catch([]),
+})
+
+/** Graph accepts fifteen values in one `in`. */
+const idsInFilter = 15
+const parallelRequests = 4
+/** A filter with 25 ids has some 2 kB. */
+const idsInOpath = 25
+
+/**
+ * Looks up people's current names by object id, since people are renamed. Omits people who have left the directory.
+ */
+export async function namesOf(
+  graph: Graph,
+  people: readonly Pick<Person, 'id'>[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, Names>> {
+  const ids = people.map(({ id }) => id)
+  const found = await usersById(graph, ids, namesEntry, 'id,userPrincipalName,mail,proxyAddresses', signal)
+  return new Map(
+    found.map(({ id, userPrincipalName, mail, proxyAddresses }) => {
+      const all = [id, userPrincipalName, ...(mail ? [mail] : []), ...smtpAddresses(proxyAddresses)]
+      const names = all.map((name) => name.toLowerCase())
+      return [id.toLowerCase(), { userPrincipalName, names }]
+    }),
+  )
+}
+
+/** Looks up people by id. Omits people who have left the directory. Throws `TypeError` for an invalid object id. */
+export const peopleOf = async (graph: Graph, ids: readonly string[]): Promise<Account[]> =>
+  (await usersOf(graph, ids)).map(toAccount)
+
+/** As {@link peopleOf}, with the entries of Microsoft Graph. */
+export const usersOf = (graph: Graph, ids: readonly string[]): Promise<UserEntry[]> =>
+  usersById(graph, ids, userEntry, userFields)
+
+/** Lists users by their ids (List users, `$filter` with `in`). */
+function usersById<S extends z.ZodType>(
+  graph: Graph,
+  ids: readonly string[],
+  entry: S,
+  $select: string,
+  signal?: AbortSignal,
+): Promise<z.output<S>[]> {
+  const all = [...new Set(ids.map((id) => id.toLowerCase()))]
+  return inChunks(all, idsInFilter, (some) => {
+    const $filter = `id in (${some.map((id) => quoted(checkedId(id))).join(',')})`
+    return graph.list(`${graph.root}/users${query({ $filter, $select })}`, entry, 'looking people up', signal)
+  })
+}
+
+/** The SMTP addresses among proxy addresses, which can have other types (X500, SIP). */
+export const smtpAddresses = (proxyAddresses: readonly string[]): string[] =>
+  proxyAddresses.filter((one) => /^smtp:/i.test(one)).map((one) => one.slice('smtp:'.length))
+
+/** Returns a person's mail addresses in lower case; none for an unknown person. */
+export async function addressesOf(graph: Graph, id: string): Promise<string[]> {
+  const known = await namesOf(graph, [{ id }])
+  return (known.get(id.toLowerCase())?.names ?? []).filter((name) => name.includes('@'))
+}
+
+const recipient = z.object({ ExternalDirectoryObjectId: z.string().catch('') })
+
+/** Returns the ids of the people who are not recipients in Exchange. */
+export async function unknownToExchange(
+  exchange: Exchange,
+  people: readonly Pick<Person, 'id'>[],
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const ids = people.map(({ id }) => id)
+  const found = await inChunks(ids, idsInOpath, (some) =>
+    exchange.read('Get-Recipient', { Filter: accountsFilter(some) }, recipient, signal && { signal }),
+  )
+  const known = new Set(found.map(({ ExternalDirectoryObjectId: id }) => id.toLowerCase()))
+  return ids.filter((id) => !known.has(id.toLowerCase()))
+}
+
+/** Splits a list into chunks and requests a few chunks at the same time. */
+async function inChunks<T, R>(
+  all: readonly T[],
+  size: number,
+  ask: (some: readonly T[]) => Promise<readonly R[]>,
+): Promise<R[]> {
+  const groups = Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
+  const answers: R[] = []
+  for (let from = 0; from < groups.length; from += parallelRequests)
+    answers.push(...(await Promise.all(groups.slice(from, from + parallelRequests).map(ask))).flat())
+  return answers
+}
+
+const purposes = {
+  transitiveMembers: 'reading the members of a group',
+  owners: 'reading the owners of a group',
+} as const
+
+/**
+ * Lists the people in a group and its nested groups (List group transitive members), or the group's owners (List group
+ * owners). Omits all other objects. Returns `[]` for an unknown group.
+ */
+export async function accountsOf(
+  graph: Graph,
+  groupId: string,
+  relation: 'transitiveMembers' | 'owners',
+): Promise<Account[]> {
+  const url = `${graph.root}/groups/${segment(groupId)}/${relation}${query({ $select: userFields, $top: '999' })}`
+  return (await graph.list(url, userEntry, purposes[relation])).map(toAccount)
+}
+
+/** Maximum number of results. */
+const maxFound = 10
+
+/** Finds people by sign-in name or mail address, or else by the beginning of the display name (List users). */
+export async function findPeople(graph: Graph, text: string): Promise<Account[]> {
+  // Every name begins with an empty text.
+  if (text.trim() === '') return []
+  const wanted = quoted(text.trim())
+  const ask = async ($filter: string): Promise<Account[]> => {
+    const url = `${graph.root}/users${query({ $filter, $select: userFields, $top: String(maxFound) })}`
+    // Only the first page: a single letter may match the whole organisation.
+    return (await graph.first(url, userEntry, 'looking a person up')).slice(0, maxFound).map(toAccount)
+  }
+  const exact = text.includes('@') ? await ask(`userPrincipalName eq ${wanted} or mail eq ${wanted}`) : []
+  return exact.length > 0 ? exact : ask(`startswith(displayName,${wanted})`)
+}
+
+/**
+ * Whether a person is external: a guest, a person who signs in elsewhere (`anna_fabrikam.com#EXT#@…`, even as a member), or
+ * a person with a mail domain of another organisation. A person who is unknown or has no user type also counts as external.
+ */
+export async function isExternal(user: UserEntry | undefined, domains: () => Promise<MailDomains>): Promise<boolean> {
+  if (!user || !isMember(user) || user.userPrincipalName.toUpperCase().includes('#EXT#@')) return true
+  const domain = user.mail?.split('@').at(-1)?.toLowerCase()
+  return domain !== undefined && domain !== '' && !(await domains()).accepted.includes(domain)
+}
+
+const toAccount = (user: UserEntry): Account => {
+  const unread = unreadOf(user)
+  return {
+    id: user.id,
+    displayName: user.displayName || user.userPrincipalName,
+    userPrincipalName: user.userPrincipalName,
+    ...(user.accountEnabled === false && { isBlocked: true }),
+    ...(user.userType && !isMember(user) && { isGuest: true }),
+    ...(unread.length > 0 && { unread }),
+  }
+}
+export const asAccount = (user: UserEntry | undefined): Account | undefined => user && toAccount(user)
+
+/**
+ * Lists the properties that Graph did not show. Entra ID always knows `accountEnabled`, so a missing value means a missing
+ * permission. `userType` is also null for some very old or synchronised accounts, which may not be members.
+ */
+const unreadOf = ({ accountEnabled, userType }: Pick<UserEntry, 'accountEnabled' | 'userType'>): UnreadProperty[] => [
+  ...(typeof accountEnabled === 'boolean' ? [] : (['accountEnabled'] as const)),
+  ...(userType ? [] : (['userType'] as const)),
+]
+
+/** Whether the directory says that an account is a member. */
+const isMember = ({ userType }: Pick<UserEntry, 'userType'>): boolean => userType?.toLowerCase() === 'member'
+
+/** Converts to the tokens of naming policies. Omits unknown values. */
+export function asProfile(entry: Partial<z.output<typeof workplaceEntry>>): Profile {
+  const { department, city, country, companyName: company, officeLocation: office } = entry
+  const profile = Object.entries({ department, city, country, company, office })
+  return Object.fromEntries(profile.filter(([, value]) => value))
+}

@@ -1,0 +1,232 @@
+import {
+  applies,
+  countryCode,
+  type MailboxDetails,
+  type MailboxField,
+  type MailboxKind,
+  type MailboxStep,
+  type MailboxStepInput,
+  mailboxFields,
+  mailboxSteps,
+  type Tenant,
+} from '../../core/index.ts'
+import { type CmdletParameters, customAttributeNumbers, localPartOf, type WritingCmdlet } from '../wire/index.ts'
+import { toHtml } from './html.ts'
+
+/** The requested mailbox, as the table reads it. */
+export type RequestedMailbox = Pick<
+  MailboxStepInput,
+  'kind' | 'address' | 'aliasAddress' | 'details' | 'customAttributes'
+>
+
+/** The step that runs each cmdlet. */
+const steps = {
+  'New-Mailbox': 'create-mailbox',
+  'Set-Mailbox': 'apply-settings',
+  'Set-User': 'apply-contact',
+  'Set-Place': 'apply-place',
+  'Set-CalendarProcessing': 'apply-booking',
+  'Add-MailboxPermission': 'grant-access',
+  'Add-RecipientPermission': 'grant-access',
+  'Set-MailboxAutoReplyConfiguration': 'apply-automatic-reply',
+} as const satisfies Record<WritingCmdlet, MailboxStep>
+
+/** One place in the tenant that a field of the API goes to. */
+export interface Destination {
+  readonly step: MailboxStep
+  readonly cmdlet: WritingCmdlet
+  readonly parameter: string
+  /** Kinds of mailbox that have this place. */
+  readonly kinds: readonly MailboxKind[]
+  /** The parameter's value; undefined when it is not requested, and where the step passes one person at a time. */
+  readonly value: (requested: RequestedMailbox) => unknown
+}
+
+const everyKind = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox'] as const
+const room = ['roomMailbox'] as const
+
+function to<C extends WritingCmdlet, P extends keyof CmdletParameters[C] & string>(
+  cmdlet: C,
+  parameter: P,
+  value: (requested: RequestedMailbox) => CmdletParameters[C][P] | undefined,
+  kinds: readonly MailboxKind[] = everyKind,
+): Destination {
+  return { step: steps[cmdlet], cmdlet, parameter, kinds, value }
+}
+/** No value in the table: the step runs the cmdlet once for each person. */
+const perPerson = () => undefined
+const isKind = () => true as const
+const field =
+  <F extends keyof MailboxDetails>(name: F) =>
+  ({ details }: RequestedMailbox): MailboxDetails[F] =>
+    details[name]
+const country = ({ details }: RequestedMailbox) =>
+  details.country === undefined ? undefined : countryCode(details.country)
+const seats = ({ details }: RequestedMailbox) =>
+  details.metadata['seats'] === undefined ? undefined : Number(details.metadata['seats'])
+const reply = ({ details }: RequestedMailbox) =>
+  details.automaticReply === undefined ? undefined : toHtml(details.automaticReply)
+const ifReply =
+  <T>(value: T) =>
+  ({ details }: RequestedMailbox): T | undefined =>
+    details.automaticReply === undefined ? undefined : value
+const quota =
+  (name: keyof ReturnType<typeof quotasOf>) =>
+  ({ details }: RequestedMailbox) =>
+    details.capacity === undefined ? undefined : quotasOf(details.capacity)[name]
+const ownName = ({ address }: RequestedMailbox) => localPartOf(address)
+const ownAddress = ({ address }: RequestedMailbox) => address
+const additionalAddress = ({ aliasAddress }: RequestedMailbox) =>
+  aliasAddress === ''
+    ? undefined
+    : ({ '@odata.type': '#Exchange.GenericHashTable', add: [`smtp:${aliasAddress}`] } as const)
+
+/**
+ * Where each field of the API document goes in Exchange. Steps, ready check and tests read this table. A field without a
+ * destination for a kind stays on the request only; core refuses fields that a kind does not have.
+ */
+export const mailboxFieldTable: { readonly [F in MailboxField]: readonly Destination[] } = {
+  name: [
+    to('New-Mailbox', 'Name', ownName),
+    to('New-Mailbox', 'Alias', ownName),
+    to('New-Mailbox', 'PrimarySmtpAddress', ownAddress),
+  ],
+  domain: [to('New-Mailbox', 'PrimarySmtpAddress', ownAddress)],
+  displayName: [to('New-Mailbox', 'DisplayName', field('displayName'))],
+  templateId: [
+    to('New-Mailbox', 'Shared', isKind, ['sharedMailbox']),
+    to('New-Mailbox', 'Equipment', isKind, ['equipmentMailbox']),
+    to('New-Mailbox', 'Room', isKind, room),
+  ],
+  permissions: [to('Add-MailboxPermission', 'User', perPerson), to('Add-RecipientPermission', 'Trustee', perPerson)],
+  autoMapping: [to('Add-MailboxPermission', 'AutoMapping', field('autoMapping'), ['sharedMailbox'])],
+  metadata: [
+    ...customAttributeNumbers.map((number) =>
+      to('Set-Mailbox', `CustomAttribute${number}`, ({ customAttributes }) => customAttributes.get(number)),
+    ),
+    to('Set-Mailbox', 'ResourceCapacity', seats, room),
+    to('Set-Place', 'Capacity', seats, room),
+  ],
+  capacity: [
+    to('Set-Mailbox', 'IssueWarningQuota', quota('warning')),
+    to('Set-Mailbox', 'ProhibitSendQuota', quota('send')),
+    to('Set-Mailbox', 'ProhibitSendReceiveQuota', quota('sendReceive')),
+  ],
+  hideFromGAL: [to('Set-Mailbox', 'HiddenFromAddressListsEnabled', field('hideFromGAL'))],
+  alias: [to('Set-Mailbox', 'EmailAddresses', additionalAddress, ['sharedMailbox'])],
+  state: [to('Set-User', 'StateOrProvince', field('state')), to('Set-Place', 'State', field('state'), room)],
+  streetAddress: [
+    to('Set-User', 'StreetAddress', field('streetAddress')),
+    to('Set-Place', 'Street', field('streetAddress'), room),
+  ],
+  postalCode: [
+    to('Set-User', 'PostalCode', field('postalCode')),
+    to('Set-Place', 'PostalCode', field('postalCode'), room),
+  ],
+  city: [to('Set-User', 'City', field('city')), to('Set-Place', 'City', field('city'), room)],
+  country: [to('Set-User', 'CountryOrRegion', country), to('Set-Place', 'CountryOrRegion', country, room)],
+  phone: [to('Set-User', 'Phone', field('phone')), to('Set-Place', 'Phone', field('phone'), room)],
+  businessPhones: [to('Set-User', 'OtherTelephone', field('businessPhones'))],
+  officeLocation: [to('Set-User', 'Office', field('officeLocation'), room)],
+  companyName: [to('Set-User', 'Company', field('companyName'))],
+  department: [to('Set-User', 'Department', field('department'))],
+  notes: [to('Set-User', 'Notes', field('notes'))],
+  audioDeviceName: [to('Set-Place', 'AudioDeviceName', field('audioDeviceName'), room)],
+  displayDeviceName: [to('Set-Place', 'DisplayDeviceName', field('displayDeviceName'), room)],
+  videoDeviceName: [to('Set-Place', 'VideoDeviceName', field('videoDeviceName'), room)],
+  tags: [to('Set-Place', 'Tags', field('tags'), room)],
+  roomMailboxMetadata: [to('Set-Place', 'Tags', ({ details }) => roomTags(details.roomMailboxMetadata), room)],
+  isWheelChairAccessible: [to('Set-Place', 'IsWheelChairAccessible', field('isWheelChairAccessible'), room)],
+  automaticReply: [
+    to('Set-MailboxAutoReplyConfiguration', 'AutoReplyState', ifReply('Enabled')),
+    to('Set-MailboxAutoReplyConfiguration', 'InternalMessage', reply),
+    to('Set-MailboxAutoReplyConfiguration', 'ExternalMessage', reply),
+    to('Set-MailboxAutoReplyConfiguration', 'ExternalAudience', ifReply('All')),
+  ],
+  // Exchange has no property for the owners, the rule about automatic replies or the reason.
+  primaryOwner: [],
+  secondaryOwner: [],
+  isAllowAutomaticReplyOverride: [],
+  reason: [],
+}
+
+/** Returns where a field of a kind goes; `request`: it stays on the request only; `refused`: the kind does not have it. */
+export function destinationsOf(name: MailboxField, kind: MailboxKind): readonly Destination[] | 'request' | 'refused' {
+  if (!applies(name, kind)) return 'refused'
+  const destinations = mailboxFieldTable[name].filter(({ kinds }) => kinds.includes(kind))
+  return destinations.length > 0 ? destinations : 'request'
+}
+
+/** Returns the requested parameters of a cmdlet. Lists of several fields for one parameter are combined. */
+export function parametersFor<C extends WritingCmdlet>(
+  cmdlet: C,
+  requested: RequestedMailbox,
+): Partial<CmdletParameters[C]> {
+  const parameters: Record<string, unknown> = {}
+  for (const name of mailboxFields) {
+    const destinations = destinationsOf(name, requested.kind)
+    if (typeof destinations === 'string') continue
+    for (const { cmdlet: its, parameter, value } of destinations) {
+      const entry = its === cmdlet ? value(requested) : undefined
+      if (entry === undefined) continue
+      const known = parameters[parameter]
+      parameters[parameter] = Array.isArray(entry) && Array.isArray(known) ? distinctTexts([...known, ...entry]) : entry
+    }
+  }
+  // An empty list changes nothing in a new mailbox.
+  const requestedEntries = Object.entries(parameters).filter(([, value]) => !Array.isArray(value) || value.length > 0)
+  return Object.fromEntries(requestedEntries) as Partial<CmdletParameters[C]>
+}
+
+const addressParameters: readonly string[] = ['Street', 'City', 'State', 'PostalCode', 'CountryOrRegion']
+
+/** Returns the requested parameters of Set-Place in two parts: the address and the rest. */
+export function placeParts(requested: RequestedMailbox): Partial<CmdletParameters['Set-Place']>[] {
+  const all = Object.entries(parametersFor('Set-Place', requested))
+  const [address, others] = [true, false].map((is) => all.filter(([name]) => addressParameters.includes(name) === is))
+  return [address, others].flatMap((part) => (part && part.length > 0 ? [Object.fromEntries(part)] : []))
+}
+
+/** Removes texts that differ only by case. */
+function distinctTexts(texts: readonly string[]): string[] {
+  const folded = texts.map((text) => text.toLowerCase())
+  return texts.filter((_, index) => folded.indexOf(folded[index] ?? '') === index)
+}
+
+/** Core's `mailboxStepsOf`: the steps that this mailbox needs, in core's order. */
+export const mailboxStepsOf: Tenant['mailboxStepsOf'] = (wanted) => {
+  const { kind, details } = wanted
+  const requested = { ...wanted, address: '' }
+  const uses = (cmdlet: WritingCmdlet) => Object.keys(parametersFor(cmdlet, requested)).length > 0
+  const needed: { readonly [S in MailboxStep]: () => boolean } = {
+    'create-mailbox': isKind,
+    'block-sign-in': isKind,
+    'apply-settings': () => uses('Set-Mailbox'),
+    'apply-contact': () => uses('Set-User'),
+    'apply-place': () => uses('Set-Place'),
+    'apply-booking': () => kind !== 'sharedMailbox',
+    'grant-access': () => Object.values(details.permissions).some((level) => level !== 'None'),
+    'apply-automatic-reply': () => uses('Set-MailboxAutoReplyConfiguration'),
+    'ready-check': isKind,
+  }
+  return mailboxSteps.filter((step) => needed[step]())
+}
+
+/**
+ * Returns Exchange's three quotas for a capacity in MB. Receiving stops at the capacity; sending and the warning stop
+ * earlier, as Set-Mailbox requires. The unit is in the text, since a plain number means bytes.
+ */
+function quotasOf(capacity: number): { warning: string; send: string; sendReceive: string } {
+  const part = (share: number) => `${Math.max(1, Math.floor(capacity * share))} MB`
+  return { warning: part(0.95), send: part(0.99), sendReceive: `${capacity} MB` }
+}
+
+/** Tags that Outlook's room finder shows for a room. */
+function roomTags(has: MailboxDetails['roomMailboxMetadata']): string[] | undefined {
+  if (!has) return undefined
+  return [
+    ...(has.hasConferencePhone ? ['Conference phone'] : []),
+    ...(has.hasWhiteboard ? ['Whiteboard'] : []),
+    ...(has.hasVideoConferencing ? ['Video conferencing'] : []),
+  ]
+}

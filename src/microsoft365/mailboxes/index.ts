@@ -1,0 +1,102 @@
+/**
+ * Creates mailboxes: core's steps for shared, room and equipment mailboxes, and the table of where each field goes in
+ * Exchange (`fields.ts`). A step that runs twice creates one mailbox. Imports `wire` and `directory`.
+ */
+import { z } from 'zod'
+import type { MailboxStepInput, Tenant } from '../../core/index.ts'
+import { type CmdletParameters, isRefusal, needed, type WritingCmdlet } from '../wire/index.ts'
+import { grantAccess } from './access.ts'
+import { createMailbox } from './create.ts'
+import { parametersFor, placeParts } from './fields.ts'
+import {
+  aliasTaken,
+  done,
+  type MailboxAction,
+  type MailboxResult,
+  type MailboxServices,
+  notYetVisible,
+  whenVisible,
+} from './mailbox-step.ts'
+import { checkMailbox } from './ready-check.ts'
+
+export { mailboxStepsOf } from './fields.ts'
+
+/** Creates core's `mailboxSteps`. */
+export function createMailboxSteps(services: MailboxServices): Tenant['mailboxSteps'] {
+  const bind = (action: MailboxAction) => (input: MailboxStepInput) => action(services, input)
+  return {
+    'create-mailbox': bind(createMailbox),
+    'block-sign-in': bind(blockSignIn),
+    'apply-settings': bind(applySettings),
+    'apply-contact': bind(applyContact),
+    'apply-place': bind(applyPlace),
+    'apply-booking': bind(applyBooking),
+    'grant-access': bind((all, input) => whenVisible(input, () => grantAccess(all, input))),
+    'apply-automatic-reply': bind(applyAutomaticReply),
+    'ready-check': bind(checkMailbox),
+  }
+}
+
+/** Blocks the sign-in of the mailbox's account (Microsoft's advice for all three kinds). */
+async function blockSignIn({ graph }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const isBlocked = await graph.blockSignIn(needed(input.progress, 'userId'), input.signal)
+  return isBlocked ? done : notYetVisible(input)
+}
+
+/** Runs a writing cmdlet on the new mailbox, once for each set of parameters. */
+function write<C extends WritingCmdlet>(
+  { exchange }: MailboxServices,
+  input: MailboxStepInput,
+  cmdlet: C,
+  calls: readonly Partial<CmdletParameters[C]>[],
+  how: { readonly anchor?: string } = {},
+): Promise<MailboxResult> {
+  return whenVisible(input, async () => {
+    const Identity = needed(input.progress, 'mailboxId')
+    for (const parameters of calls)
+      await exchange.write(cmdlet, { ...parameters, Identity } as CmdletParameters[C], { signal: input.signal, ...how })
+    return done
+  })
+}
+
+/** Writes the contact details. A repeated run writes the same values. */
+function applyContact(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const parameters = parametersFor('Set-User', input)
+  return write(services, input, 'Set-User', Object.keys(parameters).length === 0 ? [] : [parameters])
+}
+
+/** Writes address and equipment in separate calls, so that a refused address does not block the equipment. */
+const applyPlace = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
+  write(services, input, 'Set-Place', placeParts(input))
+
+const addresses = z.object({ EmailAddresses: z.array(z.string()).catch([]) })
+
+async function applySettings({ exchange }: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const { progress, aliasAddress, signal } = input
+  const { EmailAddresses, ...others } = parametersFor('Set-Mailbox', input)
+  const Identity = needed(progress, 'mailboxId')
+  const mailbox = EmailAddresses && (await exchange.readOne('Get-Mailbox', { Identity }, addresses, { signal }))
+  if (EmailAddresses && !mailbox) return notYetVisible(input)
+  const isThere = mailbox?.EmailAddresses.some((one) => one.toLowerCase() === `smtp:${aliasAddress.toLowerCase()}`)
+  const parameters = { ...others, ...(EmailAddresses && !isThere && { EmailAddresses }) }
+  if (Object.keys(parameters).length === 0) return done
+  return whenVisible(input, async () => {
+    try {
+      await exchange.write('Set-Mailbox', { ...parameters, Identity }, { signal })
+    } catch (error) {
+      if (!isRefusal(error, 'already-exists')) throw error
+      throw aliasTaken(aliasAddress, error)
+    }
+    return done
+  })
+}
+
+const applyBooking = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
+  write(services, input, 'Set-CalendarProcessing', [{ AutomateProcessing: 'AutoAccept' }])
+
+async function applyAutomaticReply(services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> {
+  const cmdlet = 'Set-MailboxAutoReplyConfiguration'
+  // The mailbox's own server must run this cmdlet.
+  const anchor = needed(input.progress, 'userPrincipalName')
+  return write(services, input, cmdlet, [parametersFor(cmdlet, input)], { anchor })
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { type Check, countryCode, type MailboxStepInput } from '../../core/index.ts'
+import { namesOf } from '../directory/index.ts'
+import { checkOf, type Graph, missingText, needed, readyResult, recipientTypes } from '../wire/index.ts'
+import { holdersOf, isAmong } from './access.ts'
+import { parametersFor } from './fields.ts'
+import { normalizeSpace, visibleText } from './html.ts'
+import type { MailboxResult, MailboxServices } from './mailbox-step.ts'
+
+/** Compares the mailbox in the tenant with the request. Reports faults in the checks and does not throw them. */
+export const checkMailbox = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>
+  readyResult(() => checksOf(services, input), input.progress, services.settleSeconds)
+
+/** A check with its fault, as text for admins; `''` without a fault. */
+type NamedCheck = readonly [name: Check['name'], fault: Promise<string> | string]
+
+async function checksOf(services: MailboxServices, input: MailboxStepInput): Promise<Check[]> {
+  const mailbox = await services.exchange.readOne('Get-Mailbox', identityOf(input), properties, {
+    signal: input.signal,
+  })
+  const checks = [...mailboxChecks(services, input, mailbox ?? {}), ...otherChecks(services, input)]
+  return Promise.all(checks.map(async ([name, fault]) => checkOf(name, await fault)))
+}
+
+type Properties = Readonly<Record<string, unknown>>
+const properties = z.record(z.string(), z.unknown())
+const identityOf = ({ progress }: MailboxStepInput) => ({ Identity: needed(progress, 'mailboxId') })
+
+/** Checks of the mailbox's own properties, `{}` when there is no mailbox. */
+function mailboxChecks({ graph }: MailboxServices, input: MailboxStepInput, mailbox: Properties): NamedCheck[] {
+  const { kind, address, aliasAddress, details } = input
+  const { capacity, hideFromGAL } = details
+  const wantedType = recipientTypes[kind]
+  const found = textOf(mailbox['PrimarySmtpAddress'])
+  const type = textOf(mailbox['RecipientTypeDetails'])
+  const isHidden = mailbox['HiddenFromAddressListsEnabled'] === true
+  const aliases = textsOf(mailbox['EmailAddresses']).map((one) => one.toLowerCase())
+  // The template assigns custom attributes and the seats of a room.
+  const attributes = Object.entries(parametersFor('Set-Mailbox', input)).filter(([name]) => /^Custom|^Res/.test(name))
+  const checks: NamedCheck[] = [
+    ['address', isSame(found, address) ? '' : found ? `it is ${found} instead of ${address}` : 'it is not there'],
+    ['mailboxType', type === wantedType ? '' : `it is ${type || 'nothing'} instead of ${wantedType}`],
+    ['signInBlocked', signInFault(graph, input)],
+  ]
+  if (aliasAddress !== '')
+    checks.push(['alias', aliases.includes(`smtp:${aliasAddress.toLowerCase()}`) ? '' : `${aliasAddress} is missing`])
+  if (capacity !== undefined)
+    checks.push(['capacity', capacityFault(textOf(mailbox['ProhibitSendReceiveQuota']), capacity)])
+  if (hideFromGAL !== undefined) {
+    const shown = isHidden ? 'it is hidden from the address list' : 'it is shown in the address list'
+    checks.push(['visibility', isHidden === hideFromGAL ? '' : shown])
+  }
+  if (attributes.length > 0) checks.push(['customAttributes', difference(Object.fromEntries(attributes), mailbox)])
+  return checks
+}
+
+async function signInFault(graph: Graph, { progress, signal }: MailboxStepInput): Promise<string> {
+  return (await graph.isSignInBlocked(needed(progress, 'userId'), signal)) ? '' : 'the account can still sign in'
+}
+
+/** Checks that other cmdlets answer. */
+function otherChecks(services: MailboxServices, input: MailboxStepInput): NamedCheck[] {
+  const { kind, access, signal } = input
+  const contact = parametersFor('Set-User', input)
+  const place = parametersFor('Set-Place', input)
+  const identity = identityOf(input)
+  const compare = async (cmdlet: 'Get-User' | 'Get-Place' | 'Get-CalendarProcessing', wanted: object) =>
+    difference(wanted, (await services.exchange.readOne(cmdlet, identity, properties, { signal })) ?? {})
+  const checks: NamedCheck[] = []
+  if (Object.keys(contact).length > 0) checks.push(['contact', compare('Get-User', contact)])
+  if (Object.keys(place).length > 0) checks.push(['place', compare('Get-Place', place)])
+  if (kind !== 'sharedMailbox')
+    checks.push(['booking', compare('Get-CalendarProcessing', { AutomateProcessing: 'AutoAccept' })])
+  // Read once for both levels, and only when access is requested.
+  const people = access.map(({ person }) => person)
+  const names = people.length > 0 ? namesOf(services.graph, people, signal) : undefined
+  for (const [name, level] of [
+    ['fullAccess', 'FullAccess'],
+    ['sendAs', 'SendAs'],
+  ] as const)
+    if (names && access.some((one) => one.level === level))
+      checks.push([name, accessFault(services, input, level, names)])
+  if (input.details.automaticReply !== undefined) checks.push(['automaticReply', replyFault(services, input)])
+  return checks
+}
+
+async function accessFault(
+  services: MailboxServices,
+  input: MailboxStepInput,
+  level: 'FullAccess' | 'SendAs',
+  peopleNow: ReturnType<typeof namesOf>,
+): Promise<string> {
+  const [present, known] = await Promise.all([holdersOf(services, input, level), peopleNow])
+  const absent = input.access.flatMap(({ person, level: its }) => {
+    const names = its === level ? known.get(person.id.toLowerCase()) : undefined
+    return its !== level || (names && isAmong(present, names)) ? [] : [person.displayName]
+  })
+  return missingText(absent)
+}
+
+async function replyFault({ exchange }: MailboxServices, input: MailboxStepInput): Promise<string> {
+  const { progress, signal } = input
+  const cmdlet = 'Get-MailboxAutoReplyConfiguration'
+  const anchor = needed(progress, 'userPrincipalName')
+  const found = (await exchange.readOne(cmdlet, identityOf(input), properties, { signal, anchor })) ?? {}
+  if (found['AutoReplyState'] !== 'Enabled') return 'it is off'
+  const wanted = parametersFor('Set-MailboxAutoReplyConfiguration', input)
+  for (const [name, whom] of [
+    ['InternalMessage', 'in the organisation'],
+    ['ExternalMessage', 'outside'],
+  ] as const)
+    if (visibleText(textOf(found[name])) !== visibleText(wanted[name] ?? ''))
+      return `it has another text for people ${whom}`
+  return found['ExternalAudience'] === 'All' ? '' : 'it does not answer everybody outside'
+}
+
+/** Compares Exchange's text, such as `50 GB (53,687,091,200 bytes)`, with megabytes. */
+function capacityFault(found: string, megabytes: number): string {
+  const bytes = Number(/\(([\d,.\s]+) bytes\)/.exec(found)?.[1]?.replace(/\D/g, '') ?? Number.NaN)
+  if (bytes === megabytes * 1024 ** 2) return ''
+  const wanted = megabytes % 1024 === 0 ? `${megabytes / 1024} GB` : `${megabytes} MB`
+  return `it has ${found.replace(/\s*\(.*/, '') || 'no limit'} instead of ${wanted}`
+}
+
+/** Describes the differences between requested parameters and the properties in the tenant. */
+function difference(wanted: object, found: Properties): string {
+  const faults = Object.entries(wanted).flatMap(([name, value]: [string, unknown]) => {
+    const is = found[name]
+    const agrees = name === 'CountryOrRegion' ? isCountry(is, value) : agree(is, value)
+    return agrees ? [] : [`${spaced(name)} is ${shown(is)} instead of ${shown(value)}`]
+  })
+  return faults.join(', ')
+}
+
+/** The step sets a code and Exchange returns a name; an unknown name counts as that country's. */
+function isCountry(found: unknown, wanted: unknown): boolean {
+  const text = textOf(found)
+  return text !== '' && (countryCode(text) ?? wanted) === wanted
+}
+
+function agree(found: unknown, wanted: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    const [is, should] = [textsOf(found), textsOf(wanted)].map((texts) => texts.map(normalizeSpace).sort().join('\n'))
+    return is === should
+  }
+  return typeof wanted === 'string'
+    ? normalizeSpace(textOf(found)) === normalizeSpace(wanted)
+    : String(found) === String(wanted)
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : typeof value === 'string' ? [value] : []
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+/** Converts `StateOrProvince` to "state or province". */
+const spaced = (name: string): string => name.replace(/(?<=[a-z])(?=[A-Z\d])/g, ' ').toLowerCase()
+function shown(value: unknown): string {
+  const text = (Array.isArray(value) ? value.map(String).join(', ') : String(value ?? '')).trim()
+  if (text === '') return 'empty'
+  return `"${text.length > 60 ? `${text.slice(0, 59)}…` : text}"`
+}

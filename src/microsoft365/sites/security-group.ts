@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { type SiteStepInput, type StepResult, TenantError } from '../../core/index.ts'
+import { type FoundGroup, type Graph, needed, notThereYet, upsertRefusal } from '../wire/index.ts'
+import { ownersOf, type SiteServices } from './site-step.ts'
+
+const linked = z.object({ requestId: z.string(), extensionAttribute1: z.string(), extensionAttribute3: z.string() })
+
+/**
+ * Creates the security group that is linked to the site (API document, "Provisioned group record"). A separate call writes
+ * the extension last, so a group that is found by request id means a complete site. The group has a key, since Graph
+ * creates duplicates of security groups without an error.
+ */
+export async function linkGroup({ graph }: SiteServices, input: SiteStepInput): Promise<StepResult> {
+  const { requestId, progress, signal } = input
+  const group = await findOrCreate(graph, input)
+  const value = {
+    requestId,
+    extensionAttribute1: needed(progress, 'siteId'),
+    extensionAttribute3: needed(progress, 'url'),
+  }
+  const known = linked.safeParse(group.extension).data
+  const isLinked =
+    known?.requestId === value.requestId &&
+    known.extensionAttribute1 === value.extensionAttribute1 &&
+    known.extensionAttribute3 === value.extensionAttribute3
+  if (!isLinked) await graph.patchExtension(group.id, value, signal)
+  return { done: true, made: { securityGroupId: group.id, securityGroupName: group.displayName } }
+}
+
+async function findOrCreate(graph: Graph, input: SiteStepInput): Promise<FoundGroup> {
+  const { requestId, alias, signal } = input
+  const key = `${requestId}-access`
+  const found = await graph.groupByUniqueName(key, signal)
+  if (found) return found
+  const group = {
+    displayName: `SPO-${alias}`,
+    mailNickname: `spo-${alias}`.slice(0, 64),
+    groupTypes: [],
+    mailEnabled: false,
+    securityEnabled: true,
+  }
+  const owners = ownersOf(input).map(({ id }) => id)
+  const answer = await graph.upsertGroup(key, group, { owners }, signal)
+  if (answer.status === 400) {
+    const refusal = upsertRefusal(answer, 'making the security group')
+    if (refusal instanceof TenantError) throw refusal
+  }
+  const created = await graph.groupByUniqueName(key, signal)
+  if (!created) throw notThereYet('The new security group')
+  return created
+}

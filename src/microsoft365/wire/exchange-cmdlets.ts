@@ -1,0 +1,123 @@
+import type { MailboxKind } from '../../core/index.ts'
+
+/** A change to a list property: Exchange's hashtable in JSON, as the EXO v3 module sends it. */
+export interface ListChange {
+  readonly '@odata.type': '#Exchange.GenericHashTable'
+  readonly add: readonly string[]
+}
+
+interface OfMailbox {
+  /** Guid, object id, address or user principal name. */
+  readonly Identity: string
+}
+/** Custom attributes that templates may assign. The 15th holds the request's id. */
+export const customAttributeNumbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] as const
+export type CustomAttribute = `CustomAttribute${(typeof customAttributeNumbers)[number]}`
+
+type Quotas = Partial<Record<'IssueWarningQuota' | 'ProhibitSendQuota' | 'ProhibitSendReceiveQuota', string>>
+type UserText =
+  | 'City'
+  | 'Company'
+  | 'CountryOrRegion'
+  | 'Department'
+  | 'Notes'
+  | 'Office'
+  | 'Phone'
+  | 'PostalCode'
+  | 'StateOrProvince'
+  | 'StreetAddress'
+type PlaceText =
+  | 'AudioDeviceName'
+  | 'City'
+  | 'CountryOrRegion'
+  | 'DisplayDeviceName'
+  | 'Phone'
+  | 'PostalCode'
+  | 'State'
+  | 'Street'
+  | 'VideoDeviceName'
+
+/** The cmdlets and parameters of Exchange Online that this service uses, by their published names. */
+export interface CmdletParameters {
+  'New-Mailbox': {
+    readonly Name: string
+    readonly DisplayName: string
+    readonly Alias: string
+    readonly PrimarySmtpAddress: string
+    readonly Shared?: true
+    readonly Equipment?: true
+    readonly Room?: true
+  }
+  'Set-Mailbox': OfMailbox &
+    Quotas &
+    Partial<Record<CustomAttribute | 'CustomAttribute15', string>> & {
+      readonly EmailAddresses?: ListChange
+      readonly HiddenFromAddressListsEnabled?: boolean
+      readonly ResourceCapacity?: number
+    }
+  'Set-User': OfMailbox & Partial<Record<UserText, string>> & { readonly OtherTelephone?: readonly string[] }
+  'Set-Place': OfMailbox &
+    Partial<Record<PlaceText, string>> & {
+      readonly Capacity?: number
+      readonly IsWheelChairAccessible?: boolean
+      readonly Tags?: readonly string[]
+    }
+  'Set-CalendarProcessing': OfMailbox & { readonly AutomateProcessing: 'AutoAccept' }
+  'Add-MailboxPermission': OfMailbox & {
+    readonly User: string
+    readonly AccessRights: readonly ['FullAccess']
+    readonly InheritanceType: 'All'
+    readonly AutoMapping?: boolean
+  }
+  'Add-RecipientPermission': OfMailbox & {
+    readonly Trustee: string
+    readonly AccessRights: readonly ['SendAs']
+    /** Suppresses the cmdlet's interactive question. */
+    readonly Confirm: false
+  }
+  'Set-MailboxAutoReplyConfiguration': OfMailbox & {
+    readonly AutoReplyState?: 'Enabled'
+    readonly InternalMessage?: string
+    readonly ExternalMessage?: string
+    readonly ExternalAudience?: 'All'
+  }
+  'Get-Mailbox': OfMailbox | { readonly Filter: string } | { readonly ResultSize: number }
+  'Get-Recipient': { readonly Filter: string; readonly RecipientTypeDetails?: readonly string[] }
+  'Get-User': OfMailbox
+  'Get-Place': OfMailbox
+  'Get-CalendarProcessing': OfMailbox
+  'Get-MailboxPermission': OfMailbox
+  'Get-RecipientPermission': OfMailbox
+  'Get-MailboxAutoReplyConfiguration': OfMailbox
+}
+export type Cmdlet = keyof CmdletParameters
+/** Cmdlets that change nothing. */
+export type ReadingCmdlet = Extract<Cmdlet, `Get-${string}`>
+export type WritingCmdlet = Exclude<Cmdlet, ReadingCmdlet>
+
+/** The purpose of each cmdlet, as text that completes "… while". */
+export const purposes: { readonly [C in Cmdlet]: string } = {
+  'New-Mailbox': 'making the mailbox',
+  'Set-Mailbox': "changing the mailbox's settings",
+  'Set-User': "writing the mailbox's contact details",
+  'Set-Place': 'describing the room',
+  'Set-CalendarProcessing': 'setting how bookings are answered',
+  'Add-MailboxPermission': 'giving full access',
+  'Add-RecipientPermission': 'giving the right to send as the mailbox',
+  'Set-MailboxAutoReplyConfiguration': 'setting the automatic reply',
+  'Get-Mailbox': 'looking the mailbox up',
+  'Get-Recipient': 'checking whether an address is free',
+  'Get-User': "reading the mailbox's contact details",
+  'Get-Place': 'reading the description of the room',
+  'Get-CalendarProcessing': 'reading how bookings are answered',
+  'Get-MailboxPermission': 'reading who has full access',
+  'Get-RecipientPermission': 'reading who may send as the mailbox',
+  'Get-MailboxAutoReplyConfiguration': 'reading the automatic reply',
+}
+
+/** Exchange's names for the kinds of mailboxes. */
+export const recipientTypes: { readonly [K in MailboxKind]: string } = {
+  sharedMailbox: 'SharedMailbox',
+  equipmentMailbox: 'EquipmentMailbox',
+  roomMailbox: 'RoomMailbox',
+}

@@ -1,0 +1,276 @@
+import { z } from 'zod'
+import { TenantError } from '../../core/index.ts'
+import {
+  type Answer,
+  type CallService,
+  type Endpoint,
+  errorOf,
+  isTransient,
+  parseAnswer,
+  parseJson,
+  unreadable,
+} from './call.ts'
+import {
+  type Cmdlet,
+  type CmdletParameters,
+  purposes,
+  type ReadingCmdlet,
+  type WritingCmdlet,
+} from './exchange-cmdlets.ts'
+import { foreignPage, quoted } from './odata.ts'
+
+export const exchangeService = 'Exchange Online'
+const service = exchangeService
+
+const microsoftHosts = ['outlook.com', 'office365.com']
+
+/**
+ * Returns the address of a redirect when our token may go there: the same origin, or one of Microsoft's mail hosts, since
+ * Exchange redirects to the region of the mailbox. Port 446 is internal; Microsoft's own module uses 443 instead.
+ */
+export function redirectTarget(from: URL, to: URL): URL | undefined {
+  if (to.username !== '' || to.password !== '') return undefined
+  if (to.origin === from.origin) return to
+  const isMicrosoft = microsoftHosts.some((host) => to.hostname === host || to.hostname.endsWith(`.${host}`))
+  if (to.protocol !== 'https:' || !isMicrosoft || !['', '446'].includes(to.port)) return undefined
+  return new URL(`https://${to.hostname}${to.pathname}${to.search}`)
+}
+
+/** Endpoint of InvokeCommand, with the headers of the EXO v3 PowerShell module. */
+export const exchangeEndpoint = (exchangeUrl: string): Endpoint => ({
+  service,
+  resource: new URL(exchangeUrl).origin,
+  headers: {
+    'content-type': 'application/json; charset=utf-8',
+    prefer: 'odata.maxpagesize=1000',
+    'x-responseformat': 'json',
+    'x-serializationlevel': 'Partial',
+  },
+  refusal: cmdletErrorOf,
+  redirectTo: redirectTarget,
+})
+
+/** Anchor mailbox of applications, by which Exchange finds the tenant. */
+const systemMailbox = 'SystemMailbox{bb558c35-97f1-4cb9-8ff7-d53741dc928c}'
+const page = z.object({ value: z.array(z.unknown()), '@odata.nextLink': z.string().optional() })
+/** Enough for every request, at 1,000 entries a page. */
+const maxPages = 20
+
+export interface How {
+  readonly signal?: AbortSignal
+  /** User principal name of the mailbox whose server must run the cmdlet. */
+  readonly anchor?: string
+}
+export type Exchange = ReturnType<typeof createExchange>
+
+/** Creates the functions that run Exchange Online's cmdlets through `InvokeCommand`. */
+export function createExchange(call: CallService, options: { exchangeUrl: string; tenantId: string }) {
+  const { tenantId } = options
+  const invokeUrl = `${new URL(options.exchangeUrl).origin}/adminapi/beta/${tenantId}/InvokeCommand`
+
+  function invoke(cmdlet: Cmdlet, parameters: object, reads: boolean, { signal, anchor }: How, url = invokeUrl) {
+    return call({
+      method: 'POST',
+      url,
+      purpose: purposes[cmdlet],
+      reads,
+      headers: {
+        'x-cmdletname': cmdlet,
+        'x-anchormailbox': anchor === undefined ? `APP:${systemMailbox}@${tenantId}` : `UPN:${anchor}`,
+      },
+      body: { CmdletInput: { CmdletName: cmdlet, Parameters: parameters } },
+      ...(signal && { signal }),
+    })
+  }
+
+  /** Runs a reading cmdlet and parses each result. Returns `[]` when the object does not exist (yet). */
+  async function read<C extends ReadingCmdlet, S extends z.ZodType>(
+    cmdlet: C,
+    parameters: CmdletParameters[C],
+    schema: S,
+    how: How = {},
+  ): Promise<z.output<S>[]> {
+    try {
+      const found: z.output<S>[] = []
+      let url: string | undefined = invokeUrl
+      for (let pages = 0; url !== undefined; pages += 1) {
+        if (pages === maxPages) throw foreignPage(service)
+        const answer: Answer = await invoke(cmdlet, parameters, true, how, url)
+        const { value, '@odata.nextLink': next } = parseAnswer(page, answer, service)
+        for (const body of value) found.push(parseAnswer(schema, { ...answer, body }, service))
+        url = next === undefined ? undefined : pageAt(url, next)
+      }
+      return found
+    } catch (error) {
+      if (isRefusal(error, 'not-found')) return []
+      throw error
+    }
+  }
+
+  return {
+    read,
+    /** Reads one object; undefined when it does not exist (yet). Throws when there are several. */
+    async readOne<C extends ReadingCmdlet, S extends z.ZodType>(
+      cmdlet: C,
+      parameters: CmdletParameters[C],
+      schema: S,
+      how: How = {},
+    ): Promise<z.output<S> | undefined> {
+      const found = await read(cmdlet, parameters, schema, how)
+      if (found.length > 1) throw unreadable(service, 'several objects where one was asked for')
+      return found[0]
+    },
+    /** Runs a writing cmdlet once: it may have succeeded although its answer was lost, so it is not repeated here. */
+    async write<C extends WritingCmdlet>(cmdlet: C, parameters: CmdletParameters[C], how: How = {}): Promise<unknown> {
+      const answer = await invoke(cmdlet, parameters, false, how)
+      return parseAnswer(page.or(z.undefined()), answer, service)?.value[0]
+    },
+  }
+}
+
+/** Address of the next page, under the rules for redirects, since our token goes there. */
+function pageAt(from: string, next: string): string {
+  const to = URL.canParse(next, from) ? redirectTarget(new URL(from), new URL(next, from)) : undefined
+  if (to) return to.href
+  throw foreignPage(service)
+}
+
+/** Builds one condition of an OPATH filter. */
+export const equal = (property: string, value: string): string => `${property} -eq ${quoted(value)}`
+
+/** Returns an address that is safe in a filter. Throws `TypeError` for characters that core does not allow. */
+function checkedAddress(address: string): string {
+  if (/^[\w.-]{1,64}@[\w.-]{1,253}$/.test(address)) return address
+  throw new TypeError('A mail address has letters, digits, dots, hyphens and underscores only.')
+}
+
+/** Returns an object id that is safe in a filter. Throws `TypeError` for anything else. */
+export function checkedId(id: string): string {
+  if (z.guid().safeParse(id).success) return id
+  throw new TypeError('An object id is a UUID.')
+}
+
+/** Filter for recipients with this address. */
+export const addressFilter = (address: string): string => equal('EmailAddresses', `smtp:${checkedAddress(address)}`)
+
+/** Filter for recipients with these account ids. Throws `TypeError` for an invalid id. */
+export const accountsFilter = (ids: readonly string[]): string =>
+  ids.map((id) => equal('ExternalDirectoryObjectId', checkedId(id))).join(' -or ')
+
+/** Filter for recipients with this address, or with its local part as alias or name. */
+export function nameFilter(address: string): string {
+  const local = localPartOf(checkedAddress(address))
+  return [addressFilter(address), equal('Alias', local), equal('Name', local)].join(' -or ')
+}
+export const localPartOf = (address: string): string => address.slice(0, address.lastIndexOf('@'))
+
+/** What a cmdlet's refusal means for the caller. */
+export type CmdletRefusal = 'already-exists' | 'not-found' | 'other'
+
+/** A refusal of a cmdlet. `code` is the exception's name without its namespace: `ProxyAddressExistsException`. */
+export class CmdletError extends TenantError {
+  readonly refusal: CmdletRefusal
+  constructor(
+    code: string,
+    message: string,
+    options: ConstructorParameters<typeof TenantError>[2] & { refusal: CmdletRefusal },
+  ) {
+    super(code, message, options)
+    this.name = 'CmdletError'
+    this.refusal = options.refusal
+  }
+}
+export const isRefusal = (error: unknown, refusal: CmdletRefusal): boolean =>
+  error instanceof CmdletError && error.refusal === refusal
+
+/** Exceptions for a name or address that is in use (listed in CIPP's and Microsoft's modules). */
+const alreadyExists = new Set([
+  'WLCDManagedMemberExistsException',
+  'WLCDMemberNameInUseException',
+  'ProxyAddressExistsException',
+  'ADObjectAlreadyExistsException',
+  'PropertyValueExistsException',
+  'NameNotAvailableException',
+  'ManagementObjectAlreadyExistsException',
+  'MemberAlreadyExistsException',
+])
+/** Transient exceptions, which Exchange answers with 400. */
+const transientException =
+  /^(CmdletProxyNotAvailableFailure|ServerBusyException|\w*TransientException|BackendCommunicationException|OverBudget(Exception)?)$/
+
+const text = z.string().catch('')
+const exception = z.object({ message: text, type: text }).catch({ message: '', type: '' })
+const refusalBody = z.object({
+  error: z.object({
+    code: text,
+    message: text,
+    details: z.array(z.object({ message: text })).catch([]),
+    innererror: z.object({ internalexception: exception }).catch({ internalexception: { message: '', type: '' } }),
+  }),
+})
+
+interface Exception {
+  /** Without its namespace; `''` when the answer names none. */
+  readonly type: string
+  readonly text: string
+}
+
+/**
+ * Finds the exception in a cmdlet's error body: the first `details[].message` that names one (`ExHHHHHH|Type|text`,
+ * `|Type|text` or JSON with `TypeName` and `Message`), else the inner exception, else the error's own code and message.
+ */
+export function exceptionOf(body: unknown): Exception {
+  const { data } = refusalBody.safeParse(body)
+  if (!data) return { type: '', text: '' }
+  const { code, message, details, innererror } = data.error
+  for (const detail of details) {
+    const found = exceptionIn(detail.message)
+    if (found) return found
+  }
+  const inner = innererror.internalexception
+  if (inner.message !== '' || inner.type !== '')
+    return exceptionIn(inner.message) ?? { type: lastSegment(inner.type), text: inner.message }
+  return exceptionIn(message) ?? { type: transientException.test(code) ? code : '', text: message }
+}
+
+const serialized = z.object({ Message: text, TypeName: z.string() })
+
+function exceptionIn(message: string): Exception | undefined {
+  const match = /^(?:Ex[\dA-F]+)?\|([\w.+`]+)\|([\s\S]*)$/i.exec(message)
+  if (match) return { type: lastSegment(match[1] ?? ''), text: match[2] ?? '' }
+  const { data } = serialized.safeParse(message.startsWith('{') ? parseJson(message) : undefined)
+  return data && { type: lastSegment(data.TypeName), text: data.Message }
+}
+
+const lastSegment = (type: string): string => /[\w`]+$/.exec(type)?.[0] ?? ''
+
+/** Turns an answer of InvokeCommand that is not 2xx into an error with its meaning. */
+export function cmdletErrorOf(service: string, purpose: string, answer: Answer): TenantError {
+  const { status } = answer
+  const { type, text } = exceptionOf(answer.body)
+  const cause = new Error(`${type} ${text}`.trim().slice(0, 500))
+  if (status === 401 || status === 403) return roleMissing(service, purpose, cause)
+  // The mailbox may exist already: the step checks first when it runs again.
+  if (text.includes('ExternalDirectoryObjectId was not returned')) {
+    const message = `${service} has not finished ${purpose} yet.`
+    return new CmdletError('half-made', message, { retryable: true, cause, refusal: 'other' })
+  }
+  if (type === '') return errorOf(service, purpose, answer)
+  return new CmdletError(type, `${service} answered ${status} (${type}) while ${purpose}.`, {
+    retryable: isTransient(status) || transientException.test(type),
+    retryAfterSeconds: answer.retryAfterSeconds,
+    status,
+    cause,
+    refusal: alreadyExists.has(type) ? 'already-exists' : notFound(type),
+  })
+}
+
+const notFound = (type: string): CmdletRefusal => (type === 'ManagementObjectNotFoundException' ? 'not-found' : 'other')
+
+const roleMissing = (service: string, purpose: string, cause: Error): TenantError =>
+  new TenantError(
+    'exchange-role-missing',
+    `${service} refused this service while ${purpose}. An administrator has to grant its registration the application ` +
+      'permission Exchange.ManageAsApp, with consent, and the role Exchange Administrator.',
+    { retryable: false, status: 403, cause },
+  )

@@ -1,0 +1,244 @@
+import { z } from 'zod'
+import { TenantError } from '../../core/index.ts'
+import { type Answer, type CallService, errorOf, parseAnswer, unreadable } from './call.ts'
+import { createPages, query, quoted, segment } from './odata.ts'
+
+export const graphService = 'Microsoft Graph'
+const graph = graphService
+
+const entry = z.object({ id: z.guid() })
+const account = z.object({ accountEnabled: z.boolean().nullish() })
+const accounts = z.object({ value: z.array(account) })
+const verifiedDomain = z.object({
+  // The name becomes part of addresses, and addresses become part of filters.
+  name: z.string().regex(/^[\w.-]{1,253}$/),
+  isDefault: z.boolean().catch(false),
+  capabilities: z.string().catch(''),
+})
+const organizations = z.object({ value: z.array(z.object({ verifiedDomains: z.array(z.unknown()) })).min(1) })
+const groupEntry = entry.extend({ displayName: z.string(), mailNickname: z.string().nullish() })
+const siteEntry = z.object({ id: z.string().regex(/^[\w.:-]+,[\da-f-]{36},[\da-f-]{36}$/i), webUrl: z.url() })
+
+/** A person in Microsoft Graph. */
+export const userEntry = z.object({
+  id: z.uuid(),
+  displayName: z.string().nullish(),
+  userPrincipalName: z.string(),
+  accountEnabled: z.boolean().nullish(),
+  userType: z.string().nullish(),
+  mail: z.string().nullish().catch(null),
+})
+export type UserEntry = z.output<typeof userEntry>
+/**
+ * The `$select` of a person. Graph returns `accountEnabled` and `userType` only on `$select`, and as null or not at all
+ * without the permission: User.ReadBasic.All grants only names and addresses (Microsoft Graph, "user resource type").
+ */
+export const userFields = 'id,displayName,userPrincipalName,accountEnabled,userType,mail'
+
+const known = z.string().nullish()
+/** Where a person works (Microsoft Graph, user resource). */
+export const workplaceEntry = z.object({
+  department: known,
+  city: known,
+  country: known,
+  companyName: known,
+  officeLocation: known,
+})
+
+/** Body of a new group (Microsoft Graph, group resource), without owners and members. */
+export interface GroupBody {
+  readonly displayName: string
+  readonly description?: string
+  readonly mailNickname: string
+  readonly groupTypes: readonly string[]
+  readonly mailEnabled: boolean
+  readonly securityEnabled: boolean
+  readonly visibility?: 'Private'
+}
+export interface FoundGroup {
+  readonly id: string
+  readonly displayName: string
+  /** The value of the schema extension, unchecked. */
+  readonly extension: unknown
+}
+export type Relation = 'owners' | 'members'
+
+export type Graph = ReturnType<typeof createGraph>
+
+/** Creates the calls to Microsoft Graph v1.0. `extension` is the name of the schema extension on groups. */
+export function createGraph(call: CallService, directoryUrl: string, extension: string) {
+  const root = `${directoryUrl}/v1.0`
+  const byName = (uniqueName: string) => `${root}/groups(uniqueName=${segment(quoted(uniqueName))})`
+  const { list, first, pages } = createPages(call, root, graph)
+  const bind = (ids: readonly string[]) => ids.map((id) => `${root}/users/${id}`)
+
+  async function user(path: string, purpose: string): Promise<UserEntry | undefined> {
+    const url = `${root}/users/${path}${query({ $select: userFields })}`
+    const answer = await call({ url, purpose, accept: [404] })
+    return answer.status === 404 ? undefined : parseAnswer(userEntry, answer, graph)
+  }
+
+  return {
+    list,
+    first,
+    pages,
+    root,
+    /** Reads a person by object id. Throws a retryable `TenantError` when Graph answers with another person. */
+    async user(id: string): Promise<UserEntry | undefined> {
+      const found = await user(segment(id), 'looking a person up')
+      if (found && found.id.toLowerCase() !== id.toLowerCase())
+        throw unreadable(graph, 'another person than was asked for')
+      return found
+    },
+    /** Blocks the sign-in of an account. Returns false when Graph does not know the account (yet). */
+    async blockSignIn(userId: string, signal: AbortSignal): Promise<boolean> {
+      const url = `${root}/users/${segment(userId)}`
+      const body = { accountEnabled: false }
+      const purpose = "blocking the mailbox's account"
+      return (await call({ method: 'PATCH', url, body, purpose, accept: [404], signal })).status !== 404
+    },
+    /** Whether an account exists and its sign-in is blocked. */
+    async isSignInBlocked(userId: string, signal: AbortSignal): Promise<boolean> {
+      const url = `${root}/users/${segment(userId)}${query({ $select: 'id,accountEnabled' })}`
+      const answer = await call({ url, purpose: "reading the mailbox's account", accept: [404], signal })
+      return answer.status !== 404 && parseAnswer(account, answer, graph).accountEnabled === false
+    },
+    /** Lists the organisation's mail domains, in lower case. */
+    async mailDomains(): Promise<{ name: string; isDefault: boolean }[]> {
+      const url = `${root}/organization${query({ $select: 'verifiedDomains' })}`
+      const { value } = parseAnswer(organizations, await call({ url, purpose: 'reading the mail domains' }), graph)
+      return value
+        .flatMap(({ verifiedDomains }) => verifiedDomains)
+        .flatMap((one) => verifiedDomain.safeParse(one).data ?? [])
+        .filter(({ capabilities }) => /(^|,)\s*Email\s*(,|$)/i.test(capabilities))
+        .map(({ name, isDefault }) => ({ name: name.toLowerCase(), isDefault }))
+    },
+    /** Reads one account. Throws a `TenantError` with status 403 when Graph hides whether accounts are enabled. */
+    async ping(signal: AbortSignal): Promise<void> {
+      const url = `${root}/users${query({ $select: 'id,accountEnabled', $top: '1' })}`
+      const answer = await call({ url, purpose: 'asking how it does', accept: [403], signal })
+      if (answer.status === 403) throw accountsHidden('answered 403 when asked')
+      const { value } = parseAnswer(accounts, answer, graph)
+      if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw accountsHidden('does not show')
+    },
+    /** Reads where a person works; `{}` for an unknown person. */
+    async workplace(id: string) {
+      const url = `${root}/users/${segment(id)}${query({ $select: Object.keys(workplaceEntry.shape).join(',') })}`
+      const answer = await call({ url, purpose: 'looking up where a person works', accept: [404] })
+      return answer.status === 404 ? {} : parseAnswer(workplaceEntry, answer, graph)
+    },
+    manager: (id: string) => user(`${segment(id)}/manager`, 'looking a manager up'),
+    /** Lists the ids of a person's groups, including nested groups. */
+    groupIdsOf: async (userId: string) => {
+      const url = `${root}/users/${segment(userId)}/transitiveMemberOf${query({ $select: 'id', $top: '999' })}`
+      return (await list(url, entry, 'reading the groups of a person')).map(({ id }) => id)
+    },
+    async groupName(id: string): Promise<string | undefined> {
+      const url = `${root}/groups/${segment(id)}${query({ $select: 'id,displayName' })}`
+      const answer = await call({ url, purpose: 'looking a group up', accept: [404] })
+      return answer.status === 404 ? undefined : parseAnswer(groupEntry, answer, graph).displayName
+    },
+    groupsByNickname(mailNickname: string) {
+      const $filter = `mailNickname eq ${quoted(mailNickname)}`
+      return list(`${root}/groups${query({ $filter, $select: 'id' })}`, entry, 'checking whether an address is free')
+    },
+
+    /** Reads the group with this alternate key (`uniqueName`, see "Upsert group"). */
+    async groupByUniqueName(uniqueName: string, signal: AbortSignal): Promise<FoundGroup | undefined> {
+      const url = `${byName(uniqueName)}${query({ $select: `id,displayName,mailNickname,${extension}` })}`
+      const answer = await call({ url, purpose: 'looking the group up', accept: [404], signal })
+      if (answer.status === 404) return undefined
+      const { id, displayName } = parseAnswer(groupEntry, answer, graph)
+      return { id, displayName, extension: Reflect.get(Object(answer.body), extension) }
+    },
+
+    /** Creates or updates the group with this key: `PATCH` with `Prefer: create-if-missing`. */
+    upsertGroup: (
+      uniqueName: string,
+      group: GroupBody,
+      people: { [R in Relation]?: readonly string[] },
+      signal: AbortSignal,
+    ): Promise<Answer> =>
+      call({
+        method: 'PATCH',
+        url: byName(uniqueName),
+        headers: { prefer: 'create-if-missing' },
+        body: {
+          ...group,
+          // Graph refuses an empty array with 400.
+          ...(people.owners?.length && { 'owners@odata.bind': bind(people.owners) }),
+          ...(people.members?.length && { 'members@odata.bind': bind(people.members) }),
+        },
+        purpose: 'making the group',
+        accept: [400],
+        signal,
+      }),
+
+    async patchExtension(groupId: string, value: object, signal: AbortSignal): Promise<void> {
+      const url = `${root}/groups/${segment(groupId)}`
+      const body = { [extension]: value }
+      const purpose = 'linking the security group to the site'
+      const answer = await call({ method: 'PATCH', url, body, purpose, accept: [404], signal })
+      if (answer.status === 404) throw notThereYet('The security group')
+    },
+
+    related: async (groupId: string, relation: Relation, signal: AbortSignal): Promise<string[]> => {
+      const url = `${root}/groups/${segment(groupId)}/${relation}${query({ $select: 'id', $top: '999' })}`
+      return (await list(url, entry, `reading the group's ${relation}`, signal)).map(({ id }) => id)
+    },
+
+    /** Adds an owner or member. 400 also means "already added"; 404 means that group or person does not exist (yet). */
+    addRelated(groupId: string, relation: Relation, userId: string, signal: AbortSignal): Promise<Answer> {
+      const url = `${root}/groups/${segment(groupId)}/${relation}/$ref`
+      const body = { '@odata.id': `${root}/users/${userId}` }
+      return call({
+        method: 'POST',
+        url,
+        body,
+        purpose: `adding to the group's ${relation}`,
+        accept: [400, 404],
+        signal,
+      })
+    },
+
+    /** Reads the site of a group. Graph answers 404, 409, 423 or 503 while the site is being created. */
+    async siteOfGroup(groupId: string, signal: AbortSignal) {
+      const url = `${root}/groups/${segment(groupId)}/sites/root${query({ $select: 'id,webUrl' })}`
+      const answer = await call({ url, purpose: 'waiting for the site', accept: [404, 409, 423, 503], signal })
+      const site = answer.status === 200 ? parseAnswer(siteEntry, answer, graph) : undefined
+      return { site, retryAfterSeconds: answer.retryAfterSeconds }
+    },
+
+    /** Reads the site at an address; undefined while Graph does not know it. */
+    async siteAt(address: string, signal: AbortSignal) {
+      const { host, pathname } = new URL(address)
+      const url = `${root}/sites/${host}:${pathname}${query({ $select: 'id,webUrl' })}`
+      const answer = await call({ url, purpose: 'looking the site up', accept: [404, 423], signal })
+      return answer.status === 200 ? parseAnswer(siteEntry, answer, graph) : undefined
+    },
+  }
+}
+
+/** Interprets a 400 of a group's upsert: by code and details, or by the message where Graph has no code. */
+export function upsertRefusal(answer: Answer, purpose: string): 'name-taken' | 'already-bound' | TenantError {
+  const { error } = answer
+  const taken = error?.details.some(({ code, target }) => code === 'ObjectConflict' && target === 'mailNickname')
+  if (taken) return 'name-taken'
+  if (error?.text.includes('added object references already exist')) return 'already-bound'
+  return errorOf(graph, purpose, answer)
+}
+
+/** Error for a missing permission: without it the service cannot tell blocked accounts from others, so it lets nobody in. */
+const accountsHidden = (how: string): TenantError =>
+  new TenantError(
+    'accounts-hidden',
+    `${graph} ${how} whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent.`,
+    { retryable: false, status: 403 },
+  )
+
+/** Error for a new object that has not reached every replica; retryable after seconds. */
+export const notThereYet = (what: string): TenantError =>
+  new TenantError('not-there-yet', `${what} is not to be seen everywhere yet.`, {
+    retryable: true,
+    retryAfterSeconds: 2,
+  })

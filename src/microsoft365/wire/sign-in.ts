@@ -1,0 +1,184 @@
+import { AuthError, ConfidentialClientApplication, type INetworkModule } from '@azure/msal-node'
+import { type SignInFacts, TenantError, traceHeaders } from '../../core/index.ts'
+import {
+  isConnectionError,
+  isTransient,
+  parseJson,
+  readText,
+  retryAfterSeconds,
+  type TokenSource,
+  unreadable,
+} from './call.ts'
+import type { ClientCertificate } from './certificate.ts'
+
+export interface SignInOptions {
+  readonly tenantId: string
+  readonly clientId: string
+  readonly certificate: ClientCertificate
+  /** `https://login.microsoftonline.com`, or the simulator's root. */
+  readonly loginUrl: string
+  readonly fetch: typeof fetch
+}
+
+/** App-only access tokens, cached until shortly before they expire. */
+export interface SignIn {
+  readonly token: TokenSource
+  /**
+   * Signs in with another certificate from now on, after it has obtained a token for this resource with it. Throws as
+   * `token` does when it cannot; then the current certificate stays in use.
+   */
+  replaceCertificate(certificate: ClientCertificate, resource: string): Promise<void>
+  facts(): SignInFacts
+}
+
+const service = 'Entra ID'
+const timeoutMilliseconds = 10_000
+/** MSAL renews a token this long before its expiry. Until then the cache here answers: MSAL takes half a call's time. */
+const renewedBeforeMilliseconds = 300_000
+
+/**
+ * Signs in app-only with a certificate (OAuth 2.0 client credentials, RFC 6749 §4.4 with RFC 7523). Throws a
+ * `TenantError`: `sign-in-refused` when Entra ID refuses, a retryable one when Entra ID cannot be reached.
+ */
+export function createSignIn(options: SignInOptions): SignIn {
+  let application = clientApplication(options)
+  const refusals = new Map<string, NonNullable<SignInFacts['refusal']>>()
+  const pending = new Map<string, Promise<string>>()
+  const cached = new Map<string, { readonly token: string; readonly endsAt: number }>()
+  const acquire = async (resource: string, skipCache: boolean, using = application): Promise<string> => {
+    try {
+      const { token, endsAt } = await acquired(using, resource, skipCache)
+      cached.set(resource, { token, endsAt })
+      if (using === application) refusals.delete(resource)
+      return token
+    } catch (error) {
+      const problem = asTenantError(error)
+      if (using === application && problem instanceof TenantError)
+        refusals.set(resource, { at: new Date(), problem: problem.message, isFinal: !problem.retryable })
+      // A service rejected the cached token. Without deletion every call would use it until it expires.
+      if (skipCache && using === application) cached.delete(resource)
+      throw problem
+    }
+  }
+  return {
+    // Concurrent calls share one request to Entra ID.
+    token(resource, { fresh } = { fresh: false }) {
+      const known = cached.get(resource)
+      if (known && !fresh && known.endsAt - renewedBeforeMilliseconds > Date.now()) return Promise.resolve(known.token)
+      const key = `${resource} ${fresh}`
+      const running = pending.get(key) ?? acquire(resource, fresh).finally(() => pending.delete(key))
+      pending.set(key, running)
+      return running
+    },
+    async replaceCertificate(certificate, resource) {
+      const next = clientApplication({ ...options, certificate })
+      await acquire(resource, true, next)
+      application = next
+      refusals.clear()
+    },
+    facts() {
+      const tokens = [...cached].map(([resource, { endsAt }]) => ({ resource, endsAt: new Date(endsAt) }))
+      const [refusal] = [...refusals.values()].sort((one, other) => other.at.getTime() - one.at.getTime())
+      return { tokens: tokens.filter(({ endsAt }) => endsAt.getTime() > Date.now()), refusal }
+    },
+  }
+}
+
+async function acquired(application: ConfidentialClientApplication, resource: string, skipCache: boolean) {
+  const scopes = [`${resource}/.default`]
+  const result = await application.acquireTokenByClientCredential({ scopes, skipCache })
+  if (!result?.accessToken) throw unreadable(service, 'no access token')
+  return { token: result.accessToken, endsAt: result.expiresOn?.getTime() ?? 0 }
+}
+
+function clientApplication({ tenantId, clientId, certificate, loginUrl, fetch }: SignInOptions) {
+  const { protocol, host } = new URL(loginUrl)
+  // MSAL accepts only https authorities. A loopback http login is passed as https and mapped back for the call.
+  const authority = `https://${host}/${tenantId}`
+  const toWire = (url: string) => (protocol === 'http:' ? url.replace(/^https:/, 'http:') : url)
+  const isMicrosoft = host === 'login.microsoftonline.com'
+  return new ConfidentialClientApplication({
+    auth: {
+      clientId,
+      authority,
+      clientCertificate: { ...certificate },
+      // Microsoft's own host needs no discovery. Other hosts get their metadata here, so MSAL skips discovery.
+      ...(!isMicrosoft && { knownAuthorities: [host], authorityMetadata: metadataOf(authority) }),
+    },
+    system: { networkClient: networkClient(fetch, toWire) },
+  })
+}
+
+const metadataOf = (authority: string): string =>
+  JSON.stringify({
+    issuer: `${authority}/v2.0`,
+    authorization_endpoint: `${authority}/oauth2/v2.0/authorize`,
+    token_endpoint: `${authority}/oauth2/v2.0/token`,
+    end_session_endpoint: `${authority}/oauth2/v2.0/logout`,
+    jwks_uri: `${authority}/discovery/v2.0/keys`,
+  })
+
+/** Carries an error through MSAL, which replaces errors that are not its own AuthError by "network_error". */
+class SignInFault extends AuthError {
+  readonly fault: unknown
+  constructor(fault: unknown) {
+    super('sign-in-fault', 'The network client knows more.')
+    // AuthError's constructor resets the prototype.
+    Object.setPrototypeOf(this, SignInFault.prototype)
+    this.fault = fault
+  }
+}
+
+function networkClient(fetch: SignInOptions['fetch'], toWire: (url: string) => string): INetworkModule {
+  const send = async (method: string, url: string, options?: { headers?: Record<string, string>; body?: string }) => {
+    const { headers, body } = options ?? {}
+    const signal = AbortSignal.timeout(timeoutMilliseconds)
+    const init = {
+      method,
+      redirect: 'manual',
+      signal,
+      headers: { ...headers, ...traceHeaders() },
+      ...(body && { body }),
+    } as const
+    const response = await fetch(toWire(url), init).catch((error: unknown) => {
+      throw new SignInFault(isConnectionError(error) ? unreachable(error) : error)
+    })
+    // MSAL would block itself for a minute after these, and fail on a body that is not JSON.
+    if (isTransient(response.status)) throw new SignInFault(busy(response))
+    const answer = parseJson(await readText(response, service).catch(() => ''))
+    if (typeof answer !== 'object' || answer === null) throw new SignInFault(unreadable(service, 'no JSON object'))
+    return { status: response.status, headers: {}, body: answer }
+  }
+  return {
+    sendGetRequestAsync: async <T>(url: string, options?: object) =>
+      ({ ...(await send('GET', url, options)) }) as Sent<T>,
+    sendPostRequestAsync: async <T>(url: string, options?: object) =>
+      ({ ...(await send('POST', url, options)) }) as Sent<T>,
+  }
+}
+interface Sent<T> {
+  status: number
+  headers: Record<string, string>
+  body: T
+}
+
+function unreachable(cause: unknown): TenantError {
+  return new TenantError('sign-in-unreachable', `${service} cannot be reached.`, { retryable: true, cause })
+}
+
+function busy(response: Response): TenantError {
+  return new TenantError(`http-${response.status}`, `${service} is busy (${response.status}).`, {
+    retryable: true,
+    retryAfterSeconds: retryAfterSeconds(response.headers),
+  })
+}
+
+/** `AADSTSnnnnn` names the reason (an expired certificate, a missing consent), which an administrator has to fix. */
+function asTenantError(error: unknown): unknown {
+  if (error instanceof TenantError) return error
+  if (error instanceof SignInFault) return error.fault
+  const text = error instanceof Error ? error.message : String(error)
+  const reason = /AADSTS\d+/.exec(text)?.[0] ?? (error instanceof AuthError ? error.errorCode : 'unknown reason')
+  const message = `${service} refused to sign the service in (${reason}). An administrator has to look at its registration.`
+  return new TenantError('sign-in-refused', message, { retryable: false, cause: error })
+}

@@ -1,0 +1,44 @@
+import { type Check, TenantError } from '../../core/index.ts'
+
+/** Result of one check. `fault` is text for admins, `''` when the check passes. */
+export const checkOf = (name: Check['name'], fault: string): Check => ({ name, ok: fault === '', detail: fault })
+
+const nameList = new Intl.ListFormat('en', { type: 'conjunction' })
+/** Returns `Dana Fox and Omar Haddad are missing`, or `''` without names. */
+export function missingText(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  return `${nameList.format(names)} ${names.length === 1 ? 'is' : 'are'} missing`
+}
+
+/**
+ * Runs the checks once. A replica may not have the latest writes, so the job checks again later while a check fails; a
+ * fault counts when it has lasted for `settleSeconds`.
+ */
+export async function readyResult(
+  check: () => Promise<Check[]>,
+  { checkedSince }: { readonly checkedSince?: string | undefined },
+  settleSeconds: number,
+): Promise<
+  | { done: true; made: object; checks: Check[] }
+  | { done: false; retryAfterSeconds: number; made?: { checkedSince: string } }
+> {
+  const now = Date.now()
+  const checks = await check()
+  const age = checkedSince === undefined ? 0 : (now - Date.parse(checkedSince)) / 1000
+  if (checks.every(({ ok }) => ok) || age >= settleSeconds) return { done: true, made: {}, checks }
+  return {
+    done: false,
+    retryAfterSeconds: age < 30 ? 5 : 15,
+    ...(checkedSince === undefined && { made: { checkedSince: new Date(now).toISOString() } }),
+  }
+}
+
+/**
+ * What an earlier step of the request created. Throws a `TenantError` that is not retryable when it is missing: then the
+ * steps ran in a wrong order, which is a defect.
+ */
+export function needed<P extends object>(progress: P, name: keyof P & string): string {
+  const value = progress[name]
+  if (typeof value === 'string' && value !== '') return value
+  throw new TenantError('missing-progress', `No earlier step of this request made its ${name}.`, { retryable: false })
+}

@@ -1,0 +1,210 @@
+import { mailboxDoc, trusteeName } from '../exchange/index.ts'
+import { answerDeviceCode, readDeviceCode } from '../login/index.ts'
+import {
+  type Access,
+  accessTo,
+  allMailboxes,
+  asRecord,
+  type Call,
+  contoso,
+  findLabel,
+  findMailbox,
+  findPerson,
+  findSite,
+  isReady,
+  type Mailbox,
+  nobody,
+  now,
+  objectsOf,
+  operation,
+  type Reply,
+  type Service,
+  type Site,
+  siteOwners,
+  type Tenant,
+  text,
+} from '../tenant/index.ts'
+
+/** Where Outlook on the web creates a meeting. Here it shows the mailbox to invite. */
+const newMeeting = '/calendar/deeplink/compose'
+
+/** Creates the web pages for people: a site's home page, mailboxes, and the sign-in of a device. */
+export function pageService(tenant: Tenant): Service {
+  return {
+    name: 'pages',
+    observed: false,
+    owns: (path) =>
+      path === '/devicelogin' ||
+      path === newMeeting ||
+      /^\/(sites\/[^/]+|mail\/[^/]+|mailboxes(\/[^/]+)?)\/?$/.test(path),
+    admit: async () => nobody,
+    refusal: (status, message) => html(status, 'Not here', `<p>${escapeHtml(message)}</p>`),
+    operations: [
+      operation('page.site', 'GET', /^\/sites\/([^/]+)\/?$/, (call) => sitePage(tenant, call.params[0] ?? '')),
+      operation('page.mailboxes', 'GET', /^\/mailboxes\/?$/, () => mailboxListPage(tenant)),
+      // The second is Outlook on the web's own path.
+      operation('page.mailbox', 'GET', /^\/(?:mailboxes|mail)\/([^/]+)\/?$/, (call) =>
+        mailboxPage(tenant, call.params[0] ?? ''),
+      ),
+      operation('page.new-meeting', 'GET', /^\/calendar\/deeplink\/compose$/, (call) =>
+        mailboxPage(tenant, call.query.get('to') ?? ''),
+      ),
+      operation('page.devicelogin', 'GET', /^\/devicelogin$/, (call) =>
+        signInForm(200, call.query.get('user_code') ?? '', undefined),
+      ),
+      operation('page.devicelogin', 'POST', /^\/devicelogin$/, (call) => signIn(tenant, call)),
+    ],
+  }
+}
+
+function sitePage(tenant: Tenant, path: string): Reply {
+  const site = findSite(tenant, 'path', path)
+  if (!site) return html(404, 'There is no site here', '<p>The address is not that of a site of Contoso.</p>')
+  if (!isReady(site)) return html(404, 'This site is being set up', '<p>Please open it again in a moment.</p>')
+  const group = site.groupId === undefined ? [] : objectsOf(tenant, site.groupId, 'owners')
+  const owners = new Set([...group, ...siteOwners(tenant, site.id).map(({ userId }) => userId)])
+  const names = [...owners].map((id) => findPerson(id)?.displayName ?? id)
+  const list = definitions([
+    ['Description', site.doc.description],
+    ['Kind', kindOf(site)],
+    ['Owners', names.join(', ')],
+    ['Sensitivity', (site.doc.label && findLabel(site.doc.label)?.name) || ''],
+  ])
+  return html(200, site.doc.title, list)
+}
+
+const kindOf = (site: Site): string => (site.groupId === undefined ? 'Communication site' : 'Team site')
+
+function signInForm(status: number, userCode: string, problem: string | undefined): Reply {
+  const options = contoso.people.map(
+    ({ id, displayName, jobTitle }) => `<option value="${id}">${escapeHtml(`${displayName}, ${jobTitle}`)}</option>`,
+  )
+  const alert = problem === undefined ? '' : `<p class="alert" role="alert">${escapeHtml(problem)}</p>`
+  return html(
+    status,
+    'Sign in to a device',
+    `${alert}<form method="post" action="/devicelogin">
+<label for="user_code">Code that the device shows</label>
+<input id="user_code" name="user_code" value="${escapeHtml(userCode)}" autocomplete="off" required>
+<label for="person">Sign in as</label><select id="person" name="person">${options.join('')}</select>
+<button name="answer" value="allow">Sign in</button><button name="answer" value="decline">Do not sign in</button></form>`,
+  )
+}
+
+function signIn(tenant: Tenant, call: Call): Reply {
+  const form = asRecord(call.body)
+  const typed = text(form, 'user_code')
+  const code = readDeviceCode(tenant, 'user_code', typed)
+  if (!code || code.used || code.userId !== undefined || code.declined) {
+    return signInForm(400, typed, 'That code is not known. Check what the device shows.')
+  }
+  if (code.expiresAt < now()) return signInForm(400, typed, 'That code has expired. Start again on the device.')
+  if (text(form, 'answer') === 'decline') {
+    answerDeviceCode(tenant, code.deviceCode, undefined)
+    return html(200, 'You did not sign in', '<p>You can close this window.</p>')
+  }
+  const person = findPerson(text(form, 'person'))
+  if (!person) return signInForm(400, typed, 'Choose who signs in.')
+  answerDeviceCode(tenant, code.deviceCode, person.id)
+  return html(
+    200,
+    'You have signed in',
+    `<p>${escapeHtml(person.displayName)} is signed in on the device. You can close this window.</p>`,
+  )
+}
+
+const kinds: Readonly<Record<Mailbox['type'], string>> = {
+  SharedMailbox: 'Shared mailbox',
+  RoomMailbox: 'Room',
+  EquipmentMailbox: 'Equipment',
+}
+
+/** All mailboxes except people's, each with a link to its page. */
+function mailboxListPage(tenant: Tenant): Reply {
+  const items = allMailboxes(tenant).map((mailbox) => {
+    const [address = ''] = mailbox.addresses
+    const link = `<a href="/mailboxes/${encodeURIComponent(address)}">${escapeHtml(mailbox.doc.displayName)}</a>`
+    return `<dt>${link}</dt><dd>${kinds[mailbox.type]}, ${escapeHtml(address)}</dd>`
+  })
+  return html(200, 'Mailboxes', items.length === 0 ? '<p>There are none.</p>' : `<dl>${items.join('')}</dl>`)
+}
+
+/** One mailbox, by any of its addresses. */
+function mailboxPage(tenant: Tenant, address: string): Reply {
+  const mailbox = address.includes('@') ? findMailbox(tenant, address) : undefined
+  const back = '<p><a href="/mailboxes">All mailboxes</a></p>'
+  if (!mailbox) return html(404, 'There is no mailbox here', `<p>Contoso has no mailbox at this address.</p>${back}`)
+  const [primary = '', ...others] = mailbox.addresses
+  const access = accessTo(tenant, mailbox.id)
+  const doc = mailboxDoc(mailbox)
+  const list = definitions([
+    ['Kind', kinds[mailbox.type]],
+    ['Address', primary],
+    ['Other addresses', others.join(', ')],
+    ['Full access', holders(tenant, access, 'FullAccess')],
+    ['May send as', holders(tenant, access, 'SendAs')],
+    ['Sign-in', mailbox.accountEnabled ? 'Allowed' : 'Blocked'],
+    ['In the address list', doc['HiddenFromAddressListsEnabled'] === true ? 'Hidden' : 'Shown'],
+    ['Holds at most', String(doc['ProhibitSendReceiveQuota'])],
+    ...settings(mailbox),
+  ])
+  return html(200, mailbox.doc.displayName, list + back)
+}
+
+function holders(tenant: Tenant, access: readonly Access[], wanted: string): string {
+  return access
+    .filter((entry) => entry.access === wanted)
+    .map(({ trusteeId, autoMapping }) => {
+      const name = findPerson(trusteeId)?.displayName ?? trusteeName(tenant, trusteeId, 'userPrincipalName')
+      return wanted === 'FullAccess' && !autoMapping ? `${name} (not opened by itself)` : name
+    })
+    .join(', ')
+}
+
+/** Values that cmdlets have set, under Exchange's names. */
+function settings({ doc }: Mailbox): (readonly [string, string])[] {
+  const { HiddenFromAddressListsEnabled: _, ...mailbox } = doc.mailbox
+  return [doc.user, doc.place, doc.calendar, doc.autoReply, mailbox]
+    .flatMap((part) => Object.entries(part))
+    .filter(([name, value]) => value !== '' && value !== null && !name.endsWith('Quota'))
+    .map(([name, value]) => [spaced(name), Array.isArray(value) ? value.join(', ') : shownText(value)])
+}
+
+const spaced = (name: string): string => name.replace(/([a-z])(?=[A-Z0-9])/g, '$1 ')
+const shownText = (value: unknown): string => (typeof value === 'boolean' ? (value ? 'Yes' : 'No') : String(value))
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Escapes text for HTML content and quoted attributes. */
+const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => entities[sign] ?? sign)
+
+const style = `body{font:16px/1.5 system-ui,sans-serif;margin:0;background:#f5f5f5;color:#242424}
+main{max-width:40rem;margin:3rem auto;padding:2rem;background:#fff;border-radius:8px;box-shadow:0 1px 4px #0002}
+h1{margin:0 0 1rem;font-size:1.6rem;overflow-wrap:anywhere}dt{font-weight:600;margin-top:1rem}dd{margin:0}
+label{display:block;margin:1rem 0 .25rem;font-weight:600}input,select{font:inherit;width:100%;padding:.5rem;box-sizing:border-box}
+button{font:inherit;margin:1.5rem .5rem 0 0;padding:.5rem 1.25rem}.alert{color:#a4262c}footer{margin-top:2rem;color:#616161;font-size:.85rem}`
+
+/** A page in the simulator's style; `content` is HTML. */
+function html(status: number, title: string, content: string): Reply {
+  return {
+    status,
+    headers: {
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'",
+      'x-content-type-options': 'nosniff',
+    },
+    html: `<!doctype html><html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>${escapeHtml(title)}</title>
+<style>${style}</style></head><body><main><h1>${escapeHtml(title)}</h1>${content}
+<footer>Contoso, a Microsoft 365 simulated on this computer</footer></main></body></html>`,
+  }
+}
+
+/** A list of terms and values, such as the properties of a site. An empty value is shown as None. */
+const definitions = (rows: readonly (readonly [term: string, value: string])[]): string =>
+  `<dl>${rows.map(([term, value]) => `<dt>${escapeHtml(term)}</dt><dd>${escapeHtml(value || 'None')}</dd>`).join('')}</dl>`

@@ -1,0 +1,202 @@
+import { z } from 'zod'
+import { asRecord } from '../tenant/index.ts'
+import parametersJson from './exo-cmdlet-parameters.json' with { type: 'json' }
+import { exceptions, fail, failBinding, failLimit, failTransformation, type Result } from './wire.ts'
+
+const published = z
+  .object({
+    cmdlets: z.record(
+      z.string(),
+      z.record(z.string(), z.object({ type: z.string(), required: z.boolean().optional() })),
+    ),
+  })
+  .parse(parametersJson).cmdlets
+
+/** The values for a cmdlet, under the published spelling of their parameters. */
+export type Parameters = Readonly<Record<string, unknown>>
+
+/** A simulated cmdlet. `takes` lists the parameters that have an effect here. */
+export interface Cmdlet {
+  readonly name: string
+  readonly takes: readonly string[]
+  /** PowerShell asks for confirmation, so the caller must pass `Confirm: false`. */
+  readonly asks?: boolean
+  run(parameters: Parameters): Result
+}
+
+const unknownParameter =
+  'Parameter set cannot be resolved using the specified named parameters. Invalid cmdlet parameters specified.'
+
+/** Switches without an effect here. */
+const harmless = new Set(['Confirm', 'Force', 'IgnoreDefaultScope', 'UseCustomRouting'])
+
+/**
+ * Binds a body to a cmdlet's published parameters as PowerShell does: by name without case. An unknown or missing parameter
+ * ends the call, and so does a value of another type or a published parameter that is not simulated.
+ */
+export function bind(cmdlet: Cmdlet, given: Readonly<Record<string, unknown>>): Parameters {
+  const known = new Map(Object.entries(published[cmdlet.name] ?? {}).map((each) => [each[0].toLowerCase(), each]))
+  const bound: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(given)) {
+    const [name = '', annotation] = key.split('@')
+    const parameter = known.get(name.toLowerCase())
+    if (!parameter) return failBinding(`${unknownParameter} ${name}`, exceptions.unknownParameter)
+    if (annotation !== undefined) continue
+    const [spelling, { type }] = parameter
+    const converted = convert(spelling, type, value)
+    if (!cmdlet.takes.includes(spelling) && !harmless.has(spelling) && converted !== false) {
+      return failLimit(`the parameter ${spelling} of ${cmdlet.name}`)
+    }
+    bound[spelling] = converted
+  }
+  for (const [name, { required }] of known.values()) {
+    if (!required || (bound[name] !== undefined && bound[name] !== '')) continue
+    failBinding(`Cannot process command because of one or more missing mandatory parameters: ${name}.`)
+  }
+  if (cmdlet.asks && bound['Confirm'] !== false) {
+    const text = `A command that prompts the user failed because the host program or the command type does not support user interaction. Prompt: Are you sure you want to perform ${cmdlet.name}?`
+    fail(exceptions.noPrompt, text)
+  }
+  return bound
+}
+
+const names: Readonly<Record<string, readonly string[]>> = {
+  CalendarProcessingFlags: ['None', 'AutoUpdate', 'AutoAccept'],
+  OofState: ['Disabled', 'Enabled', 'Scheduled'],
+  ExternalAudience: ['None', 'Known', 'All'],
+  'MailboxRights[]': [
+    'FullAccess',
+    'SendAs',
+    'ExternalAccount',
+    'DeleteItem',
+    'ReadPermission',
+    'ChangePermission',
+    'ChangeOwner',
+  ],
+  ActiveDirectorySecurityInheritance: ['None', 'All', 'Descendents', 'SelfAndChildren', 'Children'],
+  'RecipientTypeDetails[]': ['UserMailbox', 'SharedMailbox', 'RoomMailbox', 'EquipmentMailbox', 'GroupMailbox'],
+  GetPlaceType: ['Room', 'RoomList', 'Space', 'Building', 'Floor', 'Section', 'Desk'],
+}
+const lists = new Set(['MultiValuedProperty', 'ProxyAddressCollection'])
+
+function convert(name: string, type: string, value: unknown): unknown {
+  const kind = type.replace(/^System\./, '')
+  if (kind === 'Boolean' || kind === 'SwitchParameter') {
+    if (typeof value === 'boolean') return value
+    return failTransformation(name, value, `System.${kind}`, 'Boolean parameters accept only Boolean values.')
+  }
+  if (kind === 'Int32') {
+    if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value
+    return failTransformation(name, value, 'System.Int32', 'Input string was not in a correct format.')
+  }
+  if (kind.endsWith('[]') || lists.has(kind)) return convertList(name, kind, value)
+  if (kind === 'Unlimited' && typeof value === 'number') return String(value)
+  // $null empties a property.
+  if (value === null) return ''
+  if (typeof value !== 'string') {
+    return failTransformation(name, value, typeNameOf(kind), 'The value is not a single text.')
+  }
+  if (kind === 'CountryInfo' && value !== '') return countryName(name, value)
+  if (kind === 'DateTime' && Number.isNaN(Date.parse(value))) {
+    return failTransformation(name, value, 'System.DateTime', 'String was not recognized as a valid DateTime.')
+  }
+  return oneOf(name, kind, value)
+}
+
+/** A change to a list: `{"@odata.type": "#Exchange.GenericHashTable", add, remove}`. */
+export interface ListChange {
+  readonly add: readonly string[]
+  readonly remove: readonly string[]
+}
+
+function convertList(name: string, type: string, value: unknown): readonly string[] | ListChange {
+  if (typeof value === 'string') return [oneOf(name, type, value)]
+  if (value === null) return []
+  if (Array.isArray(value)) return texts(name, type, value)
+  const table = asRecord(value)
+  if (!lists.has(type) || table['@odata.type'] !== '#Exchange.GenericHashTable') {
+    return failTransformation(name, value, typeNameOf(type), 'The value is neither a list nor a hashtable.')
+  }
+  const change = { add: texts(name, type, table['add'] ?? []), remove: texts(name, type, table['remove'] ?? []) }
+  const unknown = Object.keys(table).find((key) => !['@odata.type', 'add', 'remove'].includes(key.split('@')[0] || key))
+  if (unknown)
+    return failTransformation(name, value, typeNameOf(type), `Hash values other than add and remove: ${unknown}`)
+  return change
+}
+
+function texts(name: string, type: string, value: unknown): readonly string[] {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return all.map((each) =>
+    typeof each === 'string'
+      ? oneOf(name, type, each)
+      : failTransformation(name, each, typeNameOf(type), 'Not a text.'),
+  )
+}
+
+/** Returns a text in the spelling of its enumeration. Other types accept any text. */
+function oneOf(name: string, type: string, value: string): string {
+  const allowed = names[type]
+  if (!allowed) return value
+  const found = allowed.find((each) => each.toLowerCase() === value.toLowerCase())
+  if (found) return found
+  const reason = `Unable to match the identifier name ${value} to a valid enumerator name. Specify one of the following enumerator names and try again: ${allowed.join(', ')}`
+  return failTransformation(name, value, typeNameOf(type), reason)
+}
+
+const typeNameOf = (type: string): string => (type === 'String' ? 'System.String' : `Microsoft.Exchange.Data.${type}`)
+
+export const textOf = (parameters: Parameters, name: string): string | undefined => {
+  const value = parameters[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+/** Returns a parameter that is a whole list; undefined when it is absent or a change to a list. */
+export function listOf(parameters: Parameters, name: string): readonly string[] | undefined {
+  const value = parameters[name]
+  return Array.isArray(value) ? value.map(String) : undefined
+}
+
+/** Returns a list after the parameter has replaced or changed it. */
+export function changedList(parameters: Parameters, name: string, before: readonly string[]): readonly string[] {
+  const whole = listOf(parameters, name)
+  if (whole) return whole
+  const { add, remove } = changeOf(parameters, name)
+  const left = before.filter((each) => !remove.some((gone) => gone.toLowerCase() === each.toLowerCase()))
+  return [...left, ...add.filter((each) => !left.some((held) => held.toLowerCase() === each.toLowerCase()))]
+}
+
+export function changeOf(parameters: Parameters, name: string): ListChange {
+  const { add, remove } = asRecord(parameters[name])
+  return { add: Array.isArray(add) ? add.map(String) : [], remove: Array.isArray(remove) ? remove.map(String) : [] }
+}
+
+/** Returns the parameters with these names. */
+export const only = (parameters: Parameters, wanted: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(wanted.filter((name) => name in parameters).map((name) => [name, parameters[name]]))
+
+const english = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none' })
+/** Regions of Unicode that are not countries of ISO 3166-1. */
+const otherRegions = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'EU', 'EZ', 'IC', 'QO', 'TA', 'UN', 'XA', 'XB', 'XK', 'ZZ'])
+
+/** Every two-letter code of ISO 3166-1 with its English name. */
+const countries = new Map(letters().flatMap(countryOf))
+const byName = new Map([...countries.values()].map((name) => [name.toLowerCase(), name]))
+
+function letters(): string[] {
+  const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  return alphabet.flatMap((first) => alphabet.map((second) => first + second))
+}
+
+function countryOf(code: string): [string, string][] {
+  const name = otherRegions.has(code) ? undefined : english.of(code)
+  // Withdrawn codes (DD, UK, YU) are aliases of their successors.
+  return name !== undefined && new Intl.Locale(`und-${code}`).region === code ? [[code, name]] : []
+}
+
+/** Returns a country's English name, which Exchange shows, for a two-letter code or an English name. */
+export function countryName(parameter: string, value: string): string {
+  const found = countries.get(value.toUpperCase()) ?? byName.get(value.toLowerCase())
+  if (found) return found
+  const type = 'Microsoft.Exchange.Data.Directory.CountryInfo'
+  return failTransformation(parameter, value, type, `The country or region "${value}" is not valid.`)
+}

@@ -1,0 +1,198 @@
+import {
+  addressesOf,
+  allGroups,
+  allMailboxes,
+  contoso,
+  findGroup,
+  findMailbox,
+  findMailboxByAddress,
+  findPerson,
+  findPersonByAddress,
+  findUnifiedByNickname,
+  type Group,
+  groupDoc,
+  type Mailbox,
+  now,
+  type Person,
+  type Tenant,
+  upnOf,
+} from '../tenant/index.ts'
+import { quotaDoc } from './quota.ts'
+import { type ExchangeSettings, exceptions, fail, notFound } from './wire.ts'
+
+type Doc = Record<string, unknown>
+
+export const customAttributes: readonly string[] = Array.from(
+  { length: 15 },
+  (_, index) => `CustomAttribute${index + 1}`,
+)
+
+/** Finds the mailbox for a cmdlet. A new mailbox is not found until the directory has caught up. */
+export function settledMailbox(tenant: Tenant, identity: string): Mailbox {
+  const mailbox = findMailbox(tenant, identity)
+  return mailbox && now() >= mailbox.settledAt ? mailbox : notFound(identity)
+}
+
+/** A mailbox in Get-Recipient. */
+function mailboxRecipient(mailbox: Mailbox): Doc {
+  const stored = mailbox.doc.mailbox
+  const [primary = '', ...others] = mailbox.addresses
+  return {
+    Identity: mailbox.name,
+    Name: mailbox.name,
+    DisplayName: mailbox.doc.displayName,
+    Alias: mailbox.alias,
+    PrimarySmtpAddress: primary,
+    EmailAddresses: [`SMTP:${primary}`, ...others.map((address) => `smtp:${address}`)],
+    Guid: mailbox.guid,
+    ExternalDirectoryObjectId: mailbox.id,
+    RecipientType: 'UserMailbox',
+    RecipientTypeDetails: mailbox.type,
+    HiddenFromAddressListsEnabled: stored['HiddenFromAddressListsEnabled'] ?? false,
+    ...Object.fromEntries(customAttributes.map((name) => [name, stored[name] ?? ''])),
+    WhenCreated: mailbox.createdAt,
+    WhenCreatedUTC: mailbox.createdAt,
+  }
+}
+
+/** A mailbox in Get-Mailbox. */
+export function mailboxDoc(mailbox: Mailbox): Doc {
+  const stored = mailbox.doc.mailbox
+  const resource = mailbox.type === 'SharedMailbox' ? null : mailbox.type.replace('Mailbox', '')
+  return {
+    ...mailboxRecipient(mailbox),
+    ExchangeGuid: mailbox.guid,
+    UserPrincipalName: upnOf(mailbox),
+    AccountDisabled: !mailbox.accountEnabled,
+    IsMailboxEnabled: true,
+    IsShared: mailbox.type === 'SharedMailbox',
+    IsResource: resource !== null,
+    ResourceType: resource,
+    ResourceCapacity: stored['ResourceCapacity'] ?? null,
+    Office: mailbox.doc.user['Office'] ?? '',
+    ...quotaDoc(stored),
+    MailTip: stored['MailTip'] ?? null,
+    MessageCopyForSentAsEnabled: stored['MessageCopyForSentAsEnabled'] ?? false,
+    MessageCopyForSendOnBehalfEnabled: stored['MessageCopyForSendOnBehalfEnabled'] ?? false,
+    RequireSenderAuthenticationEnabled: stored['RequireSenderAuthenticationEnabled'] ?? false,
+  }
+}
+
+function personRecipient(person: Person): Doc {
+  const [primary = '', ...others] = addressesOf(person)
+  return {
+    Identity: person.displayName,
+    Name: person.displayName,
+    DisplayName: person.displayName,
+    Alias: person.userPrincipalName.split('@')[0],
+    PrimarySmtpAddress: primary,
+    EmailAddresses: [`SMTP:${primary}`, ...others.map((address) => `smtp:${address}`)],
+    Guid: person.id,
+    ExternalDirectoryObjectId: person.id,
+    RecipientType: 'UserMailbox',
+    RecipientTypeDetails: 'UserMailbox',
+    HiddenFromAddressListsEnabled: false,
+  }
+}
+
+function groupRecipient(group: Group): Doc {
+  const { mail } = groupDoc(group, '')
+  // Exchange's Name of a Microsoft 365 group is its nickname with a part of its id.
+  const name = `${group.mailNickname}_${group.id.replaceAll('-', '').slice(0, 10)}`
+  return {
+    Identity: name,
+    Name: name,
+    DisplayName: group.doc['displayName'],
+    Alias: group.mailNickname,
+    PrimarySmtpAddress: mail,
+    EmailAddresses: [`SMTP:${mail}`],
+    Guid: group.id,
+    ExternalDirectoryObjectId: group.id,
+    RecipientType: 'MailUniversalDistributionGroup',
+    RecipientTypeDetails: 'GroupMailbox',
+    HiddenFromAddressListsEnabled: group.doc['hideFromAddressLists'] ?? false,
+    WhenCreated: group.createdAt,
+    WhenCreatedUTC: group.createdAt,
+  }
+}
+
+type Lag = Pick<ExchangeSettings, 'exchangeSettleSeconds' | 'recipientLagSeconds'>
+
+/** Mailboxes in lists, which show a new mailbox only after a while. */
+export function listedMailboxes(tenant: Tenant, { exchangeSettleSeconds, recipientLagSeconds }: Lag): Mailbox[] {
+  const later = (recipientLagSeconds - exchangeSettleSeconds) * 1000
+  return allMailboxes(tenant).filter(({ settledAt }) => now() >= settledAt + later)
+}
+
+/** All recipients: mailboxes, people with a mailbox, Microsoft 365 groups. */
+export function allRecipients(tenant: Tenant, lag: Lag): Doc[] {
+  const groups = allGroups(tenant).filter(({ unified }) => unified)
+  return [
+    ...listedMailboxes(tenant, lag).map(mailboxRecipient),
+    ...contoso.people.filter(({ hasMailbox }) => hasMailbox).map(personRecipient),
+    ...groups.map(groupRecipient),
+  ]
+}
+
+/** Finds a recipient by id, guid, name, alias or address. */
+export function findRecipient(tenant: Tenant, lag: Lag, identity: string): Doc | undefined {
+  const mailbox = findMailbox(tenant, identity)
+  if (mailbox)
+    return listedMailboxes(tenant, lag).some(({ id }) => id === mailbox.id) ? mailboxRecipient(mailbox) : undefined
+  const key = identity.toLowerCase()
+  return allRecipients(tenant, lag).find((doc) =>
+    ['ExternalDirectoryObjectId', 'Name', 'Alias', 'PrimarySmtpAddress'].some(
+      (property) => String(doc[property]).toLowerCase() === key,
+    ),
+  )
+}
+
+/** Returns the name of the recipient with an address, other than the mailbox `self`; undefined without one. */
+export function holderOf(tenant: Tenant, address: string, self?: string): string | undefined {
+  const mailbox = findMailboxByAddress(tenant, address)
+  if (mailbox) return mailbox.id === self ? undefined : mailbox.name
+  const person = findPersonByAddress(address)
+  if (person) return person.displayName
+  return groupOfAddress(tenant, address)?.mailNickname
+}
+
+function groupOfAddress(tenant: Tenant, address: string): Group | undefined {
+  const group = findUnifiedByNickname(tenant, address.split('@')[0] ?? '')
+  return group && String(groupDoc(group, '')['mail']).toLowerCase() === address.toLowerCase() ? group : undefined
+}
+
+/** Finds a person with a mailbox or a group by object id, userPrincipalName or address, and returns the object id. */
+export function findTrustee(tenant: Tenant, identity: string): string {
+  const person = findPerson(identity) ?? findPersonByAddress(identity)
+  if (person?.hasMailbox) return person.id
+  const group = findGroup(tenant, 'id', identity) ?? groupOfAddress(tenant, identity)
+  return group?.unified ? group.id : notFound(identity)
+}
+
+/** The name of a trustee in lists of access. */
+export function trusteeName(tenant: Tenant, id: string, shownAs: ExchangeSettings['trusteesShownAs']): string {
+  const person = findPerson(id)
+  if (!person) return findGroup(tenant, 'id', id)?.mailNickname ?? id
+  const { userPrincipalName } = person
+  return { userPrincipalName, address: addressesOf(person)[0] ?? userPrincipalName, objectId: id }[shownAs]
+}
+
+/** Ends the call for an invalid address or a domain that the tenant does not accept. */
+export function checkAddress(address: string): void {
+  const [local = '', domain = '', ...more] = address.split('@')
+  const valid = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~.]{1,64}$/.test(local) && !/^\.|\.\.|\.$/.test(local)
+  if (!valid || domain === '' || more.length > 0) {
+    fail(exceptions.validation, `The email address "${address}" isn't correct.`)
+  }
+  if (contoso.domains.some((each) => each === domain.toLowerCase())) return
+  const text = `You can't use the domain because it's not an accepted domain for your organization: "${domain}".`
+  fail(exceptions.notAcceptedDomain, text)
+}
+
+/** Ends the call when another recipient has the address. */
+export function checkFree(tenant: Tenant, address: string, self?: string): void {
+  const holder = holderOf(tenant, address, self)
+  if (holder === undefined) return
+  const text = `The proxy address "SMTP:${address}" is already being used by the proxy addresses or LegacyExchangeDN of "${holder}". Please choose another proxy address.`
+  fail(exceptions.addressExists, text)
+}

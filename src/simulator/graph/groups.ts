@@ -1,0 +1,180 @@
+import {
+  addObject,
+  allGroups,
+  type Call,
+  defaultDomain,
+  deletedGroups,
+  deleteGroup,
+  findGroup,
+  findMailboxByAddress,
+  findUnifiedByNickname,
+  type Group,
+  groupDoc,
+  insertGroup,
+  now,
+  type Operation,
+  operation,
+  type Reply,
+  type Role,
+  select,
+  type Tenant,
+  updateGroup,
+} from '../tenant/index.ts'
+import { type GroupChange, readGroupBody } from './group-body.ts'
+import { badRequest, filterTest, type GraphSettings, listReply, notFound, refuse, searchTest } from './wire.ts'
+
+const byUniqueName = /^\/v1\.0\/groups\/?\(uniqueName='((?:[^']|'')+)'\)$/
+const byId = /^\/v1\.0\/groups\/([^/()]+)$/
+
+/** `/groups`: list, create, read, change, and the idempotent create by `uniqueName` (Graph "Upsert group"). */
+export function groupOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
+  const group = (call: Call) => groupOf(tenant, call)
+  const groupByKey = (call: Call) => findGroup(tenant, 'unique_name', uniqueName(call))
+  return [
+    operation('graph.groups.list', 'GET', /^\/v1\.0\/groups$/, (call) => listGroups(tenant, settings, call)),
+    operation('graph.groups.create', 'POST', /^\/v1\.0\/groups$/, (call) =>
+      created(settings, createGroup(tenant, settings, call, undefined)),
+    ),
+    operation('graph.groups.getByUniqueName', 'GET', byUniqueName, (call) =>
+      one(settings, call, groupByKey(call) ?? notFound(call, uniqueName(call))),
+    ),
+    operation('graph.groups.upsert', 'PATCH', byUniqueName, (call) => {
+      const existing = groupByKey(call)
+      if (existing) return changeGroup(tenant, settings, call, existing)
+      const mayCreate = /\bcreate-if-missing\b/.test(String(call.headers['prefer'] ?? ''))
+      if (!mayCreate) return notFound(call, uniqueName(call))
+      return created(settings, createGroup(tenant, settings, call, uniqueName(call)))
+    }),
+    operation('graph.groups.get', 'GET', byId, (call) => one(settings, call, group(call))),
+    operation('graph.groups.update', 'PATCH', byId, (call) => changeGroup(tenant, settings, call, group(call))),
+    operation('graph.groups.delete', 'DELETE', byId, (call) => {
+      deleteGroup(tenant, group(call))
+      return { status: 204 }
+    }),
+    operation(
+      'graph.deletedItems.groups',
+      'GET',
+      /^\/v1\.0\/directory\/deletedItems\/microsoft\.graph\.group$/,
+      (call) => listDeleted(tenant, settings, call),
+    ),
+  ]
+}
+
+/** The group whose id is the first parameter of the path; ends the call when it does not exist. */
+export function groupOf(tenant: Tenant, call: Call): Group {
+  const id = call.params[0] ?? ''
+  return findGroup(tenant, 'id', id) ?? notFound(call, id)
+}
+
+const uniqueName = (call: Call): string => (call.params[0] ?? '').replaceAll("''", "'")
+
+/** The properties of a group without $select: all but the extension and the labels. */
+export function defaultGroupProperties(doc: Record<string, unknown>, extensionName: string): string[] {
+  return Object.keys(doc).filter((name) => name !== extensionName && name !== 'assignedLabels')
+}
+
+function one(settings: GraphSettings, call: Call, group: Group): Reply {
+  const doc = groupDoc(group, settings.directoryExtension)
+  const shown = select(doc, call.query, defaultGroupProperties(doc, settings.directoryExtension))
+  return { status: 200, body: { '@odata.context': `${settings.url}/v1.0/$metadata#groups/$entity`, ...shown } }
+}
+
+function created(settings: GraphSettings, group: Group): Reply {
+  const doc = groupDoc(group, settings.directoryExtension)
+  const shown = select(doc, new URLSearchParams(), defaultGroupProperties(doc, settings.directoryExtension))
+  return {
+    status: 201,
+    headers: { location: `${settings.url}/v1.0/groups/${group.id}` },
+    body: { '@odata.context': `${settings.url}/v1.0/$metadata#groups/$entity`, ...shown },
+  }
+}
+
+/**
+ * Lists groups. The list shows an extension's value only `directorySeconds` after the write, since Graph updates its index
+ * later (15 to 20 s in the API document). A read of the group shows the value at once.
+ */
+function listGroups(tenant: Tenant, settings: GraphSettings, call: Call): Reply {
+  const { directoryExtension, directorySeconds, url } = settings
+  const indexed = now() - directorySeconds * 1000
+  const found = allGroups(tenant)
+    .map((group) => {
+      const isIndexed = group.extensionAt !== undefined && group.extensionAt <= indexed
+      return groupDoc(isIndexed ? group : { ...group, extension: undefined }, directoryExtension)
+    })
+    .filter(filterTest(call))
+    .filter(searchTest(call, ['displayName', 'description', 'mail', 'mailNickname']))
+    .map((doc) => select(doc, call.query, defaultGroupProperties(doc, directoryExtension)))
+  const selected = call.query.get('$select')
+  const fields = selected === null ? '' : `(${selected})`
+  return listReply(call, url, `groups${fields}`, found)
+}
+
+function listDeleted(tenant: Tenant, { url }: GraphSettings, call: Call): Reply {
+  const found = deletedGroups(tenant)
+    .filter(filterTest(call))
+    .map((doc) => select(doc, call.query))
+  return listReply(call, url, 'groups', found)
+}
+
+function createGroup(tenant: Tenant, settings: GraphSettings, call: Call, key: string | undefined): Group {
+  const change = readGroupBody(call, settings.directoryExtension, true)
+  const mailNickname = change.mailNickname ?? ''
+  const unified = change.unified === true
+  if (unified) refuseHeldNickname(tenant, call, mailNickname, undefined)
+  const uniqueName = key ?? uniqueNameInBody(call)
+  if (uniqueName !== undefined && findGroup(tenant, 'unique_name', uniqueName)) conflict(call, 'uniqueName')
+  const newGroup = insertGroup(tenant, {
+    unified,
+    mailNickname,
+    uniqueName,
+    doc: unified && change.doc['visibility'] === undefined ? { ...change.doc, visibility: 'Public' } : change.doc,
+    extension: change.extension ?? undefined,
+  })
+  // A person who creates a group becomes its owner; an app does not.
+  const self = call.caller.userId
+  bind(tenant, call, newGroup.id, change.owners.length === 0 && self ? { ...change, owners: [self] } : change)
+  return newGroup
+}
+
+function uniqueNameInBody(call: Call): string | undefined {
+  const value = typeof call.body === 'object' && call.body !== null && Reflect.get(call.body, 'uniqueName')
+  return typeof value === 'string' ? value : undefined
+}
+
+function changeGroup(tenant: Tenant, settings: GraphSettings, call: Call, group: Group): Reply {
+  const change = readGroupBody(call, settings.directoryExtension, false)
+  if (change.unified !== undefined && change.unified !== group.unified) {
+    badRequest(call, "Property 'groupTypes' is read-only and cannot be set.")
+  }
+  if (change.mailNickname !== undefined && group.unified) {
+    refuseHeldNickname(tenant, call, change.mailNickname, group.id)
+  }
+  updateGroup(tenant, group, change)
+  bind(tenant, call, group.id, change)
+  return { status: 204 }
+}
+
+function bind(tenant: Tenant, call: Call, groupId: string, change: Pick<GroupChange, Role>): void {
+  for (const role of ['owners', 'members'] as const) {
+    for (const id of change[role]) if (!addObject(tenant, groupId, role, id)) alreadyThere(call, role)
+  }
+}
+
+/** Graph's answer to a reference that exists already. */
+export const alreadyThere = (call: Call, role: Role): never =>
+  badRequest(
+    call,
+    `One or more added object references already exist for the following modified properties: '${role}'.`,
+  )
+
+function refuseHeldNickname(tenant: Tenant, call: Call, mailNickname: string, self: string | undefined): void {
+  const holder = findUnifiedByNickname(tenant, mailNickname)
+  if (holder && holder.id !== self) conflict(call, 'mailNickname')
+  // The group's address is the nickname in the default domain, which a mailbox may have.
+  if (findMailboxByAddress(tenant, `${mailNickname}@${defaultDomain}`)) conflict(call, 'mailNickname')
+}
+
+function conflict(call: Call, property: string): never {
+  const message = `Another object with the same value for property ${property} already exists.`
+  return refuse(call, 400, 'Request_BadRequest', message, [{ code: 'ObjectConflict', target: property, message }])
+}

@@ -1,0 +1,105 @@
+/** Microsoft Graph v1.0: users, groups, sites, installed apps. Imports `tenant` and `login`. */
+import type { Tokens } from '../login/index.ts'
+import { contoso, type Operation, operation, Refused, type Service, select, type Tenant } from '../tenant/index.ts'
+import { groupOperations } from './groups.ts'
+import { installedAppOperations } from './installed-apps.ts'
+import { membershipOperations } from './memberships.ts'
+import { siteOperations } from './sites.ts'
+import { userOperations } from './users.ts'
+import { BadQuery, badRequest, extensionProperties, filterTest, type GraphSettings, graphError } from './wire.ts'
+
+const audiences = ['https://graph.microsoft.com', '00000003-0000-0000-c000-000000000000']
+
+/** Creates the service of Microsoft Graph v1.0. */
+export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSettings): Service {
+  const operations = [
+    ...userOperations(tenant, settings),
+    ...groupOperations(tenant, settings),
+    ...membershipOperations(tenant, settings),
+    ...siteOperations(tenant, settings),
+    ...installedAppOperations(tenant, settings),
+    organization(settings),
+    schemaExtensions(settings),
+  ]
+  return {
+    name: 'graph',
+    observed: true,
+    owns: (path) => path.startsWith('/v1.0/'),
+    operations: operations.map(refusingBadQueries),
+    admit: async (call) => {
+      try {
+        return await tokens.verify(call.headers.authorization, [settings.url, ...audiences])
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : 'Access token validation failure.'
+        throw new Refused(graphError(call, 401, 'InvalidAuthenticationToken', reason))
+      }
+    },
+    refusal: (status, message, call) => graphError(call, status, codes[status] ?? 'BadRequest', message),
+  }
+}
+
+const codes: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  403: 'Forbidden',
+  405: 'Request_BadRequest',
+  429: 'TooManyRequests',
+  500: 'InternalServerError',
+  502: 'BadGateway',
+  503: 'serviceNotAvailable',
+  504: 'GatewayTimeout',
+  507: 'InsufficientStorage',
+}
+
+const queryOptions = new Set(['$select', '$filter', '$search', '$top', '$count', '$skiptoken'])
+/** Only one list supports `$expand`. */
+const isExpanding = (operation: Operation, name: string): boolean =>
+  name === '$expand' && operation.name === 'graph.installedApps.list'
+
+/** Refuses unknown query options: an ignored option would let a test pass that fails with Graph. */
+function refusingBadQueries(one: Operation): Operation {
+  return {
+    ...one,
+    handle: (call) => {
+      const unknown = [...call.query.keys()].find(
+        (name) => name.startsWith('$') && !queryOptions.has(name) && !isExpanding(one, name),
+      )
+      if (unknown) return badRequest(call, `The simulator does not know the query option '${unknown}'.`)
+      try {
+        return one.handle(call)
+      } catch (error) {
+        if (error instanceof BadQuery) return badRequest(call, error.message)
+        throw error
+      }
+    },
+  }
+}
+
+function organization({ url }: GraphSettings): Operation {
+  const verifiedDomains = contoso.domains.map((name, index) => ({
+    capabilities: 'Email, OfficeCommunicationsOnline',
+    isDefault: index === 0,
+    isInitial: index === 0,
+    name,
+    type: 'Managed',
+  }))
+  const doc = { id: contoso.tenantId, displayName: contoso.displayName, verifiedDomains }
+  return operation('graph.organization.list', 'GET', /^\/v1\.0\/organization$/, (call) => {
+    const body = { '@odata.context': `${url}/v1.0/$metadata#organization`, value: [select(doc, call.query)] }
+    return { status: 200, body }
+  })
+}
+
+function schemaExtensions({ url, directoryExtension }: GraphSettings): Operation {
+  const extension = {
+    id: directoryExtension,
+    description: 'What the provisioning service writes on its security groups',
+    targetTypes: ['Group'],
+    status: 'Available',
+    owner: '00000000-0000-4000-8000-000000000365',
+    properties: extensionProperties.map((name) => ({ name, type: 'String' })),
+  }
+  return operation('graph.schemaExtensions.list', 'GET', /^\/v1\.0\/schemaExtensions$/, (call) => {
+    const value = [extension].filter(filterTest(call))
+    return { status: 200, body: { '@odata.context': `${url}/v1.0/$metadata#schemaExtensions`, value } }
+  })
+}

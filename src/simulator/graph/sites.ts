@@ -1,0 +1,118 @@
+import {
+  allSites,
+  type Call,
+  findGroup,
+  findSite,
+  freePath,
+  type Group,
+  insertSite,
+  isReady,
+  type Operation,
+  operation,
+  type Reply,
+  type Site,
+  select,
+  type Tenant,
+  text,
+} from '../tenant/index.ts'
+import { groupOf } from './groups.ts'
+import { type GraphSettings, graphError, listReply, refuse } from './wire.ts'
+
+/** Sites in Graph: search, list, of a group, by host and path, by id. */
+export function siteOperations(tenant: Tenant, settings: GraphSettings): readonly Operation[] {
+  const shown = (call: Call, site: Site | undefined): Reply => {
+    if (!site || !isShown(tenant, site)) return refuse(call, 404, 'itemNotFound', 'Requested site could not be found')
+    const doc = siteDoc(site, settings.url)
+    const context = `${settings.url}/v1.0/$metadata#sites/$entity`
+    return { status: 200, body: { '@odata.context': context, ...select(doc, call.query) } }
+  }
+  return [
+    operation('graph.sites.search', 'GET', /^\/v1\.0\/sites$/, (call) => searchSites(tenant, settings, call)),
+    operation('graph.sites.getAllSites', 'GET', /^\/v1\.0\/sites\/getAllSites$/, (call) => {
+      const found = allSites(tenant)
+        .filter((site) => isShown(tenant, site))
+        .map((site) => siteDoc(site, settings.url))
+        .map((doc) => select(doc, call.query))
+      return listReply(call, settings.url, 'sites', found)
+    }),
+    operation('graph.groups.site', 'GET', /^\/v1\.0\/groups\/([^/]+)\/sites\/root$/, (call) => {
+      const group = groupOf(tenant, call)
+      if (!group.unified) return refuse(call, 404, 'itemNotFound', 'The group has no site.')
+      const site = siteOfGroup(tenant, settings, group)
+      // Returned, not thrown: the request itself starts the site, and a thrown refusal would undo that.
+      return isReady(site) ? shown(call, site) : inProgress(call)
+    }),
+    operation('graph.sites.getByPath', 'GET', /^\/v1\.0\/sites\/([^/,]+?):\/sites\/([^/:]+):?$/, (call) => {
+      const host = call.params[0] ?? ''
+      const { hostname, host: hostAndPort } = new URL(settings.url)
+      const known = host === hostname || host === hostAndPort
+      return shown(call, known ? findSite(tenant, 'path', call.params[1] ?? '') : undefined)
+    }),
+    operation('graph.sites.get', 'GET', /^\/v1\.0\/sites\/([^/]+)$/, (call) => {
+      const parts = (call.params[0] ?? '').split(',')
+      return shown(call, findSite(tenant, 'id', parts[1] ?? parts[0] ?? ''))
+    }),
+  ]
+}
+
+/** Whether Graph shows a site. A site disappears with its group, but its address stays in use. */
+const isShown = (tenant: Tenant, site: Site): boolean =>
+  isReady(site) && (site.groupId === undefined || findGroup(tenant, 'id', site.groupId) !== undefined)
+
+/**
+ * "Search for sites": finds all words in title, description and path, with `*` words by their beginning. An app finds
+ * every site, whatever its permissions.
+ */
+function searchSites(tenant: Tenant, { url }: GraphSettings, call: Call): Reply {
+  const search = call.query.get('search') ?? ''
+  if (search.trim() === '') return refuse(call, 400, 'invalidRequest', 'A search needs words.')
+  const wanted = search.toLowerCase().split(/\s+/)
+  const found = allSites(tenant)
+    .filter((site) => isShown(tenant, site))
+    .filter(({ doc, path }) => {
+      const words = `${doc.title} ${doc.description} ${path}`.toLowerCase().split(/[^\p{L}\p{M}\p{N}]+/u)
+      const has = (one: string) =>
+        one.endsWith('*') ? words.some((word) => word.startsWith(one.slice(0, -1))) : words.includes(one)
+      return wanted.every(has)
+    })
+    .map((site) => siteDoc(site, url))
+    .map((doc) => select(doc, call.query))
+  return listReply(call, url, 'sites', found)
+}
+
+const inProgress = (call: Call): Reply =>
+  graphError(call, 404, 'ResourceNotFound', 'Resource provisioning is in progress. Please try again.')
+
+/** Returns the group's site. On the first request SharePoint starts to create it. */
+function siteOfGroup(tenant: Tenant, settings: GraphSettings, group: Group): Site {
+  const existing = findSite(tenant, 'group_id', group.id)
+  if (existing) return existing
+  return insertSite(tenant, {
+    path: freePath(tenant, group.mailNickname),
+    groupId: group.id,
+    readySeconds: settings.siteReadySeconds,
+    doc: {
+      title: text(group.doc, 'displayName'),
+      description: text(group.doc, 'description'),
+      template: 'GROUP#0',
+      lcid: 1033,
+      label: undefined,
+    },
+  })
+}
+
+/** A site in Graph; `id` is `host,siteId,webId`. */
+function siteDoc(site: Site, url: string): Record<string, unknown> {
+  const { hostname } = new URL(url)
+  return {
+    createdDateTime: site.createdAt,
+    description: site.doc.description,
+    id: `${hostname},${site.id},${site.webId}`,
+    lastModifiedDateTime: site.createdAt,
+    name: site.path,
+    webUrl: `${url}/sites/${site.path}`,
+    displayName: site.doc.title,
+    root: {},
+    siteCollection: { hostname },
+  }
+}

@@ -1,0 +1,85 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { now, type Row, type Tenant } from '../tenant/index.ts'
+
+/** A device that waits for a person to sign in on another device. `expiresAt` is milliseconds since 1970. */
+export interface DeviceCode {
+  readonly deviceCode: string
+  readonly userCode: string
+  readonly clientId: string
+  readonly scope: string
+  readonly expiresAt: number
+  readonly userId: string | undefined
+  readonly declined: boolean
+  readonly used: boolean
+}
+
+/** Finds a device by its own code or by the code that a person types (without case, spaces and hyphens). */
+export function readDeviceCode(tenant: Tenant, by: 'device_code' | 'user_code', value: string): DeviceCode | undefined {
+  const key = by === 'user_code' ? value.toUpperCase().replace(/[^A-Z]/g, '') : value
+  const found = tenant.row(`select * from device_codes where ${by} = ?`, key)
+  return found && deviceCodeOf(found)
+}
+
+function deviceCodeOf(row: Row): DeviceCode {
+  return {
+    deviceCode: String(row['device_code']),
+    userCode: String(row['user_code']),
+    clientId: String(row['client_id']),
+    scope: String(row['scope']),
+    expiresAt: Number(row['expires_at']),
+    userId: row['user_id'] === null ? undefined : String(row['user_id']),
+    declined: row['declined'] === 1,
+    used: row['used'] === 1,
+  }
+}
+
+/** Stores who signed in for a device; undefined: the person declined. */
+export function answerDeviceCode(tenant: Tenant, deviceCode: string, userId: string | undefined): void {
+  tenant.run(
+    'update device_codes set user_id = ?, declined = ? where device_code = ?',
+    userId ?? null,
+    userId === undefined ? 1 : 0,
+    deviceCode,
+  )
+}
+
+/** Marks a code as used: it returns tokens once. */
+export function releaseDeviceCode(tenant: Tenant, deviceCode: string): void {
+  tenant.run('update device_codes set used = 1 where device_code = ?', deviceCode)
+  tenant.run('delete from device_polls where device_code = ?', deviceCode)
+}
+
+/** Stores a poll, and returns whether it came sooner than half the interval (seconds) after the previous poll. */
+export function pollsTooFast(tenant: Tenant, deviceCode: string, interval: number): boolean {
+  const last = tenant.row('select at from device_polls where device_code = ?', deviceCode)
+  tenant.run('insert or replace into device_polls (device_code, at) values (?, ?)', deviceCode, now())
+  return last !== undefined && now() - Number(last['at']) < interval * 500
+}
+
+const refreshTokenLife = 90 * 24 * 3600 * 1000
+const digest = (token: string): string => createHash('sha256').update(token).digest('hex')
+
+/** Creates a refresh token (90 days) and stores only its digest. */
+export function keepRefreshToken(tenant: Tenant, session: { userId: string; clientId: string; scope: string }): string {
+  const token = `1.${randomBytes(48).toString('base64url')}`
+  tenant.run(
+    'insert into refresh_tokens (hash, user_id, client_id, scope, expires_at) values (?, ?, ?, ?, ?)',
+    digest(token),
+    session.userId,
+    session.clientId,
+    session.scope,
+    now() + refreshTokenLife,
+  )
+  return token
+}
+
+/** Returns the session of a refresh token that belongs to this client and has not expired. */
+export function personOfRefreshToken(
+  tenant: Tenant,
+  token: string,
+  clientId: string,
+): { userId: string; clientId: string; scope: string } | undefined {
+  const row = tenant.row('select * from refresh_tokens where hash = ?', digest(token))
+  if (!row || row['client_id'] !== clientId || Number(row['expires_at']) < now()) return undefined
+  return { userId: String(row['user_id']), clientId, scope: String(row['scope']) }
+}

@@ -1,0 +1,131 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
+import { asRecord, type Caller, contoso, type Person, type Tenant } from '../tenant/index.ts'
+
+/** Contents of an access token. Lifetimes are seconds; a negative lifetime makes an expired token. */
+export interface TokenRequest {
+  readonly audience: string
+  readonly scopes: readonly string[]
+  readonly person?: Person | undefined
+  readonly clientId: string
+  readonly proof: '0' | '1' | '2'
+  readonly lifetime?: number | undefined
+  readonly tenantId?: string | undefined
+  readonly claims?: Record<string, unknown> | undefined
+}
+
+/** Signs and verifies the tokens of the simulated Entra ID, with a key in the state. */
+export interface Tokens {
+  readonly keys: { keys: JWK[] }
+  /** Sets the issuer, `{url}/{tenant}/v2.0`, which is known after the port is open. */
+  issueAt(url: string): void
+  access(request: TokenRequest): Promise<string>
+  id(person: Person, clientId: string): Promise<string>
+  /** Returns the caller in a bearer token for one of `audiences`. Throws for an invalid token. */
+  verify(authorization: string | undefined, audiences: readonly string[]): Promise<Caller>
+}
+
+export const defaultLifetime = 3600
+
+const microsoftRoles = ['Group.ReadWrite.All', 'User.Read.All', 'Sites.FullControl.All', 'Exchange.ManageAsApp']
+
+/** A stable object id for an app's service principal, so that a client is the same caller in all tokens. */
+function servicePrincipal(clientId: string): string {
+  const hex = createHash('sha256').update(clientId).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/** Loads the signing key from the state, or creates it. */
+export async function openTokens(tenant: Tenant): Promise<Tokens> {
+  let url = ''
+  const privateJwk = await signingKey(tenant)
+  const key = await importJWK(privateJwk, 'RS256')
+  const { kty, kid, n, e } = privateJwk
+  const publicJwk: JWK = { kty, use: 'sig', alg: 'RS256', kid, n, e }
+  const publicKey = await importJWK(publicJwk, 'RS256')
+  const sign = (claims: Record<string, unknown>, tenantId: string, lifetime: number) => {
+    const issued = Math.floor(Date.now() / 1000)
+    // An expired token was issued an hour before its expiry, as a real token would be.
+    const start = lifetime > 0 ? issued : issued + lifetime - defaultLifetime
+    return new SignJWT({
+      iss: `${url}/${tenantId}/v2.0`,
+      iat: start,
+      nbf: start,
+      exp: issued + lifetime,
+      tid: tenantId,
+      ver: '2.0',
+      uti: randomUUID(),
+      ...claims,
+    })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: kid ?? '' })
+      .sign(key)
+  }
+  return {
+    keys: { keys: [publicJwk] },
+    issueAt: (issuer) => {
+      url = issuer
+    },
+    access: (request) =>
+      sign(
+        { aud: request.audience, ...claimsOf(request), ...request.claims },
+        request.tenantId ?? contoso.tenantId,
+        request.lifetime ?? defaultLifetime,
+      ),
+    id: (person, clientId) => sign({ aud: clientId, ...personClaims(person) }, contoso.tenantId, defaultLifetime),
+    verify: async (authorization, audiences) => {
+      const [scheme, token] = (authorization ?? '').split(' ')
+      if (scheme?.toLowerCase() !== 'bearer' || !token) throw new Error('Access token is empty.')
+      const issuer = `${url}/${contoso.tenantId}/v2.0`
+      const { payload } = await jwtVerify(token, publicKey, {
+        algorithms: ['RS256'],
+        audience: [...audiences],
+        issuer,
+        requiredClaims: ['exp', 'oid'],
+      })
+      return callerOf(payload)
+    },
+  }
+}
+
+function claimsOf(request: TokenRequest): Record<string, unknown> {
+  const app = { azp: request.clientId, azpacr: request.proof }
+  if (request.person) return { ...app, ...personClaims(request.person), scp: request.scopes.join(' ') }
+  const principal = servicePrincipal(request.clientId)
+  return { ...app, idtyp: 'app', oid: principal, sub: principal, roles: rolesOf(request) }
+}
+
+/** Assumes admin consent: an app has Microsoft's roles for Microsoft's services and our API's role for our API. */
+function rolesOf(request: TokenRequest): readonly string[] {
+  const roles = request.scopes.filter((scope) => scope !== '.default')
+  if (roles.length > 0) return roles
+  const ours = /\/(mail|collab)$|^api:/.test(request.audience)
+  return ours ? ['App.ReadWrite.All'] : microsoftRoles
+}
+
+const personClaims = (person: Person): Record<string, unknown> => ({
+  oid: person.id,
+  sub: createHash('sha256').update(person.id).digest('base64url'),
+  name: person.displayName,
+  preferred_username: person.userPrincipalName,
+})
+
+function callerOf(payload: Record<string, unknown>): Caller {
+  const claims = asRecord(payload)
+  const appOnly = claims['idtyp'] === 'app'
+  return {
+    appOnly,
+    userId: appOnly ? undefined : String(claims['oid']),
+    clientId: String(claims['azp'] ?? ''),
+    proof: String(claims['azpacr'] ?? '0'),
+  }
+}
+
+async function signingKey(tenant: Tenant): Promise<JWK> {
+  const stored = tenant.row('select jwk from keys limit 1')
+  if (stored) return JSON.parse(String(stored['jwk']))
+  const pair = await generateKeyPair('RS256', { extractable: true })
+  const kid = randomUUID()
+  const jwk: JWK = { ...(await exportJWK(pair.privateKey)), kid, alg: 'RS256' }
+  tenant.run('insert into keys (kid, jwk) values (?, ?)', kid, JSON.stringify(jwk))
+  return jwk
+}

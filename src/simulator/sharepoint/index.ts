@@ -1,0 +1,133 @@
+/** SharePoint's REST API: site creation, a site's web, the tenant's administration. Imports `tenant` and `login`. */
+import type { Tokens } from '../login/index.ts'
+import {
+  addSiteOwner,
+  asRecord,
+  type Call,
+  findLabel,
+  findPerson,
+  findSite,
+  findUnifiedByNickname,
+  insertSite,
+  type Operation,
+  operation,
+  Refused,
+  type Reply,
+  type Service,
+  type Tenant,
+  text,
+} from '../tenant/index.ts'
+import { adminOperations } from './admin.ts'
+import { webOperations } from './web.ts'
+import {
+  badArgument,
+  emptyStatus,
+  parameter,
+  pathOf,
+  type SharePointSettings,
+  sharePointError,
+  siteStatuses,
+  statusOf,
+} from './wire.ts'
+
+const sharePointAppId = '00000003-0000-0ff1-ce00-000000000000'
+
+/** Creates the service of SharePoint's REST API. */
+export function sharePointService(tenant: Tenant, tokens: Tokens, settings: SharePointSettings): Service {
+  return {
+    name: 'sharepoint',
+    observed: true,
+    owns: (path) => /^(\/sites\/[^/]+)?\/_api\//i.test(path),
+    operations: [
+      ...creationOperations(tenant, settings),
+      ...webOperations(tenant, settings),
+      ...adminOperations(tenant, settings),
+    ],
+    admit: async (call) => {
+      const caller = await tokens.verify(call.headers.authorization, [settings.url, sharePointAppId]).catch(() => {
+        throw new Refused({
+          status: 401,
+          headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+          body: { error: 'invalid_token', error_description: 'The access token is missing, invalid or expired.' },
+        })
+      })
+      // SharePoint accepts an app's token only if the app signed in with a certificate.
+      if (caller.appOnly && caller.proof !== '2') {
+        throw new Refused({ status: 401, body: { error_description: 'Unsupported app only token.' } })
+      }
+      return caller
+    },
+    refusal: (status, message) =>
+      sharePointError(status, '-1, Microsoft.SharePoint.Client.InvalidClientQueryException', message),
+  }
+}
+
+const anySite = '(?:/sites/[^/]+)?/_api'
+
+function creationOperations(tenant: Tenant, settings: SharePointSettings): readonly Operation[] {
+  return [
+    operation('sharepoint.site.create', 'POST', new RegExp(`^${anySite}/SPSiteManager/create$`, 'i'), (call) =>
+      createSite(tenant, settings, call),
+    ),
+    operation('sharepoint.site.status', 'GET', new RegExp(`^${anySite}/SPSiteManager/status$`, 'i'), (call) => {
+      const path = pathOf(settings.url, parameter(call, 'url'))
+      const site = path === undefined ? undefined : findSite(tenant, 'path', path)
+      return site ? statusOf(site, settings.url) : emptyStatus(siteStatuses.notFound)
+    }),
+    operation('sharepoint.site.exists', 'POST', new RegExp(`^${anySite}/SP\\.Site\\.Exists$`, 'i'), (call) => {
+      const path = pathOf(settings.url, text(asRecord(call.body), 'url'))
+      return { status: 200, body: { value: path !== undefined && findSite(tenant, 'path', path) !== undefined } }
+    }),
+    operation(
+      'sharepoint.alias.check',
+      'GET',
+      new RegExp(`^${anySite}/GroupSiteManager/GetValidSiteUrlFromAlias$`, 'i'),
+      (call) => {
+        const alias = parameter(call, 'alias')
+        const existing = findSite(tenant, 'path', alias) ?? findUnifiedByNickname(tenant, alias)
+        return { status: 200, body: { value: existing ? '' : `${settings.url}/sites/${alias}` } }
+      },
+    ),
+  ]
+}
+
+const templates = ['SITEPAGEPUBLISHING#0', 'STS#3']
+
+/** SPSiteManager/create. Answers HTTP 200 with SiteStatus 3 for an impossible site and 4 for an address in use. */
+function createSite(tenant: Tenant, settings: SharePointSettings, call: Call): Reply {
+  const body = asRecord(call.body)['request']
+  if (typeof body !== 'object' || body === null) return badArgument("The parameter 'request' is missing.")
+  const request = asRecord(body)
+  const path = pathOf(settings.url, text(request, 'Url'))
+  const owner = ownerOf(call, request)
+  const label = text(request, 'SensitivityLabel')
+  const impossible =
+    path === undefined ||
+    owner === undefined ||
+    text(request, 'Title') === '' ||
+    !templates.includes(text(request, 'WebTemplate')) ||
+    (label !== '' && !findLabel(label))
+  if (impossible) return emptyStatus(siteStatuses.error)
+  if (findSite(tenant, 'path', path) || findUnifiedByNickname(tenant, path))
+    return emptyStatus(siteStatuses.alreadyExists)
+  const site = insertSite(tenant, {
+    path,
+    readySeconds: settings.siteReadySeconds,
+    doc: {
+      title: text(request, 'Title'),
+      description: text(request, 'Description'),
+      template: text(request, 'WebTemplate'),
+      lcid: Number(request['Lcid'] ?? 1033),
+      label: label === '' ? undefined : label.toLowerCase(),
+    },
+  })
+  addSiteOwner(tenant, site.id, owner)
+  return statusOf(site, settings.url)
+}
+
+/** Returns the owner's object id: the person with this UPN, or else the caller. An app-only call has no such caller. */
+function ownerOf(call: Call, request: Record<string, unknown>): string | undefined {
+  const named = text(request, 'Owner')
+  if (named === '') return call.caller.userId
+  return named.includes('@') ? findPerson(named)?.id : undefined
+}

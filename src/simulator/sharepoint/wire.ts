@@ -1,0 +1,62 @@
+import { type Call, findSite, isReady, now, Refused, type Reply, type Site, type Tenant } from '../tenant/index.ts'
+
+/** Settings of SharePoint's operations. Times are seconds. */
+export interface SharePointSettings {
+  readonly url: string
+  readonly siteReadySeconds: number
+}
+
+/** Prefixes of login names: a person by UPN, the owners of a Microsoft 365 group by `{groupId}_o`. */
+export const personClaim = 'i:0#.f|membership|'
+export const groupClaim = 'c:0o.c|federateddirectoryclaimprovider|'
+
+/** SharePoint's error: `{"odata.error": {code: "-1, Type", message: {lang, value}}}`. */
+export function sharePointError(status: number, type: string, message: string): Reply {
+  return { status, body: { 'odata.error': { code: type, message: { lang: 'en-US', value: message } } } }
+}
+
+/** Ends the operation with a SharePoint error and undoes what it wrote. */
+export function refuse(status: number, type: string, message: string): never {
+  throw new Refused(sharePointError(status, type, message), message)
+}
+
+export const badArgument = (message: string): never => refuse(400, '-1, System.ArgumentException', message)
+
+/** Returns the site of `/sites/{path}/_api/…`. Answers 404 before the site is ready, as SharePoint does. */
+export function readySite(tenant: Tenant, call: Call): Site {
+  const site = findSite(tenant, 'path', call.params[0] ?? '')
+  return site && isReady(site)
+    ? site
+    : refuse(404, '-2147024894, System.IO.FileNotFoundException', '404 FILE NOT FOUND')
+}
+
+/** Reads a function's parameter from the query: OData quotes text as `'…'` with doubled quotes. */
+export function parameter(call: Call, name: string): string {
+  const value = (call.query.get(name) ?? '').trim()
+  const quoted = /^'((?:[^']|'')*)'$/.exec(value)
+  if (!quoted) return badArgument(`The parameter ${name} must be a quoted string.`)
+  return (quoted[1] ?? '').replaceAll("''", "'")
+}
+
+/** Returns a site's path below `{url}/sites/`, or undefined for any other address. */
+export function pathOf(url: string, address: string): string | undefined {
+  const root = `${url}/sites/`
+  if (!address.toLowerCase().startsWith(root.toLowerCase())) return undefined
+  const path = address.slice(root.length).replace(/\/$/, '')
+  return /^[^\s/\\?#%*:"<>|]{1,128}$/.test(path) ? path : undefined
+}
+
+/** SPSiteManager's answers, all with HTTP 200 (sp-dev-docs, site-creation-rest.md). */
+export const siteStatuses = { notFound: 0, provisioning: 1, ready: 2, error: 3, alreadyExists: 4 } as const
+
+/** The status answer for a site that exists or is being created. */
+export function statusOf(site: Site, url: string): Reply {
+  const status = now() >= site.readyAt ? siteStatuses.ready : siteStatuses.provisioning
+  return { status: 200, body: { SiteId: site.id, SiteStatus: status, SiteUrl: `${url}/sites/${site.path}` } }
+}
+
+/** A status answer without a site. */
+export const emptyStatus = (status: number): Reply => ({
+  status: 200,
+  body: { SiteId: '', SiteStatus: status, SiteUrl: '' },
+})

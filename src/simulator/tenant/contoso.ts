@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import contosoJson from './contoso.json' with { type: 'json' }
+import { stamp, type Tenant } from './state.ts'
+
+const person = z.object({
+  id: z.uuid(),
+  displayName: z.string(),
+  givenName: z.string(),
+  surname: z.string(),
+  userPrincipalName: z.string(),
+  jobTitle: z.string(),
+  department: z.string(),
+  city: z.string(),
+  country: z.string(),
+  officeLocation: z.string(),
+  managerId: z.uuid().nullable(),
+  /** The primary address, when it is not the sign-in name. */
+  mail: z.string().optional(),
+  /** False without a licence: Graph knows the account, Exchange does not. */
+  hasMailbox: z.boolean().default(true),
+  /** False for a blocked account. */
+  accountEnabled: z.boolean().default(true),
+  /** A guest signs in at another organisation and has a mail address there. */
+  userType: z.enum(['Member', 'Guest']).default('Member'),
+})
+/** One person of the tenant; `managerId` is the object id of another. */
+export type Person = z.infer<typeof person>
+
+/** The tenant at the start: people, groups, sites, labels, mailboxes, accepted domains (default first). */
+export const contoso = z
+  .object({
+    tenantId: z.uuid(),
+    displayName: z.string(),
+    domains: z.tuple([z.string()], z.string()),
+    labels: z.array(z.object({ id: z.uuid(), name: z.string() })),
+    /** Apps in the organisation's Teams catalogue; `externalId` is the id in the app's manifest. */
+    teamsApps: z.array(z.object({ id: z.uuid(), externalId: z.uuid(), displayName: z.string() })),
+    groups: z.array(
+      z.object({
+        id: z.uuid(),
+        displayName: z.string(),
+        mailNickname: z.string(),
+        description: z.string(),
+        owners: z.array(z.uuid()).default([]),
+        members: z.array(z.uuid()),
+      }),
+    ),
+    /** Sites at the start. `group` has the properties of a team site's Microsoft 365 group. */
+    sites: z.array(
+      z.object({
+        path: z.string(),
+        title: z.string(),
+        description: z.string(),
+        owners: z.array(z.uuid()).nonempty(),
+        openToAll: z.boolean().default(false),
+        group: z
+          .object({
+            visibility: z.enum(['Public', 'Private', 'HiddenMembership']),
+            hideFromAddressLists: z.boolean().default(false),
+            members: z.array(z.uuid()).default([]),
+          })
+          .optional(),
+      }),
+    ),
+    mailboxes: z.array(
+      z.object({
+        id: z.uuid(),
+        guid: z.uuid(),
+        type: z.enum(['SharedMailbox', 'RoomMailbox', 'EquipmentMailbox']),
+        name: z.string(),
+        displayName: z.string(),
+        addresses: z.array(z.string()).nonempty(),
+      }),
+    ),
+    people: z.array(person),
+  })
+  .parse(contosoJson)
+
+const byId = new Map(contoso.people.map((each) => [each.id, each]))
+const byUpn = new Map(contoso.people.map((each) => [each.userPrincipalName.toLowerCase(), each]))
+
+/** Finds a person by object id or userPrincipalName, as Graph's `/users/{id | upn}` does. */
+export function findPerson(idOrUpn: string): Person | undefined {
+  const key = idOrUpn.toLowerCase()
+  return byId.get(key) ?? byUpn.get(key)
+}
+
+/** Finds a person by any address of the mailbox. */
+export const findPersonByAddress = (address: string): Person | undefined =>
+  contoso.people.find((each) => addressesOf(each).some((one) => one.toLowerCase() === address.toLowerCase()))
+
+/** Returns the addresses of a person's mailbox, the primary address first; none without a mailbox. */
+export const addressesOf = ({ mail, userPrincipalName, hasMailbox }: Person): string[] =>
+  hasMailbox ? [...(mail === undefined ? [] : [mail]), userPrincipalName] : []
+
+/** The domain of every new account's userPrincipalName, and of a Microsoft 365 group's address. */
+export const defaultDomain: string = contoso.domains[0]
+
+/** Finds a sensitivity label by id. */
+export function findLabel(id: string): { id: string; name: string } | undefined {
+  return contoso.labels.find((label) => label.id === id.toLowerCase())
+}
+
+/** States of an account: `active` is as at the start, `unclassified` has no user type. */
+export const accountStates = ['active', 'blocked', 'guest', 'deleted', 'unclassified'] as const
+type AccountState = (typeof accountStates)[number]
+
+/** Changes the state of a person's account. */
+export function setAccount(tenant: Tenant, { id }: Person, state: AccountState): void {
+  tenant.run('insert or replace into people_changed (id, state, changed_at) values (?, ?, ?)', id, state, stamp())
+}
+
+/** Finds a person with the current state, by object id or userPrincipalName; undefined for a deleted account. */
+export function personNow(tenant: Tenant, idOrUpn: string): Person | undefined {
+  const person = findPerson(idOrUpn)
+  return person && asNow(person, stateOf(tenant, person.id))
+}
+
+/** Returns all people in the directory with their current state. */
+export function peopleNow(tenant: Tenant): Person[] {
+  const changed = new Map(tenant.rows('select id, state from people_changed').map(({ id, state }) => [id, state]))
+  return contoso.people.flatMap((person) => asNow(person, changed.get(person.id)) ?? [])
+}
+
+/** Deleted people, as Graph lists deleted users. Entra ID puts the id before the sign-in name, to free the name. */
+export const deletedPeople = (tenant: Tenant): Record<string, unknown>[] =>
+  tenant.rows("select id, changed_at from people_changed where state = 'deleted'").flatMap(({ id, changed_at }) => {
+    const person = findPerson(String(id))
+    if (!person) return []
+    const userPrincipalName = `${person.id.replaceAll('-', '')}${person.userPrincipalName}`
+    const { displayName } = person
+    const mail = addressesOf(person)[0] ?? null
+    return [{ id: person.id, displayName, userPrincipalName, mail, deletedDateTime: changed_at }]
+  })
+
+/** Permissions of applications. With User.ReadBasic.All, Graph shows only names and addresses of people. */
+export const userPermissions = ['User.Read.All', 'User.ReadBasic.All'] as const
+const everybody = '*'
+export const setUserPermission = (tenant: Tenant, permission: (typeof userPermissions)[number]): void =>
+  tenant.run('insert or replace into people_changed (id, state) values (?, ?)', everybody, permission)
+
+/** Returns a test for the properties of a person that Graph shows as null. */
+export function hiddenOf(tenant: Tenant, { id }: Person): (property: string) => boolean {
+  const isBasic = stateOf(tenant, everybody) === 'User.ReadBasic.All'
+  const isUnclassified = stateOf(tenant, id) === 'unclassified'
+  return (property) => (isBasic && !basic.has(property)) || (isUnclassified && property === 'userType')
+}
+const basic = new Set(['id', 'displayName', 'givenName', 'surname', 'mail', 'userPrincipalName'])
+
+const stateOf = (tenant: Tenant, id: string) =>
+  tenant.row('select state from people_changed where id = ?', id)?.['state']
+
+function asNow(person: Person, state: unknown): Person | undefined {
+  if (state === 'deleted') return undefined
+  if (state === 'guest') return { ...person, userType: 'Guest' }
+  return state === 'blocked' ? { ...person, accountEnabled: false } : person
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { contoso } from './contoso.ts'
+import { addObject, findUnifiedByNickname, insertGroup } from './groups.ts'
+import { now, type Row, stamp, type Tenant } from './state.ts'
+
+/** Properties of a site. `label` is the id of a sensitivity label. */
+export interface SiteDoc {
+  readonly title: string
+  readonly description: string
+  readonly template: string
+  readonly lcid: number
+  readonly label: string | undefined
+  /** True for a site that "Everyone except external users" may open. */
+  readonly openToAll?: boolean
+}
+
+/** A stored site. `path` is the part after `/sites/`, `readyAt` is milliseconds since 1970. */
+export interface Site {
+  readonly id: string
+  readonly webId: string
+  readonly path: string
+  readonly groupId: string | undefined
+  readonly readyAt: number
+  readonly doc: SiteDoc
+  readonly createdAt: string
+}
+
+function siteOf(row: Row): Site {
+  return {
+    id: String(row['id']),
+    webId: String(row['web_id']),
+    path: String(row['path']),
+    groupId: row['group_id'] === null ? undefined : String(row['group_id']),
+    readyAt: Number(row['ready_at']),
+    doc: JSON.parse(String(row['doc'])),
+    createdAt: String(row['created_at']),
+  }
+}
+
+export function findSite(tenant: Tenant, by: 'id' | 'path' | 'group_id', value: string): Site | undefined {
+  const row = tenant.row(`select * from sites where ${by} = ?`, by === 'path' ? value : value.toLowerCase())
+  return row && siteOf(row)
+}
+
+export const allSites = (tenant: Tenant): Site[] =>
+  tenant.rows('select * from sites order by created_at, rowid').map(siteOf)
+
+export const isReady = (site: Site): boolean => now() >= site.readyAt
+
+/** Returns the path, or the first free of `path2`, `path3` …, as SharePoint does for a group's site. */
+export function freePath(tenant: Tenant, wanted: string): string {
+  let path = wanted
+  for (let number = 2; findSite(tenant, 'path', path); number += 1) path = `${wanted}${number}`
+  return path
+}
+
+/** Creates Contoso's sites and their groups in a new state. */
+export function seedSites(tenant: Tenant): void {
+  if (tenant.row("select 1 from seeds where name = 'sites'")) return
+  tenant.run("insert into seeds (name) values ('sites')")
+  for (const { path, title, description, group, owners, openToAll } of contoso.sites) {
+    if (findSite(tenant, 'path', path) || findUnifiedByNickname(tenant, path)) continue
+    const template = group ? 'GROUP#0' : 'SITEPAGEPUBLISHING#0'
+    const doc = { title, description, template, lcid: 1033, label: undefined, openToAll }
+    if (!group) {
+      const site = insertSite(tenant, { path, doc, readySeconds: 0 })
+      for (const owner of owners) addSiteOwner(tenant, site.id, owner)
+      continue
+    }
+    const { visibility, hideFromAddressLists, members } = group
+    const of = { displayName: title, description, visibility, hideFromAddressLists }
+    const newGroup = { unified: true, mailNickname: path, uniqueName: undefined, extension: undefined, doc: of }
+    const { id } = insertGroup(tenant, newGroup)
+    for (const owner of owners) addObject(tenant, id, 'owners', owner)
+    for (const member of [...owners, ...members]) addObject(tenant, id, 'members', member)
+    insertSite(tenant, { path, groupId: id, doc, readySeconds: 0 })
+  }
+}
+
+/** Creates a site that is ready after `readySeconds`. */
+export function insertSite(
+  tenant: Tenant,
+  site: { path: string; groupId?: string; doc: SiteDoc; readySeconds: number },
+): Site {
+  const created: Site = {
+    id: randomUUID(),
+    webId: randomUUID(),
+    path: site.path,
+    groupId: site.groupId,
+    readyAt: now() + site.readySeconds * 1000,
+    doc: site.doc,
+    createdAt: stamp(),
+  }
+  tenant.run(
+    'insert into sites (id, web_id, path, group_id, ready_at, doc, created_at) values (?, ?, ?, ?, ?, ?, ?)',
+    created.id,
+    created.webId,
+    created.path,
+    created.groupId ?? null,
+    created.readyAt,
+    JSON.stringify(created.doc),
+    created.createdAt,
+  )
+  return created
+}
+
+export function updateSite(tenant: Tenant, site: Site, change: Partial<SiteDoc>): void {
+  tenant.run('update sites set doc = ? where id = ?', JSON.stringify({ ...site.doc, ...change }), site.id)
+}
+
+/** Returns the people in the site's Owners group, with their numbers in SharePoint. */
+export const siteOwners = (tenant: Tenant, siteId: string): { number: number; userId: string }[] =>
+  tenant
+    .rows('select number, user_id from site_owners where site_id = ? order by number', siteId)
+    .map((row) => ({ number: Number(row['number']), userId: String(row['user_id']) }))
+
+/** Adds a person to the Owners group, if needed. */
+export function addSiteOwner(tenant: Tenant, siteId: string, userId: string): void {
+  tenant.run('insert into site_owners (site_id, user_id) values (?, ?) on conflict do nothing', siteId, userId)
+}

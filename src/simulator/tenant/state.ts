@@ -1,0 +1,124 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+
+export type Row = Record<string, SQLOutputValue>
+
+/** The tenant's state in one SQLite file. Each call is one transaction, on disk before its answer. */
+export interface Tenant {
+  rows(sql: string, ...values: SQLInputValue[]): Row[]
+  row(sql: string, ...values: SQLInputValue[]): Row | undefined
+  run(sql: string, ...values: SQLInputValue[]): void
+  transaction<T>(work: () => T): T
+  close(): void
+}
+
+const schema = `
+  create table if not exists keys (kid text primary key, jwk text not null);
+  create table if not exists groups (
+    id text primary key, unified integer not null, mail_nickname text not null collate nocase, unique_name text unique,
+    doc text not null, extension text, extension_at real, created_at text not null);
+  create unique index if not exists one_nickname on groups (mail_nickname) where unified = 1;
+  create table if not exists memberships (
+    group_id text not null, role text not null, object_id text not null, primary key (group_id, role, object_id));
+  create index if not exists memberships_of on memberships (object_id, role);
+  create table if not exists sites (
+    id text primary key, web_id text not null, path text not null unique collate nocase, group_id text unique,
+    ready_at real not null, doc text not null, created_at text not null);
+  create table if not exists site_owners (
+    number integer primary key, site_id text not null, user_id text not null, unique (site_id, user_id));
+  create table if not exists mailboxes (
+    id text primary key, guid text not null unique, name text not null unique collate nocase,
+    alias text not null unique collate nocase, type text not null, account_enabled integer not null,
+    settled_at real not null, doc text not null, created_at text not null);
+  create table if not exists mailbox_addresses (
+    address text primary key collate nocase, mailbox_id text not null, is_primary integer not null);
+  create index if not exists addresses_of on mailbox_addresses (mailbox_id, is_primary);
+  create table if not exists mailbox_access (
+    mailbox_id text not null, trustee_id text not null, access text not null, auto_mapping integer not null,
+    primary key (mailbox_id, trustee_id, access));
+  create table if not exists deleted_accounts (
+    id text primary key, user_principal_name text not null, mail text not null, display_name text not null,
+    deleted_at text not null);
+  create table if not exists people_changed (id text primary key, state text not null, changed_at text);
+  create table if not exists deleted_groups (
+    id text primary key, mail_nickname text not null, display_name text not null, deleted_at text not null);
+  create table if not exists installed_apps (
+    id text primary key, user_id text not null, app_id text not null, unique (user_id, app_id));
+  create table if not exists seeds (name text primary key);
+  create table if not exists device_codes (
+    device_code text primary key, user_code text not null unique, client_id text not null, scope text not null,
+    expires_at real not null, user_id text, declined integer not null default 0, used integer not null default 0);
+  create table if not exists device_polls (device_code text primary key, at real not null);
+  create table if not exists refresh_tokens (
+    hash text primary key, user_id text not null, client_id text not null, scope text not null, expires_at real not null);
+  create table if not exists calls (
+    id integer primary key autoincrement, operation text not null, method text not null, path text not null,
+    status integer not null, at text not null, client_request_id text not null, fault text, body text, traceparent text);
+`
+
+/** Opens the state in `{dataDir}/simulator.sqlite`, and creates it when it does not exist. */
+export function openTenant(dataDir: string): Tenant {
+  const db = new DatabaseSync(privateFile(dataDir, 'simulator.sqlite'))
+  // A killed process loses nothing. Only a power cut may lose data, which is acceptable here.
+  db.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
+  db.exec(schema)
+  addLateColumns(db)
+  const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>()
+  const prepared = (sql: string) => {
+    const statement = statements.get(sql) ?? db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
+  return {
+    rows: (sql, ...values) => prepared(sql).all(...values),
+    row: (sql, ...values) => prepared(sql).get(...values),
+    run: (sql, ...values) => {
+      prepared(sql).run(...values)
+    },
+    transaction: (work) => {
+      db.exec('begin immediate')
+      try {
+        const result = work()
+        db.exec('commit')
+        return result
+      } catch (error) {
+        db.exec('rollback')
+        throw error
+      }
+    },
+    close: () => db.close(),
+  }
+}
+
+/** Creates a file and a folder for the owner only: the file has sign-ins of the simulated people. */
+function privateFile(folder: string, name: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  // A sticky folder such as /tmp is for all users. There only the files are private.
+  if (process.platform !== 'win32' && (statSync(folder).mode & 0o1000) === 0) chmodSync(folder, 0o700)
+  const path = join(folder, name)
+  closeSync(openSync(path, 'a', 0o600))
+  // SQLite copies the file's mode to its log only when it creates the log.
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(each)) chmodSync(each, 0o600)
+  return path
+}
+
+/** Adds columns that tables of an older version do not have. */
+function addLateColumns(db: DatabaseSync): void {
+  for (const [table, column] of [
+    ['calls', 'traceparent'],
+    ['people_changed', 'changed_at'],
+  ] as const) {
+    const known = db
+      .prepare(`pragma table_info(${table})`)
+      .all()
+      .map(({ name }) => name)
+    if (!known.includes(column)) db.exec(`alter table ${table} add column ${column} text`)
+  }
+}
+
+/** The tenant's clock, in milliseconds since 1970. */
+export const now = (): number => Date.now()
+
+/** The current time in Microsoft's format: ISO 8601 UTC without fractions. */
+export const stamp = (): string => new Date(now()).toISOString().replace(/\.\d{3}Z$/, 'Z')
