@@ -14,6 +14,8 @@ export interface Command {
   readonly menu: number | null
   /** Nobody else is offered it or may run it. */
   readonly forAdmins: boolean
+  /** Its card is a step of the request dialog. */
+  readonly startsDialog: boolean
   run(turn: Turn, argument: string): Promise<Reply>
 }
 
@@ -24,18 +26,20 @@ export function defineCommand<S extends z.ZodType>(command: {
   alone?: readonly string[]
   menu?: number
   forAdmins?: boolean
+  startsDialog?: boolean
   argument: S
   handle(turn: Turn, argument: z.output<S>): Promise<Reply>
   /** What is answered when the argument does not fit; it says how to type it. */
   otherwise(turn: Turn, argument: string): Promise<Reply>
 }): Command {
-  const { words, also = [], alone = [], menu = null, forAdmins = false } = command
+  const { words, also = [], alone = [], menu = null, forAdmins = false, startsDialog = false } = command
   return {
     words,
     also,
     alone,
     menu,
     forAdmins,
+    startsDialog,
     async run(turn, argument) {
       if (forAdmins && !isForAdmins(turn.actor)) return notAdmin(turn)
       const parsed = command.argument.safeParse(argument)

@@ -7,8 +7,8 @@ import { createCardSender } from './card-sender.ts'
 import { type Admission, type ConnectorKeys, createGuard } from './guard.ts'
 import { createOutbox } from './outbox.ts'
 import { createPacedChats } from './paced-chats.ts'
-import { isTold } from './told-turns.ts'
 import type { BotServices, Log } from './turn.ts'
+import { isLogged } from './turn-metrics.ts'
 
 export { commands } from './commands/index.ts'
 export { connectorKeysUrl } from './guard.ts'
@@ -29,7 +29,7 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
   const guard = createGuard({ appId: credentials?.appId, tenantId, keys })
   const bot = new Bot(services, new ConversationState(storageOf(state)))
   adapter.onTurnError = async (context, error) => {
-    if (!isTold(error)) services.log.error({ err: error }, 'a turn failed where nothing was foreseen')
+    if (!isLogged(error)) services.log.error({ err: error }, 'a turn failed where nothing was foreseen')
     if (context.activity.type === 'invoke')
       await context.sendActivity({ type: 'invokeResponse', value: { status: 500 } })
   }

@@ -13,12 +13,11 @@ import {
   whyUnavailable,
 } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
-import { mentionsIn } from './mentions.ts'
 import { createPacedChats, type PacedChats } from './paced-chats.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
-import { noteOutcome } from './told-turns.ts'
-import { type BotServices, type Click, clickOf, isInvoke, rememberTurn } from './turn.ts'
+import { type BotServices, type Click, clickOf, isInvoke, mentionsIn, rememberTurn } from './turn.ts'
+import { noteOutcome } from './turn-metrics.ts'
 import { tellHealthWithoutStore } from './without-store.ts'
 
 /** How long a chat that is already known is believed to be the same, in milliseconds, before it is written again. */
