@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Deciding, ProvisioningError } from '../core/index.ts'
+import { type Deciding, longestComment, ProvisioningError } from '../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from './turn.ts'
 
 /** What the dispatcher sees of an action: a verb, and a way to run it on data that it does not trust. */
@@ -47,3 +47,17 @@ export function cardActionRegistry<const A extends readonly CardAction[]>(
   }
   return byVerb
 }
+
+/** The id of a dead letter. */
+export const letterId = z.uuid()
+/** Data that the buttons and inputs of several cards send. */
+export const requestId = z.uuid()
+/** A number from 1. Some clients turn numbers into text. */
+export const version = z.coerce.number().int().min(1)
+/** The stage that a card is about; cards of older versions do not name it. */
+export const stage = version.optional()
+/** The input limits the length. If a client sends a longer comment anyway, its end is cut off. */
+export const comment = z
+  .string()
+  .catch('')
+  .transform((text) => text.trim().slice(0, longestComment).toWellFormed())

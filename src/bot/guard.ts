@@ -1,7 +1,5 @@
 import { errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { z } from 'zod'
-import { cleaned } from './clean.ts'
-import { isConnector } from './service-url.ts'
 
 const text = (longest: number) => z.string().max(longest)
 /** May be missing, and null is missing too. */
@@ -154,4 +152,27 @@ const denied = (reason: string): Refused => ({
 function endorses(key: object | undefined, channelId: string): boolean {
   const endorsements: unknown = key && 'endorsements' in key ? key.endorsements : undefined
   return Array.isArray(endorsements) && endorsements.includes(channelId)
+}
+
+/**
+ * Whether an address is the Bot connector's, so that the bot may write to it: another address would receive our cards,
+ * and our token with them (reliability R24). Loopback counts in local mode only, where the Playground is the connector.
+ */
+export function isConnector(serviceUrl: string | undefined, allowLoopback: boolean): boolean {
+  if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return false
+  const { protocol, hostname, port, username, password } = new URL(serviceUrl)
+  if (allowLoopback && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return true
+  if (port !== '' || username !== '' || password !== '') return false
+  return protocol === 'https:' && (hostname === 'smba.trafficmanager.net' || hostname.endsWith('.botframework.com'))
+}
+
+/**
+ * The same value with text that the store accepts: no column holds U+0000 or half of a surrogate pair. Clients send such
+ * text after a bad paste, so it is repaired and not refused.
+ */
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed()
+  if (Array.isArray(value)) return value.map(cleaned)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [String(cleaned(key)), cleaned(member)]))
 }

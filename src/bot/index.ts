@@ -4,9 +4,9 @@ import type { BotStateStore, ChatPaceStore, Outbox, Telemetry } from '../core/in
 import { type Credentials, GuardedAdapter } from './adapter.ts'
 import { Bot } from './bot.ts'
 import { createCardSender } from './card-sender.ts'
+import { createPacedChats } from './chat-pace.ts'
 import { type Admission, type ConnectorKeys, createGuard } from './guard.ts'
 import { createOutbox } from './outbox.ts'
-import { createPacedChats } from './paced-chats.ts'
 import type { BotServices, Log } from './turn.ts'
 import { isLogged } from './turn-metrics.ts'
 

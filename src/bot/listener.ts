@@ -13,7 +13,7 @@ import {
   whyUnavailable,
 } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
-import { createPacedChats, type PacedChats } from './paced-chats.ts'
+import { createPacedChats, type PacedChats } from './chat-pace.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
 import { type BotServices, type Click, clickOf, isInvoke, mentionsIn, rememberTurn } from './turn.ts'

@@ -9,9 +9,8 @@ import {
   referenceOf,
   refuseOverride,
 } from '../../core/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { comment, defineCardAction, requestId } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { comment, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
 
 const data = z.object({ requestId, comment })

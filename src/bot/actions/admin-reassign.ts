@@ -9,10 +9,9 @@ import {
   referenceOf,
   undecided,
 } from '../../core/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { comment, defineCardAction, requestId } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { whyNot } from './admin-override.ts'
-import { comment, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
 
 /** What an input gives; what is no text was not given. */

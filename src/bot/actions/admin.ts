@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { cards, mostJobs } from '../../cards/index.ts'
 import { type ErrorCode, ProvisioningError, type Request, type RequestState, transitions } from '../../core/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { comment, defineCardAction, letterId, requestId } from '../define-card-action.ts'
 import type { Turn } from '../turn.ts'
-import { comment, letterId, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
 
 /** Whether a request can still be ended. The core decides once more. */
@@ -103,3 +102,14 @@ async function statusAfter(
 }
 
 const lateCodes: readonly ErrorCode[] = ['already-ended', 'illegal-transition']
+
+/** Reads the certificate's file again; the card becomes the health card with the result. */
+export const readCertificateAsAdmin = defineCardAction({
+  verb: 'admin.certificate',
+  forAdmins: true,
+  data: z.object({}),
+  async handle({ provisioning, actor, viewer }) {
+    const { reading, report } = await provisioning.admin.readCertificate(actor)
+    return { card: cards.adminHealth(report, viewer, reading) }
+  },
+})

@@ -1,12 +1,10 @@
 import { z } from 'zod'
-import { cards, decidesNow, formInputIds } from '../../cards/index.ts'
+import { cards, decidesNow, formInputIds, withdrawnCode } from '../../cards/index.ts'
 import { openStage, openStates, ProvisioningError, type Request, referenceOf } from '../../core/index.ts'
 import { chooseOf, newWords } from '../commands/new.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { defineCardAction, requestId, version } from '../define-card-action.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { requestId, version } from './click-data.ts'
-import { unlessWithdrawn } from './withdrawn.ts'
 
 /** Opens the form of a template, or shows what a command offers. Drafts that were begun before are left as they are. */
 export const chooseTemplate = defineCardAction({
@@ -174,6 +172,13 @@ async function statusCard({ provisioning, actor, viewer }: Turn, request: Reques
     card: cards.requestStatus(request, viewer, { entries, isOpen }),
     ...(!ended || isRequester ? { keep: { requestId, key: 'status' as const } } : {}),
   }
+}
+
+/** Updates a clicked card. A person who has lost the right that the card needs gets a card without data. */
+export async function unlessWithdrawn(turn: Turn, requestId: string, show: () => Promise<Reply>): Promise<Reply> {
+  const { provisioning, actor, viewer, clickedActivityId: activityId } = turn
+  const lost = activityId && (await provisioning.withdrawClicked(actor, requestId, activityId))
+  return lost ? { card: cards.notice({ code: withdrawnCode[lost] }, viewer) } : show()
 }
 
 /** An input's value as text; Teams sends text, other clients may send what they have. */

@@ -3,10 +3,9 @@ import { openStage, type Person, type Request } from '../../core/index.ts'
 import { confirmOverride } from '../actions/admin-override.ts'
 import { reassignForm } from '../actions/admin-reassign.ts'
 import { defineCommand } from '../define-command.ts'
-import { type FoundPeople, peopleMeant } from '../find-person.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { ifFound, referenceAndWords } from './admin-reference.ts'
-import { which } from './admin-which.ts'
+import { type FoundPeople, peopleMeant } from '../typed-arguments.ts'
+import { ifFound, referenceAndWords, which } from './admin-target.ts'
 
 /** `admin approve REQ-1042 Dana has left`: asks first; the click decides, over the heads of the approvers. */
 export const adminApproveCommand = defineCommand({

@@ -8,8 +8,7 @@ import { showHealth } from '../actions/admin-takeover.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { ifFound, referenceAndWords } from './admin-reference.ts'
-import { which } from './admin-which.ts'
+import { ifFound, referenceAndWords, which } from './admin-target.ts'
 
 const anything = z.string()
 const reference = z.string().regex(referencePattern)

@@ -2,10 +2,9 @@ import { z } from 'zod'
 import type { Remark } from '../../cards/index.ts'
 import type { Person } from '../../core/index.ts'
 import { delegationForm, ended, saved } from '../actions/delegation.ts'
-import { dayOf } from '../days.ts'
 import { defineCommand } from '../define-command.ts'
-import { type FoundPeople, peopleMeant } from '../find-person.ts'
 import type { Reply, Turn } from '../turn.ts'
+import { type FoundPeople, parseDay, peopleMeant } from '../typed-arguments.ts'
 
 /** `delegate Omar Haddad until friday`: saves it when it is clear who and until when, else opens the form with it. */
 export const delegateCommand = defineCommand({
@@ -34,7 +33,7 @@ function whoAndWhen(typed: string): { who: string; day: string } {
 
 async function delegateAsTyped(turn: Turn, typed: { who: string; day: string }): Promise<Reply> {
   const { viewer } = turn
-  const until = typed.day === '' ? undefined : dayOf(typed.day, viewer.now, viewer.timeZone)
+  const until = typed.day === '' ? undefined : parseDay(typed.day, viewer.now, viewer.timeZone)
   const { people, isSure } = typed.who === '' ? nobodyAsked : await found(turn, typed.who)
   const [only, ...others] = people
   if (only && others.length === 0 && isSure && until !== undefined) return saved(turn, { to: only.id, until })

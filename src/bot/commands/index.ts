@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { type Command, commandRegistry } from '../define-command.ts'
+import { digestCommand } from '../digest.ts'
 import {
   adminAuditCommand,
   adminCancelCommand,
@@ -13,17 +14,14 @@ import {
 } from './admin.ts'
 import { adminApproveCommand, adminReassignCommand, adminRejectCommand } from './admin-decide.ts'
 import { adminEraseCommand, adminExportCommand, adminExportPersonCommand } from './admin-export.ts'
-import { adminHelpFor } from './admin-help.ts'
 import { adminSimulateCommand } from './admin-simulate.ts'
 import { adminStatsCommand } from './admin-stats.ts'
 import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
 import { adminWebhooksCommand, webhookFailuresCommand } from './admin-webhooks.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
-import { digestCommand } from './digest.ts'
-import { helpCommand } from './help.ts'
+import { adminHelpFor, helpCommand } from './help.ts'
 import { myDraftsCommand, newCommands } from './new.ts'
-import { nudgeCommand } from './nudge.ts'
-import { approvalsCommand, cancelCommand, myRequestsCommand, statusCommand } from './requests.ts'
+import { approvalsCommand, cancelCommand, myRequestsCommand, nudgeCommand, statusCommand } from './requests.ts'
 import { whyCommand } from './why.ts'
 
 /** Every command, in the order in which they are tried. The manifest's menu is made from it. */

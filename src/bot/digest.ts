@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { cards } from '../../cards/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
-import type { Reply, Turn } from '../turn.ts'
+import { cards } from '../cards/index.ts'
+import { defineCardAction } from './define-card-action.ts'
+import { defineCommand } from './define-command.ts'
+import type { Reply, Turn } from './turn.ts'
 
 const data = z.object({})
 
@@ -23,4 +24,20 @@ export async function showDigest({ provisioning, actor, viewer }: Turn): Promise
 /** Switches it, and says how it stands then. */
 export async function chooseDigest({ provisioning, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
   return { card: cards.digestChoice(await provisioning.digest.choose(actor, isOn), viewer) }
+}
+
+/** `digest on`, `digest off`: switches the summary of each day; alone, says how it stands. */
+export const digestCommand = defineCommand({
+  words: 'digest',
+  also: ['summary', 'daily summary'],
+  argument: z
+    .string()
+    .toLowerCase()
+    .pipe(z.enum(['on', 'off'])),
+  handle: (turn, word) => chooseDigest(turn, word === 'on'),
+  otherwise: showStanding,
+})
+
+async function showStanding({ provisioning, actor, viewer }: Turn): Promise<Reply> {
+  return { card: cards.digestChoice(await provisioning.digest.standing(actor), viewer) }
 }
