@@ -6,27 +6,27 @@ import type { Reply, Turn } from './turn.ts'
 
 const data = z.object({})
 
-/** Brings the summary to now, and changes nothing. */
+/** Updates the summary, and changes nothing else. */
 export const refreshDigest = defineCardAction({ verb: 'digest.refresh', data, handle: showDigest })
 
-/** From the next working day on the person gets it. */
+/** Sends the summary to the person from the next working day on. */
 export const beginDigest = defineCardAction({ verb: 'digest.on', data, handle: (turn) => chooseDigest(turn, true) })
 
-/** The person gets it no more, and reminders in its place. */
+/** Stops the summary. The person gets reminders instead. */
 export const endDigest = defineCardAction({ verb: 'digest.off', data, handle: (turn) => chooseDigest(turn, false) })
 
-/** What is open for the person just now. */
+/** The open tasks of the person. */
 export async function showDigest({ provisioning, actor, viewer }: Turn): Promise<Reply> {
   const [digest, standing] = await Promise.all([provisioning.digest.read(actor), provisioning.digest.standing(actor)])
   return { card: cards.digest(digest, standing, viewer) }
 }
 
-/** Switches it, and says how it stands then. */
+/** Switches the summary on or off, and shows the new setting. */
 export async function chooseDigest({ provisioning, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
   return { card: cards.digestChoice(await provisioning.digest.choose(actor, isOn), viewer) }
 }
 
-/** `digest on`, `digest off`: switches the summary of each day; alone, says how it stands. */
+/** `digest on`, `digest off`: switches the daily summary; `digest` alone shows the setting. */
 export const digestCommand = defineCommand({
   words: 'digest',
   also: ['summary', 'daily summary'],
@@ -35,9 +35,9 @@ export const digestCommand = defineCommand({
     .toLowerCase()
     .pipe(z.enum(['on', 'off'])),
   handle: (turn, word) => chooseDigest(turn, word === 'on'),
-  otherwise: showStanding,
+  otherwise: showSetting,
 })
 
-async function showStanding({ provisioning, actor, viewer }: Turn): Promise<Reply> {
+async function showSetting({ provisioning, actor, viewer }: Turn): Promise<Reply> {
   return { card: cards.digestChoice(await provisioning.digest.standing(actor), viewer) }
 }

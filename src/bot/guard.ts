@@ -2,11 +2,11 @@ import { errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtV
 import { z } from 'zod'
 
 const text = (longest: number) => z.string().max(longest)
-/** May be missing, and null is missing too. */
+/** Optional; null counts as missing. */
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 const nameless = (schema: z.ZodString) => schema.nullish().transform((value) => value ?? '')
 
-/** What of an incoming activity must be there, and of which type, before anything looks at it. */
+/** The parts of an incoming activity that are checked before any other code reads it. */
 const incoming = z.looseObject({
   type: text(64).min(1),
   id: optional(text(512)),
@@ -37,7 +37,7 @@ const incoming = z.looseObject({
 export type IncomingActivity = z.output<typeof incoming>
 
 export interface GuardOptions {
-  /** The bot's app id; undefined only in local mode, which listens on loopback and takes no tokens. */
+  /** The bot's app id; undefined only in local mode, which listens on loopback and requires no token. */
   readonly appId: string | undefined
   readonly tenantId: string
   /** Finds the Bot connector's key of a token, and has all of them; throws no error of jose's when there are none. */
@@ -51,10 +51,10 @@ interface Refused {
   readonly ok: false
   readonly status: 400 | 401 | 403 | 503
   readonly message: string
-  /** For the log; the message is all that the caller is told. */
+  /** For the log; the caller gets the message only. */
   readonly reason: string
 }
-/** What the token of an activity says, before anybody has read the activity. */
+/** The verdict on an activity's token, before the activity is read. */
 export type Admission = { readonly ok: true; readonly claims: JWTPayload; readonly keyId: string | undefined } | Refused
 export type Verdict = { readonly ok: true; readonly activity: IncomingActivity; readonly claims: JWTPayload } | Refused
 
@@ -65,15 +65,15 @@ const skewSeconds = 300
 /**
  * Judges an activity before any of botbuilder sees it: the SDK also takes tokens that any app of a tenant can get for
  * the bot (reliability F1), skips the serviceUrl check when the claim is absent (F3), remembers each forged tenant (F2)
- * and answers 500 with its own words (F4). The token comes first, so that nobody's body is read and parsed for nothing (F6).
+ * and answers 500 with internal text (F4). The token comes first, so that no body is read without a valid token (F6).
  */
 export function createGuard({ appId, tenantId, keys }: GuardOptions) {
   return {
-    /** Judges the token alone. In local mode there is none, and everybody is admitted. */
+    /** Judges the token alone. Local mode has no tokens and admits everybody. */
     async admit(authorizations: readonly string[]): Promise<Admission> {
       if (appId === undefined) return { ok: true, claims: {}, keyId: undefined }
       const [authorization = ''] = authorizations
-      // Of two tokens nobody can say which one something on the way has looked at.
+      // With two tokens it is unknown which one a proxy has checked.
       if (authorizations.length > 1) return denied('more than one Authorization header')
       const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization)?.[1]
       if (token === undefined) return denied('no bearer token')

@@ -32,7 +32,7 @@ export async function ifFound(
   return found ? then(found) : { card: cards.notice({ code: 'notFoundForAdmin' }, turn.viewer) }
 }
 
-/** How to type a command that needs a number, and the requests that it can be about, the oldest first. */
+/** Explains a command that needs a number, and lists the requests that it can be about, the oldest first. */
 export async function which({ provisioning, actor, viewer }: Turn, does: WhichFor): Promise<Reply> {
   const { entries, counts } = await provisioning.admin.queue(actor)
   // An admin does not decide their own request.

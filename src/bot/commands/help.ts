@@ -4,7 +4,7 @@ import { type Command, defineCommand } from '../define-command.ts'
 import { isForAdmins, type Reply, type Turn } from '../turn.ts'
 import { offersTo } from './new.ts'
 
-/** `help`, `hi`, `hello`: what this person can do. */
+/** `help`, `hi`, `hello`: the commands for this person. */
 export const helpCommand = defineCommand({
   words: 'help',
   also: ['hi', 'hello', 'hey', 'start', '?'],

@@ -22,7 +22,7 @@ export const myRequestsCommand = defineCommand({
   otherwise: (turn) => showMine(turn),
 })
 
-/** `approvals`: what waits for this person. */
+/** `approvals`: the requests that this person has to decide. */
 export const approvalsCommand = defineCommand({
   words: 'approvals',
   also: ['approval', 'my approvals'],
@@ -47,7 +47,7 @@ export const statusCommand = defineCommand({
   },
 })
 
-/** `cancel REQ-1042`. An admin who ends somebody else's says why first. */
+/** `cancel REQ-1042`. An admin gives a reason before they cancel the request of another person. */
 export const cancelCommand = defineCommand({
   words: 'cancel',
   menu: 9,
