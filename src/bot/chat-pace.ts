@@ -7,7 +7,7 @@ export interface Limit {
   readonly count: number
 }
 
-/** The limits of Teams for one bot in one chat (learn.microsoft.com, "Optimize your bot with rate limiting in Teams"). */
+/** Teams' limits for a bot in one chat (learn.microsoft.com, "Optimize your bot with rate limiting in Teams"). */
 export const teamsLimits: readonly Limit[] = [
   { milliseconds: 1000, count: 7 },
   { milliseconds: 2000, count: 8 },

@@ -113,7 +113,7 @@ async function mailDomainOf({ drafts }: Turn['provisioning']): Promise<string> {
   }
 }
 
-/** The buttons that belong to the dialog. "Request again" on a completed request opens a form, so it starts the dialog. */
+/** The verbs of the dialog. `request.again` is on the card of a completed request, and opens a form. */
 const dialogVerbs = new Set<string>(['request.again', ...Object.values(dialogSteps).flatMap(({ verbs }) => verbs)])
 
 /** Whether a verb is an action of the request dialog. */

@@ -167,8 +167,8 @@ export function isConnector(serviceUrl: string | undefined, allowLoopback: boole
 }
 
 /**
- * The same value with text that the store accepts: no column holds U+0000 or half of a surrogate pair. Clients send such
- * text after a bad paste, so it is repaired and not refused.
+ * The same value with text that the store accepts: no column holds U+0000 or half of a surrogate pair. Clients send
+ * such text after a bad paste, so it is repaired and not refused.
  */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed()

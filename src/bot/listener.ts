@@ -148,7 +148,7 @@ export class Listener implements Middleware {
       if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
         await provisioning.system
           .noteRefused(who, click.data['requestId'], decides)
-          .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
+          .catch((err: unknown) => log.warn({ err }, 'a refusal was not audited'))
       throw error
     }
   }
@@ -188,7 +188,7 @@ export class Listener implements Middleware {
     this.#written.set(personId, { reference: text, at })
   }
 
-  /** The right that the person has lost, if it explains the refusal of their click. Their card is not updated any more. */
+  /** The lost right that explains the refusal of a click, if any. The clicked card is not updated any more. */
   async #lostRight(
     { from, replyToId: activityId }: Activity,
     { code }: ProvisioningError,

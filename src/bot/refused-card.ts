@@ -12,10 +12,11 @@ const ofTheChat = new Set([
 ])
 
 /**
- * Whether the connector's answer says that a chat does not accept our cards (learn.microsoft.com, "Status codes from bot
- * conversational APIs"): 403 when the bot was blocked, taken out or disabled by an admin (`ConversationBlockedByUser`,
- * `BotNotInConversationRoster`, `BotDisabledByAdmin`, `MessageWritesBlocked`), 404 `ConversationNotFound`. Undefined for
- * any other answer, and for one that is not the connector's: a proxy may answer 403 to everything for a while.
+ * Whether the connector's answer says that a chat does not accept our cards (learn.microsoft.com, "Status codes from
+ * bot conversational APIs"): 403 when the bot was blocked, taken out or disabled by an admin
+ * (`ConversationBlockedByUser`, `BotNotInConversationRoster`, `BotDisabledByAdmin`, `MessageWritesBlocked`), 404
+ * `ConversationNotFound`. Undefined for any other answer, and for one that is not the connector's: a proxy may answer
+ * 403 to everything for a while.
  */
 export function refusalOfChat(error: unknown): ChatRefusal | undefined {
   const status = statusOf(error)

@@ -9,7 +9,7 @@ import { clickOf, isForAdmins, type Reply, type Turn, textOf, turnOf } from './t
 /** The command in a message; undefined for a text that is not a command. */
 export const commandIn = (activity: Activity): Heard | undefined => hear(textOf(activity))
 
-/** Runs the command that a person typed or the action that they clicked. Throws `validation-failed` for an unknown verb. */
+/** Runs the command or the action of an activity. Throws `validation-failed` for an unknown verb. */
 export async function replyTo(context: TurnContext): Promise<Reply> {
   const { activity } = context
   const turn = turnOf(context)

@@ -26,9 +26,9 @@ const isSame = (one: string, other: string): boolean => one.toLowerCase() === ot
 const language = 'en'
 
 /**
- * Returns the day of a text as `2026-11-30`, a form whose order is that of the days. Reads `2026-11-30`, `30.11.2026`, `30 November`, `Nov 30`, `friday` (the next one; today's name is next
- * week's), `today`, `tomorrow`. Without a year it is the next such day. Undefined for
- * a text that can mean two days (`3/4`) or no day.
+ * Returns the day of a text as `2026-11-30`; days in this form sort in their order. Reads `2026-11-30`, `30.11.2026`,
+ * `30 November`, `Nov 30`, `friday` (the next one; today's name means next week), `today` and `tomorrow`. Without a
+ * year it is the next such day. Undefined for a text that can mean two days (`3/4`) or no day.
  */
 export function parseDay(typed: string, now: Date, timeZone: string): string | undefined {
   const today = dayIn(now, timeZone)

@@ -4,7 +4,7 @@ import type { Request } from '../../core/index.ts'
 import { defineCardAction, requestId } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 
-/** Turns the page of a request's audit, or of what admins did that is about no one request; the card changes in place. */
+/** Turns the page of a request's audit, or of the organisation's. The card changes in place. */
 export const pageAudit = defineCardAction({
   verb: 'admin.audit',
   forAdmins: true,

@@ -34,7 +34,7 @@ export const rejectAsAdmin = defineCardAction({
 type Decision = 'approved' | 'rejected'
 const verbs = { approved: 'admin.approve', rejected: 'admin.reject' } as const
 
-/** Decides. Without a reason the card comes back asking for one; a second click finds what it wanted, and is shown that. */
+/** Decides. Without a reason the card returns and requires one. A second click shows the decision of the first. */
 async function overridden(
   turn: Turn,
   decision: Decision,
@@ -55,7 +55,7 @@ async function overridden(
 
 const answered: readonly ErrorCode[] = ['comment-required', 'already-decided']
 
-/** Asks before an admin decides over the heads of the approvers; a notice where there is nothing that they could decide. */
+/** Asks an admin to confirm an override of the approvers. A notice says if there is nothing to decide. */
 export async function confirmOverride(
   turn: Turn,
   request: Request,

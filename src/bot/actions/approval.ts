@@ -53,7 +53,7 @@ async function approvalAsNow(
   return statusOf(turn, requestId, { comment, commentMissing: false })
 }
 
-/** The record of the decision. Who is too late, or too early, sees where it stands: the card that all others have. */
+/** The record of the decision. A person who clicks too late or too early sees the request's present card. */
 async function decided(
   turn: Turn,
   { requestId, stage }: { requestId: string; stage: number | undefined },

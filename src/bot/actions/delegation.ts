@@ -27,7 +27,7 @@ export const saveDelegation = defineCardAction({
   handle: (turn, values) => saved(turn, values),
 })
 
-/** Ends it before its time; the same for whoever has delegated nothing. */
+/** Ends the delegation early. A person without a delegation gets the same card. */
 export const endDelegation = defineCardAction({
   verb: 'delegation.end',
   data: z.object({}),

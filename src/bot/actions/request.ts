@@ -123,7 +123,7 @@ export const nudgeRequest = defineCardAction({
   handle: (turn, { requestId }) => nudged(turn, requestId),
 })
 
-/** Reminds the approvers and shows the request's status. If nobody has to decide, shows only the status; too early, a notice. */
+/** Reminds the approvers and shows the request's status. A notice says when it is too early for another reminder. */
 export async function nudged(turn: Turn, requestId: string) {
   const { provisioning, actor, viewer } = turn
   try {

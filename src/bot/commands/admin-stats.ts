@@ -5,7 +5,7 @@ import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { parseDay } from '../typed-arguments.ts'
 
-/** `admin stats last week`: what was asked for, decided and made in that time; the last seven days when nothing follows. */
+/** `admin stats last week`: the requests, decisions and resources of a period; alone, the last seven days. */
 export const adminStatsCommand = defineCommand({
   words: 'admin stats',
   forAdmins: true,

@@ -6,7 +6,7 @@ import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { type FoundPeople, parseDay, peopleMeant } from '../typed-arguments.ts'
 
-/** `delegate Omar Haddad until friday`: saves it when it is clear who and until when, else opens the form with it. */
+/** `delegate Omar Haddad until friday`: saves the delegation if person and day are clear; else opens the form. */
 export const delegateCommand = defineCommand({
   words: 'delegate',
   also: ['delegate to', 'delegation', 'away', 'i am away', 'i’m away', "i'm away"],
@@ -16,7 +16,7 @@ export const delegateCommand = defineCommand({
   otherwise: (turn) => delegationForm(turn),
 })
 
-/** `back`: ends it. What else may follow, as in "back on Monday", is no end: the card shows how it stands. */
+/** `back`: ends the delegation. With more text, as in "back on Monday", it shows the delegation instead. */
 export const backCommand = defineCommand({
   words: 'back',
   also: ['i am back', 'i’m back', "i'm back"],

@@ -62,7 +62,7 @@ export const cancelCommand = defineCommand({
   otherwise: async (turn) => ({ card: cards.notice({ code: 'noReferenceToCancel' }, turn.viewer) }),
 })
 
-/** `nudge REQ-1042`: reminds the approvers who have not decided; alone, those of the person's newest pending request. */
+/** `nudge REQ-1042`: reminds the approvers who have not decided; alone, for the newest own request that is pending. */
 export const nudgeCommand = defineCommand({
   words: 'nudge',
   also: ['remind'],
