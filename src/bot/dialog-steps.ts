@@ -120,7 +120,7 @@ const dialogVerbs = new Set<string>(['request.again', ...Object.values(dialogSte
 export const isDialogVerb = (verb: string): boolean => dialogVerbs.has(verb)
 
 /** The dialog's state in botbuilder: a cursor only, since the values that a person enters are a draft in the store. */
-export type DialogCursor = { readonly v: 1 } & NonNullable<Reply['at']>
+type DialogCursor = { readonly v: 1 } & NonNullable<Reply['at']>
 
 /** The cursor after a reply; undefined when the reply's card has no button of the dialog, so that the dialog ends. */
 export function cursorAfter({ at }: Reply): DialogCursor | undefined {

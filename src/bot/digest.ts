@@ -16,13 +16,13 @@ export const beginDigest = defineCardAction({ verb: 'digest.on', data, handle: (
 export const endDigest = defineCardAction({ verb: 'digest.off', data, handle: (turn) => chooseDigest(turn, false) })
 
 /** The open tasks of the person. */
-export async function showDigest({ provisioning, actor, viewer }: Turn): Promise<Reply> {
+async function showDigest({ provisioning, actor, viewer }: Turn): Promise<Reply> {
   const [digest, standing] = await Promise.all([provisioning.digest.read(actor), provisioning.digest.standing(actor)])
   return { card: cards.digest(digest, standing, viewer) }
 }
 
 /** Switches the summary on or off, and shows the new setting. */
-export async function chooseDigest({ provisioning, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
+async function chooseDigest({ provisioning, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
   return { card: cards.digestChoice(await provisioning.digest.choose(actor, isOn), viewer) }
 }
 

@@ -13,7 +13,7 @@ import { showStep } from '../dialog-steps.ts'
 import type { Reply, Turn } from '../turn.ts'
 
 /** The buttons of the help card that start a request. */
-export type Offer = Parameters<typeof cards.help>[0]['offers'][number]
+type Offer = Parameters<typeof cards.help>[0]['offers'][number]
 const offerOf = {
   teamSite: 'newSite',
   communicationSite: 'newSite',
