@@ -151,12 +151,12 @@ describe('the bot in a personal chat', () => {
       expect(await start(storage).answer(click)).toContain('Open community')
     })
 
-    it('has done what was clicked although where the dialog stands cannot be saved', async () => {
+    it('has done what was clicked although the cursor of the dialog cannot be saved', async () => {
       const storage = new MemoryStorage()
       storage.write = () => Promise.reject(new Error('no room'))
       const click = clicking('kim', 'request.choose', { templateId: openCommunity.id })
       expect(await start(storage).answer(click)).toContain('Open community')
-      expect(world.logged.splice(0).join()).toContain('where a dialog stands was not saved: Error: no room')
+      expect(world.logged.splice(0).join()).toContain("the dialog's cursor was not saved: Error: no room")
     })
   })
 })

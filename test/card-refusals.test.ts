@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { GuardedAdapter } from '../src/bot/adapter.ts'
 import { type CardSender, createCardSender } from '../src/bot/card-sender.ts'
-import { createPacedChats } from '../src/bot/paced-chats.ts'
+import { createPacedChats } from '../src/bot/chat-pace.ts'
 import { cards } from '../src/cards/index.ts'
 import { type Conversation, ProvisioningError, PutOff } from '../src/core/index.ts'
 import { chatPaceInMemory } from '../src/store/chat-pace.ts'

@@ -1,7 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { enter, type Limit, leave, longestCall, noteAnswer, ownLimits, teamsLimits } from '../src/bot/chat-pace.ts'
-import { createPacedChats } from '../src/bot/paced-chats.ts'
+import {
+  createPacedChats,
+  enter,
+  type Limit,
+  leave,
+  longestCall,
+  noteAnswer,
+  ownLimits,
+  teamsLimits,
+} from '../src/bot/chat-pace.ts'
 import { type ChatTraffic, PutOff } from '../src/core/index.ts'
 import { chatPaceInMemory, createChatPace } from '../src/store/chat-pace.ts'
 import { openDatabase } from '../src/store/database.ts'

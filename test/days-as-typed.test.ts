@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dayOf } from '../src/bot/days.ts'
+import { parseDay } from '../src/bot/typed-arguments.ts'
 import { dayIn, endOf } from '../src/core/index.ts'
 import { seed } from './support/seed.ts'
 
 /** A Friday; in Zurich it is 00:30 of the Saturday. */
 const now = new Date('2026-11-20T23:30:00Z')
-const utc = (typed: string) => dayOf(typed, now, 'UTC')
+const utc = (typed: string) => parseDay(typed, now, 'UTC')
 
 describe('a day that somebody types', () => {
   it.each([
@@ -75,10 +75,10 @@ describe('a day that somebody types', () => {
   })
 
   it('is counted from the day that it is where the person is', () => {
-    expect(dayOf('today', now, 'Europe/Zurich')).toBe('2026-11-21')
-    expect(dayOf('saturday', now, 'Europe/Zurich')).toBe('2026-11-28')
-    expect(dayOf('tomorrow', now, 'America/New_York')).toBe('2026-11-21')
-    expect(dayOf('today', now, 'Mars/Base')).toBe('2026-11-20')
+    expect(parseDay('today', now, 'Europe/Zurich')).toBe('2026-11-21')
+    expect(parseDay('saturday', now, 'Europe/Zurich')).toBe('2026-11-28')
+    expect(parseDay('tomorrow', now, 'America/New_York')).toBe('2026-11-21')
+    expect(parseDay('today', now, 'Mars/Base')).toBe('2026-11-20')
   })
 })
 
@@ -114,7 +114,7 @@ describe('the end of a day', () => {
         expect(end.getTime()).toBeGreaterThanOrEqual(at.getTime())
         expect(dayIn(end, zone)).toBe(day)
         expect(dayIn(new Date(end.getTime() + 1), zone) > day).toBe(true)
-        expect(dayOf(day, at, zone)).toBe(day)
+        expect(parseDay(day, at, zone)).toBe(day)
       }),
       { numRuns: 300, seed },
     )
@@ -123,7 +123,7 @@ describe('the end of a day', () => {
   it('text of any kind is a day that there is, or none', () => {
     fc.assert(
       fc.property(fc.string(), (typed) => {
-        const day = dayOf(typed, now, 'Europe/Zurich')
+        const day = parseDay(typed, now, 'Europe/Zurich')
         if (day !== undefined) expect(Number.isNaN(endOf(day, 'Europe/Zurich').getTime())).toBe(false)
       }),
       { numRuns: 2000, seed },

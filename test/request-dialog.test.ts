@@ -4,10 +4,11 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Listener } from '../src/bot/listener.ts'
 import { RequestDialog } from '../src/bot/request-dialog.ts'
+import type { ResourceKind } from '../src/core/index.ts'
 import { cardIn, clicking, saying } from './support/bot-activities.ts'
 import { withBotWorld } from './support/bot-world.ts'
-import { kim, openCommunity, projectSite } from './support/card-world.ts'
-import { action, textOf, valuesOf } from './support/cards.ts'
+import { dana, kim, openCommunity, projectSite } from './support/card-world.ts'
+import { action, actionsOf, textOf, valuesOf } from './support/cards.ts'
 import type { Card } from './support/connector.ts'
 import { contosoTenant } from './support/teams-user.ts'
 
@@ -17,6 +18,61 @@ const filled = {
   'metadata.audience': 'internal',
   reason: 'Four companies need one place for drawings.',
 }
+
+/** One request of each kind: the command, the choice of a template where there are several, and the answers. */
+const walks: readonly {
+  readonly kind: ResourceKind
+  readonly words: string
+  readonly choose?: string
+  readonly answers: Record<string, string>
+  readonly send: string
+  readonly expected: object
+}[] = [
+  {
+    kind: 'teamSite',
+    words: 'new site',
+    choose: 'Choose Project site',
+    answers: { ...filled, displayName: 'Team site by dialog' },
+    send: 'Send',
+    expected: { status: 'pendingApproval', details: { displayName: 'Team site by dialog' } },
+  },
+  {
+    kind: 'communicationSite',
+    words: 'new site',
+    choose: 'Choose Open community',
+    answers: { displayName: 'Communication site by dialog' },
+    send: 'Create',
+    expected: { status: 'queued', details: { displayName: 'Communication site by dialog' } },
+  },
+  {
+    kind: 'sharedMailbox',
+    words: 'new shared mailbox',
+    choose: 'Choose Customer mailbox',
+    answers: {
+      displayName: 'Northwind orders',
+      name: 'northwind',
+      'permissions.FullAccess': dana.id,
+      'metadata.customer': 'Northwind Traders',
+      reason: 'Three people process their orders.',
+    },
+    send: 'Send',
+    expected: { status: 'pendingApproval', details: { permissions: { [dana.id]: 'FullAccess' } } },
+  },
+  {
+    kind: 'roomMailbox',
+    words: 'new room',
+    answers: { displayName: 'Aurora', name: 'aurora', officeLocation: 'Zürich, floor 3', 'metadata.seats': '12' },
+    send: 'Create',
+    expected: { status: 'queued', details: { officeLocation: 'Zürich, floor 3', metadata: { seats: '12' } } },
+  },
+  {
+    kind: 'equipmentMailbox',
+    words: 'new equipment',
+    answers: { displayName: 'Projector 7', name: 'projector-7', 'metadata.equipmentType': 'Projector' },
+    send: 'Create',
+    expected: { status: 'queued', details: { metadata: { equipmentType: 'Projector' } } },
+  },
+]
 
 /** Where botbuilder keeps the state of Kim's chat. */
 const stateKey = `msteams/conversations/personal-${kim.id}/`
@@ -28,7 +84,7 @@ describe('the dialog of a request', () => {
     expect(world.logged.splice(0)).toEqual([])
   })
 
-  /** A person in a chat with nothing but the dialog, driven turn by turn. */
+  /** Kim in a chat with the dialog alone, driven turn by turn. */
   function chat(state = new ConversationState(new MemoryStorage())) {
     const client = new DialogTestClient(
       'msteams',
@@ -41,7 +97,11 @@ describe('the dialog of a request', () => {
       const { verb, data } = action(card, title)
       return cardIn(await client.sendActivity(clicking('kim', String(verb), { ...data, ...valuesOf(card), ...inputs })))
     }
-    const begin = async (): Promise<Card> => cardIn(await client.sendActivity(saying('kim', 'a site, please')))
+    /** The templates of a command, or the form of its only one, without the drafts that Kim has begun. */
+    const begin = async (words = 'new'): Promise<Card> => {
+      const card = cardIn(await client.sendActivity(saying('kim', words)))
+      return actionsOf(card).some(({ title }) => title === 'New') ? click(card, 'New') : card
+    }
     return {
       client,
       click,
@@ -49,8 +109,8 @@ describe('the dialog of a request', () => {
       begin,
       form: async () => click(await begin(), 'Choose Project site'),
       status: () => client.dialogTurnResult.status,
-      /** Where botbuilder keeps the dialog, as it was saved. */
-      cursor: () => RequestDialog.stateOf(client.dialogContext),
+      /** The state that botbuilder keeps of the dialog. */
+      cursor: (): unknown => client.dialogContext.activeDialog?.state,
     }
   }
   const drafted = (card: Card) => z.object({ requestId: z.uuid(), version: z.int() }).parse(action(card, 'Review').data)
@@ -79,6 +139,31 @@ describe('the dialog of a request', () => {
     expect(request).toMatchObject({ status: 'pendingApproval', reason: filled.reason, channel: 'chat' })
     expect(request.details).toMatchObject({ displayName: 'Project Aurora', metadata: { costCentre: '4711' } })
   })
+
+  it.each(walks)(
+    'takes the kind $kind from `$words` to a request',
+    async ({ kind, words, choose, answers, send, expected }) => {
+      const { begin, click, client, status, cursor } = chat()
+      const first = await begin(words)
+      if (choose) expect(cursor()).toEqual({ v: 1, step: 'choose' })
+      const form = choose ? await click(first, choose) : first
+      const { requestId } = drafted(form)
+      expect(cursor()).toEqual({ v: 1, step: 'details', requestId })
+      const review = await click(form, 'Review', answers)
+      expect(textOf(review)).toContain('Is this right?')
+      expect(cursor()).toEqual({ v: 1, step: 'review', requestId })
+      await click(review, send)
+      expect({ status: status(), result: client.dialogTurnResult.result }).toEqual({
+        status: 'complete',
+        result: requestId,
+      })
+      expect(await world.provisioning.read(await asKim(), requestId)).toMatchObject({
+        kind,
+        channel: 'chat',
+        ...expected,
+      })
+    },
+  )
 
   it('brings mistakes back in the same form with what was typed, as often as it takes', async () => {
     const { form, click, cursor } = chat()

@@ -20,15 +20,15 @@ export interface Credentials {
 }
 
 /**
- * What a call to the connector knows of itself. Until its request has `left` us nothing can have arrived; one that is
- * `givenUp` before that never leaves.
+ * The state of a call to the connector. Before its request has `left`, nothing can have arrived; a call that is
+ * `givenUp` before that is never sent.
  */
 export interface Leaving {
   left: boolean
   givenUp: boolean
 }
 export const leaving = new AsyncLocalStorage<Leaving>()
-/** Names the trace to the connector: its support can be told of a card by it. */
+/** Sends the trace id to the connector, so that its support can find a card. */
 const nameTrace = {
   name: 'nameTrace',
   sendRequest<Request extends { readonly headers: { set(name: string, value: string): unknown } }, Answer>(
@@ -40,7 +40,7 @@ const nameTrace = {
     return next(request)
   },
 }
-/** Runs when the token is there and the request goes out. */
+/** Runs after the token was added, directly before the request is sent. */
 const noteLeaving = {
   name: 'noteLeaving',
   sendRequest<Request, Answer>(request: Request, next: (request: Request) => Answer): Answer {
@@ -52,8 +52,8 @@ const noteLeaving = {
 }
 
 /**
- * The SDK's HTTP client repeats a POST by itself when the answer is lost, which would send a card twice; what is tried
- * again is decided where it is known what the card is. The SDK passes no such option on, so its policy is taken out.
+ * The SDK's HTTP client repeats a POST when the answer is lost, which would send a card twice. The sender of a card
+ * decides about retries. The SDK has no option for this, so its retry policy is removed.
  */
 class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
   override createConnectorFactory(identity: ClaimsIdentity): ConnectorFactory {
@@ -73,7 +73,7 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
   }
 }
 
-/** botbuilder's adapter, which hears only what our guard has verified: the SDK's own token check is never reached. */
+/** botbuilder's adapter for activities that our guard has verified. The SDK's own token check never runs. */
 export class GuardedAdapter extends CloudAdapter {
   readonly appId: string
   /** Without credentials this is local mode, and the chat is the Playground. */
@@ -99,7 +99,7 @@ export class GuardedAdapter extends CloudAdapter {
     return super.updateActivity(context, this.#isPlayground ? forPlayground(activity) : activity)
   }
 
-  /** Runs a verified activity; the result is the answer of an invoke. */
+  /** Runs a verified activity. Returns the answer of an invoke. */
   async hear(
     verified: IncomingActivity,
     claims: Record<string, unknown>,
@@ -126,7 +126,7 @@ export class GuardedAdapter extends CloudAdapter {
   }
 }
 
-/** The SDK's type lists as required what Teams sends only with some activities; what we rely on the guard has checked. */
+/** The SDK's type requires fields that Teams does not always send. The guard has checked the fields that we use. */
 function asActivity(verified: IncomingActivity): Activity {
   const { timestamp, localTimestamp, ...rest } = verified
   const times = { ...dated('timestamp', timestamp), ...dated('localTimestamp', localTimestamp) }

@@ -1,120 +1,83 @@
-import type { ConversationState, StatePropertyAccessor, TurnContext } from 'botbuilder'
-import { DialogSet, type DialogState as DialogStack } from 'botbuilder-dialogs'
-import { cards } from '../cards/index.ts'
+import type { ConversationState, TurnContext } from 'botbuilder'
+import { type DialogContext, DialogSet, type DialogTurnResult, DialogTurnStatus } from 'botbuilder-dialogs'
 import { from, ProvisioningError } from '../core/index.ts'
-import { cardActions } from './actions/index.ts'
 import { helpCommand } from './commands/help.ts'
-import { hear, isAdminTalk, nearest } from './commands/index.ts'
-import { notAdmin } from './define-command.ts'
 import { deliver } from './deliver.ts'
-import { type DialogState, isDialogVerb, stateAfter } from './dialog-steps.ts'
+import { isDialogVerb } from './dialog-steps.ts'
 import { Listener } from './listener.ts'
-import { plainText } from './mentions.ts'
+import { commandIn, replyTo } from './reply-to.ts'
 import { RequestDialog } from './request-dialog.ts'
-import { noteCommand, noteOutcome, tellingOf } from './told-turns.ts'
-import {
-  type BotServices,
-  type Click,
-  clickOf,
-  isAutomatic,
-  isForAdmins,
-  type Reply,
-  type Turn,
-  turnOf,
-  typedByButton,
-} from './turn.ts'
+import { type BotServices, clickOf, isAutomatic, isForAdmins, turnOf } from './turn.ts'
+import { measureTurn, noteCommand, noteOutcome } from './turn-metrics.ts'
 
-/** The bot: finds out what was said or clicked, and hands it to the one value that knows what to do. */
+/** The bot: answers what a person types or clicks, in the request dialog or outside of it. */
 export class Bot {
   readonly #listener: Listener
   readonly #conversationState: ConversationState
-  readonly #stack: StatePropertyAccessor<DialogStack>
   readonly #dialogs: DialogSet
+  readonly #requestDialog = new RequestDialog()
   readonly #services: BotServices
 
   constructor(services: BotServices, conversationState: ConversationState) {
     this.#listener = new Listener(services)
     this.#services = services
     this.#conversationState = conversationState
-    this.#stack = conversationState.createProperty('dialog')
-    this.#dialogs = new DialogSet(this.#stack).add(new RequestDialog())
+    this.#dialogs = new DialogSet(conversationState.createProperty('dialog')).add(this.#requestDialog)
   }
 
-  /** Runs one turn. Never throws: what goes wrong is answered. */
+  /** Runs one turn, and answers its errors too. Throws only when the chat does not accept the answer. */
   run(context: TurnContext): Promise<void> {
     const turn = () => this.#listener.onTurn(context, () => this.#dispatch(context))
     const caller = context.activity.from?.aadObjectId
-    return from({ from: 'chat', caller }, () => tellingOf(context, this.#services, turn))
+    return from({ from: 'chat', caller }, () => measureTurn(context, this.#services, turn))
   }
 
   async #dispatch(context: TurnContext): Promise<void> {
     const { activity } = context
     const click = clickOf(activity)
-    if (click) return this.#click(context, click)
-    if (activity.type === 'message') return this.#message(context, typedByButton(activity) ?? plainText(activity))
-    if (activity.type === 'installationUpdate' && activity.action === 'add') return this.#welcome(context)
-    noteOutcome(context, 'ignored')
+    if (click) {
+      // What a client sends by itself, when it shows a card, may only read; a decision takes a person's click.
+      if (isAutomatic(activity) && !click.verb.endsWith('.refresh'))
+        throw new ProvisioningError('validation-failed', 'This card does nothing by itself.')
+      if (isDialogVerb(click.verb)) return this.#inDialog(context, (dialogs) => this.#continue(dialogs))
+    } else if (activity.type === 'message') {
+      const command = commandIn(activity)?.command
+      if (command) noteCommand(context, command.words)
+      if (command?.forAdmins && !isForAdmins(turnOf(context).actor)) noteOutcome(context, 'refused')
+      if (command?.startsDialog) return this.#inDialog(context, (dialogs) => this.#restart(dialogs))
+    } else if (activity.type === 'installationUpdate' && activity.action === 'add') {
+      return deliver(context, await helpCommand.run(turnOf(context), ''))
+    } else {
+      return noteOutcome(context, 'ignored')
+    }
+    return deliver(context, await replyTo(context))
   }
 
-  async #click(context: TurnContext, click: Click): Promise<void> {
-    // What a client sends by itself, when it shows a card, may only read; a decision takes somebody's click.
-    if (isAutomatic(context.activity) && !click.verb.endsWith('.refresh'))
-      throw new ProvisioningError('validation-failed', 'This card does nothing by itself.')
-    if (isDialogVerb(click.verb)) return this.#continueDialog(context)
-    const action = cardActions.get(click.verb)
-    if (!action) throw new ProvisioningError('validation-failed', 'This button is not known any more.')
-    return deliver(context, await action.run(turnOf(context), click.data))
+  /** A command ends an open dialog, whose draft stays in the store, and starts the dialog again. */
+  async #restart(dialogs: DialogContext): Promise<DialogTurnResult> {
+    await dialogs.cancelAllDialogs()
+    return dialogs.beginDialog(this.#requestDialog.id)
   }
 
-  async #message(context: TurnContext, text: string): Promise<void> {
-    const turn = turnOf(context)
-    const heard = hear(text)
-    if (!heard) return deliver(context, notUnderstood(turn, text))
-    noteCommand(context, heard.command.words)
-    if (heard.command.forAdmins && !isForAdmins(turn.actor)) noteOutcome(context, 'refused')
-    const reply = await heard.command.run(turn, heard.argument)
-    await deliver(context, reply)
-    const state = stateAfter(reply)
-    if (state) await this.#standAt(context, state)
+  /** A click continues the open dialog. A card can outlive its dialog: then the click starts one. */
+  async #continue(dialogs: DialogContext): Promise<DialogTurnResult> {
+    // The state can be that of another version, whose dialogs this version does not have.
+    if (dialogs.stack.some(({ id }) => !dialogs.findDialog(id))) await dialogs.cancelAllDialogs()
+    const result = await dialogs.continueDialog()
+    return result.status === DialogTurnStatus.empty ? dialogs.beginDialog(this.#requestDialog.id) : result
   }
 
-  /** The first words in a new chat: what the bot can do. */
-  async #welcome(context: TurnContext): Promise<void> {
-    return deliver(context, await helpCommand.run(turnOf(context), ''))
-  }
-
-  async #continueDialog(context: TurnContext): Promise<void> {
+  /** Runs a turn of the dialog and saves the cursor if it has changed. Writes nothing when no dialog was open or is. */
+  async #inDialog(context: TurnContext, run: (dialogs: DialogContext) => Promise<DialogTurnResult>): Promise<void> {
     const dialogs = await this.#dialogs.createContext(context)
-    // What another version of the bot has left on the stack is no reason not to go on.
-    if (dialogs.stack.some(({ id }) => !this.#dialogs.find(id))) dialogs.stack.splice(0)
-    if (dialogs.activeDialog) await dialogs.continueDialog()
-    else await dialogs.beginDialog('request')
-    // Where no dialog stands nothing is kept, so that a click which leaves it at that writes nothing.
-    if (dialogs.stack.length === 0) await this.#stack.delete(context)
-    await this.#saveCursor(context)
-  }
-
-  /** A command that opens a form begins the dialog anew, wherever an earlier one stood. */
-  async #standAt(context: TurnContext, state: DialogState): Promise<void> {
-    const dialogs = await this.#dialogs.createContext(context)
-    dialogs.stack.splice(0)
-    dialogs.stack.push({ id: 'request', state })
-    await this.#saveCursor(context)
-  }
-
-  /** Writes the cursor if it has moved. By now everything is done and answered, and no click depends on it. */
-  async #saveCursor(context: TurnContext): Promise<void> {
+    const wasOpen = dialogs.stack.length > 0
+    await run(dialogs)
+    if (!wasOpen && dialogs.stack.length === 0) return
     try {
       await this.#conversationState.saveChanges(context)
     } catch (error) {
-      this.#services.log.warn({ err: error }, 'where a dialog stands was not saved')
+      // The turn is done and answered, and no click depends on the cursor.
+      this.#services.log.warn({ err: error }, "the dialog's cursor was not saved")
     }
   }
-}
-
-/** No dead end: the nearest command. Who is no admin is told so, whatever was to follow. */
-function notUnderstood(turn: Turn, text: string): Reply {
-  const forAdmin = isForAdmins(turn.actor)
-  if (isAdminTalk(text) && !forAdmin) return notAdmin(turn)
-  return { card: cards.notice({ code: 'unknownCommand', suggestion: nearest(text, forAdmin) }, turn.viewer) }
 }

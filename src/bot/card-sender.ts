@@ -13,11 +13,10 @@ import {
   type UpdateResult,
 } from '../core/index.ts'
 import { type GuardedAdapter, type Leaving, leaving } from './adapter.ts'
-import { longestCall } from './chat-pace.ts'
-import type { PacedChats } from './paced-chats.ts'
+import { longestCall, type PacedChats } from './chat-pace.ts'
+import { isConnector } from './guard.ts'
 import { refusalOfChat, statusOf } from './refused-card.ts'
 import { messageOf } from './respond.ts'
-import { isConnector } from './service-url.ts'
 import type { Log } from './turn.ts'
 
 export interface CardSenderOptions {

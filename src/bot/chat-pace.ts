@@ -1,4 +1,5 @@
-import type { ChatTraffic } from '../core/index.ts'
+import { type ChatPaceStore, type ChatTraffic, PutOff } from '../core/index.ts'
+import type { Log } from './turn.ts'
 
 /** At most `count` messages in any `milliseconds`. */
 export interface Limit {
@@ -6,7 +7,7 @@ export interface Limit {
   readonly count: number
 }
 
-/** What Teams takes from one bot in one chat (learn.microsoft.com, "Optimize your bot with rate limiting in Teams"). */
+/** Teams' limits for a bot in one chat (learn.microsoft.com, "Optimize your bot with rate limiting in Teams"). */
 export const teamsLimits: readonly Limit[] = [
   { milliseconds: 1000, count: 7 },
   { milliseconds: 2000, count: 8 },
@@ -14,7 +15,7 @@ export const teamsLimits: readonly Limit[] = [
   { milliseconds: 3_600_000, count: 1800 },
 ]
 
-/** What we send of our own accord: the rest is room for answers, which nobody puts off. */
+/** The limits of proactive messages. The rest is for answers, which are never delayed. */
 export const ownLimits: readonly Limit[] = [
   { milliseconds: 1000, count: 5 },
   { milliseconds: 2000, count: 6 },
@@ -22,22 +23,22 @@ export const ownLimits: readonly Limit[] = [
   { milliseconds: 3_600_000, count: 1500 },
 ]
 
-/** How long one message may be under way, in milliseconds: then its answer counts as lost. */
+/** The time-out of one message, in milliseconds. After it, the connector's answer counts as lost. */
 export const longestCall = 15_000
 
-/** A place in the chat's traffic, or how long to wait for one, in milliseconds. */
+/** A ticket to send one message now, or how long to wait for one, in milliseconds. */
 export type Entry = { readonly ticket: number } | { readonly wait: number }
 
-/** How far apart, in milliseconds, messages go to a chat that is sent to for minutes. */
+/** The interval between messages to a chat that has a long queue, in milliseconds. */
 const steadySpacing = 30_000 / 45
-/** How long a message that does not come again keeps its place in the line, in milliseconds: nothing is left to send. */
+/** How long a message that does not return keeps its place in the queue, in milliseconds. */
 const patience = 10_000
 
 /**
- * Takes a place for one message, if there is room now. A message counts from now until a window after it is done, since
- * nobody knows when between the two it arrives: so the limits hold at the connector, however long calls take. Whoever has
- * to wait stands in a line, and is told to come again when it is about their turn: so they do not all come back at once.
- * `what` tells one message from another.
+ * Takes a ticket for one message if the limits allow it now. A message counts from now until one window after its call
+ * ends, since it may arrive at any time during the call: so the limits hold at the connector, however long calls take.
+ * Messages that have to wait form a queue, and each gets the time of its turn, so that they do not all return at once.
+ * `what` identifies the message.
  */
 export function enter(
   traffic: ChatTraffic,
@@ -61,14 +62,14 @@ export function enter(
   return { traffic: { ...traffic, sent, waiting }, result: { wait: due - now } }
 }
 
-/** Ends what `enter` began. `hold`: for how long the connector wants to hear nothing more for this chat, in milliseconds. */
+/** Ends the call of a ticket. `hold`: how long the connector wants no more messages for this chat, in milliseconds. */
 export function leave(traffic: ChatTraffic, now: number, ticket: number, hold = 0): ChatTraffic {
   const place = traffic.sent.indexOf(ticket)
   const sent = place < 0 ? [...traffic.sent, now] : traffic.sent.with(place, now)
   return { ...traffic, sent, heldUntil: Math.max(traffic.heldUntil, now + hold) }
 }
 
-/** Notes an answer of a turn: it counts, and waits for nothing. */
+/** Counts an answer of a turn, which does not wait. */
 export const noteAnswer = (traffic: ChatTraffic, now: number): ChatTraffic => ({
   ...traffic,
   sent: [...recent(traffic.sent, now), now],
@@ -78,8 +79,8 @@ const longestWindow = Math.max(...teamsLimits.map(({ milliseconds }) => millisec
 const recent = (sent: readonly number[], now: number): number[] => sent.filter((at) => at > now - longestWindow)
 
 /**
- * How long until every window has room, and how far apart those who wait come again: as the window that holds them lets them in.
- * What is under way is taken to end about now.
+ * How long until every window has room, and the interval at which waiting messages return: the rate of the window that
+ * blocks them. Assumes that running calls end about now.
  */
 function waitFor(sent: readonly number[], now: number, limits: readonly Limit[]): { wait: number; spacing: number } {
   const latestFirst = sent.map((at) => Math.min(at, now)).sort((one, other) => other - one)
@@ -92,3 +93,46 @@ function waitFor(sent: readonly number[], now: number, limits: readonly Limit[])
     { wait: 0, spacing: steadySpacing },
   )
 }
+
+/** Keeps the messages to each chat below the connector's limits. */
+export function createPacedChats(store: ChatPaceStore, log: Pick<Log, 'warn'>) {
+  const notKept = (error: unknown) => log.warn({ err: error }, 'what a chat was sent was not kept')
+  return {
+    /**
+     * Runs one call that writes into a chat; `what` identifies the message. Throws `PutOff` if the limits do not allow
+     * it now. `holdOf` returns for how many milliseconds after this error the connector wants no more messages.
+     */
+    async write<T>(
+      conversationId: string,
+      what: string,
+      call: () => Promise<T>,
+      holdOf: (error: unknown) => number,
+    ): Promise<T> {
+      const entry = await store.change(conversationId, (traffic, now) => enter(traffic, now, what))
+      if ('wait' in entry) throw new PutOff('the chat was sent enough', entry.wait)
+      let hold = 0
+      try {
+        return await call()
+      } catch (error) {
+        hold = holdOf(error)
+        throw error
+      } finally {
+        // A ticket that is not returned expires at the time-out of its call.
+        await store
+          .change(conversationId, (traffic, now) => ({
+            traffic: leave(traffic, now, entry.ticket, hold),
+            result: undefined,
+          }))
+          .catch(notKept)
+      }
+    },
+
+    /** Counts an answer of a turn. The turn does not wait for it. */
+    noteAnswer(conversationId: string): void {
+      store
+        .change(conversationId, (traffic, now) => ({ traffic: noteAnswer(traffic, now), result: undefined }))
+        .catch(notKept)
+    },
+  }
+}
+export type PacedChats = ReturnType<typeof createPacedChats>

@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { type Deciding, ProvisioningError } from '../core/index.ts'
+import { type Deciding, longestComment, ProvisioningError } from '../core/index.ts'
 import { isForAdmins, type Reply, type Turn } from './turn.ts'
 
-/** What the dispatcher sees of an action: a verb, and a way to run it on data that it does not trust. */
+/** An action as the dispatcher uses it: a verb, and a function that checks the click's data and runs the action. */
 export interface CardAction<V extends string = string> {
   readonly verb: V
   readonly decides?: Deciding
   run(turn: Turn, raw: unknown): Promise<Reply>
 }
 
-/** A click's verb, the schema of its data and what it does, in one value. Data that does not fit changes nothing. */
+/** Defines a click: its verb, the schema of its data and its handler. Invalid data changes nothing. */
 export function defineCardAction<const V extends string, S extends z.ZodType>(action: {
   verb: V
-  /** A decision about a request: that somebody tried who is let into nothing is written down. */
+  /** It decides a request, so an attempt by a person who may not use the service is audited. */
   decides?: Deciding
-  /** Whoever else clicks is refused, whatever the click is about, so nothing is learnt by it. */
+  /** Anybody else is refused before the data is read, so that the answer reveals nothing. */
   forAdmins?: boolean
   data: S
   handle(turn: Turn, data: z.output<S>): Promise<Reply>
@@ -36,7 +36,7 @@ export function defineCardAction<const V extends string, S extends z.ZodType>(ac
   }
 }
 
-/** All actions by verb. Two that answer to the same verb are refused. */
+/** All actions by verb. Throws if two have the same verb. */
 export function cardActionRegistry<const A extends readonly CardAction[]>(
   ...actions: A
 ): ReadonlyMap<string, CardAction> {
@@ -47,3 +47,17 @@ export function cardActionRegistry<const A extends readonly CardAction[]>(
   }
   return byVerb
 }
+
+/** The id of a dead letter. */
+export const letterId = z.uuid()
+/** Data that the buttons and inputs of several cards send. */
+export const requestId = z.uuid()
+/** A number from 1. Some clients turn numbers into text. */
+export const version = z.coerce.number().int().min(1)
+/** The stage that a card is about; cards of older versions do not name it. */
+export const stage = version.optional()
+/** The input limits the length. If a client sends a longer comment anyway, its end is cut off. */
+export const comment = z
+  .string()
+  .catch('')
+  .transform((text) => text.trim().slice(0, longestComment).toWellFormed())

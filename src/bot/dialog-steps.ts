@@ -3,24 +3,24 @@ import { cards, type DraftOffer, peopleInputIds, type Verb } from '../cards/inde
 import { type Draft, type DraftView, inLocale, isMailboxKind, ProvisioningError, type Template } from '../core/index.ts'
 import type { Reply, Turn } from './turn.ts'
 
-/** What a step of the request dialog shows. */
+/** The data that a step of the request dialog shows. */
 export type DialogView =
   | DraftView
   | {
       readonly step: 'choose'
       readonly templates: readonly Template[]
-      /** The part of a name that was asked for, when no template has it. */
+      /** The typed part of a name, when no template's name contains it. */
       readonly unmatched?: string | undefined
     }
   | ({ readonly step: 'offer' } & DraftOffer)
 type Step = DialogView['step']
 interface StepOf<S extends Step> {
-  /** What the buttons of its card say. A step without verbs ends the dialog. */
+  /** The verbs of its card's buttons. A step without verbs ends the dialog. */
   readonly verbs: readonly Verb[]
   show(view: Extract<DialogView, { step: S }>, turn: Turn): Promise<Reply>
 }
 
-/** The request dialog as data, in the order in which people go: which card shows each step, and which clicks it takes. */
+/** The steps of the request dialog in their usual order: the card of each step and its buttons. */
 export const dialogSteps = {
   choose: {
     verbs: ['request.choose'],
@@ -93,17 +93,17 @@ export const dialogSteps = {
   },
 } as const satisfies { readonly [S in Step]: StepOf<S> }
 
-/** More people than a form can ask for are not looked up, whatever a client sends. */
+/** The limit of people to look up. A form cannot hold as many; a client can send more. */
 const mostPeople = 200
 
-/** Whom the pickers of a form hold, each once. */
+/** The ids of the people in the pickers of a form, each once. */
 function peopleChosen({ values }: Draft, template: Template): string[] {
   const chosen = peopleInputIds(template).flatMap((id) => (values[id] ?? '').split(/[,;\n]/))
   const ids = chosen.map((id) => id.trim().toLowerCase()).filter((id) => z.uuid().safeParse(id).success)
   return [...new Set(ids)].slice(0, mostPeople)
 }
 
-/** The domain that new mailboxes get; `''` while the directory cannot tell, since a form opens all the same. */
+/** The domain of new mailboxes; `''` while the directory does not answer, because the form opens anyway. */
 async function mailDomainOf({ drafts }: Turn['provisioning']): Promise<string> {
   try {
     return (await drafts.mailDomains()).default
@@ -113,32 +113,19 @@ async function mailDomainOf({ drafts }: Turn['provisioning']): Promise<string> {
   }
 }
 
-type Steps = typeof dialogSteps
-/** The steps that are about no single draft. */
-const beforeForm = ['choose', 'offer'] as const satisfies readonly Step[]
-type BeforeForm = (typeof beforeForm)[number]
-/** The steps that wait for a click. */
-type OpenStep = { [S in Step]: Steps[S]['verbs'] extends readonly [] ? never : S }[Step]
-type DraftStep = Exclude<OpenStep, BeforeForm>
+/** The verbs of the dialog. `request.again` is on the card of a completed request, and opens a form. */
+const dialogVerbs = new Set<string>(['request.again', ...Object.values(dialogSteps).flatMap(({ verbs }) => verbs)])
 
-const steps = Object.keys(dialogSteps) as Step[]
-const isBeforeForm = (step: Step): step is BeforeForm => beforeForm.some((one) => one === step)
-const isDraftStep = (step: Step): step is DraftStep => !isBeforeForm(step) && dialogSteps[step].verbs.length > 0
-/** A button of a finished request opens a form, and so begins the dialog. */
-const dialogVerbs = new Set<string>(['request.again', ...steps.flatMap((step) => dialogSteps[step].verbs)])
-
-/** Whether a verb is a step of the request dialog. */
+/** Whether a verb is an action of the request dialog. */
 export const isDialogVerb = (verb: string): boolean => dialogVerbs.has(verb)
 
-/** What botbuilder keeps of the dialog: a cursor and nothing else, since what was filled in is a draft in the store. */
-export const dialogState = z.discriminatedUnion('step', [
-  z.object({ v: z.literal(1), step: z.enum(beforeForm) }),
-  z.object({ v: z.literal(1), step: z.enum(steps.filter(isDraftStep)), requestId: z.uuid() }),
-])
-export type DialogState = z.output<typeof dialogState>
+/** The dialog's state in botbuilder: a cursor only, since the values that a person enters are a draft in the store. */
+type DialogCursor = { readonly v: 1 } & NonNullable<Reply['at']>
 
-/** The cursor after a reply; undefined when no step waits for a click with it, so that the dialog ends. */
-export const stateAfter = ({ at }: Reply): DialogState | undefined => dialogState.safeParse({ v: 1, ...at }).data
+/** The cursor after a reply; undefined when the reply's card has no button of the dialog, so that the dialog ends. */
+export function cursorAfter({ at }: Reply): DialogCursor | undefined {
+  return at && dialogSteps[at.step].verbs.length > 0 ? { v: 1, ...at } : undefined
+}
 
 /** The card of a step. */
 export function showStep(view: DialogView, turn: Turn): Promise<Reply> {

@@ -1,14 +1,12 @@
 import { errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { z } from 'zod'
-import { cleaned } from './clean.ts'
-import { isConnector } from './service-url.ts'
 
 const text = (longest: number) => z.string().max(longest)
-/** May be missing, and null is missing too. */
+/** Optional; null counts as missing. */
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined)
 const nameless = (schema: z.ZodString) => schema.nullish().transform((value) => value ?? '')
 
-/** What of an incoming activity must be there, and of which type, before anything looks at it. */
+/** The parts of an incoming activity that are checked before any other code reads it. */
 const incoming = z.looseObject({
   type: text(64).min(1),
   id: optional(text(512)),
@@ -39,7 +37,7 @@ const incoming = z.looseObject({
 export type IncomingActivity = z.output<typeof incoming>
 
 export interface GuardOptions {
-  /** The bot's app id; undefined only in local mode, which listens on loopback and takes no tokens. */
+  /** The bot's app id; undefined only in local mode, which listens on loopback and requires no token. */
   readonly appId: string | undefined
   readonly tenantId: string
   /** Finds the Bot connector's key of a token, and has all of them; throws no error of jose's when there are none. */
@@ -53,10 +51,10 @@ interface Refused {
   readonly ok: false
   readonly status: 400 | 401 | 403 | 503
   readonly message: string
-  /** For the log; the message is all that the caller is told. */
+  /** For the log; the caller gets the message only. */
   readonly reason: string
 }
-/** What the token of an activity says, before anybody has read the activity. */
+/** The verdict on an activity's token, before the activity is read. */
 export type Admission = { readonly ok: true; readonly claims: JWTPayload; readonly keyId: string | undefined } | Refused
 export type Verdict = { readonly ok: true; readonly activity: IncomingActivity; readonly claims: JWTPayload } | Refused
 
@@ -67,15 +65,15 @@ const skewSeconds = 300
 /**
  * Judges an activity before any of botbuilder sees it: the SDK also takes tokens that any app of a tenant can get for
  * the bot (reliability F1), skips the serviceUrl check when the claim is absent (F3), remembers each forged tenant (F2)
- * and answers 500 with its own words (F4). The token comes first, so that nobody's body is read and parsed for nothing (F6).
+ * and answers 500 with internal text (F4). The token comes first, so that no body is read without a valid token (F6).
  */
 export function createGuard({ appId, tenantId, keys }: GuardOptions) {
   return {
-    /** Judges the token alone. In local mode there is none, and everybody is admitted. */
+    /** Judges the token alone. Local mode has no tokens and admits everybody. */
     async admit(authorizations: readonly string[]): Promise<Admission> {
       if (appId === undefined) return { ok: true, claims: {}, keyId: undefined }
       const [authorization = ''] = authorizations
-      // Of two tokens nobody can say which one something on the way has looked at.
+      // With two tokens it is unknown which one a proxy has checked.
       if (authorizations.length > 1) return denied('more than one Authorization header')
       const token = /^Bearer ([\w-]+\.[\w-]+\.[\w-]+)$/.exec(authorization)?.[1]
       if (token === undefined) return denied('no bearer token')
@@ -154,4 +152,27 @@ const denied = (reason: string): Refused => ({
 function endorses(key: object | undefined, channelId: string): boolean {
   const endorsements: unknown = key && 'endorsements' in key ? key.endorsements : undefined
   return Array.isArray(endorsements) && endorsements.includes(channelId)
+}
+
+/**
+ * Whether an address is the Bot connector's, so that the bot may write to it: another address would receive our cards,
+ * and our token with them (reliability R24). Loopback counts in local mode only, where the Playground is the connector.
+ */
+export function isConnector(serviceUrl: string | undefined, allowLoopback: boolean): boolean {
+  if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return false
+  const { protocol, hostname, port, username, password } = new URL(serviceUrl)
+  if (allowLoopback && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return true
+  if (port !== '' || username !== '' || password !== '') return false
+  return protocol === 'https:' && (hostname === 'smba.trafficmanager.net' || hostname.endsWith('.botframework.com'))
+}
+
+/**
+ * The same value with text that the store accepts: no column holds U+0000 or half of a surrogate pair. Clients send
+ * such text after a bad paste, so it is repaired and not refused.
+ */
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed()
+  if (Array.isArray(value)) return value.map(cleaned)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [String(cleaned(key)), cleaned(member)]))
 }

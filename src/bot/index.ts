@@ -4,11 +4,11 @@ import type { BotStateStore, ChatPaceStore, Outbox, Telemetry } from '../core/in
 import { type Credentials, GuardedAdapter } from './adapter.ts'
 import { Bot } from './bot.ts'
 import { createCardSender } from './card-sender.ts'
+import { createPacedChats } from './chat-pace.ts'
 import { type Admission, type ConnectorKeys, createGuard } from './guard.ts'
 import { createOutbox } from './outbox.ts'
-import { createPacedChats } from './paced-chats.ts'
-import { isTold } from './told-turns.ts'
 import type { BotServices, Log } from './turn.ts'
+import { isLogged } from './turn-metrics.ts'
 
 export { commands } from './commands/index.ts'
 export { connectorKeysUrl } from './guard.ts'
@@ -17,19 +17,19 @@ export type { BotServices } from './turn.ts'
 export interface BotOptions {
   readonly services: BotServices
   readonly state: BotStateStore
-  /** Undefined only in local mode, where the bot listens on loopback and takes no tokens. */
+  /** Undefined only in local mode, where the bot listens on loopback and requires no token. */
   readonly credentials: Credentials | undefined
   readonly tenantId: string
-  /** The Bot connector's keys, which sign what it sends. */
+  /** The Bot connector's signing keys. */
   readonly keys: ConnectorKeys
 }
 
-/** Puts the bot together; the outbox exists before it, since jobs need it. */
+/** Composes the bot. Its outbox exists before, since jobs need it. */
 export function createBot({ services, state, credentials, tenantId, keys }: BotOptions, adapter: GuardedAdapter) {
   const guard = createGuard({ appId: credentials?.appId, tenantId, keys })
   const bot = new Bot(services, new ConversationState(storageOf(state)))
   adapter.onTurnError = async (context, error) => {
-    if (!isTold(error)) services.log.error({ err: error }, 'a turn failed where nothing was foreseen')
+    if (!isLogged(error)) services.log.error({ err: error }, 'a turn failed where nothing was foreseen')
     if (context.activity.type === 'invoke')
       await context.sendActivity({ type: 'invokeResponse', value: { status: 500 } })
   }
@@ -44,18 +44,18 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
     answer(response, status, { error: { code: String(status), message } }, headersOfRefusal[status])
   }
   return {
-    /** Judges the token of a `POST /api/messages` before its body is read. False: refused, and answered. */
+    /** Judges the token of a `POST /api/messages` before its body is read. False: refused and answered. */
     async admit(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
       const admission = await admit(request)
       if (!admission.ok) refuse(response, admission)
       return admission.ok
     },
-    /** `POST /api/messages`, its body read and parsed. Answers 400, 401, 403 or 503 in fixed words before the bot hears anything. */
+    /** `POST /api/messages` with its parsed body. A refusal (400, 401, 403, 503) never reaches the bot. */
     async messages(request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<void> {
       const verdict = guard.judge(admitted.get(request) ?? (await admit(request)), request.body)
       if (!verdict.ok) return refuse(response, verdict)
       const result = await adapter.hear(verdict.activity, verdict.claims, (context) => bot.run(context))
-      // 501 is the SDK's word for an invoke that nobody answered: one that we do not know, so the fault is the caller's.
+      // The SDK answers 501 to an invoke without an answer: its name is unknown, so the fault is the caller's.
       return answer(response, result?.status === 501 ? 400 : (result?.status ?? 200), result?.body)
     },
   }

@@ -13,24 +13,23 @@ import {
   whyUnavailable,
 } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
-import { mentionsIn } from './mentions.ts'
-import { createPacedChats, type PacedChats } from './paced-chats.ts'
+import { createPacedChats, type PacedChats } from './chat-pace.ts'
 import { isPassing, refusalOf } from './refusal.ts'
 import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
-import { noteOutcome } from './told-turns.ts'
-import { type BotServices, type Click, clickOf, isInvoke, rememberTurn } from './turn.ts'
+import { type BotServices, type Click, clickOf, isInvoke, mentionsIn, rememberTurn } from './turn.ts'
+import { noteOutcome } from './turn-metrics.ts'
 import { tellHealthWithoutStore } from './without-store.ts'
 
-/** How long a chat that is already known is believed to be the same, in milliseconds, before it is written again. */
+/** After this time the reference of a known chat is stored again, in milliseconds. */
 const rewriteAfter = 3_600_000
 const defaultTimeZone = 'UTC'
-/** How often, and at what distance in milliseconds, a repeated click looks for the answer that the first one gets. */
-const looksForAnswer = 40
-const betweenLooks = 100
+/** A repeated click polls for the answer of the first one: the number of polls, and the milliseconds between them. */
+const answerPolls = 40
+const answerPollInterval = 100
 
 /**
- * What happens around every turn: the activity is heard once, the person is identified by tenant id and Entra object id
- * of the authenticated activity, their personal chat is remembered, and whatever goes wrong is answered in words.
+ * Surrounds every turn: processes an activity once, identifies the person by the tenant id and Entra object id of the
+ * authenticated activity, stores their personal chat, and answers errors with a card.
  */
 export class Listener implements Middleware {
   readonly #services: BotServices
@@ -52,7 +51,7 @@ export class Listener implements Middleware {
       if (await this.#identify(context)) await next()
       else if (!isSpeaking(context.activity)) noteOutcome(context, 'ignored')
     } catch (thrown) {
-      // botbuilder-dialogs hides what a dialog throws in an error of its own.
+      // botbuilder-dialogs wraps an error that a dialog throws.
       const error: unknown = thrown instanceof DialogContextError ? thrown.error : thrown
       if (key && isPassing(error)) await this.#services.inbox.release(key).catch(() => undefined)
       if (!(await this.#tellHealth(context, error, began))) await this.#explain(context, error)
@@ -61,7 +60,7 @@ export class Listener implements Middleware {
     if (key) this.#remember(context, key)
   }
 
-  /** How the service does is told also while the store is away; whatever keeps it from that, the answer is the usual one. */
+  /** Shows the health card even while the store is unavailable. If that fails, the person gets the usual answer. */
   #tellHealth(context: TurnContext, error: unknown, began: number): Promise<boolean> {
     if (!isPersonal(context.activity) || !isObjectId(context.activity.from.aadObjectId)) return Promise.resolve(false)
     const { log } = this.#services
@@ -72,7 +71,7 @@ export class Listener implements Middleware {
     })
   }
 
-  /** Answers go out at once, and count for what we send to the same chat of our own accord. */
+  /** Answers are never delayed, but they count towards the limits of proactive messages in the same chat. */
   #countAnswers(context: TurnContext): void {
     const { id } = context.activity.conversation
     context.onSendActivities((_, activities, next) => {
@@ -85,26 +84,26 @@ export class Listener implements Middleware {
     })
   }
 
-  /** The answer that the first delivery got, or soon gets; nothing that was said is heard twice. */
+  /** Returns the answer of the first delivery of the same activity, and does not run the activity again. */
   async #repeat(context: TurnContext, key: ActivityKey): Promise<void> {
     noteOutcome(context, 'repeated')
     if (!isInvoke(context.activity) || !clickOf(context.activity)) return
-    for (let look = 0; look < looksForAnswer; look += 1) {
+    for (let poll = 0; poll < answerPolls; poll += 1) {
       const answer = await this.#services.inbox.answer(key)
       if (answer !== undefined) return void (await context.sendActivity({ type: 'invokeResponse', value: answer }))
-      await setTimeout(betweenLooks)
+      await setTimeout(answerPollInterval)
     }
     await respondMessage(context, toasts.working)
   }
 
   /**
-   * Marks the activity as done, with its answer if it is a click, for its next delivery. Nobody waits for it, and what
-   * fails now changes nothing of what was done.
+   * Marks the activity as done for its next delivery, with the answer of a click. Nothing waits for this, because the
+   * turn is done even if it fails.
    */
   #remember({ activity, turnState }: TurnContext, key: ActivityKey): void {
     const { inbox, log } = this.#services
     const answer: unknown = turnState.get(answerKey)
-    // An invoke without an answer was not for us, and whoever waits for the answer under its id would wait in vain.
+    // An invoke without an answer was not for us, and a repeated delivery would poll for an answer that never comes.
     const foreign = isInvoke(activity) && answer === undefined
     const kept = foreign ? inbox.release(key) : inbox.remember(key, answer ?? null)
     kept.catch((error: unknown) => log.warn({ err: error }, 'that an activity is done was not kept'))
@@ -138,7 +137,7 @@ export class Listener implements Middleware {
     return true
   }
 
-  /** Who it is; that somebody tried to decide who is let into nothing is written down with the request. */
+  /** Identifies the person. If they may not use the service, a decision that they tried is audited with the request. */
   async #admit(activity: Activity, who: { tenantId: string; id: string }): Promise<Actor> {
     const { provisioning, log } = this.#services
     try {
@@ -149,7 +148,7 @@ export class Listener implements Middleware {
       if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
         await provisioning.system
           .noteRefused(who, click.data['requestId'], decides)
-          .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
+          .catch((err: unknown) => log.warn({ err }, 'a refusal was not audited'))
       throw error
     }
   }
@@ -161,7 +160,7 @@ export class Listener implements Middleware {
     return { id: activity.from.aadObjectId ?? '', locale, timeZone, now: now(), siteRoot, outlookRoot }
   }
 
-  /** Remembers the personal chat; one that is new to us, or again, may have missed cards, which are sent then. */
+  /** Stores the personal chat. A chat that is new or open again can have missed cards, which are sent then. */
   async #knowChat(context: TurnContext, personId: string, tenantId: string): Promise<void> {
     const { activity } = context
     const { activityId: _, ...reference } = TurnContext.getConversationReference(activity)
@@ -189,7 +188,7 @@ export class Listener implements Middleware {
     this.#written.set(personId, { reference: text, at })
   }
 
-  /** What somebody is no longer whose card was clicked, if that is why they were refused. The card is not updated any more. */
+  /** The lost right that explains the refusal of a click, if any. The clicked card is not updated any more. */
   async #lostRight(
     { from, replyToId: activityId }: Activity,
     { code }: ProvisioningError,
@@ -204,7 +203,7 @@ export class Listener implements Middleware {
     })
   }
 
-  /** A refusal becomes a notice. Anything unforeseen is logged under a trace id that the person can name. */
+  /** A refusal becomes a notice. An unexpected error is logged, and the notice shows its trace id. */
   async #explain(context: TurnContext, error: unknown): Promise<void> {
     const { activity } = context
     const click = clickOf(activity)
@@ -221,17 +220,17 @@ export class Listener implements Middleware {
       : { code: 'unexpected', traceId }
     const notice = lost ? { code: withdrawnCode[lost] } : refusal
     if (!isPassing(error) || notice.retry) await respond(context, cards.notice(notice, viewer))
-    // The card stays as it is, so that nothing typed into it is lost.
+    // The card stays unchanged, so that the values in its inputs are not lost.
     else if (isInvoke(activity))
       await respondMessage(context, known ? toasts[whyUnavailable(error) ?? 'unavailable'] : toasts.failed(traceId))
     else await respondBelow(context, cards.notice(notice, viewer))
   }
 }
 
-/** Refusals that can mean that somebody is no longer what they were when they got the card. */
+/** Refusals that can mean that the person has lost a right since they got the card. */
 const aboutRights: readonly ErrorCode[] = ['forbidden', 'not-found', 'not-an-approver']
 
-/** Something that a person said or clicked, and so wants an answer to. */
+/** A message or a click, which needs an answer. */
 const isSpeaking = (activity: Activity): boolean => activity.type === 'message' || clickOf(activity) !== undefined
 
 const isPersonal = ({ conversation }: Activity): boolean =>

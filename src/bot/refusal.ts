@@ -3,12 +3,12 @@ import type { Notice, NoticeCode } from '../cards/index.ts'
 import { ProvisioningError, TenantError, whyUnavailable } from '../core/index.ts'
 import type { Click } from './turn.ts'
 
-/** What a click's card knew of its subject; not trusted, and only shown back to who clicked. */
+/** The subject in a click's data. It is not trusted, and is returned only to the person who clicked. */
 const subject = z.object({ requestId: z.uuid(), version: z.coerce.number().int().min(1) }).partial()
 
 /**
- * A refusal in the words of its code, with the way on: to where the request stands, or to try once more. `isOnCard`: what was
- * clicked is a card in the chat. Only admins get admin cards, so people who may not use one have been admins.
+ * The notice for a refusal, with a button for the request's status or for another try. `isOnCard`: the click was on a
+ * card in the chat. Only admins get admin cards, so a person who may not use theirs was an admin before.
  */
 export function refusalOf(error: ProvisioningError, click: Click | undefined, isOnCard = false): Notice {
   const { code, context, faults, cause, message } = error
@@ -25,15 +25,15 @@ export function refusalOf(error: ProvisioningError, click: Click | undefined, is
   }
 }
 
-/** Whether the same may succeed later: then the next delivery of the same activity is heard. */
+/** Whether the same activity can succeed later, so that its next delivery runs again. */
 export const isPassing = (error: unknown): boolean =>
   !(error instanceof ProvisioningError) || error.code === 'unavailable'
 
-/** Refusals that leave the reviewed draft in the store as it was. A store that does not answer is not sure to be one. */
+/** Whether the reviewed draft in the store is surely unchanged. That is unknown when the store did not answer. */
 const mayBeSentAgain = ({ code, cause }: ProvisioningError): boolean =>
   code === 'too-many-open-requests' || (code === 'unavailable' && (cause === undefined || cause instanceof TenantError))
 
-/** What a click wanted that the state of the request does not allow. */
+/** The notice for a click that the state of the request does not allow. */
 const illegalOf: Readonly<Partial<Record<string, NoticeCode>>> = {
   'admin.retry': 'cannotRetry',
   'admin.approve': 'nothingToDecide',

@@ -1,11 +1,8 @@
 import type { ChatRefusal } from '../core/index.ts'
 
-/**
- * Refusals that speak of us or of this one card, and not of the chat: nothing is gained by trying again, and the chat may
- * take the next card.
- */
+/** Refusals of the bot or of this one card. A retry does not help, but the chat may accept the next card. */
 const notOfTheChat = new Set(['InvalidBotApiHost', 'ForbiddenOperationException'])
-/** Refusals that speak of the chat: it takes no card of ours until the person comes back. */
+/** Refusals of the chat: it accepts no card of ours until the person returns. */
 const ofTheChat = new Set([
   'BotNotInConversationRoster',
   'ConversationBlockedByUser',
@@ -15,10 +12,11 @@ const ofTheChat = new Set([
 ])
 
 /**
- * Whether the connector's answer says that a chat does not take our cards (learn.microsoft.com, "Status codes from bot
- * conversational APIs"): 403 when the bot was blocked, taken out or disabled by an admin (`ConversationBlockedByUser`,
- * `BotNotInConversationRoster`, `BotDisabledByAdmin`, `MessageWritesBlocked`), 404 `ConversationNotFound`. Undefined = it
- * says something else, or it is no word of the connector's: something on the way may answer 403 to everything for a while.
+ * Whether the connector's answer says that a chat does not accept our cards (learn.microsoft.com, "Status codes from
+ * bot conversational APIs"): 403 when the bot was blocked, taken out or disabled by an admin
+ * (`ConversationBlockedByUser`, `BotNotInConversationRoster`, `BotDisabledByAdmin`, `MessageWritesBlocked`), 404
+ * `ConversationNotFound`. Undefined for any other answer, and for one that is not the connector's: a proxy may answer
+ * 403 to everything for a while.
  */
 export function refusalOfChat(error: unknown): ChatRefusal | undefined {
   const status = statusOf(error)
@@ -34,7 +32,7 @@ export function statusOf(error: unknown): number | undefined {
   return typeof status === 'number' ? status : undefined
 }
 
-/** The connector's word for what is wrong, `error.code` of its answer; only what looks like a word is kept. */
+/** The connector's error code, `error.code` of its answer; only a text that looks like a code is kept. */
 function codeOf(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   return typeof code === 'string' && /^[A-Za-z]{1,60}$/.test(code) ? code : undefined

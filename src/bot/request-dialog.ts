@@ -1,45 +1,33 @@
 import { Dialog, type DialogContext, type DialogTurnResult } from 'botbuilder-dialogs'
-import { cardActions } from './actions/index.ts'
-import { chooseAny } from './commands/new.ts'
 import { deliver } from './deliver.ts'
-import { type DialogState, dialogState, isDialogVerb, stateAfter } from './dialog-steps.ts'
-import { clickOf, type Reply, turnOf } from './turn.ts'
+import { cursorAfter } from './dialog-steps.ts'
+import { replyTo } from './reply-to.ts'
 
 /**
- * Walks a person from choosing a template to a submitted request. A click names its draft, so it works whatever the
- * dialog last knew: from an older card, after a restart, or in another order. The cursor is kept all the same, and
- * decides nothing: it is how botbuilder knows that a dialog is open in this chat, how it ends with a result (the request's
- * id, or nothing when it was discarded), and how `botbuilder-testing` drives it.
+ * Takes a person from choosing a template to a submitted request. A `new …` command starts it, and so does a click on a
+ * card whose dialog has ended. Each click names its draft, so it works on an older card, after a restart or in another
+ * order: the dialog's state is a cursor, and no click depends on it. The dialog ends with the id of the submitted
+ * request, or without a result.
  */
 export class RequestDialog extends Dialog {
-  constructor(id = 'request') {
-    super(id)
+  constructor() {
+    super('request')
   }
 
-  override async beginDialog(dc: DialogContext): Promise<DialogTurnResult> {
-    if (clickOf(dc.context.activity)) return this.continueDialog(dc)
-    const reply = await chooseAny(turnOf(dc.context))
-    return this.#show(dc, reply)
+  override beginDialog(dc: DialogContext): Promise<DialogTurnResult> {
+    return this.#answer(dc)
   }
 
-  override async continueDialog(dc: DialogContext): Promise<DialogTurnResult> {
-    const click = clickOf(dc.context.activity)
-    if (!click) return this.beginDialog(dc)
-    const action = isDialogVerb(click.verb) ? cardActions.get(click.verb) : undefined
-    if (!action) return Dialog.EndOfTurn
-    return this.#show(dc, await action.run(turnOf(dc.context), click.data))
+  override continueDialog(dc: DialogContext): Promise<DialogTurnResult> {
+    return this.#answer(dc)
   }
 
-  /** Where the dialog stands in this conversation; undefined when what is kept is not of this version. */
-  static stateOf(dc: DialogContext): DialogState | undefined {
-    return dialogState.safeParse(dc.activeDialog?.state).data
-  }
-
-  async #show(dc: DialogContext, reply: Reply): Promise<DialogTurnResult> {
+  async #answer(dc: DialogContext): Promise<DialogTurnResult> {
+    const reply = await replyTo(dc.context)
     await deliver(dc.context, reply)
-    const state = stateAfter(reply)
-    if (!state) return dc.endDialog(reply.at?.step === 'submitted' ? reply.at.requestId : undefined)
-    if (dc.activeDialog) dc.activeDialog.state = state
+    const cursor = cursorAfter(reply)
+    if (!cursor) return dc.endDialog(reply.at?.step === 'submitted' ? reply.at.requestId : undefined)
+    if (dc.activeDialog) dc.activeDialog.state = cursor
     return Dialog.EndOfTurn
   }
 }

@@ -3,29 +3,29 @@ import { type Activity, CardFactory, type TurnContext } from 'botbuilder'
 import { type CardJson, summaryOf } from '../cards/index.ts'
 import { clickOf, isInvoke, type Log } from './turn.ts'
 
-/** Where the answer of an invoke is kept during its turn, to be remembered with the activity. */
+/** The key of an invoke's answer in the turn state, until it is stored with the activity. */
 export const answerKey = Symbol('quartermaster.answer')
-/** Where a turn finds the log. */
+/** The key of the log in the turn state. */
 export const logKey = Symbol('quartermaster.log')
-/** How long the answer of a click may wait for the connector to take the clicked card's new state, in milliseconds. */
+/** How long the answer of a click waits for the update of the clicked card, in milliseconds. */
 const longestUpdate = 700
 
-/** A card as a message. The summary is what a phone's notification shows. */
+/** A card as a message. A phone's notification shows the summary. */
 export function messageOf(card: CardJson): Partial<Activity> {
   return { type: 'message', attachments: [CardFactory.adaptiveCard(card)], summary: summaryOf(card) }
 }
 
 /**
- * Answers with a card. A click is answered in place, and the activity that it sits on is brought to the same state,
- * since the answer may be seen only by the client that clicked (DESIGN §6); a connector that is slow to take it does so
- * behind the answer. Returns the id of the activity that now shows the card.
+ * Answers with a card. A click is answered in place, and the activity with the clicked card is updated too, since only
+ * the client that clicked shows the answer (DESIGN §6). If the connector is slow, the update ends after the answer.
+ * Returns the id of the activity that now shows the card.
  */
 export async function respond(context: TurnContext, card: CardJson): Promise<string | undefined> {
   const { activity } = context
   const { replyToId } = activity
   if (isInvoke(activity)) await answer(context, 'application/vnd.microsoft.card.adaptive', card)
   if (clickOf(activity) && replyToId) {
-    const updated = bringUpToDate(context, { ...messageOf(card), id: replyToId })
+    const updated = updateClickedCard(context, { ...messageOf(card), id: replyToId })
     if (isInvoke(activity)) await Promise.race([updated, setTimeout(longestUpdate, undefined, { ref: false })])
     if (isInvoke(activity) || (await updated)) return replyToId
   }
@@ -33,10 +33,10 @@ export async function respond(context: TurnContext, card: CardJson): Promise<str
 }
 
 /**
- * Whether the connector took a card's new state. What was clicked is done and answered by now, so a card that stays behind
- * is logged and must not make it look undone. The context is read before the call goes out, so this may outlive the turn.
+ * Updates the clicked card and returns whether the connector accepted it. The click is done and answered by now, so a
+ * failure is only logged. Reads the context before the call, so the call may outlive the turn.
  */
-async function bringUpToDate(context: TurnContext, activity: Partial<Activity>): Promise<boolean> {
+async function updateClickedCard(context: TurnContext, activity: Partial<Activity>): Promise<boolean> {
   const log = context.turnState.get<Log | undefined>(logKey)
   try {
     await context.updateActivity(activity)
@@ -47,12 +47,12 @@ async function bringUpToDate(context: TurnContext, activity: Partial<Activity>):
   }
 }
 
-/** Answers with a card of its own below whatever was said or clicked, which stays as it is. */
+/** Answers with a new card below the message or the clicked card, which stays unchanged. */
 export async function respondBelow(context: TurnContext, card: CardJson): Promise<string | undefined> {
   return (await context.sendActivity(messageOf(card)))?.id
 }
 
-/** Answers a click with a sentence beside the card, which stays as it is. */
+/** Answers a click with a short message. The card stays unchanged. */
 export async function respondMessage(context: TurnContext, text: string): Promise<void> {
   await answer(context, 'application/vnd.microsoft.activity.message', text)
 }

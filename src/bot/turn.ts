@@ -1,4 +1,5 @@
 import type { Activity, TurnContext } from 'botbuilder'
+import { z } from 'zod'
 import type { CardJson, Viewer } from '../cards/index.ts'
 import {
   type Actor,
@@ -17,7 +18,7 @@ export interface Log {
   error(facts: object, message: string): void
 }
 
-/** What the bot works with; `app.ts` gives it. */
+/** The core and the stores that the bot uses; the composition root supplies them. */
 export interface BotServices {
   readonly provisioning: Provisioning
   readonly inbox: Inbox
@@ -28,31 +29,31 @@ export interface BotServices {
   readonly log: Log
 }
 
-/** A person whom somebody has mentioned, as the text names them; without an id the channel told none. */
+/** A person who is mentioned in a message: the name in the text, and the object id if the channel sent one. */
 export interface Mention {
   readonly name: string
   readonly id: string | undefined
 }
 
-/** One thing that one person said or clicked, once we know who it is. */
+/** One message or click of an identified person. */
 export interface Turn {
   readonly actor: Actor
   readonly viewer: Viewer
   readonly provisioning: Provisioning
   readonly conversationId: string
-  /** Whom they mentioned: what a client says, so it names people and gives no rights. */
+  /** The people that the message mentions. A client sends them, so they give no rights. */
   readonly mentions: readonly Mention[]
-  /** The activity that a click's card sits on. */
+  /** The activity that shows the clicked card. */
   readonly clickedActivityId: string | undefined
-  /** Ties cards in this chat to their requests. */
+  /** Records which request a card in this chat shows. */
   readonly sentCards: SentCards
 }
 
-/** What a command or a click comes to. `keep` ties the card in the chat to its request, so it is kept up to date. */
+/** The answer to a command or a click. `keep` names the request and the card, which is then kept up to date. */
 export interface Reply {
   readonly card: CardJson
   readonly keep?: { readonly requestId: string; readonly key: CardKey }
-  /** Where the request dialog stands with this card. */
+  /** The step of the request dialog that this card shows. */
   readonly at?:
     | { readonly step: 'choose' | 'offer' }
     | { readonly step: 'details' | 'review' | 'kept' | 'submitted' | 'discarded'; readonly requestId: string }
@@ -68,19 +69,19 @@ export interface Click {
 const turns = new WeakMap<TurnContext, Turn>()
 export const rememberTurn = (context: TurnContext, turn: Turn): void => void turns.set(context, turn)
 
-/** The turn of a context, as the listener has established it. */
+/** The turn of a context, which the listener identified before. */
 export function turnOf(context: TurnContext): Turn {
   const turn = turns.get(context)
-  if (!turn) throw new Error('nobody has been identified for this turn')
+  if (!turn) throw new Error('the person of this turn is not identified')
   return turn
 }
 
-/** Whether what is for admins is for this person: the access table says so, not the card or the command. */
+/** Whether a person may use what is for admins. The access table decides, not the card or the command. */
 export const isForAdmins = (actor: Actor): boolean => may(actor, 'queue.read')
 
 export const isInvoke = (activity: Partial<Activity>): boolean => activity.type === 'invoke'
 
-/** The click in an activity, if it is one. Both ways of Teams to tell it come out the same. */
+/** The click in an activity, from an invoke or from a message with a value. */
 export function clickOf(activity: Partial<Activity>): Click | undefined {
   const value: unknown = activity.value
   if (!isRecord(value)) return undefined
@@ -93,17 +94,55 @@ export function clickOf(activity: Partial<Activity>): Click | undefined {
   return typeof verb === 'string' ? { verb, data } : undefined
 }
 
-/** Whether a client refreshes a card, and nobody has clicked (Bot Framework, "Universal Actions": `trigger`). */
+/** Whether the client refreshed a card without a click (Bot Framework, "Universal Actions": `trigger`). */
 export const isAutomatic = ({ value }: Partial<Activity>): boolean =>
   isRecord(value) && value['trigger'] !== undefined && value['trigger'] !== 'manual'
 
-/** The command that a button types for clients that do not type it themselves (card-style §7). */
-export function typedByButton(activity: Partial<Activity>): string | undefined {
+/** The text of a message, or the command of a button whose client does not type it itself (card-style §7). */
+export const textOf = (activity: Activity): string => typedByButton(activity) ?? plainText(activity)
+
+function typedByButton(activity: Activity): string | undefined {
   const value: unknown = activity.value
   if (!isRecord(value)) return undefined
   const typed = isRecord(value['msteams']) ? value['msteams']['value'] : value['types']
   return typeof typed === 'string' ? typed : undefined
 }
+
+/** The text without markup: people appear by name, and the mention of the bot is left out. */
+function plainText(activity: Activity): string {
+  const names = mentionsIn(activity).map(({ name }) => name)
+  return (activity.text ?? '')
+    .replace(tag, (whole) => (names.includes(nameIn(whole)) ? ` ${nameIn(whole)} ` : ' '))
+    .replace(/&nbsp;/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+/**
+ * A mention (learn.microsoft.com, "Channel and group chat conversations with a bot", "Retrieve mentions"): the text has
+ * `<at>Omar Haddad</at>`, and an entity with the same text says who that is.
+ */
+const mention = z.object({
+  type: z.literal('mention'),
+  text: z.string(),
+  mentioned: z.object({ id: z.string(), aadObjectId: z.uuid().optional().catch(undefined) }),
+})
+
+/** The people that a message mentions, without the bot itself. */
+export function mentionsIn({ entities, recipient }: Activity): Mention[] {
+  return (Array.isArray(entities) ? entities : []).flatMap((entity) => {
+    const { data } = mention.safeParse(entity)
+    if (!data || data.mentioned.id === recipient?.id) return []
+    return [{ name: nameIn(data.text), id: data.mentioned.aadObjectId }]
+  })
+}
+
+const tag = /<at\b[^>]*>[^<]*<\/at>/g
+const nameIn = (text: string): string =>
+  text
+    .replace(/<[^>]*>|&nbsp;/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,9 +4,8 @@ import { cards, type Viewer } from '../cards/index.ts'
 import { isDirectoryAway, isStoreAway } from '../core/index.ts'
 import { adminHealthCommand } from './commands/admin.ts'
 import { hear } from './commands/index.ts'
-import { plainText } from './mentions.ts'
 import { respond } from './respond.ts'
-import { type BotServices, clickOf, isForAdmins, typedByButton } from './turn.ts'
+import { type BotServices, clickOf, isForAdmins, textOf } from './turn.ts'
 
 /** Nobody waits longer for the answer, and at least so long is waited for what Microsoft 365 says. In milliseconds. */
 const answerWithin = 4500
@@ -15,7 +14,7 @@ const leastPatience = 500
 /** Whether somebody asks how the service does. */
 function asksForHealth({ activity }: TurnContext): boolean {
   if (activity.type !== 'message' || clickOf(activity)) return false
-  return hear(typedByButton(activity) ?? plainText(activity))?.command === adminHealthCommand
+  return hear(textOf(activity))?.command === adminHealthCommand
 }
 
 /**

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
 import type { Request } from '../../core/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { defineCardAction, requestId } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { requestId } from './click-data.ts'
 
-/** Turns the page of a request's audit, or of what admins did that is about no one request; the card changes in place. */
+/** Turns the page of a request's audit, or of the organisation's. The card changes in place. */
 export const pageAudit = defineCardAction({
   verb: 'admin.audit',
   forAdmins: true,

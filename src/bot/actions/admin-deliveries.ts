@@ -92,7 +92,7 @@ export async function showDeliveries(turn: Turn, shown: Shown): Promise<Reply> {
   }
 }
 
-/** Does something with a delivery, then shows how it stands; a notice where the log has it no more. */
+/** Runs an action on a delivery, then shows its status; a notice if the log does not contain it any more. */
 async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<DeliveryNews>): Promise<Reply> {
   const { provisioning, actor, viewer } = turn
   try {

@@ -9,7 +9,7 @@ const address = z
   .catch('')
   .transform((text) => text.trim().slice(0, 300))
 
-/** Orders that somebody's data is removed, once their address was typed; a second click on the same card is the same order. */
+/** Orders the removal of a person's data after their address was typed. A second click is the same order. */
 export const eraseAsAdmin = defineCardAction({
   verb: 'admin.erase',
   forAdmins: true,
@@ -20,7 +20,7 @@ export const eraseAsAdmin = defineCardAction({
   },
 })
 
-/** Ends what somebody has delegated, and what is delegated to them; the card asks then, if nothing else is in the way. */
+/** Ends a person's delegations and those to them. Then the card asks to confirm, unless something else blocks it. */
 export const endDelegationsAsAdmin = defineCardAction({
   verb: 'admin.undelegate',
   forAdmins: true,

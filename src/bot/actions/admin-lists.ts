@@ -34,7 +34,7 @@ export async function showQueue({ provisioning, actor, viewer }: Turn, from = 0)
   return { card: cards.adminQueue(await provisioning.admin.queue(actor), viewer, from) }
 }
 
-/** A page of what somebody should look at. */
+/** A page of the stuck requests. */
 export async function showStuck({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
   return { card: cards.adminStuck(await provisioning.admin.stuck(actor), viewer, from) }
 }

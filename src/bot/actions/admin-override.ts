@@ -9,9 +9,8 @@ import {
   referenceOf,
   refuseOverride,
 } from '../../core/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { comment, defineCardAction, requestId } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { comment, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
 
 const data = z.object({ requestId, comment })
@@ -35,7 +34,7 @@ export const rejectAsAdmin = defineCardAction({
 type Decision = 'approved' | 'rejected'
 const verbs = { approved: 'admin.approve', rejected: 'admin.reject' } as const
 
-/** Decides. Without a reason the card comes back asking for one; a second click finds what it wanted, and is shown that. */
+/** Decides. Without a reason the card returns and requires one. A second click shows the decision of the first. */
 async function overridden(
   turn: Turn,
   decision: Decision,
@@ -56,7 +55,7 @@ async function overridden(
 
 const answered: readonly ErrorCode[] = ['comment-required', 'already-decided']
 
-/** Asks before an admin decides over the heads of the approvers; a notice where there is nothing that they could decide. */
+/** Asks an admin to confirm an override of the approvers. A notice says if there is nothing to decide. */
 export async function confirmOverride(
   turn: Turn,
   request: Request,

@@ -9,10 +9,9 @@ import {
   referenceOf,
   undecided,
 } from '../../core/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { comment, defineCardAction, requestId } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
 import { whyNot } from './admin-override.ts'
-import { comment, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
 
 /** What an input gives; what is no text was not given. */
@@ -21,7 +20,7 @@ const input = z
   .catch('')
   .transform((text) => text.trim())
 
-/** Asks somebody else in an approver's place; the card becomes its status card, or comes back with what is wrong. */
+/** Replaces an approver. The card becomes the status card, or returns with the mistakes. */
 export const reassignAsAdmin = defineCardAction({
   verb: 'admin.reassign',
   forAdmins: true,
@@ -58,7 +57,7 @@ const isDone = ({ approvals }: Request, { to, from }: { to: string; from?: strin
     (one) => one.to.id === to && one.by.id === byId && (from === undefined || one.from.some(({ id }) => id === from)),
   ) ?? false
 
-/** Asks who is to decide instead, with what is given; a notice where nobody decides any more, or the admin asked for it. */
+/** The form to reassign. A notice if no decision is pending, or if the admin is the requester. */
 export async function reassignForm(
   { actor, viewer }: Turn,
   request: Request,

@@ -29,8 +29,8 @@ export const examineReceiver = defineCardAction({
 const patience = 4000
 
 /**
- * Tries one of them now, once. Nothing is stored of it but that somebody tried, so it is not asked first. One that does not answer soon
- * is waited for behind the card, which says where what came of it will stand.
+ * Sends one test delivery now. It stores only that an admin tested the receiver, so no confirmation is needed. If the
+ * receiver is slow, the card is shown before its answer, and says where the result will appear.
  */
 export const testReceiver = defineCardAction({
   verb: 'admin.webhook-test',
@@ -66,7 +66,7 @@ export const switchReceiverOn = defineCardAction({
     }),
 })
 
-/** Sends again what one of them has missed, once an admin has confirmed it; what is on its way by then is not sent twice. */
+/** Sends a receiver's failed deliveries again after an admin confirms. Deliveries in progress are not sent twice. */
 export const resendFailed = defineCardAction({
   verb: 'admin.resend',
   forAdmins: true,
@@ -91,7 +91,7 @@ export async function showReceivers({ provisioning, actor, viewer }: Turn, from 
   return { card: cards.adminWebhooks(page, viewer) }
 }
 
-/** Does something with one of them, then shows how it stands; a notice where it is no more. */
+/** Runs an action on a receiver, then shows its status; a notice if it does not exist any more. */
 async function showReceiver(
   { provisioning, actor, viewer }: Turn,
   subscriber: ReceiverId,

@@ -1,18 +1,17 @@
 import { z } from 'zod'
 import { cards, mostJobs } from '../../cards/index.ts'
 import { type ErrorCode, ProvisioningError, type Request, type RequestState, transitions } from '../../core/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { comment, defineCardAction, letterId, requestId } from '../define-card-action.ts'
 import type { Turn } from '../turn.ts'
-import { comment, letterId, requestId } from './click-data.ts'
 import { statusOf } from './request.ts'
 
-/** Whether a request can still be ended. The core decides once more. */
+/** Whether a request can still be cancelled. The core checks it again. */
 export function isCancellable({ status }: Request): boolean {
   const moves: readonly RequestState[] = transitions[status]
   return moves.includes('cancelled')
 }
 
-/** Lets a request that stopped go on; the card becomes its status card. */
+/** Retries a failed request. The card becomes the status card. */
 export const retryAsAdmin = defineCardAction({
   verb: 'admin.retry',
   forAdmins: true,
@@ -23,7 +22,7 @@ export const retryAsAdmin = defineCardAction({
     ),
 })
 
-/** Ends somebody's request; without a comment, which the requester will read, the card comes back asking for one. */
+/** Cancels a person's request. The card returns if the comment for the requester is missing. */
 export const cancelAsAdmin = defineCardAction({
   verb: 'admin.cancel',
   forAdmins: true,
@@ -37,7 +36,7 @@ export const cancelAsAdmin = defineCardAction({
   },
 })
 
-/** Shows one given-up job, and asks before it is run again; the list when somebody else was faster. */
+/** Shows a dead letter, and asks before it runs again; the list if another admin was faster. */
 export const examineAsAdmin = defineCardAction({
   verb: 'admin.examine',
   forAdmins: true,
@@ -85,7 +84,7 @@ function unlessGone(error: unknown): undefined {
   if (!(error instanceof ProvisioningError && error.code === 'not-found')) throw error
 }
 
-/** Where the request stands after a click. One that comes a second time finds what it wanted, and is shown that. */
+/** The request's status after a click. A second click shows the result of the first. */
 async function statusAfter(
   turn: Turn,
   requestId: string,
@@ -103,3 +102,14 @@ async function statusAfter(
 }
 
 const lateCodes: readonly ErrorCode[] = ['already-ended', 'illegal-transition']
+
+/** Reads the certificate's file again; the card becomes the health card with the result. */
+export const readCertificateAsAdmin = defineCardAction({
+  verb: 'admin.certificate',
+  forAdmins: true,
+  data: z.object({}),
+  async handle({ provisioning, actor, viewer }) {
+    const { reading, report } = await provisioning.admin.readCertificate(actor)
+    return { card: cards.adminHealth(report, viewer, reading) }
+  },
+})

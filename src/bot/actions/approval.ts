@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { cards, decidesNow } from '../../cards/index.ts'
 import { type ErrorCode, everAsked, isApproved, ProvisioningError, type Request } from '../../core/index.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { comment, defineCardAction, requestId, stage } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { comment, requestId, stage } from './click-data.ts'
-import { statusOf } from './request.ts'
-import { unlessWithdrawn } from './withdrawn.ts'
+import { statusOf, unlessWithdrawn } from './request.ts'
 
 /** Approves; the card becomes the record of the decision. */
 export const approveRequest = defineCardAction({
@@ -55,7 +53,7 @@ async function approvalAsNow(
   return statusOf(turn, requestId, { comment, commentMissing: false })
 }
 
-/** The record of the decision. Who is too late, or too early, sees where it stands: the card that all others have. */
+/** The record of the decision. A person who clicks too late or too early sees the request's present card. */
 async function decided(
   turn: Turn,
   { requestId, stage }: { requestId: string; stage: number | undefined },

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { cards, type DelegationForm, type Remark } from '../../cards/index.ts'
 import { dayIn, endOf, type Fault, fault, type Person, ProvisioningError } from '../../core/index.ts'
-import { dayOf } from '../days.ts'
 import { defineCardAction } from '../define-card-action.ts'
 import type { Reply, Turn } from '../turn.ts'
+import { parseDay } from '../typed-arguments.ts'
 
 /** What an input gives; what is no text was not given. */
 const input = z
@@ -27,7 +27,7 @@ export const saveDelegation = defineCardAction({
   handle: (turn, values) => saved(turn, values),
 })
 
-/** Ends it before its time; the same for whoever has delegated nothing. */
+/** Ends the delegation early. A person without a delegation gets the same card. */
 export const endDelegation = defineCardAction({
   verb: 'delegation.end',
   data: z.object({}),
@@ -67,7 +67,7 @@ export async function delegationForm(turn: Turn, given: Given = {}): Promise<Rep
 /** Saves a person's id and a day, as they were typed or filled in. */
 export async function saved(turn: Turn, { to, until }: { to: string; until: string }): Promise<Reply> {
   const { provisioning, actor, viewer } = turn
-  const day = dayOf(until, viewer.now, viewer.timeZone)
+  const day = parseDay(until, viewer.now, viewer.timeZone)
   const faults = [...faultOfPerson(to), ...(day === undefined ? [faultOfDay(until)] : [])]
   try {
     if (faults.length > 0) return await returned(turn, { to, until: day ?? '', faults })

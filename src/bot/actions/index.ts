@@ -1,10 +1,17 @@
 import { cardActionRegistry } from '../define-card-action.ts'
-import { cancelAsAdmin, dismissAsAdmin, examineAsAdmin, replayAsAdmin, retryAsAdmin } from './admin.ts'
+import { beginDigest, endDigest, refreshDigest } from '../digest.ts'
+import {
+  cancelAsAdmin,
+  dismissAsAdmin,
+  examineAsAdmin,
+  readCertificateAsAdmin,
+  replayAsAdmin,
+  retryAsAdmin,
+} from './admin.ts'
 import { pageAudit } from './admin-audit.ts'
 import { examineDelivery, pageDeliveries, redeliver } from './admin-deliveries.ts'
 import { endDelegationsAsAdmin, eraseAsAdmin } from './admin-erase.ts'
 import { exportAsAdmin } from './admin-export.ts'
-import { readCertificateAsAdmin } from './admin-health.ts'
 import { pageDelegations, pageQueue, pageStuck } from './admin-lists.ts'
 import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
 import { reassignAsAdmin } from './admin-reassign.ts'
@@ -13,7 +20,6 @@ import { disableTemplate, enableTemplate, examineTemplate, pageTemplates } from 
 import { examineReceiver, pageReceivers, resendFailed, switchReceiverOn, testReceiver } from './admin-webhooks.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
 import { endDelegation, openDelegation, saveDelegation } from './delegation.ts'
-import { beginDigest, endDigest, refreshDigest } from './digest.ts'
 import { pageApprovals, pageRequests } from './lists.ts'
 import {
   askAgain,

@@ -1,14 +1,12 @@
 import { z } from 'zod'
-import { cards, decidesNow, formInputIds } from '../../cards/index.ts'
+import { cards, decidesNow, formInputIds, withdrawnCode } from '../../cards/index.ts'
 import { openStage, openStates, ProvisioningError, type Request, referenceOf } from '../../core/index.ts'
 import { chooseOf, newWords } from '../commands/new.ts'
-import { defineCardAction } from '../define-card-action.ts'
+import { defineCardAction, requestId, version } from '../define-card-action.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { requestId, version } from './click-data.ts'
-import { unlessWithdrawn } from './withdrawn.ts'
 
-/** Opens the form of a template, or shows what a command offers. Drafts that were begun before are left as they are. */
+/** Opens the form of a template, or shows the templates of a command. Drafts that were begun before do not change. */
 export const chooseTemplate = defineCardAction({
   verb: 'request.choose',
   data: z.union([z.object({ templateId: z.uuid() }), z.object({ of: z.enum(newWords) })]),
@@ -18,14 +16,14 @@ export const chooseTemplate = defineCardAction({
   },
 })
 
-/** Goes on with a draft where it was left. */
+/** Continues a draft at its last step. */
 export const continueRequest = defineCardAction({
   verb: 'request.continue',
   data: z.object({ requestId }),
   handle: async (turn, { requestId }) => showStep(await turn.provisioning.drafts.continue(turn.actor, requestId), turn),
 })
 
-/** Takes the filled form, to be looked at once more and sent. */
+/** Saves the completed form and shows its review. */
 export const reviewRequest = defineCardAction({
   verb: 'request.review',
   data: z.looseObject({ requestId, version }),
@@ -35,7 +33,7 @@ export const reviewRequest = defineCardAction({
   },
 })
 
-/** Takes the form as far as it is filled in, and says what comes of its names. */
+/** Saves the form as far as it is completed, and previews the final names. */
 export const checkNames = defineCardAction({
   verb: 'request.check',
   data: z.looseObject({ requestId, version }),
@@ -45,7 +43,7 @@ export const checkNames = defineCardAction({
   },
 })
 
-/** Takes the form as far as it is filled in, right or wrong, and keeps it for later. */
+/** Saves the form as far as it is completed, valid or not, for later. */
 export const keepRequest = defineCardAction({
   verb: 'request.keep',
   data: z.looseObject({ requestId, version }),
@@ -56,8 +54,8 @@ export const keepRequest = defineCardAction({
 })
 
 /**
- * Of what a click brought, only the inputs that the form has. Clients leave empty inputs out, so one that is missing was
- * emptied, unless none came at all: then the click was not on a form, and what is kept stays.
+ * The values of the form's inputs in a click. Clients leave out empty inputs, so a missing input is empty. If all are
+ * missing, the click was not on a form, and the saved values stay.
  */
 async function filledIn({ provisioning, actor }: Turn, requestId: string, inputs: Readonly<Record<string, unknown>>) {
   const { template } = await provisioning.drafts.read(actor, requestId)
@@ -66,7 +64,7 @@ async function filledIn({ provisioning, actor }: Turn, requestId: string, inputs
   return isForm ? Object.fromEntries(asked.map((id) => [id, typed(inputs[id])])) : {}
 }
 
-/** Submits what was reviewed: one request for one draft, however often it is clicked. */
+/** Submits the reviewed draft: one request for one draft, however often the button is clicked. */
 export const submitRequest = defineCardAction({
   verb: 'request.submit',
   data: z.object({ requestId, version }),
@@ -77,7 +75,7 @@ export const submitRequest = defineCardAction({
   },
 })
 
-/** Back to the form; from a request that came to nothing, a new form with what it asked for. */
+/** Returns to the form. From a request that ended without a resource, opens a new form with its values. */
 export const editRequest = defineCardAction({
   verb: 'request.edit',
   data: z.object({ requestId, version: version.optional() }),
@@ -89,7 +87,7 @@ export const editRequest = defineCardAction({
   },
 })
 
-/** A new form like a request that was made; of any other request where it stands. */
+/** Opens a new form with the values of a completed request. Any other request shows its status. */
 export const askAgain = defineCardAction({
   verb: 'request.again',
   data: z.object({ requestId }),
@@ -99,7 +97,7 @@ export const askAgain = defineCardAction({
   },
 })
 
-/** Discards a draft, or cancels the request that it has become. */
+/** Discards a draft, or cancels its request if it was submitted. */
 export const cancelRequest = defineCardAction({
   verb: 'request.cancel',
   data: z.object({ requestId }),
@@ -111,21 +109,21 @@ export const cancelRequest = defineCardAction({
   },
 })
 
-/** Reads the present state, and changes nothing. */
+/** Shows the present state, and changes nothing. */
 export const refreshRequest = defineCardAction({
   verb: 'request.refresh',
   data: z.object({ requestId }),
   handle: (turn, { requestId }) => unlessWithdrawn(turn, requestId, () => statusOf(turn, requestId)),
 })
 
-/** Reminds those whose decision is waited for. */
+/** Reminds the approvers who have not decided. */
 export const nudgeRequest = defineCardAction({
   verb: 'request.nudge',
   data: z.object({ requestId }),
   handle: (turn, { requestId }) => nudged(turn, requestId),
 })
 
-/** Reminds, and shows how the request stands then; where nobody is waited for any more, only that. Too early, it leads back to it. */
+/** Reminds the approvers and shows the request's status. A notice says when it is too early for another reminder. */
 export async function nudged(turn: Turn, requestId: string) {
   const { provisioning, actor, viewer } = turn
   try {
@@ -141,14 +139,14 @@ export async function nudged(turn: Turn, requestId: string) {
   return statusOf(turn, requestId)
 }
 
-/** The same card with who did what, when and with which words: that is read only for whoever asks for it. */
+/** Shows the status card with its timeline open. */
 export const showTimeline = defineCardAction({
   verb: 'request.timeline',
   data: z.object({ requestId }),
   handle: async (turn, { requestId }) => statusCard(turn, await turn.provisioning.read(turn.actor, requestId), true),
 })
 
-/** The status card of a request; the decision card, when it waits for this person. */
+/** The status card of a request; the decision card if this person has to decide. */
 export async function statusOf(turn: Turn, requestId: string, form?: { comment: string; commentMissing: boolean }) {
   const request = await turn.provisioning.read(turn.actor, requestId)
   const isRequester = request.requester.id === turn.actor.id
@@ -161,9 +159,8 @@ export async function statusOf(turn: Turn, requestId: string, form?: { comment: 
 }
 
 /**
- * A status card that is asked for has the timeline on it, folded or open. Cards that are delivered, and kept up to date from
- * then on, are many: on those the same button asks for it, so that each delivery costs no further read, and whoever has
- * unfolded it finds the button in its place after the next one.
+ * A status card that a person requests contains the timeline, folded or open. Delivered cards are many and are kept up
+ * to date: they contain only a button for the timeline, so that no delivery needs another read.
  */
 async function statusCard({ provisioning, actor, viewer }: Turn, request: Request, isOpen: boolean): Promise<Reply> {
   const { requestId } = request
@@ -176,7 +173,14 @@ async function statusCard({ provisioning, actor, viewer }: Turn, request: Reques
   }
 }
 
-/** An input's value as text; Teams sends text, other clients may send what they have. */
+/** Updates a clicked card. A person who has lost the right that the card needs gets a card without data. */
+export async function unlessWithdrawn(turn: Turn, requestId: string, show: () => Promise<Reply>): Promise<Reply> {
+  const { provisioning, actor, viewer, clickedActivityId: activityId } = turn
+  const lost = activityId && (await provisioning.withdrawClicked(actor, requestId, activityId))
+  return lost ? { card: cards.notice({ code: withdrawnCode[lost] }, viewer) } : show()
+}
+
+/** An input's value as text. Teams sends text, other clients may send other types. */
 const typed = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : String(value)
 

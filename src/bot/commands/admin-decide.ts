@@ -3,12 +3,11 @@ import { openStage, type Person, type Request } from '../../core/index.ts'
 import { confirmOverride } from '../actions/admin-override.ts'
 import { reassignForm } from '../actions/admin-reassign.ts'
 import { defineCommand } from '../define-command.ts'
-import { type FoundPeople, peopleMeant } from '../find-person.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { ifFound, referenceAndWords } from './admin-reference.ts'
-import { which } from './admin-which.ts'
+import { type FoundPeople, peopleMeant } from '../typed-arguments.ts'
+import { ifFound, referenceAndWords, which } from './admin-target.ts'
 
-/** `admin approve REQ-1042 Dana has left`: asks first; the click decides, over the heads of the approvers. */
+/** `admin approve REQ-1042 Dana has left`: asks first. The click decides, overriding the approvers. */
 export const adminApproveCommand = defineCommand({
   words: 'admin approve',
   forAdmins: true,
@@ -18,7 +17,7 @@ export const adminApproveCommand = defineCommand({
   otherwise: (turn) => which(turn, 'approve'),
 })
 
-/** `admin reject REQ-1042 we close this office`: the same, the other way. */
+/** `admin reject REQ-1042 we close this office`: asks first, as `admin approve` does. */
 export const adminRejectCommand = defineCommand({
   words: 'admin reject',
   forAdmins: true,
@@ -28,7 +27,7 @@ export const adminRejectCommand = defineCommand({
   otherwise: (turn) => which(turn, 'reject'),
 })
 
-/** `admin reassign REQ-1042 Omar Haddad`: asks first, and whom, unless it is clear who is meant; the click does it. */
+/** `admin reassign REQ-1042 Omar Haddad`: opens the form, with the person if the name is clear. The click reassigns. */
 export const adminReassignCommand = defineCommand({
   words: 'admin reassign',
   forAdmins: true,
@@ -41,7 +40,7 @@ async function reassignTo(turn: Turn, request: Request, typed: string): Promise<
   const { people, isSure } = await meant(turn, typed)
   const [only, ...others] = people
   const attention = await whatItNeeds(turn, request)
-  // Where somebody cannot decide, it is their place.
+  // An approver who cannot decide is the one to replace.
   const values = { from: attention?.people?.[0]?.id ?? '', to: only && others.length === 0 ? only.id : '' }
   const remarks = typed === '' ? [] : [...remarksOf(turn, request, typed, people, isSure)]
   return reassignForm(turn, request, { attention, people, isChoice: others.length > 0, values, remarks })

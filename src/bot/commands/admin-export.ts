@@ -20,7 +20,7 @@ export const adminExportCommand = defineCommand({
   otherwise: (turn) => exportForm(turn),
 })
 
-/** `admin export person dana@contoso.com`: a link to all that is stored of somebody. */
+/** `admin export person dana@contoso.com`: a link to all data that is stored about a person. */
 export const adminExportPersonCommand = defineCommand({
   words: 'admin export person',
   forAdmins: true,

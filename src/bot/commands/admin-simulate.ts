@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { cards, rowsOfPage } from '../../cards/index.ts'
 import { meantTemplates } from '../../core/index.ts'
 import { defineCommand } from '../define-command.ts'
-import { peopleMeant } from '../find-person.ts'
 import type { Reply, Turn } from '../turn.ts'
+import { peopleMeant } from '../typed-arguments.ts'
 
 /** `admin simulate Project site as Kim Lee`: what that person would see of a template, and what would come of it. */
 export const adminSimulateCommand = defineCommand({

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { cards, type Viewer } from '../../cards/index.ts'
 import { type Period, type PeriodName, periodOf, periodOfDays } from '../../core/index.ts'
-import { dayOf } from '../days.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
+import { parseDay } from '../typed-arguments.ts'
 
-/** `admin stats last week`: what was asked for, decided and made in that time; the last seven days when nothing follows. */
+/** `admin stats last week`: the requests, decisions and resources of a period; alone, the last seven days. */
 export const adminStatsCommand = defineCommand({
   words: 'admin stats',
   forAdmins: true,
@@ -35,7 +35,7 @@ function periodMeant(typed: string, viewer: Viewer): Period | undefined {
   const name = Object.hasOwn(words, text) ? words[text] : undefined
   if (name) return periodOf(name, viewer.now, viewer)
   const [one = '', other = one, ...more] = text.replace(/^from /, '').split(/\s+(?:to|until|till|-|–)\s+/)
-  const [first, last, today] = [one, other, 'today'].map((day) => dayOf(day, viewer.now, viewer.timeZone))
+  const [first, last, today] = [one, other, 'today'].map((day) => parseDay(day, viewer.now, viewer.timeZone))
   if (!first || !last || !today || more.length > 0 || first > last || first > today) return undefined
   return periodOfDays(first, last, viewer.now, viewer)
 }

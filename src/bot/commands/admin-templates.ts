@@ -5,7 +5,7 @@ import { showTemplates, useTemplate } from '../actions/admin-templates.ts'
 import { type Command, defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
 
-/** `admin templates`: what people can ask for, and how much it is used. A name that follows shows that one. */
+/** `admin templates`: the templates and how often each is used. With a name, that template. */
 export const adminTemplatesCommand = defineCommand({
   words: 'admin templates',
   forAdmins: true,
@@ -14,7 +14,7 @@ export const adminTemplatesCommand = defineCommand({
   otherwise: (turn, typed) => useNamed(turn, typed, 'show'),
 })
 
-/** `admin templates show|enable|disable <name or id>`: what it decides; the last two ask first, and the click does it. */
+/** `admin templates show|enable|disable <name or id>`. The last two ask first, and the click does it. */
 export const adminTemplateCommands: readonly Command[] = (['show', 'enable', 'disable'] as const).map((does) =>
   defineCommand({
     words: `admin templates ${does}`,

@@ -7,8 +7,8 @@ import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
 
 /**
- * `admin webhooks`: who is told of requests, and how they do. A number that follows shows what was sent of that request, a name what
- * was sent of that template.
+ * `admin webhooks`: the receivers and their status. With a request's number it shows the deliveries of that request,
+ * with a name those of that template.
  */
 export const adminWebhooksCommand = defineCommand({
   words: 'admin webhooks',
@@ -19,7 +19,7 @@ export const adminWebhooksCommand = defineCommand({
   otherwise: (turn, typed) => (referencePattern.test(typed) ? ofRequest(turn, typed) : ofTemplate(turn, typed)),
 })
 
-/** `admin webhooks failures`: what has failed for good, whomever it was for. */
+/** `admin webhooks failures`: the deliveries that failed finally, for all receivers. */
 export const webhookFailuresCommand = defineCommand({
   words: 'admin webhooks failures',
   also: ['admin webhooks failed'],
@@ -40,7 +40,7 @@ async function ofRequest(turn: Turn, reference: string): Promise<Reply> {
   }
 }
 
-/** Where several templates may be meant, or one without a webhook, the list shows who is told. */
+/** The list of receivers, if the name fits several templates or one without a webhook. */
 async function ofTemplate(turn: Turn, typed: string): Promise<Reply> {
   const { found } = meantTemplates(await turn.provisioning.templates.list(turn.actor), typed)
   if (found.length === 0) return { card: cards.notice({ code: 'noTemplateLikeIt' }, turn.viewer) }

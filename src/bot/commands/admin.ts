@@ -8,13 +8,12 @@ import { showHealth } from '../actions/admin-takeover.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
-import { ifFound, referenceAndWords } from './admin-reference.ts'
-import { which } from './admin-which.ts'
+import { ifFound, referenceAndWords, which } from './admin-target.ts'
 
 const anything = z.string()
 const reference = z.string().regex(referencePattern)
 
-/** `admin queue`: all that is open in the organisation. */
+/** `admin queue`: all open requests of the organisation. */
 export const adminQueueCommand = defineCommand({
   words: 'admin queue',
   forAdmins: true,
@@ -23,7 +22,7 @@ export const adminQueueCommand = defineCommand({
   otherwise: (turn) => showQueue(turn),
 })
 
-/** `admin stuck`: only what somebody should look at. */
+/** `admin stuck`: the stuck requests. */
 export const adminStuckCommand = defineCommand({
   words: 'admin stuck',
   forAdmins: true,
@@ -32,7 +31,7 @@ export const adminStuckCommand = defineCommand({
   otherwise: (turn) => showStuck(turn),
 })
 
-/** `admin delegations`: who is away, and who decides for them. */
+/** `admin delegations`: the delegations that run now. */
 export const adminDelegationsCommand = defineCommand({
   words: 'admin delegations',
   also: ['admin delegation'],
@@ -87,7 +86,7 @@ export const adminStatusCommand = defineCommand({
   otherwise: async (turn, argument) => (argument === '' ? showQueue(turn) : notice(turn, { code: 'noReference' })),
 })
 
-/** `admin audit REQ-1042`: who did what with it, and whether that is as it was written; alone, what is about no one request. */
+/** `admin audit REQ-1042`: the request's audit, and whether it is unchanged; alone, the organisation's audit. */
 export const adminAuditCommand = defineCommand({
   words: 'admin audit',
   forAdmins: true,
@@ -115,5 +114,5 @@ async function confirmRetry(turn: Turn, request: Request): Promise<Reply> {
 }
 
 const notice = ({ viewer }: Turn, what: Notice): Reply => ({ card: cards.notice(what, viewer) })
-/** What a notice tells of a request, so that its button shows where it stands. */
+/** A notice about a request, with a button for its status. */
 const about = (request: Request) => ({ reference: referenceOf(request), requestId: request.requestId })

@@ -2,12 +2,11 @@ import { z } from 'zod'
 import type { Remark } from '../../cards/index.ts'
 import type { Person } from '../../core/index.ts'
 import { delegationForm, ended, saved } from '../actions/delegation.ts'
-import { dayOf } from '../days.ts'
 import { defineCommand } from '../define-command.ts'
-import { type FoundPeople, peopleMeant } from '../find-person.ts'
 import type { Reply, Turn } from '../turn.ts'
+import { type FoundPeople, parseDay, peopleMeant } from '../typed-arguments.ts'
 
-/** `delegate Omar Haddad until friday`: saves it when it is clear who and until when, else opens the form with it. */
+/** `delegate Omar Haddad until friday`: saves the delegation if person and day are clear; else opens the form. */
 export const delegateCommand = defineCommand({
   words: 'delegate',
   also: ['delegate to', 'delegation', 'away', 'i am away', 'i’m away', "i'm away"],
@@ -17,7 +16,7 @@ export const delegateCommand = defineCommand({
   otherwise: (turn) => delegationForm(turn),
 })
 
-/** `back`: ends it. What else may follow, as in "back on Monday", is no end: the card shows how it stands. */
+/** `back`: ends the delegation. With more text, as in "back on Monday", it shows the delegation instead. */
 export const backCommand = defineCommand({
   words: 'back',
   also: ['i am back', 'i’m back', "i'm back"],
@@ -34,7 +33,7 @@ function whoAndWhen(typed: string): { who: string; day: string } {
 
 async function delegateAsTyped(turn: Turn, typed: { who: string; day: string }): Promise<Reply> {
   const { viewer } = turn
-  const until = typed.day === '' ? undefined : dayOf(typed.day, viewer.now, viewer.timeZone)
+  const until = typed.day === '' ? undefined : parseDay(typed.day, viewer.now, viewer.timeZone)
   const { people, isSure } = typed.who === '' ? nobodyAsked : await found(turn, typed.who)
   const [only, ...others] = people
   if (only && others.length === 0 && isSure && until !== undefined) return saved(turn, { to: only.id, until })

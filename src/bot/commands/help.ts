@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
-import { defineCommand } from '../define-command.ts'
+import { type Command, defineCommand } from '../define-command.ts'
 import { isForAdmins, type Reply, type Turn } from '../turn.ts'
 import { offersTo } from './new.ts'
 
-/** `help`, `hi`, `hello`: what this person can do. */
+/** `help`, `hi`, `hello`: the commands for this person. */
 export const helpCommand = defineCommand({
   words: 'help',
   also: ['hi', 'hello', 'hey', 'start', '?'],
@@ -19,4 +19,22 @@ async function showHelp(turn: Turn): Promise<Reply> {
   const [{ requests }, offers] = await Promise.all([provisioning.listApprovals(actor, 1), offersTo(turn)])
   const { displayName } = actor
   return { card: cards.help({ displayName, isApprover: requests.length > 0, isAdmin: isForAdmins(actor), offers }) }
+}
+
+/** `admin help`, or `admin` alone: all admin commands. `table` is a function, since the table contains this command. */
+export function adminHelpFor(table: () => readonly Command[]): Command {
+  const show = async (): Promise<Reply> => {
+    const words = table()
+      .filter(({ forAdmins }) => forAdmins)
+      .map((command) => command.words)
+    return { card: cards.adminHelp(words) }
+  }
+  return defineCommand({
+    words: 'admin help',
+    alone: ['admin', 'admin ?', 'admin commands'],
+    forAdmins: true,
+    argument: z.string(),
+    handle: show,
+    otherwise: show,
+  })
 }

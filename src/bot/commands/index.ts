@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { type Command, commandRegistry } from '../define-command.ts'
+import { digestCommand } from '../digest.ts'
 import {
   adminAuditCommand,
   adminCancelCommand,
@@ -13,21 +14,17 @@ import {
 } from './admin.ts'
 import { adminApproveCommand, adminReassignCommand, adminRejectCommand } from './admin-decide.ts'
 import { adminEraseCommand, adminExportCommand, adminExportPersonCommand } from './admin-export.ts'
-import { adminHelpFor } from './admin-help.ts'
 import { adminSimulateCommand } from './admin-simulate.ts'
 import { adminStatsCommand } from './admin-stats.ts'
 import { adminTemplateCommands, adminTemplatesCommand } from './admin-templates.ts'
 import { adminWebhooksCommand, webhookFailuresCommand } from './admin-webhooks.ts'
 import { backCommand, delegateCommand } from './delegate.ts'
-import { digestCommand } from './digest.ts'
-import { myDraftsCommand } from './drafts.ts'
-import { helpCommand } from './help.ts'
-import { newCommands } from './new.ts'
-import { nudgeCommand } from './nudge.ts'
-import { approvalsCommand, cancelCommand, myRequestsCommand, statusCommand } from './requests.ts'
+import { adminHelpFor, helpCommand } from './help.ts'
+import { myDraftsCommand, newCommands } from './new.ts'
+import { approvalsCommand, cancelCommand, myRequestsCommand, nudgeCommand, statusCommand } from './requests.ts'
 import { whyCommand } from './why.ts'
 
-/** Every command, in the order in which they are tried. The manifest's menu is made from it. */
+/** Every command, in the order in which they are tried. The manifest's menu is generated from this list. */
 export const commands: readonly Command[] = commandRegistry(
   ...newCommands,
   myRequestsCommand,
@@ -65,7 +62,7 @@ export const commands: readonly Command[] = commandRegistry(
   webhookFailuresCommand,
 )
 
-/** All words that commands answer to, the longest first: `new request` is not `new` with an argument. */
+/** All words of all commands, the longest first: `new request` is not `new` with an argument. */
 const known = commands
   .flatMap((command) => [
     ...[command.words, ...command.also].map((words) => ({ words, command, alone: false })),
@@ -78,7 +75,7 @@ export interface Heard {
   readonly argument: string
 }
 
-/** The command that was typed, in any case, and what follows it; undefined for words that nobody knows. */
+/** The command in a text, in upper or lower case, and its argument; undefined for a text that is not a command. */
 export function hear(text: string): Heard | undefined {
   const typed = text.trim().replace(/\s+/g, ' ')
   for (const { words, command, alone } of known) {
@@ -86,17 +83,17 @@ export function hear(text: string): Heard | undefined {
     if (!alone && typed.toLowerCase().startsWith(`${words} `))
       return { command, argument: typed.slice(words.length + 1) }
   }
-  // A reference alone asks how the request stands.
+  // A reference alone means the status of the request.
   if (/^REQ-?\d+$/i.test(typed)) return { command: statusCommand, argument: typed }
   return undefined
 }
 
-/** Words that can only be meant for admins, whatever follows. */
+/** Whether a text begins as all admin commands do. */
 export const isAdminTalk = (text: string): boolean => /^admin/i.test(text.trim())
 
 /**
- * The command that is spelt most like what was typed, whatever follows it; undefined when it looks like none. What is for
- * admins is a suggestion for admins only.
+ * The command with the most similar spelling, ignoring its argument; undefined if no command is similar. Suggests admin
+ * commands to admins only.
  */
 export function nearest(text: string, forAdmin: boolean): string | undefined {
   const typed = text.trim().toLowerCase().slice(0, 40).split(/\s+/)
@@ -109,10 +106,10 @@ export function nearest(text: string, forAdmin: boolean): string | undefined {
   return best && best.far <= unrecognisable ? best.means : undefined
 }
 
-/** The share of letters that have to change before a spelling is taken for none of ours. */
+/** The largest share of different letters at which a text still counts as a misspelt command. */
 const unrecognisable = 0.6
 
-/** The share of letters, 0 to 1, in which a command differs from as many of the typed words as it has itself. */
+/** The share of letters, 0 to 1, in which a command differs from the same number of typed words. */
 function unlike(typed: readonly string[], words: string): number {
   const beginnings = [typed.slice(0, words.split(' ').length).join(' '), typed[0] ?? '']
   return Math.min(...beginnings.map((one) => distanceOf(one, words)))

@@ -12,8 +12,8 @@ import { type Command, defineCommand } from '../define-command.ts'
 import { showStep } from '../dialog-steps.ts'
 import type { Reply, Turn } from '../turn.ts'
 
-/** What people ask for by one word: the help card offers these. */
-export type Offer = Parameters<typeof cards.help>[0]['offers'][number]
+/** The buttons of the help card that start a request. */
+type Offer = Parameters<typeof cards.help>[0]['offers'][number]
 const offerOf = {
   teamSite: 'newSite',
   communicationSite: 'newSite',
@@ -22,11 +22,11 @@ const offerOf = {
   equipmentMailbox: 'newEquipment',
 } as const satisfies Record<ResourceKind, Offer>
 
-/** What the commands that open a form are called. */
+/** The commands that open a form. */
 export const newWords = ['new', 'new site', 'new room', 'new shared mailbox', 'new equipment', 'new mailbox'] as const
 type NewWords = (typeof newWords)[number]
 
-/** The commands that open a form: how they are typed, their place in the menu, and the kinds that they offer. */
+/** Each command that opens a form: its other words, its place in the menu and the kinds that it offers. */
 const table: readonly {
   readonly words: NewWords
   readonly also: readonly string[]
@@ -51,45 +51,56 @@ const table: readonly {
   { words: 'new mailbox', also: ['mailbox'], kinds: mailboxKinds },
 ]
 
-/** `new`, and `new` with each kind; all of them take a part of a template's name. */
+/** `new`, alone or with a kind. Each accepts a part of a template's name. */
 export const newCommands: readonly Command[] = table.map(({ kinds, ...command }) =>
   defineCommand({
     ...command,
+    startsDialog: true,
     argument: z.string().max(64),
     handle: async (turn, part) => chooseNamed(turn, command.words, await templatesOf(turn, kinds), part),
     otherwise: async (turn) => continueOrChoose(turn, command.words, await templatesOf(turn, kinds)),
   }),
 )
 
-/** What a command offers, whatever the person has begun before. */
+/** `my drafts`: the drafts that were begun and neither sent nor discarded. */
+export const myDraftsCommand = defineCommand({
+  words: 'my drafts',
+  also: ['drafts', 'my draft', 'draft'],
+  startsDialog: true,
+  argument: z.string(),
+  handle: showDrafts,
+  otherwise: showDrafts,
+})
+
+async function showDrafts(turn: Turn): Promise<Reply> {
+  const drafts = await begunOf(turn, await turn.provisioning.templates.usable(turn.actor))
+  if (drafts.length === 0) return { card: cards.notice({ code: 'noDrafts' }, turn.viewer) }
+  return showStep({ step: 'offer', says: 'list', drafts, anew: { of: 'new' } }, turn)
+}
+
+/** The templates of a command, without the drafts that the person has begun. */
 export const chooseOf = async (turn: Turn, words: NewWords): Promise<Reply> =>
   choose(turn, await templatesOf(turn, table.find((one) => one.words === words)?.kinds ?? []))
 
-/** The drafts that this person has begun, with those of these templates that they come from. */
-export async function begunOf(
-  { provisioning, actor }: Turn,
-  templates: readonly Template[],
-): Promise<DraftOffer['drafts']> {
+/** The drafts that this person has begun from these templates, each with its template. */
+async function begunOf({ provisioning, actor }: Turn, templates: readonly Template[]): Promise<DraftOffer['drafts']> {
   const drafts = templates.length > 0 ? await provisioning.drafts.listBegun(actor) : []
   const withTemplate = (draft: Draft) =>
     templates.flatMap((template) => (template.id === draft.templateId ? [{ draft, template }] : []))
   return drafts.flatMap(withTemplate)
 }
 
-/** What this person can ask for, in the order of the menu. */
+/** The help card's buttons for this person, in the order of the menu. */
 export async function offersTo({ provisioning, actor }: Turn): Promise<readonly Offer[]> {
   const usable = new Set((await provisioning.templates.usable(actor)).map(({ kind }): Offer => offerOf[kind]))
   const inOrder: readonly Offer[] = ['newSite', 'newRoom', 'newSharedMailbox', 'newEquipment']
   return inOrder.filter((offer) => usable.has(offer))
 }
 
-/** Begins the request dialog with all that this person can ask for. */
-export const chooseAny = async (turn: Turn): Promise<Reply> => choose(turn, await templatesOf(turn, resourceKinds))
-
 const templatesOf = async (turn: Turn, kinds: readonly ResourceKind[]): Promise<Template[]> =>
   (await turn.provisioning.templates.usable(turn.actor)).filter(({ kind }) => kinds.includes(kind))
 
-/** Those with this part in their name. Where no name has it, all are shown, and it is said: none opens by itself. */
+/** The templates with this part in their name. If no name contains it, the card says so and shows all templates. */
 async function chooseNamed(turn: Turn, words: NewWords, templates: readonly Template[], part: string): Promise<Reply> {
   const wanted = part.trim().toLowerCase()
   const found = templates.filter((template) => namesOf(template).some((name) => name.toLowerCase().includes(wanted)))
@@ -97,13 +108,13 @@ async function chooseNamed(turn: Turn, words: NewWords, templates: readonly Temp
   return showStep({ step: 'choose', templates, unmatched: part }, turn)
 }
 
-/** What a template is called, in any language. */
+/** A template's name in each language. */
 const namesOf = ({ name, localised }: Template): string[] => [
   name,
   ...Object.values(localised).flatMap((words) => words.name ?? []),
 ]
 
-/** What was begun of these templates is offered first. */
+/** Offers the drafts that were begun from these templates; without drafts, the templates. */
 async function continueOrChoose(turn: Turn, words: NewWords, templates: readonly Template[]): Promise<Reply> {
   const drafts = await begunOf(turn, templates)
   if (drafts.length === 0) return choose(turn, templates)
@@ -112,7 +123,7 @@ async function continueOrChoose(turn: Turn, words: NewWords, templates: readonly
   return showStep({ step: 'offer', says: 'offer', drafts, anew }, turn)
 }
 
-/** A single template opens at once; among several the person chooses. */
+/** A single template opens its form; of several the person chooses one. */
 async function choose(turn: Turn, templates: readonly Template[]): Promise<Reply> {
   const [only, ...more] = templates
   if (only && more.length === 0) return showStep(await turn.provisioning.drafts.open(turn.actor, only.id), turn)

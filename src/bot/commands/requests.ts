@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { cards } from '../../cards/index.ts'
 import { openStates, type Request, referencePattern } from '../../core/index.ts'
 import { showApprovals, showMine } from '../actions/lists.ts'
-import { statusOf } from '../actions/request.ts'
+import { nudged, statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import { isForAdmins } from '../turn.ts'
 import { confirmCancel } from './admin.ts'
 
 const anything = z.string()
 const reference = z.string().regex(referencePattern)
-/** How many of somebody's newest requests are looked through for one that is open. */
+/** The number of a person's newest requests to search for an open one. */
 const listed = 100
 
 /** `my requests`. */
@@ -22,7 +22,7 @@ export const myRequestsCommand = defineCommand({
   otherwise: (turn) => showMine(turn),
 })
 
-/** `approvals`: what waits for this person. */
+/** `approvals`: the requests that this person has to decide. */
 export const approvalsCommand = defineCommand({
   words: 'approvals',
   also: ['approval', 'my approvals'],
@@ -47,7 +47,7 @@ export const statusCommand = defineCommand({
   },
 })
 
-/** `cancel REQ-1042`. An admin who ends somebody else's says why first. */
+/** `cancel REQ-1042`. An admin gives a reason before they cancel the request of another person. */
 export const cancelCommand = defineCommand({
   words: 'cancel',
   menu: 9,
@@ -60,6 +60,22 @@ export const cancelCommand = defineCommand({
     return statusOf(turn, requestId)
   },
   otherwise: async (turn) => ({ card: cards.notice({ code: 'noReferenceToCancel' }, turn.viewer) }),
+})
+
+/** `nudge REQ-1042`: reminds the approvers who have not decided; alone, for the newest own request that is pending. */
+export const nudgeCommand = defineCommand({
+  words: 'nudge',
+  also: ['remind'],
+  argument: reference,
+  handle: async (turn, argument) =>
+    nudged(turn, (await turn.provisioning.readByReference(turn.actor, argument)).requestId),
+  async otherwise(turn, argument) {
+    if (argument !== '') return { card: cards.notice({ code: 'noReferenceToNudge' }, turn.viewer) }
+    const { requests } = await turn.provisioning.listOwn(turn.actor, listed)
+    const newest = requests.find(({ status }) => status === 'pendingApproval')
+    if (newest) return nudged(turn, newest.requestId)
+    return { card: cards.notice({ code: 'nothingToNudge' }, turn.viewer) }
+  },
 })
 
 const isOpen = ({ status }: Request): boolean => openStates.includes(status)

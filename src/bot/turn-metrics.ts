@@ -2,53 +2,52 @@ import type { TurnContext } from 'botbuilder'
 import { z } from 'zod'
 import type { TurnKind, TurnOutcome } from '../core/index.ts'
 import { cardActions } from './actions/index.ts'
-import { isDialogVerb } from './dialog-steps.ts'
 import { type BotServices, clickOf } from './turn.ts'
 
-/** What a turn has come to so far, as far as it is told. */
-interface Told {
+/** The facts of a turn that are known so far. */
+interface TurnRecord {
   what: string
   outcome: TurnOutcome
   error?: unknown
 }
-const turns = new WeakMap<TurnContext, Told>()
+const records = new WeakMap<TurnContext, TurnRecord>()
 
-/** Notes which command it was, by our own words for it. */
+/** Notes the command of a turn: the command's own words, never the text that was typed. */
 export const noteCommand = (context: TurnContext, words: string): void => note(context, { what: words })
-/** Notes what it came to, where it is not simply done. */
+/** Notes an outcome other than `done`. */
 export const noteOutcome = (context: TurnContext, outcome: TurnOutcome, error?: unknown): void =>
   note(context, { outcome, ...(error !== undefined && { error }) })
 
-/** Errors that have ended a turn and stand in its line. */
-const toldErrors = new WeakSet<object>()
-export const isTold = (error: unknown): boolean => error instanceof Error && toldErrors.has(error)
+/** The errors that ended a turn and are in its log line. */
+const loggedErrors = new WeakSet<object>()
+export const isLogged = (error: unknown): boolean => error instanceof Error && loggedErrors.has(error)
 
-function note(context: TurnContext, more: Partial<Told>): void {
-  const told = turns.get(context)
-  if (told) Object.assign(told, more)
+function note(context: TurnContext, more: Partial<TurnRecord>): void {
+  const record = records.get(context)
+  if (record) Object.assign(record, more)
 }
 
 /**
- * Runs a turn, and tells the log and the figures of it: one line for each, also for one that throws. Nothing that somebody typed stands in it, nor a
- * name: the words are ours, and who it was is told by their object id.
+ * Runs a turn, writes one log line and updates the metrics, also when the turn throws. The line contains no typed text
+ * and no name: the words are ours, and the person is an object id.
  */
-export async function tellingOf(
+export async function measureTurn(
   context: TurnContext,
   { log, telemetry }: Pick<BotServices, 'log' | 'telemetry'>,
   run: () => Promise<void>,
 ): Promise<void> {
   const { activity } = context
-  const told: Told = { what: whatOf(context), outcome: 'done' }
-  turns.set(context, told)
+  const record: TurnRecord = { what: whatOf(context), outcome: 'done' }
+  records.set(context, record)
   const began = performance.now()
   let thrown: unknown
   await run().catch((error: unknown) => {
-    // The answer itself could not be given: the chat does not take it.
+    // The chat did not accept the answer.
     thrown = error
-    note(context, { outcome: 'failed', error: told.error ?? error })
-    if (error instanceof Error) toldErrors.add(error)
+    note(context, { outcome: 'failed', error: record.error ?? error })
+    if (error instanceof Error) loggedErrors.add(error)
   })
-  const { what, outcome, error } = told
+  const { what, outcome, error } = record
   const seconds = (performance.now() - began) / 1000
   const kind = kindOf(context)
   telemetry?.turnEnded({ kind, what, outcome, seconds })
@@ -67,9 +66,9 @@ function kindOf({ activity }: TurnContext): TurnKind {
   return activity.type === 'installationUpdate' ? 'install' : 'other'
 }
 
-/** A verb that is ours, or nothing that the sender chose. */
+/** The verb if it is one of ours; never text that the sender chose. */
 function whatOf({ activity }: TurnContext): string {
   const verb = clickOf(activity)?.verb
-  if (verb !== undefined) return cardActions.has(verb) || isDialogVerb(verb) ? verb : 'unknown'
+  if (verb !== undefined) return cardActions.has(verb) ? verb : 'unknown'
   return activity.type === 'message' ? 'unknown' : 'none'
 }

@@ -1,14 +1,36 @@
-import { dayAfter, dayIn } from '../core/index.ts'
+import { dayAfter, dayIn, type Person } from '../core/index.ts'
+import type { Turn } from './turn.ts'
 
-/** Calendar days as people type them. A day is written `2026-11-30`; days so written sort as they follow each other. */
+/** Arguments of commands as people type them: a person, a calendar day. */
+
+export interface FoundPeople {
+  readonly people: readonly Person[]
+  /** The person typed a whole name, a sign-in name or a mention, so nobody else can be meant. */
+  readonly isSure: boolean
+}
+
+/** The people that a text can mean: a mention, a sign-in name, a name or the beginning of a name. */
+export async function peopleMeant({ provisioning, actor, mentions }: Turn, typed: string): Promise<FoundPeople> {
+  const mentioned = mentions.find(({ name, id }) => id !== undefined && isSame(name, typed))?.id
+  if (mentioned !== undefined) return { people: await provisioning.delegations.find(actor, mentioned), isSure: true }
+  const people = await provisioning.delegations.find(actor, typed)
+  return { people, isSure: people.length === 1 && people.some((person) => isCalled(person, typed)) }
+}
+
+/** A sign-in name is unique. A display name can be any text, also the address of another person. */
+const isCalled = ({ displayName, userPrincipalName }: Person, typed: string): boolean =>
+  isSame(userPrincipalName, typed) || (!typed.includes('@') && isSame(displayName, typed))
+
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 const language = 'en'
 
 /**
- * The day that somebody means: `2026-11-30`, `30.11.2026`, `30 November`, `Nov 30`, `friday` (the next one; today's name is next
- * week's), `today`, `tomorrow`. Without a year it is the next such day. Undefined for what could be two days (`3/4`), or none.
+ * Returns the day of a text as `2026-11-30`; days in this form sort in their order. Reads `2026-11-30`, `30.11.2026`,
+ * `30 November`, `Nov 30`, `friday` (the next one; today's name means next week), `today` and `tomorrow`. Without a
+ * year it is the next such day. Undefined for a text that can mean two days (`3/4`) or no day.
  */
-export function dayOf(typed: string, now: Date, timeZone: string): string | undefined {
+export function parseDay(typed: string, now: Date, timeZone: string): string | undefined {
   const today = dayIn(now, timeZone)
   const words = typed
     .trim()
