@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Actor, authorize } from './access.ts'
 import { actorFor } from './acting.ts'
-import { byteOrderMark, csvLine } from './csv.ts'
+import { byteOrderMark, csvLines } from './csv.ts'
 import { type Fault, ProvisioningError, refuseFields } from './errors.ts'
 import {
   type ExportContent,
@@ -221,8 +221,8 @@ async function* asCsv<T>(
   pages: AsyncIterable<readonly T[]>,
   cells: (one: T) => readonly string[],
 ): AsyncGenerator<string> {
-  yield byteOrderMark + csvLine(head)
-  for await (const page of pages) yield page.map((one) => csvLine(cells(one))).join('')
+  yield byteOrderMark + csvLines([head])
+  for await (const page of pages) yield csvLines(page.map((one) => cells(one)))
 }
 
 /** One object: what is said of the whole, and a list under `name`, each member on a line of its own. */

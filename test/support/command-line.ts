@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { runCommandLine } from '../../src/client/command-line/run.ts'
 import { bareEnvironment } from './bare-environment.ts'
 import { people } from './teams-user.ts'
@@ -65,21 +66,27 @@ function collected(stream: PassThrough): () => string {
   return () => text
 }
 
-/** Types an answer whenever a question stands at the end of what was told. */
+/**
+ * Types an answer whenever a question waits for one: the question begins with `?` until it is answered, and shows what was typed
+ * until that is refused.
+ */
 function answerQuestions(
   { input, errors }: { input: PassThrough; errors: PassThrough },
   told: () => string,
   typing: (told: string) => string | undefined,
 ): void {
-  let answered = 0
+  let [answered, typed] = [0, '']
   errors.on('data', () => {
-    // readline may write a question in parts; it is whole when nothing more comes.
+    // A question is drawn in parts; it is whole when nothing more comes.
     setImmediate(() => {
       const text = told()
-      if (text.length <= answered) return
-      const line = typing(text.slice(answered))
+      const drawn = stripVTControlCharacters(text.slice(answered))
+      const [question = '', ...below] = drawn.slice(drawn.search(/[?✔] [^?✔]*$/)).split('\n')
+      const isRefused = below.some((line) => line.startsWith('> '))
+      if (!question.startsWith('? ') || (typed !== '' && question.endsWith(typed) && !isRefused)) return
+      const line = typing(question)
       if (line === undefined) return
-      answered = text.length
+      ;[answered, typed] = [text.length, line]
       input.write(`${line}\n`)
     })
   })
