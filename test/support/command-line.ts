@@ -55,8 +55,9 @@ export async function runQuartermaster(args: readonly string[], options: RunOpti
   return { exit, printed: printed(), told: told() }
 }
 
+/** Like the streams of a process, which a prompt does not end: `pipe` knows them by `_isStdio`. */
 const terminal = (isTTY: boolean): PassThrough & { isTTY: boolean; columns: number } =>
-  Object.assign(new PassThrough(), { isTTY, columns: 80 })
+  Object.assign(new PassThrough(), { isTTY, columns: 80, _isStdio: true })
 
 function collected(stream: PassThrough): () => string {
   let text = ''
@@ -80,10 +81,11 @@ function answerQuestions(
     // A question is drawn in parts; it is whole when nothing more comes.
     setImmediate(() => {
       const text = told()
-      const drawn = stripVTControlCharacters(text.slice(answered))
-      const [question = '', ...below] = drawn.slice(drawn.search(/[?✔] [^?✔]*$/)).split('\n')
-      const isRefused = below.some((line) => line.startsWith('> '))
-      if (!question.startsWith('? ') || (typed !== '' && question.endsWith(typed) && !isRefused)) return
+      // Each drawing begins where the cursor goes back to the first column.
+      const lines = stripVTControlCharacters(text.slice(answered).split('\u001b[G').at(-1) ?? '').split('\n')
+      const question = lines.findLast((line) => line.startsWith('? '))
+      const isRefused = lines.some((line) => line.startsWith('> '))
+      if (question === undefined || (typed !== '' && question.endsWith(typed) && !isRefused)) return
       const line = typing(question)
       if (line === undefined) return
       ;[answered, typed] = [text.length, line]
