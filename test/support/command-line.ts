@@ -83,9 +83,12 @@ function answerQuestions(
       const text = told()
       // Each drawing begins where the cursor goes back to the first column.
       const lines = stripVTControlCharacters(text.slice(answered).split('\u001b[G').at(-1) ?? '').split('\n')
-      const question = lines.findLast((line) => line.startsWith('? '))
-      const isRefused = lines.some((line) => line.startsWith('> '))
-      if (question === undefined || (typed !== '' && question.endsWith(typed) && !isRefused)) return
+      const drawn = lines.slice(lines.findLastIndex((line) => line.startsWith('? ')))
+      const [question = ''] = drawn
+      const isRefused = drawn.some((line) => line.startsWith('> '))
+      // What was typed stands behind the question, perhaps over two lines.
+      const isTyped = typed !== '' && (question.endsWith(typed) || drawn.join('').endsWith(typed))
+      if (!question.startsWith('? ') || (isTyped && !isRefused)) return
       const line = typing(question)
       if (line === undefined) return
       ;[answered, typed] = [text.length, line]

@@ -84,7 +84,7 @@ async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise
   return rows
 }
 
-export interface Chunk {
+interface Chunk {
   readonly sentAs: string
   readonly rows: readonly Row[]
 }
@@ -188,7 +188,7 @@ export interface Row {
 }
 
 /** Sends rows that go in one call, follows them, and says of each what became of it; also when it is interrupted. */
-export async function sendRows(
+async function sendRows(
   { client: signedIn, signal }: Scope,
   resource: NewBatch['resource'],
   { rows, sentAs }: Chunk,
@@ -210,7 +210,7 @@ export async function sendRows(
 }
 
 /** The service judges what each row is. */
-export const batchOf = (resource: NewBatch['resource'], rows: readonly Row[]): NewBatch => ({
+const batchOf = (resource: NewBatch['resource'], rows: readonly Row[]): NewBatch => ({
   resource,
   rows: rows.map(({ key, body }) => ({ key, body: body as never })),
 })

@@ -9,7 +9,7 @@ import { clean } from './terminal.ts'
 import { fill, nearest, words } from './words.ts'
 
 /** One line of a list, as a request. */
-export interface CsvRow {
+interface CsvRow {
   /** What the list calls it, or else the number of its line. */
   readonly key: string
   readonly body: Body

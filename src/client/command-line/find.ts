@@ -34,7 +34,7 @@ export async function templateIdOf(client: Client, said: string, kinds: Kinds, s
   const hint = meant === undefined ? words.usage.seeTemplates : fill(words.usage.didYouMean, { meant })
   throw new UsageError(`${fill(words.usage.noTemplate, { said: clean(said) })} ${hint}`)
 }
-export type Kinds = readonly AnyTemplate['kind'][]
+type Kinds = readonly AnyTemplate['kind'][]
 export const siteKinds: Kinds = ['teamSite', 'communicationSite']
 export const mailboxKinds: Kinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
 

@@ -19,7 +19,7 @@ import { clean, createTerminal, type Streams, type Terminal } from './terminal.t
 import { fill, words } from './words.ts'
 
 /** What a process gives the command line. */
-export interface Surroundings {
+export interface Environment {
   readonly args: readonly string[]
   readonly variables: Variables
   readonly streams: Streams
@@ -31,8 +31,8 @@ export interface Surroundings {
 }
 
 /** Runs one command line, and gives the code that the process ends with. */
-export async function runCommandLine(around: Surroundings): Promise<ExitCode> {
-  const { args, variables, streams, signal } = around
+export async function runCommandLine(environment: Environment): Promise<ExitCode> {
+  const { args, variables, streams, signal } = environment
   const colours = !variables['NO_COLOR'] && variables['TERM'] !== 'dumb'
   const terminal = createTerminal(streams, { json: args.includes('--json'), colours })
   let settings: Settings | undefined
@@ -40,7 +40,7 @@ export async function runCommandLine(around: Surroundings): Promise<ExitCode> {
     const parsed = parse(args, commands, terminal)
     if (typeof parsed === 'number') return parsed
     const { command, values, operands } = parsed
-    const scope = await scopeOf(around, values, terminal)
+    const scope = await scopeOf(environment, values, terminal)
     settings = scope.settings
     return await command.run(scope, values, operands)
   } catch (error) {
@@ -53,7 +53,7 @@ export async function runCommandLine(around: Surroundings): Promise<ExitCode> {
 }
 
 async function scopeOf(
-  { variables, platform, home, signal, fetch }: Surroundings,
+  { variables, platform, home, signal, fetch }: Environment,
   values: Readonly<Record<string, unknown>>,
   terminal: Terminal,
 ): Promise<Scope> {
@@ -97,7 +97,7 @@ function overheard(
 }
 
 /** What went wrong: how the process ends, what people read, what `--json` gives. */
-export interface Report {
+interface Report {
   readonly exit: ExitCode
   readonly lines: readonly string[]
   readonly json: {

@@ -17,7 +17,7 @@ export interface Sessions {
   token(settings: Settings, resource: TokenResource): Promise<string>
 }
 
-export interface SessionParts {
+interface SessionParts {
   readonly fetch: typeof fetch
   readonly onCall: (method: string, url: string, status: number | string) => void
   readonly given: Given

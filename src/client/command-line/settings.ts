@@ -26,7 +26,7 @@ export interface Settings {
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''))
 /** What is known of a service: whatever was said at login, and what the service says of itself. */
-export const savedService = z.object({
+const savedService = z.object({
   directoryUrl: url.optional(),
   loginUrl: url.optional(),
   tenantId: z.string().optional(),
@@ -126,7 +126,7 @@ function readUrl(name: SettingName, text: string | undefined): string | undefine
 }
 
 /** `https://login.microsoftonline.com`, with the tenant behind it or not. */
-export function readAuthority(text: string | undefined): { loginUrl: string; tenantId?: string } | undefined {
+function readAuthority(text: string | undefined): { loginUrl: string; tenantId?: string } | undefined {
   const address = readUrl('authority', text)
   if (address === undefined) return undefined
   const { origin, pathname } = new URL(address)
