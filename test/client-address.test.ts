@@ -52,6 +52,13 @@ describe('the address of a caller', () => {
     for (const peer of ['127.0.0.1', '10.0.0.1', '203.0.113.7']) expect(address(from(peer, '198.51.100.1'))).toBe(peer)
   })
 
+  it('is the first in the header when every network is trusted', () => {
+    const address = createClientAddress(['0.0.0.0/0', '::/0'])
+    expect(address(from('203.0.113.7', '198.51.100.1, 2001:db8::1, 10.1.2.3'))).toBe('198.51.100.1')
+    expect(address(from('fd00::1', '198.51.100.1, 2001:db8::1'))).toBe('198.51.100.1')
+    expect(createClientAddress(['0.0.0.0/0'])(from('fd00::1', '198.51.100.1'))).toBe('fd00::1')
+  })
+
   it('counts as its /64 in IPv6', () => {
     expect(networkOf('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64')
     expect(networkOf('2001:db8::1')).toBe('2001:db8:0:0::/64')

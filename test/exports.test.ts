@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { writeResults } from '../src/client/command-line/csv-results.ts'
-import { csvLine } from '../src/core/privacy/csv.ts'
+import { writeResults } from '../src/client/command-line/csv.ts'
+import { csvLines } from '../src/core/privacy/csv.ts'
 import { genesis, hashOf, type Provisioning, textDigest } from '../src/core/index.ts'
 import { actorOf, approversGroup, kim, omar, priya, tenantId, withCore } from './support/core.ts'
 import { refusal } from './support/refusal.ts'
@@ -113,7 +113,7 @@ describe('an export', () => {
   const withoutDefusing = (text: string) => text.replace(/(^|[,;|\t\r\n])'(?=[ '"]*[=+\-@＝＋－＠]|'*[\t\r])/g, '$1')
 
   it('defuses also behind spaces, which some spreadsheets cut off', () => {
-    expect(csvLine(['  =1+1', '\u00a0@x', 'a;"=1"', 'plain - and ='])).toBe(
+    expect(csvLines([['  =1+1', '\u00a0@x', 'a;"=1"', 'plain - and =']])).toBe(
       `"'  =1+1","'\u00a0@x","a;'""=1""","plain - and ="\r\n`,
     )
   })

@@ -1,4 +1,6 @@
-import { BlockList, isIP } from 'node:net'
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import proxyaddr from 'proxy-addr'
 
 /** What is read of a request. */
 export interface Forwarded {
@@ -15,25 +17,26 @@ const mostHops = 20
  * address from the right that is none of ours is the caller's. Without trusted proxies it is that of the connection.
  */
 export function createClientAddress(trusted: readonly string[]): (request: Forwarded) => string {
-  const proxies = new BlockList()
-  for (const network of trusted) {
-    const [address = '', bits] = network.split('/')
-    proxies.addSubnet(address, Number(bits), familyOf(address))
-  }
-  const isTrusted = (address: string): boolean => isIP(address) !== 0 && proxies.check(address, familyOf(address))
+  const isTrusted = proxyaddr.compile(trusted.flatMap(halved))
   return ({ socket, headersDistinct }) => {
-    let address = plain(socket.remoteAddress ?? '')
-    if (!isTrusted(address)) return address
     const named = (headersDistinct['x-forwarded-for'] ?? []).join(',').split(',').slice(-mostHops)
-    for (const hop of named.toReversed()) {
-      const next = plain(withoutPort(hop.trim()))
-      // What is no address was written by nobody that we trust: the hop before is the last one known.
-      if (isIP(next) === 0) return address
-      address = next
-      if (!isTrusted(address)) return address
+    const hops = named.map((hop) => plain(withoutPort(hop.trim())))
+    // What is no address was written by nobody that we trust: the hop after it is the last one known.
+    const known = hops.slice(hops.findLastIndex((hop) => isIP(hop) === 0) + 1)
+    const read: Pick<Forwarded, 'socket'> & Pick<IncomingMessage, 'headers'> = {
+      socket: { remoteAddress: plain(socket.remoteAddress ?? '') },
+      headers: { 'x-forwarded-for': known.join(', ') },
     }
-    return address
+    // Of a request the library reads no more than this.
+    return proxyaddr(read as IncomingMessage, isTrusted)
   }
+}
+
+/** The library refuses a network of all addresses, so such a network is named by its halves. That of IPv6 holds IPv4 too. */
+function halved(network: string): string[] {
+  if (!network.endsWith('/0')) return [network]
+  const halves = ['0.0.0.0/1', '128.0.0.0/1']
+  return network.includes(':') ? [...halves, '::/1', '8000::/1'] : halves
 }
 
 /** What limits are counted by: somebody with IPv6 has a whole /64 (RFC 6177), so its addresses count as one. */
@@ -45,7 +48,6 @@ export function networkOf(address: string): string {
   return `${whole.slice(0, 4).join(':')}::/64`
 }
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
 /** Without the zone, and IPv4 as itself where a socket of both families writes it as IPv6. */
 const plain = (address: string): string => (address.split('%')[0] ?? '').replace(/^::ffff:(?=\d+\.)/i, '')
 /** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { runCommandLine } from '../../src/client/command-line/run.ts'
 import { bareEnvironment } from './bare-environment.ts'
 import { people } from './teams-user.ts'
@@ -54,8 +55,9 @@ export async function runQuartermaster(args: readonly string[], options: RunOpti
   return { exit, printed: printed(), told: told() }
 }
 
+/** Like the streams of a process, which a prompt does not end: `pipe` knows them by `_isStdio`. */
 const terminal = (isTTY: boolean): PassThrough & { isTTY: boolean; columns: number } =>
-  Object.assign(new PassThrough(), { isTTY, columns: 80 })
+  Object.assign(new PassThrough(), { isTTY, columns: 80, _isStdio: true })
 
 function collected(stream: PassThrough): () => string {
   let text = ''
@@ -65,21 +67,31 @@ function collected(stream: PassThrough): () => string {
   return () => text
 }
 
-/** Types an answer whenever a question stands at the end of what was told. */
+/**
+ * Types an answer whenever a question waits for one: the question begins with `?` until it is answered, and shows what was typed
+ * until that is refused.
+ */
 function answerQuestions(
   { input, errors }: { input: PassThrough; errors: PassThrough },
   told: () => string,
   typing: (told: string) => string | undefined,
 ): void {
-  let answered = 0
+  let [answered, typed] = [0, '']
   errors.on('data', () => {
-    // readline may write a question in parts; it is whole when nothing more comes.
+    // A question is drawn in parts; it is whole when nothing more comes.
     setImmediate(() => {
       const text = told()
-      if (text.length <= answered) return
-      const line = typing(text.slice(answered))
+      // Each drawing begins where the cursor goes back to the first column.
+      const lines = stripVTControlCharacters(text.slice(answered).split('\u001b[G').at(-1) ?? '').split('\n')
+      const drawn = lines.slice(lines.findLastIndex((line) => line.startsWith('? ')))
+      const [question = ''] = drawn
+      const isRefused = drawn.some((line) => line.startsWith('> '))
+      // What was typed stands behind the question, perhaps over two lines.
+      const isTyped = typed !== '' && (question.endsWith(typed) || drawn.join('').endsWith(typed))
+      if (!question.startsWith('? ') || (isTyped && !isRefused)) return
+      const line = typing(question)
       if (line === undefined) return
-      answered = text.length
+      ;[answered, typed] = [text.length, line]
       input.write(`${line}\n`)
     })
   })

@@ -78,8 +78,10 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^standardwebhooks/, rooms: ['jobs', 'http', 'client'] },
   { vendor: /^pino/, rooms: ['log'] },
   { vendor: /^prom-client/, rooms: ['metrics'] },
-  { vendor: /^csv-parse/, rooms: ['client'] },
-  { vendor: /^fastest-levenshtein/, rooms: ['bot', 'core'] },
+  { vendor: /^(commander|@inquirer|csv-parse)/, rooms: ['client'] },
+  { vendor: /^csv-stringify/, rooms: ['client', 'core'] },
+  { vendor: /^fastest-levenshtein/, rooms: ['bot', 'core', 'client'] },
+  { vendor: /^proxy-addr/, rooms: ['http'] },
   { vendor: /^zod/, rooms: ['*'] },
 ]
 const largestFile = 350

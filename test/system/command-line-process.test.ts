@@ -69,7 +69,7 @@ describe('the process of the command line', () => {
     })
     const { exit, printed, told } = await watchProcess(child).ended
     expect([exit, told]).toEqual([0, ''])
-    expect(printed).toBe('Ask for a shared, room or equipment mailbox.\n')
+    expect(printed).toBe('Usage: quartermaster mailbox create [flags]\n')
   })
 
   it('ends quietly when nobody reads what is watched any more', async () => {

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { BatchTrial, NewBatch } from '../index.ts'
-import { asking } from './ask.ts'
-import type { Body } from './body.ts'
-import { type ResultLine, readResults, resultsPathOf, writeResults } from './csv-results.ts'
-import { fingerprintOf, readRows } from './csv-rows.ts'
-import { type Scope, UsageError } from './define-command.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
-import type { FieldFlags } from './fields.ts'
-import { faultLines } from './preview.ts'
-import { progressBar } from './progress-bar.ts'
-import { batchOf, type Row, sendRows } from './send-rows.ts'
+import type { BatchRow, BatchTrial, NewBatch } from '../index.ts'
+import type { Body, FieldFlags } from './body.ts'
+import { fingerprintOf, type ResultLine, readResults, readRows, resultsPathOf, writeResults } from './csv.ts'
+import type { Scope } from './define-command.ts'
+import { type ExitCode, exitCodes, UsageError } from './exit-codes.ts'
+import { type ProgressBar, progressBar } from './progress.ts'
+import { askerOf } from './questions.ts'
+import { faultLines } from './show.ts'
 import { clean } from './terminal.ts'
 import { fill, words } from './words.ts'
 
@@ -87,7 +84,7 @@ async function rowsOf({ fields, complete }: CreatingMany, path: string): Promise
   return rows
 }
 
-export interface Chunk {
+interface Chunk {
   readonly sentAs: string
   readonly rows: readonly Row[]
 }
@@ -147,7 +144,7 @@ async function tried(
 async function agreed(scope: Scope, { yes, path }: How, count: number): Promise<boolean> {
   if (yes) return true
   if (!scope.terminal.isInteractive) throw new UsageError(fill(words.csv.yesNeeded, { path }))
-  return asking(scope, (asker) => asker.yes(fill(words.csv.send, { count }), false))
+  return askerOf(scope).yes(fill(words.csv.send, { count }), false)
 }
 
 function lineOf(row: Row, before: ReadonlyMap<string, ResultLine>, refused: string | undefined): ResultLine {
@@ -181,4 +178,48 @@ function told({ terminal }: Scope, lines: readonly ResultLine[], path: string): 
     fill(words.csv.results, { path }),
   ])
   return refused > 0 ? exitCodes.refused : nothing > 0 ? exitCodes.cameToNothing : exitCodes.done
+}
+
+/** One request of a list. */
+export interface Row {
+  readonly key: string
+  readonly body: Body
+  readonly fingerprint: string
+}
+
+/** Sends rows that go in one call, follows them, and says of each what became of it; also when it is interrupted. */
+async function sendRows(
+  { client: signedIn, signal }: Scope,
+  resource: NewBatch['resource'],
+  { rows, sentAs }: Chunk,
+  { bar, change }: { readonly bar: ProgressBar; readonly change: (row: Row, to: Partial<ResultLine>) => void },
+): Promise<void> {
+  const client = await signedIn()
+  const { batchId } = await client.createBatch(batchOf(resource, rows), { idempotencyKey: sentAs, signal })
+  try {
+    await client.waitForBatch(batchId, { signal, onLook: (batch) => bar.show(batch) })
+  } finally {
+    bar.end()
+    const byKey = new Map(rows.map((row) => [row.key, row]))
+    // Ctrl-C ends the following, not the batch: what is known by now is worth keeping.
+    for await (const found of client.allBatchRows(batchId)) {
+      const row = byKey.get(found.key)
+      if (row) change(row, resultOf(found))
+    }
+  }
+}
+
+/** The service judges what each row is. */
+const batchOf = (resource: NewBatch['resource'], rows: readonly Row[]): NewBatch => ({
+  resource,
+  rows: rows.map(({ key, body }) => ({ key, body: body as never })),
+})
+
+function resultOf({ status, request, problem }: BatchRow): Partial<ResultLine> {
+  if (request) return { ...request, error: '' }
+  if (problem) {
+    const fields = problem.errors.map(({ pointer, detail }) => `${pointer}: ${detail}`)
+    return { status, error: fields.join(' ') || problem.detail }
+  }
+  return { status: status === 'cancelled' ? 'cancelledBefore' : status }
 }

@@ -11,8 +11,6 @@ export interface OptionSpec {
   readonly value?: string
   readonly short?: string
   readonly choices?: readonly string[]
-  /** What it is for; unless given, from the words by its name. */
-  readonly help?: string
 }
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
@@ -77,15 +75,4 @@ export function commandRegistry(...commands: readonly Command[]): readonly Comma
     names.add(words)
   }
   return commands
-}
-
-/** What cannot be done as it was asked for: nothing was sent. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-  /** The command whose help says more. */
-  readonly command: string | undefined
-  constructor(message: string, command?: string) {
-    super(message)
-    this.command = command
-  }
 }

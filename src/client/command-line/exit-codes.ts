@@ -21,3 +21,19 @@ export const exitCodes = {
 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 export type ExitName = keyof typeof exitCodes
+
+/** What cannot be done as it was requested: nothing was sent. Ends the process with {@link exitCodes.usage}. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+  /** The command whose help says more. */
+  readonly command: string | undefined
+  constructor(message: string, command?: string) {
+    super(message)
+    this.command = command
+  }
+}
+
+/** Nothing of this name is among what the caller may see. Ends the process with {@link exitCodes.refused}. */
+export class NotFoundError extends Error {
+  override readonly name = 'NotFoundError'
+}

@@ -1,8 +1,9 @@
-import type { AnyTemplate, Client } from '../index.ts'
-import { UsageError } from './define-command.ts'
-import { nearest } from './parse.ts'
+import { type AnyTemplate, type Client, DirectoryError } from '../index.ts'
+import type { Body } from './body.ts'
+import type { Scope } from './define-command.ts'
+import { NotFoundError, UsageError } from './exit-codes.ts'
 import { clean } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { fill, nearest, words } from './words.ts'
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -20,11 +21,6 @@ export async function findRequest(client: Client, said: string, signal: AbortSig
   throw new NotFoundError(fill(words.refused.noRequest, { reference }))
 }
 
-/** There is no such thing among what the caller may see. */
-export class NotFoundError extends Error {
-  override readonly name = 'NotFoundError'
-}
-
 /** A template by its id, or by its name in any case. What is no name of one goes to the service as it is. */
 export async function templateIdOf(client: Client, said: string, kinds: Kinds, signal: AbortSignal): Promise<string> {
   if (uuid.test(said)) return said.toLowerCase()
@@ -38,6 +34,43 @@ export async function templateIdOf(client: Client, said: string, kinds: Kinds, s
   const hint = meant === undefined ? words.usage.seeTemplates : fill(words.usage.didYouMean, { meant })
   throw new UsageError(`${fill(words.usage.noTemplate, { said: clean(said) })} ${hint}`)
 }
-export type Kinds = readonly AnyTemplate['kind'][]
+type Kinds = readonly AnyTemplate['kind'][]
 export const siteKinds: Kinds = ['teamSite', 'communicationSite']
 export const mailboxKinds: Kinds = ['sharedMailbox', 'equipmentMailbox', 'roomMailbox']
+
+/** People call each other by sign-in names; the API takes user ids. Gives a body with ids in place of names, each looked up once. */
+export function peopleBySignInName(scope: Scope): (body: Body) => Promise<Body> {
+  const known = new Map<string, Promise<string>>()
+  const idOf = (said: string): Promise<string> => {
+    const name = said.trim().toLowerCase()
+    if (!name.includes('@')) return Promise.resolve(said)
+    const found = known.get(name) ?? lookUp(scope, name)
+    known.set(name, found)
+    return found
+  }
+  return async (body) => {
+    const changed: Record<string, unknown> = { ...body }
+    for (const field of ['primaryOwner', 'secondaryOwner'])
+      if (typeof body[field] === 'string') changed[field] = await idOf(body[field])
+    const { owners, permissions } = body
+    if (Array.isArray(owners))
+      changed['owners'] = await Promise.all(owners.map((one) => (typeof one === 'string' ? idOf(one) : one)))
+    if (typeof permissions === 'object' && permissions !== null) {
+      const given: [string, unknown][] = []
+      for (const [person, access] of Object.entries(permissions)) given.push([await idOf(person), access])
+      changed['permissions'] = Object.fromEntries(given)
+    }
+    return changed
+  }
+}
+
+async function lookUp(scope: Scope, name: string): Promise<string> {
+  try {
+    const id = await (await scope.client()).findUserId(name, { signal: scope.signal })
+    if (id !== undefined && id !== '') return id
+  } catch (error) {
+    if (!(error instanceof DirectoryError) || error.status !== 403) throw error
+    throw new UsageError(fill(words.csv.noDirectory, { why: error.code || String(error.status) }))
+  }
+  throw new UsageError(fill(words.csv.noPerson, { said: clean(name) }))
+}

@@ -1,97 +1,76 @@
-import type { Command, OptionSpecs } from './define-command.ts'
+import { Command, Help } from 'commander'
 import { type ExitName, exitCodes } from './exit-codes.ts'
-import { commonOptions, type Operand } from './parse.ts'
-import { type SettingName, settingVariables } from './settings.ts'
 import { words } from './words.ts'
 
-type CommandName = keyof typeof words.commands
-type OptionName = keyof typeof words.options
+/** A longer name of a flag or command has a line of its own. */
+const longestName = 28
 
-/** What `--help` says: of one command, of those that begin with a word, or of all. */
-export function helpOf(said: string, commands: readonly Command[]): string[] {
-  const command = commands.find((one) => one.words === said)
-  if (command) return helpOfCommand(command)
-  const some = commands.filter((one) => said === '' || one.words.startsWith(`${said} `))
-  return said === '' ? helpOfAll(some) : [...listOf(some), '', words.help.more]
+/** The library's help, with every command of a group by its whole name. */
+class CommandHelp extends Help {
+  override visibleCommands({ commands }: Command): Command[] {
+    return commands.flatMap((one) => (one.commands.length > 0 ? one.commands : [one]))
+  }
+  override subcommandTerm(command: Command): string {
+    const group = command.parent?.parent ? `${command.parent.name()} ` : ''
+    return group + command.name()
+  }
+  override padWidth(command: Command, helper: Help): number {
+    return Math.min(longestName, super.padWidth(command, helper))
+  }
+  override formatItem(term: string, width: number, description: string, helper: Help): string {
+    if (term.length <= width) return super.formatItem(term, width, description, helper)
+    return `  ${term}\n${super.formatItem('', width, description, helper)}`
+  }
 }
 
-const textsOf = ({ words: name }: Command) => words.commands[name as CommandName]
+/** A command of the library, with our help. */
+export class Program extends Command {
+  override createCommand(name?: string): Program {
+    return new Program(name)
+  }
+  override createHelp(): Help {
+    return Object.assign(new CommandHelp(), this.configureHelp())
+  }
+}
 
-function helpOfAll(commands: readonly Command[]): string[] {
+/** What the help of all commands says after them: where the service is, the exit codes, how to begin. */
+export function endOfHelp(help: Help, width: number): string {
+  help.prepareContext({ helpWidth: width })
+  const exits = Object.entries(exitCodes).map(([name, code]) =>
+    help.formatItem(String(code), 3, words.exits[name as ExitName], help),
+  )
+  const settings = words.help.settingsText.map((text) => paragraph(help, width, text))
   return [
-    words.help.title,
-    '',
-    words.help.usage,
-    ...indented([words.help.line]),
-    '',
-    words.help.commands,
-    ...listOf(commands),
-    '',
-    words.help.everywhere,
-    ...optionLines(commonOptions),
     '',
     words.help.settings,
-    ...indented(words.help.settingsText),
+    settings.join('\n\n'),
     '',
     words.help.exits,
-    ...columns(Object.entries(exitCodes).map(([name, code]) => [String(code), words.exits[name as ExitName]])),
+    ...exits,
     '',
     words.help.begin,
-    ...indented(words.help.beginText),
+    ...words.help.beginText.map((line) => `  ${line}`),
     '',
     words.help.more,
-  ]
+  ].join('\n')
 }
 
-function helpOfCommand(command: Command): string[] {
-  const { summary, about, examples } = textsOf(command)
-  const operands = command.operands.map((name) => ` <${name}>`).join('')
-  const hasOptions = Object.keys(command.options).length > 0
+/** What the help of one command says after its flags. Examples are never wrapped: people copy them. */
+export function endOfCommandHelp(help: Help, width: number, examples: readonly Example[]): string {
   return [
-    summary,
-    ...(about.length > 0 ? ['', ...about] : []),
-    '',
-    words.help.usage,
-    `  quartermaster ${command.words}${operands}${hasOptions ? ` ${words.help.options}` : ''}`,
-    ...(command.operands.length > 0
-      ? ['', ...columns(command.operands.map((name) => [`<${name}>`, words.operandHelp[name as Operand]]))]
-      : []),
-    ...(hasOptions ? ['', words.help.own, ...optionLines(command.options, command.words)] : []),
     '',
     words.help.examples,
-    ...examples.flatMap(({ does, command: line }) => [`  # ${does}`, `  quartermaster ${line}`]),
+    ...examples.flatMap(({ does, command }) => [`  # ${does}`, `  quartermaster ${command}`]),
     '',
-    words.help.common,
-  ]
+    help.boxWrap(words.help.common, width),
+  ].join('\n')
+}
+interface Example {
+  readonly does: string
+  readonly command: string
 }
 
-const listOf = (commands: readonly Command[]): string[] =>
-  columns(commands.map((command) => [command.words, textsOf(command).summary]))
-
-/** A flag and what it is for; the variable that says the same. What has no help of its own is told beside its opposite. */
-function optionLines(options: OptionSpecs, command = ''): string[] {
-  const own: Readonly<Record<string, string>> = words.optionsOf[command as keyof typeof words.optionsOf] ?? {}
-  const shown = Object.entries(options).filter(([, { help }]) => help !== '')
-  return columns(
-    shown.map(([name, spec]) => {
-      const short = spec.short === undefined ? '' : `-${spec.short}, `
-      const value = spec.value === undefined ? '' : ` ${spec.value}`
-      const opposite = Object.hasOwn(options, `no-${name}`) ? `, --no-${name}` : ''
-      const variable = settingVariables[name as SettingName]
-      const choices = spec.choices === undefined ? '' : `: ${spec.choices.join(', ')}`
-      const help = `${spec.help ?? own[name] ?? words.options[name as OptionName]}${choices}`
-      return [`${short}--${name}${value}${opposite}`, variable === undefined ? help : `${help} (${variable})`]
-    }),
-  )
+function paragraph(help: Help, width: number, text: string): string {
+  const lines = text.startsWith('quartermaster ') ? text : help.boxWrap(text, width - 2)
+  return lines.replace(/^/gm, '  ')
 }
-
-/** Two columns; a first that is long stands on a line of its own. */
-function columns(rows: readonly (readonly [string, string])[] | string[][]): string[] {
-  const width = Math.min(28, Math.max(...rows.map(([first = '']) => first.length)))
-  return rows.flatMap(([first = '', second = '']) =>
-    first.length > width
-      ? [`  ${first}`, `  ${' '.repeat(width)}  ${second}`]
-      : [`  ${first.padEnd(width)}  ${second}`],
-  )
-}
-const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`)

@@ -1,9 +1,83 @@
+import input from '@inquirer/input'
+import rawlist from '@inquirer/rawlist'
 import type { AnyTemplate, Client } from '../index.ts'
-import type { Asker } from './ask.ts'
+import { SignInError } from '../sign-in.ts'
 import { type Body, withoutValue, withValue } from './body.ts'
-import { type Scope, UsageError } from './define-command.ts'
+import type { Scope } from './define-command.ts'
+import { UsageError } from './exit-codes.ts'
 import { clean } from './terminal.ts'
-import { words } from './words.ts'
+import { fill, words } from './words.ts'
+
+/** Questions to the person at the terminal; they go to the error stream, so that a result can still be piped. */
+export interface Asker {
+  /**
+   * What is typed, without blanks around it; the default for nothing. `check` gives what is wrong with an answer, which is
+   * then asked for again.
+   */
+  text(question: string, otherwise?: string, check?: Check): Promise<string>
+  /** One of several, by its number or the arrow keys. */
+  choose<T>(
+    question: string,
+    choices: readonly { readonly title: string; readonly value: T }[],
+    otherwise?: T,
+  ): Promise<T>
+  yes(question: string, otherwise: boolean): Promise<boolean>
+}
+type Check = (answer: string) => Promise<string | undefined> | string | undefined
+
+/** Asks with the library's prompts. Ctrl-C and the end of the input end a question as cancelled. */
+export function askerOf({ terminal, signal }: Scope): Asker {
+  const { input: keys, errors: output } = terminal.streams
+  const ask = async <T>(prompt: (context: PromptContext, fail: (error: unknown) => void) => Promise<T>): Promise<T> => {
+    const ended = new AbortController()
+    // The library waits for ever when the input ends (Ctrl-D): its reader pauses the input, and no more happens.
+    keys.once('pause', () => setImmediate(() => ended.abort(new SignInError('cancelled'))))
+    const context = { input: keys, output, signal: AbortSignal.any([signal, ended.signal]) }
+    try {
+      return await prompt(context, (error) => ended.abort(error))
+    } catch (error) {
+      ended.signal.throwIfAborted()
+      const isEnded = error instanceof Error && ['ExitPromptError', 'AbortPromptError'].includes(error.name)
+      throw isEnded ? new SignInError('cancelled') : error
+    }
+  }
+  const text: Asker['text'] = (question, otherwise = '', check = () => undefined) => {
+    // A default of the library's would be shown as it came, with whatever a terminal obeys.
+    const message = otherwise === '' ? question : `${question} [${clean(otherwise)}]`
+    const read = (typed: string) => typed.trim() || otherwise
+    return ask(async (context, fail) => {
+      const validate = async (typed: string) => {
+        try {
+          return (await check(read(typed))) ?? true
+        } catch (error) {
+          fail(error)
+          // The prompt is over, and must not be drawn again.
+          return new Promise<never>(() => undefined)
+        }
+      }
+      return read(await input({ message, validate, theme: { validationFailureMode: 'clear' } }, context))
+    })
+  }
+  return {
+    text,
+    choose(message, choices, otherwise) {
+      const numberNeeded = fill(words.ask.numberNeeded, { most: choices.length })
+      const config = {
+        ...{ message, default: otherwise, theme: { style: { error: () => `> ${numberNeeded}` } } },
+        choices: choices.map(({ title, value }) => ({ name: title, value })),
+      }
+      return ask((context) => rawlist(config, context))
+    },
+    async yes(question, otherwise) {
+      const { yes, no, yesOrNo, noOrYes, yesNeeded } = words.ask
+      const known = ['', ...yes, ...no]
+      const check = (typed: string) => (known.includes(typed.toLowerCase()) ? undefined : yesNeeded)
+      const typed = (await text(`${question} ${otherwise ? yesOrNo : noOrYes}`, '', check)).toLowerCase()
+      return typed === '' ? otherwise : yes.includes(typed)
+    },
+  }
+}
+type PromptContext = NonNullable<Parameters<typeof input>[1]>
 
 /** One thing that is asked for, and its place in the body: `metadata.costCentre`. */
 export interface Question {
@@ -93,7 +167,6 @@ const titleOf = ({ name, description }: AnyTemplate): string =>
  */
 export async function answer(
   asker: Asker,
-  scope: Scope,
   question: Question,
   before: Body,
   named: (body: Body) => Promise<Body>,
@@ -113,23 +186,19 @@ export async function answer(
     )
     return chosen === '' ? body : withValue(body, place, chosen)
   }
-  for (;;) {
-    const typed = await asker.text(required ? `${label}:` : `${label} ${words.ask.optional}:`, otherwise)
-    if (typed === '' && required) scope.terminal.note(words.ask.needed)
-    else if (typed === '') return body
-    else if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) scope.terminal.note(words.ask.noNumber)
-    else {
-      const whole = await named(placed(body, place, kind, typed)).catch(refusalOf)
-      if (!(whole instanceof UsageError)) return whole
-      scope.terminal.note(whole.message)
+  let whole = body
+  await asker.text(required ? `${label}:` : `${label} ${words.ask.optional}:`, otherwise, async (typed) => {
+    if (typed === '') return required ? words.ask.needed : undefined
+    if (kind === 'number' && !/^-?\d{1,15}(\.\d+)?$/.test(typed)) return words.ask.noNumber
+    try {
+      whole = await named(placed(body, place, kind, typed))
+    } catch (error) {
+      // A person whom the directory does not know.
+      if (error instanceof UsageError) return error.message
+      throw error
     }
-  }
-}
-
-/** Somebody whom nobody knows is asked for again. */
-function refusalOf(error: unknown): UsageError {
-  if (error instanceof UsageError) return error
-  throw error
+  })
+  return whole
 }
 
 function placed(body: Body, place: readonly string[], kind: Question['takes'], typed: string): Body {

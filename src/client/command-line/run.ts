@@ -1,17 +1,25 @@
 import { commands } from '../commands/index.ts'
-import { createClient } from '../index.ts'
+import {
+  createClient,
+  DirectoryError,
+  NetworkError,
+  ProblemError,
+  TimedOutError,
+  UnexpectedAnswerError,
+  WebhookError,
+} from '../index.ts'
+import { SignInError } from '../sign-in.ts'
 import type { Scope } from './define-command.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
-import { helpOf } from './help.ts'
-import { type Asked, parse } from './parse.ts'
-import { reportOf } from './report.ts'
+import { type ExitCode, exitCodes, NotFoundError, UsageError } from './exit-codes.ts'
+import { parse } from './program.ts'
 import { createSessions } from './sessions.ts'
 import { givenSettings, readSettings, type Settings, settingsFolder, type Variables } from './settings.ts'
-import { createTerminal, type Streams, type Terminal } from './terminal.ts'
-import { version } from './version.ts'
+import { faultLines } from './show.ts'
+import { clean, createTerminal, type Streams, type Terminal } from './terminal.ts'
+import { fill, words } from './words.ts'
 
 /** What a process gives the command line. */
-export interface Surroundings {
+export interface Environment {
   readonly args: readonly string[]
   readonly variables: Variables
   readonly streams: Streams
@@ -23,17 +31,18 @@ export interface Surroundings {
 }
 
 /** Runs one command line, and gives the code that the process ends with. */
-export async function runCommandLine(around: Surroundings): Promise<ExitCode> {
-  const { args, variables, streams, signal } = around
+export async function runCommandLine(environment: Environment): Promise<ExitCode> {
+  const { args, variables, streams, signal } = environment
   const colours = !variables['NO_COLOR'] && variables['TERM'] !== 'dumb'
   const terminal = createTerminal(streams, { json: args.includes('--json'), colours })
   let settings: Settings | undefined
   try {
-    const asked = parse(args, commands)
-    if (asked.what !== 'run') return tell(asked, terminal)
-    const scope = await scopeOf(around, asked.values, terminal)
+    const parsed = parse(args, commands, terminal)
+    if (typeof parsed === 'number') return parsed
+    const { command, values, operands } = parsed
+    const scope = await scopeOf(environment, values, terminal)
     settings = scope.settings
-    return await asked.command.run(scope, asked.values, asked.operands)
+    return await command.run(scope, values, operands)
   } catch (error) {
     if (signal.aborted) return exitCodes.interrupted
     const { exit, lines, json } = reportOf(error, settings)
@@ -43,19 +52,8 @@ export async function runCommandLine(around: Surroundings): Promise<ExitCode> {
   }
 }
 
-function tell(asked: Exclude<Asked, { what: 'run' }>, terminal: Terminal): ExitCode {
-  if (asked.what === 'version') {
-    terminal.line(version)
-    return exitCodes.done
-  }
-  // Help that was not asked for is no result.
-  const write = asked.wrong ? terminal.note : terminal.line
-  for (const line of helpOf(asked.words, commands)) write(line)
-  return asked.wrong ? exitCodes.usage : exitCodes.done
-}
-
 async function scopeOf(
-  { variables, platform, home, signal, fetch }: Surroundings,
+  { variables, platform, home, signal, fetch }: Environment,
   values: Readonly<Record<string, unknown>>,
   terminal: Terminal,
 ): Promise<Scope> {
@@ -96,4 +94,95 @@ function overheard(
       throw error
     }
   }
+}
+
+/** What went wrong: how the process ends, what people read, what `--json` gives. */
+interface Report {
+  readonly exit: ExitCode
+  readonly lines: readonly string[]
+  readonly json: {
+    readonly error: { readonly code: string; readonly message: string; readonly [field: string]: unknown }
+  }
+}
+
+/** An error in words: what happened and what to do. Nothing of it holds a token. */
+export function reportOf(error: unknown, settings: Settings | undefined): Report {
+  if (error instanceof UsageError) {
+    const see = error.command === undefined ? [] : [fill(words.usage.seeCommand, { command: error.command })]
+    return report(exitCodes.usage, 'usage', error.message, see)
+  }
+  if (error instanceof SignInError) return signInReport(error, settings)
+  if (error instanceof NotFoundError) return report(exitCodes.refused, 'not-found', error.message)
+  if (error instanceof ProblemError) return problemReport(error)
+  if (error instanceof DirectoryError) return directoryReport(error)
+  const baseUrl = settings?.baseUrl ?? ''
+  if (error instanceof NetworkError)
+    return report(exitCodes.unavailable, 'network', fill(words.unavailable.network, { address: baseUrl }), [
+      fill(words.unavailable.networkHint, { why: causeOf(error) }),
+    ])
+  if (error instanceof TimedOutError)
+    return report(exitCodes.unavailable, 'timed-out', fill(words.unavailable.timedOut, { address: baseUrl }))
+  if (error instanceof UnexpectedAnswerError)
+    return report(
+      exitCodes.unavailable,
+      'unexpected-answer',
+      fill(words.unavailable.unexpected, { address: baseUrl }),
+      [clean(error.message)],
+    )
+  if (error instanceof WebhookError) return report(exitCodes.refused, 'webhook', error.message)
+  const message = error instanceof Error ? error.message : String(error)
+  return report(exitCodes.defect, 'defect', fill(words.defect, { message: clean(message) }))
+}
+
+const report = (
+  exit: ExitCode,
+  code: string,
+  message: string,
+  more: readonly string[] = [],
+  json: object = {},
+): Report => ({
+  exit,
+  lines: [message, ...more],
+  json: { error: { code, message, ...json } },
+})
+
+/** The service's own sentence, the fields with theirs, and what is known to help. */
+function problemReport(error: ProblemError): Report {
+  const { status, detail, title, errors, givenCode, traceId, retryAfterSeconds } = error
+  const faults = faultLines(errors)
+  const exit = exitOfStatus(error)
+  const hint =
+    exit === exitCodes.notSignedIn
+      ? [words.signIn.again]
+      : status === 500
+        ? [fill(words.refused.trace, { traceId })]
+        : []
+  // A detail that only repeats the faults is not said twice.
+  const message = faults.length > 0 && exit === exitCodes.refused ? words.refused.fields : clean(detail || title)
+  const json = { status, detail, errors, traceId, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) }
+  return report(exit, clean(givenCode), message, [...faults, ...hint], json)
+}
+
+function exitOfStatus({ status, code }: ProblemError): ExitCode {
+  if (status === 401) return exitCodes.notSignedIn
+  if (code === 'too-many-open-requests') return exitCodes.refused
+  return status >= 500 || status === 429 || status === 408 ? exitCodes.unavailable : exitCodes.refused
+}
+
+function directoryReport({ status, code, message }: DirectoryError): Report {
+  const exit =
+    status === 401 ? exitCodes.notSignedIn : status >= 500 || status === 429 ? exitCodes.unavailable : exitCodes.refused
+  return report(exit, clean(code || 'directory'), clean(message), [], { status })
+}
+
+function signInReport({ problem, description }: SignInError, settings: Settings | undefined): Report {
+  if (problem === 'cancelled') return report(exitCodes.interrupted, problem, words.signIn.cancelled)
+  const exit = problem === 'unreachable' ? exitCodes.unavailable : exitCodes.notSignedIn
+  const sentence = fill(words.signIn[problem], { address: settings?.loginUrl ?? '', service: settings?.baseUrl ?? '' })
+  return report(exit, problem, sentence, description === '' ? [] : [clean(description)])
+}
+
+function causeOf({ cause }: Error): string {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  return inner instanceof Error && 'code' in inner ? String(inner.code) : 'no-connection'
 }

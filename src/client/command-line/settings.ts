@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { isLoopback } from '../address.ts'
 import { lock, writePrivately } from '../private-file.ts'
-import { UsageError } from './define-command.ts'
-import { type Api, isScopeOf } from './scopes.ts'
+import { isMicrosoftLogin } from '../sign-in-wire.ts'
+import { UsageError } from './exit-codes.ts'
 import { fill, words } from './words.ts'
 
 /** Where a service is, and how its people sign in. */
@@ -26,7 +26,7 @@ export interface Settings {
 
 const url = z.url({ protocol: /^https?$/ }).transform((text) => text.replace(/\/+$/, ''))
 /** What is known of a service: whatever was said at login, and what the service says of itself. */
-export const savedService = z.object({
+const savedService = z.object({
   directoryUrl: url.optional(),
   loginUrl: url.optional(),
   tenantId: z.string().optional(),
@@ -126,7 +126,7 @@ function readUrl(name: SettingName, text: string | undefined): string | undefine
 }
 
 /** `https://login.microsoftonline.com`, with the tenant behind it or not. */
-export function readAuthority(text: string | undefined): { loginUrl: string; tenantId?: string } | undefined {
+function readAuthority(text: string | undefined): { loginUrl: string; tenantId?: string } | undefined {
   const address = readUrl('authority', text)
   if (address === undefined) return undefined
   const { origin, pathname } = new URL(address)
@@ -174,3 +174,38 @@ export function settingsFolder(variables: Variables, platform: string, home: str
   if (platform === 'win32') return join(variables['APPDATA'] || join(home, 'AppData', 'Roaming'), 'quartermaster')
   return join(variables['XDG_CONFIG_HOME'] || join(home, '.config'), 'quartermaster')
 }
+
+/** The APIs of a service. Each has a token of its own. */
+export type Api = 'collab' | 'mail'
+
+/** Characters that mean nothing to a shell or to a list of scopes. So a scope can stand in a command that people copy. */
+export const harmlessText = /^[A-Za-z0-9][A-Za-z0-9._:/~-]*$/
+
+/** Whether a text is one scope, such as `api://11112222-3333-4444-8555-666677778888/App.ReadWrite.All`. */
+export const isScope = (text: string): boolean => text.length <= 500 && harmlessText.test(text)
+
+/**
+ * Whether a scope belongs to a service: it is `{base_url}/collab/…` or `{base_url}/mail/…`, as the parts of the parsed
+ * addresses say. The login reads a scope as text, so an address that parsing would change does not belong to the service.
+ */
+export function isScopeOf(baseUrl: string, api: Api, scope: string): boolean {
+  if (!isScope(scope) || !URL.canParse(scope)) return false
+  const [base, offered] = [new URL(baseUrl), new URL(scope)]
+  const root = `${base.pathname.replace(/\/+$/, '')}/${api}/`
+  return (
+    offered.href === scope &&
+    isSameOrigin(base, offered) &&
+    offered.pathname.startsWith(root) &&
+    offered.pathname.length > root.length
+  )
+}
+
+/** `localhost` and `127.0.0.1` are the same computer, whichever of them a service in local mode calls itself by. */
+function isSameOrigin(one: URL, other: URL): boolean {
+  if (one.protocol !== other.protocol || one.port !== other.port) return false
+  return one.hostname === other.hostname || (isLoopback(one.href) && isLoopback(other.href))
+}
+
+/** Whether people may be sent to a login because a service names it: Microsoft's, or this computer's for a local service. */
+export const isTrustedLogin = (loginUrl: string, baseUrl: string): boolean =>
+  isMicrosoftLogin(loginUrl) || (isLoopback(loginUrl) && isLoopback(baseUrl))

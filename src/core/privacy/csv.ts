@@ -1,15 +1,21 @@
+import { type Options, stringify } from 'csv-stringify/sync'
+
 /**
  * What a spreadsheet takes for the beginning of a formula (OWASP, "CSV Injection"; full-width signs count where they are typed): at the
  * beginning of a cell, also behind spaces that are cut off, and behind what another setting of the spreadsheet takes for the end of
- * one, also in quotes.
+ * one, also in quotes. The library's own protection looks at the first sign of a cell alone.
  */
 const formula = /(^|[,;|\t\r\n])(?=[ \u00a0'"]*[=+\-@＝＋－＠]|'*[\t\r])/g
 
-/** A text as a cell (RFC 4180 §2): always in quotes, and never a formula. */
-export const csvCell = (text: string): string => `"${text.replace(formula, "$1'").replaceAll('"', '""')}"`
+const layout: Options = {
+  record_delimiter: 'windows',
+  quoted: true,
+  quoted_empty: true,
+  cast: { string: (text) => text.replace(formula, "$1'") },
+}
 
-/** One line of a table, with its end. */
-export const csvLine = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`
+/** Lines of a table (RFC 4180 §2), each with its end: every cell is in quotes, and none is a formula. */
+export const csvLines = (rows: readonly (readonly string[])[]): string => stringify([...rows], layout)
 
 /** What stands before the first line: Excel takes a file for UTF-8 by its first bytes alone. */
 export const byteOrderMark = '\ufeff'

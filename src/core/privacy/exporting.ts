@@ -10,7 +10,7 @@ import {
   refuseFields,
   type Settings,
 } from '../shared/index.ts'
-import { byteOrderMark, csvLine } from './csv.ts'
+import { byteOrderMark, csvLines } from './csv.ts'
 import {
   type ExportContent,
   type ExportFormat,
@@ -219,8 +219,8 @@ async function* asCsv<T>(
   pages: AsyncIterable<readonly T[]>,
   cells: (one: T) => readonly string[],
 ): AsyncGenerator<string> {
-  yield byteOrderMark + csvLine(head)
-  for await (const page of pages) yield page.map((one) => csvLine(cells(one))).join('')
+  yield byteOrderMark + csvLines([head])
+  for await (const page of pages) yield csvLines(page.map((one) => cells(one)))
 }
 
 /** One object: what is said of the whole, and a list under `name`, each member on a line of its own. */

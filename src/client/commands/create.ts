@@ -1,16 +1,31 @@
-import { type Accepted, type AnyTemplate, type FieldFault, ProblemError, type WriteOptions } from '../index.ts'
-import { asking } from './ask.ts'
-import { type Body, bodyOfFile, bodyOfFlags, withValue } from './body.ts'
-import { createMany } from './create-many.ts'
-import { type Command, defineCommand, type Scope, UsageError } from './define-command.ts'
-import { type ExitCode, exitCodes } from './exit-codes.ts'
-import { type FieldFlags, optionsOf } from './fields.ts'
-import { templateIdOf } from './find.ts'
-import { peopleBySignInName } from './people.ts'
-import { faultLines, previewLines, previewOf } from './preview.ts'
-import { answer, chooseTemplate, type Question, questionsOf } from './questions.ts'
-import { watch } from './watch.ts'
-import { fill, words } from './words.ts'
+import {
+  type Body,
+  bodyOfFile,
+  bodyOfFlags,
+  type FieldFlags,
+  mailboxFlags,
+  optionsOf,
+  siteFlags,
+  withValue,
+} from '../command-line/body.ts'
+import { createMany } from '../command-line/create-many.ts'
+import { type Command, defineCommand, type Scope } from '../command-line/define-command.ts'
+import { type ExitCode, exitCodes, UsageError } from '../command-line/exit-codes.ts'
+import { mailboxKinds, peopleBySignInName, siteKinds, templateIdOf } from '../command-line/find.ts'
+import { watch } from '../command-line/progress.ts'
+import { answer, askerOf, chooseTemplate, type Question, questionsOf } from '../command-line/questions.ts'
+import { faultLines, previewLines, previewOf, table } from '../command-line/show.ts'
+import { clean } from '../command-line/terminal.ts'
+import { fill, words } from '../command-line/words.ts'
+import {
+  type Accepted,
+  type AnyTemplate,
+  type FieldFault,
+  type MailboxRequest,
+  ProblemError,
+  type SiteRequest,
+  type WriteOptions,
+} from '../index.ts'
 
 export interface Creating {
   readonly words: 'site create' | 'mailbox create'
@@ -129,22 +144,20 @@ async function askAndSend(
   how: WriteOptions,
   flags: { readonly watch?: boolean; readonly 'dry-run'?: boolean },
 ): Promise<ExitCode> {
-  const sent = await asking(scope, async (asker) => {
-    const template = await chooseTemplate(asker, await scope.client(), creating.kinds, scope)
-    const questions = questionsOf(template)
-    const people = peopleBySignInName(scope)
-    const put = (question: Question, body: Body) => answer(asker, scope, question, body, people)
-    let body: Body = { templateId: template.id }
-    for (const question of questions) body = await put(question, body)
-    for (;;) {
-      const faults = await faultsBefore(scope, body)
-      if (faults.length === 0 && (flags['dry-run'] || !(await asker.yes(words.ask.send, true)))) return undefined
-      const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, body, how)
-      if ('requestId' in outcome) return outcome
-      body = await askAgain(put, outcome, questions, body)
-    }
-  })
-  if (sent) return accepted(scope, sent, flags.watch === true)
+  const asker = askerOf(scope)
+  const template = await chooseTemplate(asker, await scope.client(), creating.kinds, scope)
+  const questions = questionsOf(template)
+  const people = peopleBySignInName(scope)
+  const put = (question: Question, body: Body) => answer(asker, question, body, people)
+  let body: Body = { templateId: template.id }
+  for (const question of questions) body = await put(question, body)
+  for (;;) {
+    const faults = await faultsBefore(scope, body)
+    if (faults.length === 0 && (flags['dry-run'] || !(await asker.yes(words.ask.send, true)))) break
+    const outcome = faults.length > 0 ? faults : await sendOrFaults(scope, creating, body, how)
+    if ('requestId' in outcome) return accepted(scope, outcome, flags.watch === true)
+    body = await askAgain(put, outcome, questions, body)
+  }
   scope.terminal.note(words.ask.notSent)
   return flags['dry-run'] ? exitCodes.done : exitCodes.cameToNothing
 }
@@ -195,3 +208,40 @@ function isAt(pointer: string, path: string): boolean {
   const field = path.startsWith('permissions.') ? ['permissions'] : path.split('.')
   return field.every((part, index) => place[index] === part)
 }
+
+export const createSite = createCommand({
+  words: 'site create',
+  kinds: siteKinds,
+  fields: siteFlags,
+  // The service judges what it is: every fault comes back with its field.
+  send: async (scope, body, how) => (await scope.client()).createSite(body as SiteRequest, how),
+})
+
+export const createMailbox = createCommand({
+  words: 'mailbox create',
+  kinds: mailboxKinds,
+  fields: mailboxFlags,
+  // The service judges what it is: every fault comes back with its field.
+  send: async (scope, body, how) => (await scope.client()).createMailbox(body as MailboxRequest, how),
+})
+
+export const templates = defineCommand({
+  words: 'templates',
+  options: {},
+  async run(scope) {
+    const { terminal, signal } = scope
+    const found = [...(await (await scope.client()).templates({ signal }))].sort(
+      (one, other) => one.order - other.order,
+    )
+    const rows = found.map((one) => {
+      const approval = 'approvalRequired' in one ? one.approvalRequired : one.approval !== null
+      const kind = words.kinds[one.kind] ?? clean(one.kind)
+      return [one.id, clean(one.name), kind, approval ? words.templates.approval : '', clean(one.description)]
+    })
+    const { id, name, kind, approval, description } = words.templates.heads
+    const none = [words.templates.none]
+    const lines = found.length === 0 ? none : table([id, name, kind, approval, description], rows, terminal)
+    terminal.result({ value: found }, lines)
+    return exitCodes.done
+  },
+})

@@ -1,7 +1,8 @@
-import { isOver, type ProvisioningRequest, StillUnderWayError } from '../index.ts'
+import { type Batch, isOver, type ProvisioningRequest, StillUnderWayError } from '../index.ts'
 import type { Scope } from './define-command.ts'
 import { type ExitCode, exitCodes } from './exit-codes.ts'
 import { endLines, endOf, requestLines, stateOf, stepLine, stepWords, titleOf } from './show.ts'
+import type { Output, Terminal } from './terminal.ts'
 import { fill, words } from './words.ts'
 
 /**
@@ -50,7 +51,6 @@ function progressOf({ terminal }: Pick<Scope, 'terminal'>): Progress {
 /** `REQ-1042 Apollo  ✓✓…· adding the owners` on one line, never longer than the terminal is wide. */
 function liveLine(terminal: Scope['terminal']): Progress {
   const { output } = terminal.streams
-  const erase = () => output.write('\r\u001b[2K')
   // Styles would count as width.
   const plain: Scope['terminal'] = { ...terminal, style: (_, text) => text }
   return {
@@ -59,11 +59,9 @@ function liveLine(terminal: Scope['terminal']): Progress {
       const ticks = request.steps.map((step) => [...stepLine(plain, step)][0]).join('')
       const running = request.steps.find(({ status }) => status === 'running')
       const now = running ? stepWords(running) : stateOf(plain, request)
-      const line = [...`${titleOf(request)}  ${ticks} ${now}`].slice(0, terminal.columns - 1).join('')
-      erase()
-      output.write(line)
+      drawOver(output, `${titleOf(request)}  ${ticks} ${now}`, terminal.columns)
     },
-    end: () => void erase(),
+    end: () => drawOver(output),
   }
 }
 
@@ -92,3 +90,45 @@ function plainLines(terminal: Scope['terminal']): Progress {
     end: () => undefined,
   }
 }
+
+/** Draws a text over the line that was drawn before, never longer than the terminal is wide. No text erases the line. */
+function drawOver(output: Output, text = '', columns = 0): void {
+  output.write(`\r\u001b[2K${[...text].slice(0, Math.max(0, columns - 1)).join('')}`)
+}
+
+/** How far a list is. On a terminal a line that is drawn over; elsewhere a line for each tenth. */
+export interface ProgressBar {
+  show(batch: Batch): void
+  end(): void
+}
+const cells = 24
+
+/** `before`: how many of `total` were done by batches before this one. */
+export function progressBar(terminal: Terminal, total: number, before: number): ProgressBar {
+  const { errors } = terminal.streams
+  const isLive = terminal.isLive && errors.isTTY === true
+  let said = ''
+  return {
+    show(batch) {
+      const { succeeded = 0 } = batch.requests
+      const done = before + batch.rows.refused + doneOf(batch)
+      const full = Math.floor((done / total) * cells)
+      const bar = `${'█'.repeat(full)}${'░'.repeat(cells - full)}`
+      const counts = fill(words.csv.progress, { made: before + succeeded, total, refused: batch.rows.refused })
+      const waits = batch.waitsFor === null ? '' : ` · ${waitWords(batch.waitsFor.code)}`
+      if (isLive) drawOver(errors, `${bar} ${counts}${waits}`, terminal.columns)
+      const tenth = `${Math.floor((done * 10) / total)}${waits}`
+      if (!isLive && !terminal.json && tenth !== said) terminal.note(`${counts}${waits}`)
+      said = tenth
+    },
+    end: () => (isLive ? drawOver(errors) : undefined),
+  }
+}
+
+/** Requests that nothing more happens to by itself. */
+const doneOf = ({ requests }: Batch): number =>
+  Object.entries(requests).reduce((sum, [state, count]) => (open.includes(state) ? sum : sum + count), 0)
+const open: readonly string[] = ['pendingApproval', 'queued', 'provisioning']
+
+const waitWords = (code: string): string =>
+  words.csv.waits[code as keyof typeof words.csv.waits] ?? words.csv.waits.unavailable

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse/sync'
-import { type Body, withValue } from './body.ts'
-import { UsageError } from './define-command.ts'
-import { type FieldFlag, type FieldFlags, flagsOf } from './fields.ts'
-import { nearest } from './parse.ts'
+import { type Options, stringify } from 'csv-stringify/sync'
+import { z } from 'zod'
+import { type Body, type FieldFlag, type FieldFlags, flagsOf, withValue } from './body.ts'
+import { UsageError } from './exit-codes.ts'
 import { clean } from './terminal.ts'
-import { fill, words } from './words.ts'
+import { fill, nearest, words } from './words.ts'
 
 /** One line of a list, as a request. */
-export interface CsvRow {
+interface CsvRow {
   /** What the list calls it, or else the number of its line. */
   readonly key: string
   readonly body: Body
@@ -148,4 +148,65 @@ function sorted(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
   return members.map(([key, member]) => [key, sorted(member)])
+}
+
+/** What became of one request of a list. `sending`: it was about to be sent; whether it was, the service knows. */
+const resultLine = z.object({
+  key: z.string(),
+  name: z.string(),
+  status: z.string(),
+  reference: z.string(),
+  requestId: z.string(),
+  error: z.string(),
+  /** The Idempotency-Key of the call that sent it. */
+  sentAs: z.string(),
+  fingerprint: z.string().regex(/^[0-9a-f]{16}$/),
+})
+export type ResultLine = z.output<typeof resultLine>
+const columns = Object.keys(resultLine.shape) as (keyof ResultLine)[]
+
+/** `rooms.csv` → `rooms.results.csv`, beside it. */
+export const resultsPathOf = (path: string): string => `${path.replace(/\.csv$/i, '')}.results.csv`
+
+/** What became of a list before; nothing, where it was never sent. Throws {@link UsageError} for a file that is something else. */
+export async function readResults(path: string): Promise<ResultLine[]> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw new UsageError(fill(words.usage.noFile, { path, why: error instanceof Error ? error.message : '' }))
+  }
+  try {
+    const [header = [], ...lines]: string[][] = parse(text, { bom: true, skip_empty_lines: true })
+    if (header.join() !== columns.join()) throw new TypeError('other columns')
+    const given = lines.map((cells) => Object.fromEntries(columns.map((column, index) => [column, cells[index]])))
+    return z
+      .array(resultLine)
+      .parse(given)
+      .map((line) => ({ ...line, key: line.key.replace(defused, '$1') }))
+  } catch {
+    throw new UsageError(fill(words.csv.notResults, { path }))
+  }
+}
+
+/** Replaces the file as a whole, so that a crash leaves the one before. */
+export async function writeResults(path: string, lines: readonly ResultLine[]): Promise<void> {
+  const draft = `${path}.${process.pid}.tmp`
+  await writeFile(draft, stringify([...lines], layout))
+  await rename(draft, path)
+}
+
+/** A spreadsheet takes these for the beginning of a formula (OWASP, "CSV Injection"); names come from other people. */
+const formula = /^[ \u00a0'"]*[=+\-@＝＋－＠]|^'*[\t\r]/
+const defused = /^'([ \u00a0'"]*[=+\-@＝＋－＠]|'*[\t\r])/
+const layout: Options = {
+  columns,
+  header: true,
+  // Excel takes a file for UTF-8 by its first bytes alone.
+  bom: true,
+  record_delimiter: 'windows',
+  quoted_empty: true,
+  // The library's own protection looks at the first sign alone.
+  cast: { string: (text, { header }) => ({ value: text.replace(formula, "'$&"), quoted: !header }) },
 }

@@ -1,10 +1,8 @@
-import { defineCommand, type Scope, UsageError } from '../command-line/define-command.ts'
-import { discover, type Offer } from '../command-line/discover.ts'
-import { exitCodes } from '../command-line/exit-codes.ts'
-import { isScope, isTrustedLogin } from '../command-line/scopes.ts'
-import { type Settings, saveSettings, settingsOf } from '../command-line/settings.ts'
+import { defineCommand, type Scope } from '../command-line/define-command.ts'
+import { exitCodes, UsageError } from '../command-line/exit-codes.ts'
+import { discover, type Offer, refusedLogin, refusedScopes } from '../command-line/sessions.ts'
+import { isScope, isTrustedLogin, type Settings, saveSettings, settingsOf } from '../command-line/settings.ts'
 import { clean } from '../command-line/terminal.ts'
-import { refusedLogin, refusedScopes } from '../command-line/trust.ts'
 import { fill, words } from '../command-line/words.ts'
 import { type DeviceCode, type SignIn, SignInError } from '../sign-in.ts'
 
@@ -88,3 +86,39 @@ async function alsoForMailboxes(scope: Scope, session: SignIn, settings: Setting
     await session.signIn(settings.scopes.mail, { show: (code) => showCode(scope, code), signal: scope.signal })
   }
 }
+
+/** Forgets everybody who has signed in at this service; doing so twice is no fault. */
+export const logout = defineCommand({
+  words: 'logout',
+  options: {},
+  async run({ settings, sessions, terminal, known }) {
+    const isSet = settings.tenantId !== '' && settings.clientId !== ''
+    const session = isSet ? sessions.of(settings) : undefined
+    const people = (await session?.people()) ?? []
+    for (const { account } of people) await session?.signOut(account)
+    const { account, ...rest } = known
+    if (account !== undefined) await saveSettings(settings.folder, settings.baseUrl, rest)
+    const line = people.length > 0 ? words.logout.done : words.logout.nobody
+    terminal.result({ signedOut: people.length }, [fill(line, { service: settings.baseUrl })])
+    return exitCodes.done
+  },
+})
+
+export const whoami = defineCommand({
+  words: 'whoami',
+  options: {},
+  async run({ settings, sessions, terminal }) {
+    const people = settings.account === undefined ? [] : await sessions.of(settings).people()
+    const person = people.find(({ account }) => account === settings.account)
+    if (!person) throw new SignInError('not-signed-in')
+    // Whether it still holds: a token is had without asking, or this says that there is none.
+    await sessions.token(settings, 'collab')
+    const { id, tenantId, userPrincipalName, displayName } = person
+    const { baseUrl, directoryUrl, loginUrl, clientId } = settings
+    terminal.result({ id, tenantId, userPrincipalName, displayName, baseUrl, directoryUrl, loginUrl, clientId }, [
+      `${clean(displayName)} (${clean(userPrincipalName)})`,
+      fill(words.whoami.where, { service: baseUrl, tenant: clean(tenantId) }),
+    ])
+    return exitCodes.done
+  },
+})
