@@ -204,6 +204,18 @@ describe('the command line and the whole service', () => {
     expect(await as('kim', ['site', 'create', ...flags, 'nobody@contoso.example'])).toMatchObject({ exit: 2 })
   })
 
+  it('ends a question at the end of the input, and with the error of a look-up that fails', async () => {
+    const atOnce = await as('kim', ['site', 'create'], { typing: () => '\u0004' })
+    expect([atOnce.exit, atOnce.told]).toEqual([130, expect.stringContaining('Cancelled.')])
+    const answers = ['1', 'Hebe', '', 'kim@contoso.example']
+    const refusing: typeof fetch = async (url, init) =>
+      String(url).includes('/users')
+        ? Response.json({ error: { code: 'InvalidAuthenticationToken', message: 'Sign in.' } }, { status: 401 })
+        : fetch(url, init)
+    const refused = await as('kim', ['mailbox', 'create'], { typing: () => answers.shift(), fetch: refusing })
+    expect([refused.exit, refused.told]).toEqual([3, expect.stringContaining('The directory answered 401')])
+  })
+
   it('finds the group of a site in the directory, and says when there is none', async () => {
     const sites = await json('kim', 'request', 'list', '--kind', 'teamSite', '--status', 'succeeded', '--limit', '1')
     const { requestId, resource } = sites.value.value[0]
