@@ -85,7 +85,8 @@ function childrenOf(element: Node): [string, unknown][] {
   ]
 }
 
-const isTyped = (value: unknown): value is Node => isNode(value) && /^\w[\w.]*$/.test(String(value['type'] ?? ''))
+const isTyped = (value: unknown): value is Node =>
+  isNode(value) && typeof value['type'] === 'string' && /^\w[\w.]*$/.test(value['type'])
 const holdsElements = (value: unknown) => (Array.isArray(value) ? value.some(isNode) : isTyped(value))
 const byName = ([one]: [string, unknown], [other]: [string, unknown]) => (one < other ? -1 : 1)
 
@@ -145,8 +146,8 @@ function written(value: unknown): string {
   return isWord && !['true', 'false', 'null'].includes(value) ? value : quoted(value)
 }
 
-/** Writes JSON in which invisible characters, such as a word joiner, are seen. */
+/** Writes JSON that shows invisible characters, such as a word joiner, by their code. */
 const quoted = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(/(?! )[\p{Cf}\p{Z}]/gu, (one) =>
+  JSON.stringify(value ?? null).replaceAll(/(?! )[\p{Cf}\p{Z}]/gu, (one) =>
     [...one].map((letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`).join(''),
   )
