@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cardRegistry } from '../src/cards/define-card.ts'
 import { definedCards, noticeCodes, summaryOf, verbs, warmUp } from '../src/cards/index.ts'
-import { expand, templateFile } from '../src/cards/render.ts'
+import { expand, templateFile, templatesIn } from '../src/cards/render.ts'
 import { strings } from '../src/cards/strings.ts'
 import { faultCodes } from '../src/core/index.ts'
 import { outlineOf } from './support/card-outline.ts'
@@ -49,15 +51,18 @@ describe('every card', () => {
 
 /** `UPDATE_GOLDEN=1` writes the sample data and the golden outlines again; review the difference before you commit it. */
 const update = process.env['UPDATE_GOLDEN'] === '1'
-const dataFolder = new URL('../cards/', import.meta.url)
-const goldenFolder = new URL('golden/cards/', import.meta.url)
-const dataFile = ({ name }: Sample) => new URL(`${name}.data.json`, dataFolder)
-const goldenFile = ({ name }: Sample) => new URL(`${name}.txt`, goldenFolder)
-const differs = (file: URL) =>
-  `${fileURLToPath(file)} differs. If you mean the change: UPDATE_GOLDEN=1 npx vitest run test/cards.test.ts`
+const dataFile = ({ name, card }: Sample) => new URL(`samples/${name}.data.json`, templateFile(card))
+const roomOf = (card: string) => basename(dirname(fileURLToPath(templateFile(card))))
+const goldenFile = ({ name, card }: Sample) => new URL(`golden/cards/${roomOf(card)}/${name}.txt`, import.meta.url)
+const howToUpdate = 'If you mean the change: UPDATE_GOLDEN=1 npx vitest run test/cards.test.ts'
+const differs = (file: URL) => `${fileURLToPath(file)} differs. ${howToUpdate}`
 
 function kept(file: URL, text: string): string {
-  if (update) writeFileSync(file, text)
+  if (update) {
+    mkdirSync(new URL('.', file), { recursive: true })
+    writeFileSync(file, text)
+  }
+  if (!existsSync(file)) throw new Error(`${fileURLToPath(file)} does not exist. ${howToUpdate}`)
   return readFileSync(file, 'utf8')
 }
 
@@ -77,14 +82,14 @@ describe('every sample', () => {
   })
 
   it('has its file, and no file is left over', () => {
-    const names = samples.map(({ name }) => name).sort()
-    const filesIn = (folder: URL, ending: string) =>
-      readdirSync(folder)
-        .filter((file) => file.endsWith(ending))
-        .map((file) => file.slice(0, -ending.length))
+    const filesBelow = (folder: string, pattern: RegExp) =>
+      readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: 'utf8' })
+        .map((path) => fileURLToPath(new URL(`${folder}${path}`, import.meta.url)))
+        .filter((path) => pattern.test(path))
         .sort()
-    expect(filesIn(dataFolder, '.data.json')).toEqual(names)
-    expect(filesIn(goldenFolder, '.txt')).toEqual(names)
+    const files = (fileOf: (sample: Sample) => URL) => samples.map((sample) => fileURLToPath(fileOf(sample))).sort()
+    expect(filesBelow('../cards/', /[/\\]samples[/\\]./)).toEqual(files(dataFile))
+    expect(filesBelow('golden/cards/', /\.\w+$/)).toEqual(files(goldenFile))
   })
 })
 
@@ -113,6 +118,19 @@ describe('templates', () => {
     expect(() => cardRegistry(...definedCards, { name: 'help' })).toThrow('two cards are named help')
     expect(() => cardRegistry(...definedCards, { name: 'lost' })).toThrow('the card lost has no template')
     expect(() => cardRegistry({ name: 'help' })).toThrow('belongs to no card')
+  })
+
+  it('have one name in all rooms', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cards-'))
+    try {
+      for (const room of ['drafts', 'requests']) {
+        mkdirSync(join(folder, room))
+        writeFileSync(join(folder, room, 'review.template.json'), '{}')
+      }
+      expect(() => templatesIn(pathToFileURL(`${folder}/`))).toThrow('two rooms have a template for the card review')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
