@@ -21,7 +21,7 @@ const opens = (url: string): string => {
 
 describe('the links of cards', () => {
   it('go by https to the organisation’s sites and to Outlook, on every card', () => {
-    const links = samples.flatMap(({ data, render }) => linksOf(render(data)))
+    const links = samples.flatMap((sample) => linksOf(sample.rendered()))
     expect(links.length).toBeGreaterThanOrEqual(5)
     expect(links.filter((url) => opens(url) !== 'here')).toEqual([])
   })

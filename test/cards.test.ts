@@ -1,43 +1,95 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cardRegistry } from '../src/cards/define-card.ts'
 import { definedCards, noticeCodes, summaryOf, verbs, warmUp } from '../src/cards/index.ts'
-import { expand, templateFile } from '../src/cards/render.ts'
+import { expand, templateFile, templatesIn } from '../src/cards/render.ts'
 import { strings } from '../src/cards/strings.ts'
 import { faultCodes } from '../src/core/index.ts'
+import { outlineOf } from './support/card-outline.ts'
 import { brokenRules, isNode, nodesOf } from './support/card-rules.ts'
+import type { Sample } from './support/card-sample.ts'
 import { samples } from './support/card-samples.ts'
 import { longer } from './support/longer-words.ts'
 import { unknownPaths } from './support/template-paths.ts'
 
 const templateOf = (name: string): unknown => JSON.parse(readFileSync(templateFile(name), 'utf8'))
-const rendered = samples.map((sample) => ({ name: sample.name, card: sample.render(sample.data) }))
+const longerStrings = longer(strings)
+const isOneLongMember = /^ *\| /
 const ourPlaceholder = /\{[a-zA-Z]+\}/
 
 describe('every card', () => {
-  it.each(rendered)('$name keeps the rules of the card style', ({ card }) => {
-    expect(brokenRules(card)).toEqual([])
+  it.each(samples)('$name keeps the rules of the card style', (sample) => {
+    expect(brokenRules(sample.rendered())).toEqual([])
   })
 
-  it.each(rendered)('$name leaves no expression and no placeholder behind', ({ card }) => {
-    expect(JSON.stringify(card)).not.toContain('${')
-    expect(JSON.stringify(card)).not.toMatch(ourPlaceholder)
-    expect(JSON.stringify(card)).not.toContain('undefined')
+  it.each(samples)('$name leaves no expression and no placeholder behind', (sample) => {
+    const text = JSON.stringify(sample.rendered())
+    expect(text).not.toContain('${')
+    expect(text).not.toMatch(ourPlaceholder)
+    expect(text).not.toContain('undefined')
   })
 
-  it.each(rendered)('$name has a summary for the notification', ({ card }) => {
-    expect(summaryOf(card)).toMatch(/^[A-Z].+/)
+  it.each(samples)('$name has a summary for the notification', (sample) => {
+    expect(summaryOf(sample.rendered())).toMatch(/^[A-Z].+/)
   })
 
-  it.each(rendered)('$name has buttons that fit a phone', ({ card }) => {
+  it.each(samples)('$name has buttons that fit a phone', (sample) => {
+    const card = sample.rendered()
     const actions = Array.isArray(card['actions']) ? card['actions'] : []
     const letters = actions.map((action: { title: string }) => action.title).join('').length
     expect(letters).toBeLessThanOrEqual(actions.length > 2 ? 20 : 21)
   })
 
   it.each(samples)('$name keeps the rules when every word of ours is 35 % longer', ({ card, data }) => {
-    expect(brokenRules(expand(card, data, longer(strings)))).toEqual([])
+    expect(brokenRules(expand(card, data, longerStrings))).toEqual([])
+  })
+})
+
+/** `UPDATE_GOLDEN=1` writes the sample data and the golden outlines again; review the difference before you commit it. */
+const update = process.env['UPDATE_GOLDEN'] === '1'
+const dataFile = ({ name, card }: Sample) => new URL(`samples/${name}.data.json`, templateFile(card))
+const roomOf = (card: string) => basename(dirname(fileURLToPath(templateFile(card))))
+const goldenFile = ({ name, card }: Sample) => new URL(`golden/cards/${roomOf(card)}/${name}.txt`, import.meta.url)
+const howToUpdate = 'If you mean the change: UPDATE_GOLDEN=1 npx vitest run test/cards.test.ts'
+const differs = (file: URL) => `${fileURLToPath(file)} differs. ${howToUpdate}`
+
+function kept(file: URL, text: string): string {
+  if (update) {
+    mkdirSync(new URL('.', file), { recursive: true })
+    writeFileSync(file, text)
+  }
+  if (!existsSync(file)) throw new Error(`${fileURLToPath(file)} does not exist. ${howToUpdate}`)
+  return readFileSync(file, 'utf8')
+}
+
+describe('every sample', () => {
+  it.each(samples)('$name: what the code shows of a request is the sample data', (sample) => {
+    const file = dataFile(sample)
+    const data: unknown = JSON.parse(kept(file, `${JSON.stringify(sample.json, null, 2)}\n`))
+    expect(sample.json, differs(file)).toStrictEqual(data)
+  })
+
+  it.each(samples)('$name: the sample data gives the golden card', (sample) => {
+    const file = goldenFile(sample)
+    const outline = outlineOf(sample.rendered())
+    expect(outline, differs(file)).toBe(kept(file, outline))
+    const tooLong = outline.split('\n').filter((line) => line.length > 200 && !isOneLongMember.test(line))
+    expect(tooLong).toEqual([])
+  })
+
+  it('has its file, and no file is left over', () => {
+    const filesBelow = (folder: string, pattern: RegExp) =>
+      readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: 'utf8' })
+        .map((path) => fileURLToPath(new URL(`${folder}${path}`, import.meta.url)))
+        .filter((path) => pattern.test(path))
+        .sort()
+    const files = (fileOf: (sample: Sample) => URL) => samples.map((sample) => fileURLToPath(fileOf(sample))).sort()
+    expect(filesBelow('../cards/', /[/\\]samples[/\\]./)).toEqual(files(dataFile))
+    expect(filesBelow('golden/cards/', /\.\w+$/)).toEqual(files(goldenFile))
   })
 })
 
@@ -66,6 +118,19 @@ describe('templates', () => {
     expect(() => cardRegistry(...definedCards, { name: 'help' })).toThrow('two cards are named help')
     expect(() => cardRegistry(...definedCards, { name: 'lost' })).toThrow('the card lost has no template')
     expect(() => cardRegistry({ name: 'help' })).toThrow('belongs to no card')
+  })
+
+  it('have one name in all rooms', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cards-'))
+    try {
+      for (const room of ['drafts', 'requests']) {
+        mkdirSync(join(folder, room))
+        writeFileSync(join(folder, room, 'review.template.json'), '{}')
+      }
+      expect(() => templatesIn(pathToFileURL(`${folder}/`))).toThrow('two rooms have a template for the card review')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 

@@ -1,6 +1,5 @@
-import { readdirSync } from 'node:fs'
 import type { z } from 'zod'
-import { type CardJson, expand } from './render.ts'
+import { type CardJson, expand, templateFiles } from './render.ts'
 
 /**
  * A card: the name of its template and the schema of what it shows. `render` checks the data and expands the template
@@ -18,10 +17,8 @@ export function cardRegistry(...defined: readonly { readonly name: string }[]): 
     if (names.has(name)) throw new Error(`two cards are named ${name}`)
     names.add(name)
   }
-  const ending = '.template.json'
-  const files = readdirSync(new URL('../../cards/', import.meta.url)).filter((file) => file.endsWith(ending))
-  const known = new Set(files.map((file) => file.slice(0, -ending.length)))
-  for (const name of names) if (!known.has(name)) throw new Error(`the card ${name} has no template`)
-  for (const name of known) if (!names.has(name)) throw new Error(`the template ${name} belongs to no card`)
+  for (const name of names) if (!templateFiles.has(name)) throw new Error(`the card ${name} has no template`)
+  for (const name of templateFiles.keys())
+    if (!names.has(name)) throw new Error(`the template ${name} belongs to no card`)
   return names
 }

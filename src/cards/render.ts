@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 // Not the package's index: its types pull the source of the card renderer into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
 import { withLiteralTexts } from './literal.ts'
@@ -20,8 +21,28 @@ export function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]):
 
 const templates = new Map<string, Template>()
 
-/** The file of a template, as it is written. */
-export const templateFile = (name: string): URL => new URL(`../../cards/${name}.template.json`, import.meta.url)
+/** The file of each card's template by the card's name: `cards/<room>/<name>.template.json`. */
+export const templateFiles: ReadonlyMap<string, URL> = templatesIn(new URL('../../cards/', import.meta.url))
+
+/** Returns the template files in a folder. Throws if two rooms have a template of the same name. */
+export function templatesIn(folder: URL): ReadonlyMap<string, URL> {
+  const ending = '.template.json'
+  const files = new Map<string, URL>()
+  for (const path of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!path.endsWith(ending)) continue
+    const name = basename(path, ending)
+    if (files.has(name)) throw new Error(`two rooms have a template for the card ${name}`)
+    files.set(name, new URL(path, folder))
+  }
+  return files
+}
+
+/** Returns the file of a card's template. Throws if the card has no template. */
+export function templateFile(name: string): URL {
+  const file = templateFiles.get(name)
+  if (!file) throw new Error(`the card ${name} has no template`)
+  return file
+}
 
 function templateOf(name: string): Template {
   const known = templates.get(name)

@@ -5,7 +5,11 @@ export interface Sample {
   readonly name: string
   readonly card: string
   readonly data: Readonly<Record<string, unknown>>
+  /** The data as the sample's file has it: as JSON. */
+  readonly json: unknown
   render(data: unknown): CardJson
+  /** Returns the card of the sample's own data. A worker expands it once for all tests; do not change the card. */
+  rendered(): CardJson
 }
 
 export function sample<D extends Record<string, unknown>>(
@@ -14,5 +18,12 @@ export function sample<D extends Record<string, unknown>>(
   data: D,
 ): Sample {
   const name = variant ? `${card.name}.${variant}` : card.name
-  return { name, card: card.name, data, render: (given) => card.render(card.data.parse(given)) }
+  const json: unknown = JSON.parse(JSON.stringify(data))
+  const render = (given: unknown) => card.render(card.data.parse(given))
+  let known: CardJson | undefined
+  const rendered = () => {
+    known ??= render(json)
+    return known
+  }
+  return { name, card: card.name, data, json, render, rendered }
 }
