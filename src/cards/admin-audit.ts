@@ -10,9 +10,9 @@ import {
 } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, toFix } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { answerOf } from './webhook-words.ts'
-import { cut, fill, listOf, longest, moment, quantity, time, type Viewer } from './words.ts'
+import { cut, listOf, longest, moment, quantity, time, type Viewer } from './words.ts'
 
 type Action = keyof typeof strings.audit.action
 type Act = keyof typeof strings.audit.act
@@ -69,7 +69,7 @@ type View = Parameters<typeof adminAuditCard.render>[0]
 /** Who did what, when and from where, a page of it, the newest first; and whether all of it is as it was written. */
 export function adminAuditView(report: AuditReport, request: Request, from: number, viewer: Viewer): View {
   const reference = referenceOf(request)
-  const about = fill(strings.audit.about, { reference, name: cut(request.details.displayName, longest.name) })
+  const about = format(strings.audit.about, { reference, name: cut(request.details.displayName, longest.name) })
   const { shown, range, ...pages } = pageOf(report.entries, from)
   return {
     ...proofOf(report, viewer),
@@ -106,7 +106,7 @@ function pageOf(entries: AuditReport['entries'], from: number) {
   const numbers = { from: quantity(first + 1), to: quantity(first + shown.length), total: quantity(newest.length) }
   return {
     shown,
-    range: shown.length < newest.length ? ` (${fill(strings.audit.page, numbers)})` : '',
+    range: shown.length < newest.length ? ` (${format(strings.audit.page, numbers)})` : '',
     newerFrom: Math.max(0, first - most.entries),
     hasNewer: first > 0,
     olderFrom: first + shown.length,
@@ -162,9 +162,9 @@ function whatOf({ action, actor, data }: Pick<Entry, 'action' | 'actor' | 'data'
   const to = person.safeParse(data?.['to']).data?.id
   if (action === 'reassigned' && 'id' in actor && to === actor.id) return words.reassignedSelf
   const step = stepName.safeParse(action.replace(/^step:/, '')).data
-  if (step !== undefined) return fill(words.step, { value: step })
+  if (step !== undefined) return format(words.step, { value: step })
   const known = actions.find((one) => one === action && one !== 'other')
-  return known ? fill(words[known], { value: '' }) : cut(action, longest.name)
+  return known ? format(words[known], { value: '' }) : cut(action, longest.name)
 }
 
 /** The same of what is about no one request. `about` in its data is what it is called by; a job has words of its own. */
@@ -174,7 +174,7 @@ function actOf(entry: Entry): string {
   if (known === undefined) return whatOf(entry)
   const about = textOf(data?.['about'])
   const job = Object.entries(strings.jobs.job).find(([name]) => name === about)?.[1]
-  return fill(strings.audit.act[known], { about: cut(job ?? about, longest.name) }).replace(/: $/, '')
+  return format(strings.audit.act[known], { about: cut(job ?? about, longest.name) }).replace(/: $/, '')
 }
 
 /** What else an entry's data says that people understand: what was changed, what came of it, how much it was. */
@@ -182,10 +182,10 @@ function detailOf({ action, data = {}, comment = '' }: Entry, viewer: Viewer): s
   const { on, off, changed, made, sent } = strings.audit.of
   if (comment !== '') return comment
   if (typeof data['active'] === 'boolean') return data['active'] ? on : off
-  if (typeof data['sent'] === 'number') return fill(sent, { count: quantity(data['sent']) })
+  if (typeof data['sent'] === 'number') return format(sent, { count: quantity(data['sent']) })
   if (Array.isArray(data['changed'])) {
     const parts = data['changed'].map((part) => partOf(textOf(part)))
-    return parts.length === 0 ? made : fill(changed, { parts: listOf(parts, 'unit') })
+    return parts.length === 0 ? made : format(changed, { parts: listOf(parts, 'unit') })
   }
   if (action === 'delegation-started' || action === 'delegation-ended') return delegationOf(data, viewer)
   if (action === 'webhook-tested') return answerOf(textOf(data['status']))
@@ -198,7 +198,7 @@ function delegationOf(data: Readonly<Record<string, unknown>>, viewer: Viewer): 
   const known = delegationFacts.safeParse(data).data
   if (!known) return ''
   const { person: away, delegate, until, endedAt, why } = known
-  return fill(why === undefined ? delegated : delegationEnd[why], {
+  return format(why === undefined ? delegated : delegationEnd[why], {
     name: cut(away.displayName || strings.audit.erased, longest.name),
     people: cut(delegate.displayName || strings.audit.erased, longest.name),
     date: moment(endedAt ?? until, viewer, 'full'),

@@ -3,7 +3,7 @@ import { type Delivery, type KnownDelivery, webhookBody } from '../core/index.ts
 import { receiverKey } from './admin-webhooks.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import {
   answerOf,
   hostOf,
@@ -13,7 +13,7 @@ import {
   standingOf,
   subscriberName,
 } from './webhook-words.ts'
-import { cut, fill, longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
+import { cut, longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
 
 const words = strings.webhooks
 /** So many have room with their answers. */
@@ -84,13 +84,13 @@ export function adminDeliveriesView(
     ...{ heading: of, of },
     templateId: receiver?.id ?? '',
     requestId: request?.requestId ?? '',
-    about: about ? fill(words.logAbout[about], { name: cut(name, longest.name), reference }) : '',
+    about: about ? format(words.logAbout[about], { name: cut(name, longest.name), reference }) : '',
     isEmpty,
     deliveries: deliveries.map((one) => ({
       deliveryId: one.deliveryId,
       event: words.event[one.type],
       reference: outlineOf(one)?.reference ?? '',
-      to: fill(words.to, { name: subscriberName(one, names) }),
+      to: format(words.to, { name: subscriberName(one, names) }),
       look: standingLooks[standingOf(one)],
       last: triesOf(one),
       when: whenOf(one, viewer),
@@ -106,14 +106,16 @@ export function adminDeliveriesView(
 function triesOf({ attempts, lastStatus }: Delivery): string {
   const { none, notSent, one, many } = words.tries
   const answer = answerOf(lastStatus)
-  if (attempts === 0) return lastStatus === null ? none : fill(notSent, { answer })
-  return fill(attempts === 1 ? one : many, { count: quantity(attempts), answer })
+  if (attempts === 0) return lastStatus === null ? none : format(notSent, { answer })
+  return format(attempts === 1 ? one : many, { count: quantity(attempts), answer })
 }
 
 function whenOf({ createdAt, status, attempts, nextAttemptAt }: Delivery, viewer: Viewer): string {
   const at = moment(createdAt, viewer, 'full')
   const isToCome = status === 'pending' && attempts > 0 && nextAttemptAt
-  return isToCome ? fill(words.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') }) : fill(words.when, { at })
+  return isToCome
+    ? format(words.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') })
+    : format(words.when, { at })
 }
 
 /** What the message says, if it is one that we can read. */
@@ -185,7 +187,7 @@ export function adminDeliveryView(
     event: words.event[delivery.type],
     reference: outlineOf(delivery)?.reference ?? '',
     lead: news === '' && standing !== 'delivered' ? whyStuck(url, isOff) : news,
-    to: fill(words.to, { name: subscriberName(delivery, names, longest.title) }),
+    to: format(words.to, { name: subscriberName(delivery, names, longest.title) }),
     // Before it is sent again: where to.
     host: hostOf((asks && url) || delivery.url),
     link: cut((outline?.url ?? outline?.address ?? '').replace(/^https:\/\//, ''), longest.address),
@@ -203,7 +205,7 @@ export function adminDeliveryView(
       .slice(-most.replays)
       .toReversed()
       .map(({ at, by }) => ({
-        says: fill(words.replayed, { name: cut(by.displayName, longest.name), at: moment(at, viewer, 'full') }),
+        says: format(words.replayed, { name: cut(by.displayName, longest.name), at: moment(at, viewer, 'full') }),
       })),
     asks,
     isOff,

@@ -3,7 +3,7 @@ import type { Days, ExportLink, ExportOffer, Fault, PersonExportOffer } from '..
 import { defineCard } from './define-card.ts'
 import { faultLine, faultsOfForm, partsOf } from './form-faults.ts'
 import { look, looks, plain } from './look.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from './words.ts'
 
 type LinkName = keyof typeof strings.export.link

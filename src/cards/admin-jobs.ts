@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type GivenUpJob, type GivenUpJobs, referenceOf } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 import { cut, longest, moment, time, type Viewer } from './words.ts'
 
 type JobWord = keyof typeof strings.jobs.job

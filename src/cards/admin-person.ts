@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Person } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 import { cut, longest } from './words.ts'
 
 /** Whom an admin may have meant: nobody was named, nobody was found, or several were. */

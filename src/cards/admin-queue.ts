@@ -15,9 +15,9 @@ import {
 import { paged, pageOf } from './admin-pages.ts'
 import { defineCard } from './define-card.ts'
 import { type RowLook, rowLook, rowLooks } from './look.ts'
+import { format, strings } from './messages.ts'
 import { peopleInWords, stepWords } from './steps.ts'
-import { strings } from './strings.ts'
-import { cut, decidersOf, duration, fill, longest, moment, peopleList, time, type Viewer } from './words.ts'
+import { cut, decidersOf, duration, longest, moment, peopleList, time, type Viewer } from './words.ts'
 
 type Why = keyof typeof strings.queue.why
 /** Why a request stands where it stands: a key of `strings.queue.why`, and what goes into its words. */
@@ -94,7 +94,7 @@ export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output
     value: cut(value, most),
     age: duration(viewer.now.getTime() - Date.parse(since)),
     look: lookOf(entry),
-    types: fill(strings.queue.types[attention?.mends[0] ?? 'status'], { reference }),
+    types: format(strings.queue.types[attention?.mends[0] ?? 'status'], { reference }),
   }
 }
 
@@ -151,9 +151,9 @@ function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0
   if (attention.why === 'retrying') {
     const at = nextTryAt && nextTryAt > viewer.now ? moment(nextTryAt.toISOString(), viewer, 'full') : ''
     const words = at === '' ? strings.queue.tried.now : strings.queue.tried.next
-    return { why: 'retrying', value: fill(words, { step, count: String(next?.attempts ?? 1), problem, at }) }
+    return { why: 'retrying', value: format(words, { step, count: String(next?.attempts ?? 1), problem, at }) }
   }
-  return { why: 'standsStill', value: problem ? fill(strings.queue.tried.last, { step, problem }) : step }
+  return { why: 'standsStill', value: problem ? format(strings.queue.tried.last, { step, problem }) : step }
 }
 
 function waitsFor({ approvals }: Request): Reason {

@@ -4,7 +4,7 @@ import { aboutRequest, aboutRequestView } from './about-request.ts'
 import { reasonOf, whys } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
 import { choice, faultLine, faultsOfForm, partsOf } from './form-faults.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 import { cut, duration, longest, type Viewer } from './words.ts'
 
 const remarks = ['inPlaceOf', 'check', 'several', 'nobody', 'yourself', 'requester', 'asked'] as const

@@ -6,10 +6,10 @@ import { defineCard } from './define-card.ts'
 import { type Fact, fact, fitting } from './facts.ts'
 import { withoutScheme } from './links.ts'
 import { look, looks, toKnow } from './look.ts'
+import { format, strings } from './messages.ts'
 import { ruleOf, warningLines } from './review-outlook.ts'
-import { strings } from './strings.ts'
 import { limitFacts } from './template-policies.ts'
-import { cut, decidersOf, fill, listOf, longest, quantity, type Viewer } from './words.ts'
+import { cut, decidersOf, listOf, longest, quantity, type Viewer } from './words.ts'
 
 export const adminSimulateCard = defineCard({
   name: 'admin-simulate',
@@ -70,7 +70,7 @@ export function adminSimulateView(
     approval: nobodyApproves ? 'nobody' : approvals.length > 0 ? 'stages' : 'none',
     stages: approvals.map((stage) => ({
       number: stage.stage,
-      text: fill(strings.review.stage[ruleOf(stage)], {
+      text: format(strings.review.stage[ruleOf(stage)], {
         people: decidersOf(stage, stage.approvers),
         count: String(stage.quorum ?? 1),
       }),
@@ -90,7 +90,7 @@ function quotaFacts(quota: Preview['simulated']['quota']): Fact[] {
   return kinds.flatMap((kind) => {
     const share = quota[kind]
     if (!share) return []
-    const value = fill(words.left, { left: quantity(share.left), most: quantity(share.most) })
+    const value = format(words.left, { left: quantity(share.left), most: quantity(share.most) })
     return [{ label: words.quota[kind], value }]
   })
 }
@@ -102,13 +102,13 @@ function defaultFacts({ defaults, kind }: Preview, template: Template): Fact[] {
   return own.map(({ field, value, why }) => {
     const [label = field] = inputNames({ kind, template }, [field])
     const said = cut(valueInWords(field, value), longest.title)
-    return { label: cut(label, longest.name), value: fill(strings.simulate[why], { value: said }) }
+    return { label: cut(label, longest.name), value: format(strings.simulate[why], { value: said }) }
   })
 }
 
 function valueInWords(field: string, value: Preview['defaults'][number]['value']): string {
   if (typeof value === 'boolean') return strings.simulate.toggle[value ? 'on' : 'off']
-  if (field === 'capacity') return fill(strings.facts.megabytes, { count: quantity(Number(value)) })
+  if (field === 'capacity') return format(strings.facts.megabytes, { count: quantity(Number(value)) })
   return Array.isArray(value) ? listOf(value, 'unit') : String(value)
 }
 
@@ -145,7 +145,7 @@ export function adminSimulateChoiceView(
     const rows = choice.people.map(({ displayName, userPrincipalName }) => ({
       title: cut(displayName, longest.name),
       says: cut(userPrincipalName, longest.address),
-      command: fill(words, { template: typed.what, person: userPrincipalName }),
+      command: format(words, { template: typed.what, person: userPrincipalName }),
     }))
     return { says, typed: cut(typed.who, longest.name), rows }
   }
@@ -153,7 +153,7 @@ export function adminSimulateChoiceView(
     title: signed(template, longest.name),
     says: strings.kind[template.kind],
     // Two may have one name.
-    command: fill(words, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
+    command: format(words, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
   }))
   return { says, typed: cut(typed.what, longest.name), rows }
 }

@@ -3,8 +3,8 @@ import { type Mend, referenceOf, type Stuck } from '../core/index.ts'
 import { paged, pageOf } from './admin-pages.ts'
 import { rowOf, waitingRow } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
-import { fill, longest, time, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { longest, time, type Viewer } from './words.ts'
 
 export const adminStuckCard = defineCard({
   name: 'admin-stuck',
@@ -70,6 +70,6 @@ const titles = {
 } as const satisfies Record<Mend, string>
 
 const buttonOf = (mend: Mend, reference: string) => ({
-  title: fill(titles[mend], { reference }),
-  types: fill(strings.queue.types[mend], { reference }),
+  title: format(titles[mend], { reference }),
+  types: format(strings.queue.types[mend], { reference }),
 })

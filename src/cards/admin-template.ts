@@ -4,7 +4,7 @@ import { signed, useOf } from './admin-templates.ts'
 import { defineCard } from './define-card.ts'
 import { fact, fitting } from './facts.ts'
 import { look, looks, plain, toKnow } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import {
   approvalFacts,
   limitFacts,
@@ -14,7 +14,7 @@ import {
   useFacts,
   webhookFacts,
 } from './template-policies.ts'
-import { cut, fill, listOf, longest, moment, type Viewer } from './words.ts'
+import { cut, listOf, longest, moment, type Viewer } from './words.ts'
 
 const sections = ['use', 'questions', 'properties', 'names', 'limits', 'approvals', 'webhook'] as const
 
@@ -101,7 +101,7 @@ function editInWords({ version, by, at, changed }: TemplateEdit, viewer: Viewer)
   const values = { version: String(version), name, at: at === null ? '' : moment(at, viewer, 'day') }
   const parts = changed.map((part) => (part in words.part ? words.part[part as keyof typeof words.part] : part))
   return {
-    text: fill(at === null ? words.editLongAgo : words.edit, values),
-    changed: parts.length === 0 ? '' : fill(words.changedParts, { parts: listOf(parts, 'unit') }),
+    text: format(at === null ? words.editLongAgo : words.edit, values),
+    changed: parts.length === 0 ? '' : format(words.changedParts, { parts: listOf(parts, 'unit') }),
   }
 }

@@ -3,8 +3,8 @@ import { mostCounted, resourceKind, type TemplateInUse, type TemplatePage } from
 import { defineCard } from './define-card.ts'
 import { rowsOfPage } from './lists.ts'
 import { rowLook, rowLooks } from './look.ts'
-import { strings } from './strings.ts'
-import { cut, fill, listOf, longest, quantity } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, listOf, longest, quantity } from './words.ts'
 
 /** What a tapped row does: show it, or ask before it is switched. */
 const templateUses = ['show', 'enable', 'disable'] as const
@@ -87,7 +87,7 @@ export const signed = ({ icon, name }: { icon: string; name: string }, most: num
   icon === '' ? cut(name, most) : `${icon} ${cut(name, most)}`
 
 const counted = (count: number, one: string, many: string): string =>
-  count === 1 ? one : fill(many, { count: quantity(count) })
+  count === 1 ? one : format(many, { count: quantity(count) })
 
 function audienceOf({ template: { audience } }: TemplateInUse): string {
   const words = strings.catalogue
@@ -110,10 +110,10 @@ export function useOf({ template: { quota }, open, resources }: TemplateInUse): 
   const words = strings.catalogue
   const most = Math.max(mostCounted, quota.resources ?? 0)
   const upTo = (count: number, end: number) =>
-    count >= end ? fill(words.orMore, { count: quantity(end) }) : quantity(count)
+    count >= end ? format(words.orMore, { count: quantity(end) }) : quantity(count)
   const made =
     quota.resources === undefined
-      ? fill(words.made, { count: upTo(resources, most) })
-      : fill(words.madeOf, { count: quantity(Math.min(resources, most)), most: quantity(quota.resources) })
-  return listOf([fill(words.open, { count: upTo(open, mostCounted) }), made], 'unit')
+      ? format(words.made, { count: upTo(resources, most) })
+      : format(words.madeOf, { count: quantity(Math.min(resources, most)), most: quantity(quota.resources) })
+  return listOf([format(words.open, { count: upTo(open, mostCounted) }), made], 'unit')
 }

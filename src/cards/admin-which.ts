@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { QueueEntry } from '../core/index.ts'
 import { rowOf, waitingRow } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
-import { fill, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import type { Viewer } from './words.ts'
 
 const does = z.enum(['approve', 'reject', 'reassign', 'retry', 'cancel'])
 /** What an admin wants to do with a request, before they have said with which. */
@@ -33,7 +33,7 @@ export function adminWhichView(
   return {
     does,
     isEmpty: shown.length === 0,
-    requests: shown.map((row) => ({ ...row, types: fill(strings.which.types[does], { reference: row.reference }) })),
+    requests: shown.map((row) => ({ ...row, types: format(strings.which.types[does], { reference: row.reference }) })),
     older: Math.max(0, total - shown.length),
   }
 }

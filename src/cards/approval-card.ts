@@ -22,9 +22,9 @@ import { fact, fitting, labelName, room } from './facts.ts'
 import { askedAddress } from './links.ts'
 import { look, looks, rowLook, rowLooks, toKnow } from './look.ts'
 import { peopleWith } from './mailbox-facts.ts'
+import { strings } from './messages.ts'
 import { type CardJson, firstThatFits } from './render.ts'
 import { expiryOf, handedWith, line, linesForApprover, urgencyOf } from './stage-words.ts'
-import { strings } from './strings.ts'
 import { cut, decidedBy, longest, moment, peopleList, type Viewer } from './words.ts'
 
 const rules = [

@@ -3,7 +3,7 @@ import { type Check, checkNames, isForMailbox, type Request } from '../core/inde
 import { labelName } from './facts.ts'
 import { rowLook, rowLooks } from './look.ts'
 import { featuresOf, peopleWith, storageOf } from './mailbox-facts.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from './words.ts'
 
 /** One thing that the ready check has read back, in words; what was there instead is for admins. */
@@ -88,7 +88,7 @@ function placeOf(details: Parameters<typeof featuresOf>[0]): string {
   const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
   const features = featuresOf(details)
   const said = [
-    ...(seats === undefined ? [] : [strings.facts.seats.replace('{count}', quantityOf(seats))]),
+    ...(seats === undefined ? [] : [format(strings.facts.seats, { count: quantityOf(seats) })]),
     ...(features === strings.facts.none || features === '' ? [] : [features]),
     ...devices.flatMap((device) => device ?? []),
   ]

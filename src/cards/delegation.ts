@@ -3,7 +3,7 @@ import type { Delegation, Delegations, Fault, Person } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { choice, faultLine, faultsOfForm, partsOf } from './form-faults.ts'
 import { type Look, look, plain } from './look.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 import { cut, lastDay, longest, type Viewer } from './words.ts'
 
 /** A day as inputs write it, `2026-11-30`; `''` for none. */

@@ -11,9 +11,9 @@ import {
 import { lookOf, reasonOf } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, rowLook, rowLooks } from './look.ts'
+import { format, strings } from './messages.ts'
 import { expiryOf, urgencyOf } from './stage-words.ts'
-import { strings } from './strings.ts'
-import { cut, fill, hourOf, longest, quantity, sinceDay, time, type Viewer } from './words.ts'
+import { cut, hourOf, longest, quantity, sinceDay, time, type Viewer } from './words.ts'
 
 const words = strings.digest
 const row = {
@@ -104,12 +104,12 @@ function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['ap
   const stage = openStage(request.approvals)
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
   const says = isExpiring
-    ? fill(words.expires, { at: expiryOf(stage, viewer) })
-    : fill(words.waits, { since: sinceDay(since, viewer) })
+    ? format(words.expires, { at: expiryOf(stage, viewer) })
+    : format(words.waits, { since: sinceDay(since, viewer) })
   return {
     reference: referenceOf(request),
     displayName: cut(request.details.displayName, longest.name),
-    asks: fill(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
+    asks: format(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
     says,
     look: isExpiring ? toLookAt : { ...rowLooks.now, now: false },
   }
@@ -120,7 +120,7 @@ function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
   return {
     reference: referenceOf(entry.request),
     displayName: cut(entry.request.details.displayName, longest.name),
-    says: fill(strings.queue.why[why], { value: cut(value, 120) }),
+    says: format(strings.queue.why[why], { value: cut(value, 120) }),
     look: lookOf(entry),
   }
 }

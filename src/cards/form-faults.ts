@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fault } from '../core/index.ts'
 import { look, plain, toFix, toKnow } from './look.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 import { cut, dayOf, isDay, listOf, longest, quantity } from './words.ts'
 
 /** The line under a wrong input: a key of `strings.error`, or `''` when the input is right. */

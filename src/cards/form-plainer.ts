@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type FormInput, isPicker } from './form-input.ts'
 import { type FormView, requestFormCard } from './form-view.ts'
+import { strings } from './messages.ts'
 import { type CardJson, mostCharacters } from './render.ts'
-import { strings } from './strings.ts'
 import { cut, longest } from './words.ts'
 
 /** What a returned form needs beside questions and answers, in characters: a few mistakes, and twenty people's ids. */

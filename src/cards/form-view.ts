@@ -4,10 +4,10 @@ import { defineCard } from './define-card.ts'
 import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
 import { formInput } from './form-input.ts'
 import { mailboxForm } from './mailbox-form.ts'
+import { format, strings } from './messages.ts'
 import { basisOf, formBasis, type RequestForm } from './request-form.ts'
 import { siteForm } from './site-form.ts'
-import { strings } from './strings.ts'
-import { cut, fill, listOf, longest, quantity } from './words.ts'
+import { cut, listOf, longest, quantity } from './words.ts'
 
 const section = z.strictObject({
   id: z.enum(['front', 'more']),
@@ -106,9 +106,9 @@ function decidedBy({ properties }: Template, label: (id: string) => string): str
     const isNothing = fixed === undefined || fixed === false || fixed === ''
     if (!shown || isNothing || peopleProperties.includes(id)) return []
     const value = fixed === true ? '' : Array.isArray(fixed) ? listOf(fixed, 'unit') : decidedValue(fixed)
-    return [fill(strings.form.decidedOne, { label: label(id), value }).trim()]
+    return [format(strings.form.decidedOne, { label: label(id), value }).trim()]
   })
-  return decided.length === 0 ? '' : cut(fill(strings.form.decided, { list: listOf(decided, 'unit') }), longest.text)
+  return decided.length === 0 ? '' : cut(format(strings.form.decided, { list: listOf(decided, 'unit') }), longest.text)
 }
 
 const decidedValue = (fixed: string | number | boolean): string =>

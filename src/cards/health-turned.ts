@@ -3,7 +3,7 @@ import type { HealthNotice, HealthPart } from '../core/index.ts'
 import { healthRow, healthRowOf } from './admin-health.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, toFix } from './look.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 import { duration, listOf, moment, type Viewer } from './words.ts'
 
 export const healthTurnedCard = defineCard({

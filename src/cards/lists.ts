@@ -17,10 +17,10 @@ import {
 import { defineCard } from './define-card.ts'
 import { delegateOf } from './delegation.ts'
 import { looks, rowLook, shownState, toKnow } from './look.ts'
+import { format, strings } from './messages.ts'
 import { nextButton, nextOf } from './next-button.ts'
 import { decidersNow, urgencyOf } from './stage-words.ts'
-import { strings } from './strings.ts'
-import { age, cut, fill, longest, moment, type Viewer } from './words.ts'
+import { age, cut, longest, moment, type Viewer } from './words.ts'
 
 const row = { reference: z.string(), displayName: z.string(), look: rowLook }
 /** Which rows of how many these are, and the numbers at their edges, where the pages on either side begin. */
@@ -118,7 +118,7 @@ function waitsFor(request: Request, state: RequestState): string {
   const stage = openStage(request.approvals)
   if (state === 'pendingApproval' && stage) {
     const people = decidersNow(stage, mostNames)
-    return fill(stage.rule === 'quorum' ? words.several : words.people, { people, count: String(missing(stage)) })
+    return format(stage.rule === 'quorum' ? words.several : words.people, { people, count: String(missing(stage)) })
   }
   if (state === 'queued' || state === 'provisioning') return isForMailbox(request) ? words.mailbox : words.site
   if (state === 'failed' && needsOtherPeople(request)) return words.others

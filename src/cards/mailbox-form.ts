@@ -4,9 +4,9 @@ import { type FaultLine, partsOf } from './form-faults.ts'
 import { chosenAmong, type FormInput, inputOf, isPicker } from './form-input.ts'
 import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
 import { formInputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
+import { format, strings } from './messages.ts'
 import type { RequestForm } from './request-form.ts'
-import { strings } from './strings.ts'
-import { fill, peopleList, quantity } from './words.ts'
+import { peopleList, quantity } from './words.ts'
 
 /** What the one form asks for a mailbox. */
 export const mailboxForm = {
@@ -131,7 +131,7 @@ function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], 
 }
 
 const errorOf = (error: string, maximum: number | ''): string =>
-  maximum === '' ? error : fill(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
+  maximum === '' ? error : format(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
 
 /** What helps with an input: under the name what comes of it, under a reason who reads it. */
 function helpOf(
@@ -146,10 +146,10 @@ function helpOf(
   if (id === 'displayName') lines.push(displayNameWords(names, template))
   if (inputOfAddress(template, ids) === id) lines.push(addressWords(names, template))
   if (id === 'reason') lines.push(approval === null ? '' : help)
-  else if (maximum !== '') lines.push(fill(strings.mailbox.capacity.upTo, { count: quantity(maximum) }))
+  else if (maximum !== '') lines.push(format(strings.mailbox.capacity.upTo, { count: quantity(maximum) }))
   else lines.push(help)
   const isLast = id === ids.findLast((one) => one.startsWith('permissions.'))
   if (isLast && limits.permissionsMaximum !== undefined)
-    lines.push(fill(strings.mailboxForm.mostPeople, { count: String(limits.permissionsMaximum) }))
+    lines.push(format(strings.mailboxForm.mostPeople, { count: String(limits.permissionsMaximum) }))
   return lines
 }

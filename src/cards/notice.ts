@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { LostRight, Person } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { type Look, look, plain, toFix, toKnow } from './look.ts'
-import type { strings } from './strings.ts'
+import type { strings } from './messages.ts'
 import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'

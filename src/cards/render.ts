@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 // Not the package's index: its types pull the source of the card renderer into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
 import { withLiteralTexts } from './literal.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 
 /** A card as it is sent: plain JSON. */
 export type CardJson = { readonly [key: string]: unknown }

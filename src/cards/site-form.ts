@@ -3,10 +3,10 @@ import { answerLength, fieldInputs } from './field-inputs.ts'
 import { type FaultLine, partsOf } from './form-faults.ts'
 import { chosenAmong, type FormInput, inputOf } from './form-input.ts'
 import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
+import { format, strings } from './messages.ts'
 import type { RequestForm } from './request-form.ts'
 import { type SiteInputId, siteInputs } from './site-inputs.ts'
-import { strings } from './strings.ts'
-import { cut, fill, longest } from './words.ts'
+import { cut, longest } from './words.ts'
 
 /** What the one form asks for a site. */
 export const siteForm = {
@@ -85,7 +85,7 @@ function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, id
 /** Who asks is an owner anyway; how many there are in all is said only where the template says it. */
 function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name: string): string {
   const counts = { name, least: String(ownersMinimum), most: String(ownersMaximum) }
-  return fill(strings.site.owners[howMany(ownersMinimum, ownersMaximum)], counts)
+  return format(strings.site.owners[howMany(ownersMinimum, ownersMaximum)], counts)
 }
 
 function howMany(least: number, most: number): 'added' | 'addedMinimum' | 'addedMost' | 'addedBoth' | 'addedExact' {

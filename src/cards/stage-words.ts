@@ -8,8 +8,8 @@ import {
   voicesOf,
   waitingFor,
 } from '../core/index.ts'
-import { strings } from './strings.ts'
-import { cut, fill, fullMoment, longest, moment, peopleList, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, fullMoment, longest, moment, peopleList, type Viewer } from './words.ts'
 
 /** A sentence of ours with names in it; what must not be missed is bold. */
 export const line = z.strictObject({ text: z.string(), weight: z.enum(['Default', 'Bolder']) })
@@ -23,7 +23,7 @@ const few = (people: readonly Person[], type: 'and' | 'or' = 'and'): string =>
   peopleList([...new Map(people.map((one) => [one.id, one])).values()], type, most.names)
 
 const said = (words: string, values: Readonly<Record<string, string>>, weight: Line['weight'] = 'Default'): Line => ({
-  text: fill(words, values),
+  text: format(words, values),
   weight,
 })
 

@@ -14,8 +14,8 @@ import {
 } from '../core/index.ts'
 import { sinceWhat } from './approval-why.ts'
 import { rowLook, rowLooks, shownState } from './look.ts'
-import { strings } from './strings.ts'
-import { cut, decidedBy, fill, longest, moment, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, decidedBy, longest, moment, type Viewer } from './words.ts'
 
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note
@@ -197,10 +197,10 @@ export function peopleInWords({ people = [] }: Pick<Problem, 'people'>): string 
   if (people.length === 0) return undefined
   const words = strings.problemPeople
   const named = people.slice(0, mostPeople).map((one) => {
-    return fill(words[one.why], { name: cut(one.displayName, longest.name) })
+    return format(words[one.why], { name: cut(one.displayName, longest.name) })
   })
   const more = people.length - named.length
-  return [...named, ...(more > 0 ? [fill(words.more, { count: String(more) })] : [])].join(' ')
+  return [...named, ...(more > 0 ? [format(words.more, { count: String(more) })] : [])].join(' ')
 }
 
 type ProblemWords = keyof typeof strings.problem

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type AuditEntry, auditActions, type Person, person } from '../core/index.ts'
-import { strings } from './strings.ts'
-import { cut, fill, fullMoment, longest, moment, peopleList, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, fullMoment, longest, moment, peopleList, type Viewer } from './words.ts'
 
 type Said = keyof typeof strings.timeline.says
 
@@ -47,7 +47,7 @@ export function timelineView(
     shows: known.isOpen ? 'open' : 'folded',
     earlier: told.length - shown.length,
     rows: shown.map(({ entry, said }) => ({
-      text: fill(strings.timeline.says[said], valuesOf(entry, viewer)),
+      text: format(strings.timeline.says[said], valuesOf(entry, viewer)),
       at: moment(entry.at, viewer, 'day'),
       comment: room.comment === 0 ? '' : cut(entry.comment ?? '', room.comment),
     })),

@@ -85,14 +85,12 @@ export {
 } from './explanation.ts'
 export {
   type ExplanationCode,
+  type ExplanationKey,
+  type ExplanationLine,
   explanationCodes,
-  inWords,
-  type SentenceKey,
-  sentenceKeyOf,
-  sentenceKeys,
-  sentences,
-  type Writing,
-} from './explanation-words.ts'
+  explanationKeyOf,
+  explanationKeys,
+} from './explanation-codes.ts'
 export * from './export-link.ts'
 export type { ExportedEntry, UnreadableRequest } from './export-rows.ts'
 export type {
@@ -115,7 +113,6 @@ export * from './health-report.ts'
 export * from './health-thresholds.ts'
 export * from './health-watch.ts'
 export { createHealthWatcher, type HealthWatcher } from './health-watcher.ts'
-export * from './health-words.ts'
 export { erasedName, type KnownPerson } from './known-person.ts'
 export { type ListPage, mostCounted, type PageAt } from './list-page.ts'
 export { dayAfter, dayIn, endOf, momentOf } from './local-time.ts'
