@@ -13,7 +13,7 @@ import {
   standingOf,
   subscriberName,
 } from './webhook-words.ts'
-import { cut, longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
+import { cut, longest, moment, quickness, time, type Viewer } from './words.ts'
 
 const words = strings.webhooks
 /** So many have room with their answers. */
@@ -36,6 +36,8 @@ export const adminDeliveriesCard = defineCard({
     deliveries: z.array(
       z.strictObject({
         deliveryId: z.uuid(),
+        /** What a tap does. */
+        title: z.string(),
         event: z.string(),
         reference: z.string(),
         to: z.string(),
@@ -88,8 +90,7 @@ export function adminDeliveriesView(
     isEmpty,
     deliveries: deliveries.map((one) => ({
       deliveryId: one.deliveryId,
-      event: words.event[one.type],
-      reference: outlineOf(one)?.reference ?? '',
+      ...aboutOf(one),
       to: format(words.to, { name: subscriberName(one, names) }),
       look: standingLooks[standingOf(one)],
       last: triesOf(one),
@@ -103,11 +104,17 @@ export function adminDeliveriesView(
   }
 }
 
+function aboutOf(delivery: Delivery) {
+  const event = words.event[delivery.type]
+  const reference = outlineOf(delivery)?.reference ?? ''
+  return { title: format(words.show, { event, reference }), event, reference }
+}
+
 function triesOf({ attempts, lastStatus }: Delivery): string {
-  const { none, notSent, one, many } = words.tries
+  const { none, notSent, some } = words.tries
   const answer = answerOf(lastStatus)
   if (attempts === 0) return lastStatus === null ? none : format(notSent, { answer })
-  return format(attempts === 1 ? one : many, { count: quantity(attempts), answer })
+  return format(some, { count: attempts, answer })
 }
 
 function whenOf({ createdAt, status, attempts, nextAttemptAt }: Delivery, viewer: Viewer): string {
@@ -149,7 +156,8 @@ export const adminDeliveryCard = defineCard({
     hasFacts: z.boolean(),
     hasAttempts: z.boolean(),
     attempts: z.array(z.strictObject({ look: rowLook, says: z.string(), took: z.string(), at: z.string() })),
-    older: z.int(),
+    /** How many earlier attempts there is no room for, or `''`. */
+    older: z.string(),
     replays: z.array(z.strictObject({ says: z.string() })),
     asks: z.boolean(),
     isOff: z.boolean(),
@@ -177,6 +185,7 @@ export function adminDeliveryView(
   const isOff = url !== undefined && receiver !== undefined && receiver.disabledAt !== null
   const asks = news === 'ask'
   const facts = factsOf(delivery, viewer)
+  const older = delivery.attempts - shown.length
   return {
     at: time(viewer),
     look: asks ? toKnow : headingLooks[standing],
@@ -200,7 +209,7 @@ export function adminDeliveryView(
       took: quickness(milliseconds),
       at: moment(at, viewer, 'full'),
     })),
-    older: Math.max(0, delivery.attempts - shown.length),
+    older: older > 0 ? format(words.older, { count: older }) : '',
     replays: replays
       .slice(-most.replays)
       .toReversed()

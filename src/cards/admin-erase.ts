@@ -27,7 +27,8 @@ export const adminEraseCard = defineCard({
     erasureId: z.union([z.literal(''), z.uuid()]),
     /** What has to be finished first, each with what shows it. */
     rows: z.array(z.strictObject({ title: z.string(), says: z.string(), command: z.string() })).max(6),
-    more: z.int(),
+    /** How much more there is, or `''`. */
+    more: z.string(),
     notes: z.array(line),
     goes: z.array(line),
     stays: z.array(line),
@@ -60,7 +61,7 @@ export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
     expected: cut(confirmWith, longest.address),
     erasureId,
     rows: all.slice(0, most),
-    more: Math.max(0, all.length - most),
+    more: all.length > most ? format(words.more, { count: all.length - most }) : '',
     notes:
       isAsked && templates.length > 0
         ? lines([
@@ -85,7 +86,7 @@ function doneView(personId: string, removed: ErasureCounts): View {
   })
   return {
     ...{ step: 'done', look: looks.succeeded, personId, person: { name: '', address: '' } },
-    ...{ confirms: 'id', expected: '', erasureId: '', rows: [], more: 0, notes: [], delegations: false },
+    ...{ confirms: 'id', expected: '', erasureId: '', rows: [], more: '', notes: [], delegations: false },
     goes: lines(counts.length > 0 ? counts : [strings.erase.wasNothing]),
     stays: stays(personId),
   }

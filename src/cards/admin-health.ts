@@ -32,15 +32,15 @@ export const adminHealthCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     look,
-    heading: z.enum(['good', 'one', 'many']),
+    heading: z.string(),
     /** What came of reading the certificate again, or `''`. */
     remark: z.string(),
     troubles: z.array(healthRow),
     good: z.array(healthRow),
     /** Whether those that are well are shown at once. */
     open: z.boolean(),
+    /** Which version runs, and for how long. */
     version: z.string(),
-    uptime: z.string(),
   }),
 })
 
@@ -63,13 +63,12 @@ export function adminHealthView(
   return {
     at: time({ ...viewer, now: at }),
     look: bands[state],
-    heading: troubles.length === 0 ? 'good' : troubles.length === 1 ? 'one' : 'many',
+    heading: format(strings.health.heading, { count: troubles.length }),
     remark: reading === undefined ? '' : strings.health.reading[reading],
     troubles,
     good: rows.filter((row) => row.state === 'green'),
     open: troubles.length === 0,
-    version,
-    uptime: duration(at.getTime() - startedAt.getTime()),
+    version: format(strings.health.version, { version, uptime: duration(at.getTime() - startedAt.getTime()) }),
   }
 }
 

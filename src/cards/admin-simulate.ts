@@ -18,21 +18,19 @@ export const adminSimulateCard = defineCard({
     templateName: z.string(),
     look,
     mayUse: z.boolean(),
-    because: z.enum(['everybody', 'named', 'inGroup', 'outside', 'switchedOff']),
-    person: z.string(),
-    address: z.string(),
-    /** The groups of the audience that they are in, by name; by id where the directory knows none. */
-    groups: z.string(),
+    because: z.string(),
+    /** For whom it is. */
+    as: z.string(),
     /** What the name in the example becomes; `''` where the policy takes no such name. */
     displayName: z.string(),
     exampleAddress: z.string(),
     hasFacts: z.boolean(),
     facts: z.array(fact),
-    hidden: z.int(),
+    hidden: z.string(),
     approval: z.enum(['none', 'nobody', 'stages']),
     stages: z.array(z.strictObject({ number: z.int(), text: z.string(), isConditional: z.boolean() })),
     warnings: z.array(z.strictObject({ text: z.string() })),
-    moreWarnings: z.int(),
+    moreWarnings: z.string(),
   }),
 })
 
@@ -55,18 +53,22 @@ export function adminSimulateView(
     templateName: signed(template, longest.title),
     look: access.mayUse ? looks.succeeded : toKnow,
     mayUse: access.mayUse,
-    because: access.because,
-    person: cut(person.displayName, longest.name),
-    address: cut(person.userPrincipalName, longest.address),
-    groups: listOf(
-      access.groups.slice(0, 3).map((id) => cut(groupNames[id] ?? id, longest.name)),
-      'unit',
-    ),
+    // Groups go by their names; by id where the directory knows none.
+    because: format(strings.simulate.because[access.because], {
+      groups: listOf(
+        access.groups.slice(0, 3).map((id) => cut(groupNames[id] ?? id, longest.name)),
+        'unit',
+      ),
+    }),
+    as: format(strings.simulate.as, {
+      person: cut(person.displayName, longest.name),
+      address: cut(person.userPrincipalName, longest.address),
+    }),
     displayName: cut(names?.displayName ?? '', longest.title),
     exampleAddress: names ? (names.address ?? withoutScheme(names.url ?? '')) : '',
     hasFacts: shown.length > 0,
     facts: shown,
-    hidden,
+    hidden: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
     approval: nobodyApproves ? 'nobody' : approvals.length > 0 ? 'stages' : 'none',
     stages: approvals.map((stage) => ({
       number: stage.stage,
@@ -122,7 +124,7 @@ export const adminSimulateChoiceCard = defineCard({
   name: 'admin-simulate-choice',
   data: z.strictObject({
     says: z.enum(['howTo', 'noTemplate', 'whichTemplate', 'nobody', 'whichPerson']),
-    typed: z.string(),
+    lead: z.string(),
     rows: z.array(choiceRow),
   }),
 })
@@ -140,20 +142,21 @@ export function adminSimulateChoiceView(
   viewer: Viewer,
 ): Parameters<typeof adminSimulateChoiceCard.render>[0] {
   const { says, typed } = choice
-  const words = strings.simulate.command
+  const { command, lead } = strings.simulate
+  const leadTo = (name: string) => format(lead[says], { typed: cut(name, longest.name) })
   if ('people' in choice) {
     const rows = choice.people.map(({ displayName, userPrincipalName }) => ({
       title: cut(displayName, longest.name),
       says: cut(userPrincipalName, longest.address),
-      command: format(words, { template: typed.what, person: userPrincipalName }),
+      command: format(command, { template: typed.what, person: userPrincipalName }),
     }))
-    return { says, typed: cut(typed.who, longest.name), rows }
+    return { says, lead: leadTo(typed.who), rows }
   }
   const rows = choice.templates.map((template) => ({
     title: signed(template, longest.name),
     says: strings.kind[template.kind],
     // Two may have one name.
-    command: format(words, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
+    command: format(command, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
   }))
-  return { says, typed: cut(typed.what, longest.name), rows }
+  return { says, lead: leadTo(typed.what), rows }
 }

@@ -181,8 +181,7 @@ function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
   return sectionOf('failures', rows, moreOf(all.length - rows.length, words.more.causes))
 }
 
-const moreOf = (count: number, { one, many }: { one: string; many: string }): string =>
-  count > 1 ? format(many, { count: quantity(count) }) : count === 1 ? one : ''
+const moreOf = (count: number, message: string): string => (count > 0 ? format(message, { count }) : '')
 
 /** Made, under way, come to nothing, ended: the parts of a template's bar, in this order. */
 const shares = [

@@ -6,6 +6,7 @@ import {
   type WebhookReceiver,
   type WebhookTestResult,
 } from '../core/index.ts'
+import { rangeText } from './admin-pages.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from './look.ts'
 import { format, strings } from './messages.ts'
@@ -22,12 +23,8 @@ export const adminWebhooksCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     look,
-    heading: z.enum(['well', 'oneWell', 'one', 'many']),
-    /** How many of those shown need somebody. */
-    count: z.int(),
-    from: z.int(),
-    to: z.int(),
-    total: z.int(),
+    heading: z.string(),
+    range: z.string(),
     previous: z.int(),
     hasPrevious: z.boolean(),
     next: z.int(),
@@ -60,13 +57,12 @@ export function adminWebhooksView(
   viewer: Viewer,
 ): Parameters<typeof adminWebhooksCard.render>[0] {
   const to = from + receivers.length
-  const well = total === 1 ? ('oneWell' as const) : ('well' as const)
   return {
     at: time(viewer),
     look: troubled === 0 ? looks.succeeded : toKnow,
-    heading: troubled === 0 ? well : troubled === 1 ? 'one' : 'many',
-    count: troubled,
-    ...{ from: from + 1, to, total },
+    heading:
+      troubled === 0 ? format(words.band.well, { count: total }) : format(words.band.troubled, { count: troubled }),
+    range: rangeText(from, to, total),
     previous: Math.max(0, from - receiversOfPage),
     hasPrevious: from > 0,
     next: to,
@@ -196,11 +192,11 @@ function lead(news: WebhookNews, failed: number): string {
 }
 
 function resendLead(news: Extract<WebhookNews, { kind: 'askResend' | 'resent' }>, failed: number): string {
-  const { askResend, askResendSome, resent, resentOne, resentNone, left } = words.lead
+  const { askResend, askResendSome, resent, resentNone, left } = words.lead
   const count = failed >= mostFailedCounted ? `${quantity(mostFailedCounted)}+` : quantity(failed)
   if (news.kind === 'askResend')
     return format(failed > mostReplayed ? askResendSome : askResend, { count, most: quantity(mostReplayed) })
   if (news.sent === 0 && failed === 0) return resentNone
-  const sent = news.sent === 1 ? resentOne : format(resent, { count: quantity(news.sent) })
+  const sent = format(resent, { count: news.sent })
   return failed === 0 ? sent : `${sent} ${format(left, { count })}`
 }

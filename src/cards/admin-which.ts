@@ -15,8 +15,8 @@ export const adminWhichCard = defineCard({
     does,
     isEmpty: z.boolean(),
     /** Each with the command that its row types. */
-    requests: z.array(waitingRow.extend({ types: z.string() })),
-    older: z.int(),
+    requests: z.array(waitingRow.extend({ open: z.string() })),
+    older: z.string(),
   }),
 })
 
@@ -30,10 +30,15 @@ export function adminWhichView(
   viewer: Viewer,
 ): Parameters<typeof adminWhichCard.render>[0] {
   const shown = entries.slice(0, mostRows).map((entry) => rowOf(entry, viewer, 120))
+  const older = total - shown.length
   return {
     does,
     isEmpty: shown.length === 0,
-    requests: shown.map((row) => ({ ...row, types: format(strings.which.types[does], { reference: row.reference }) })),
-    older: Math.max(0, total - shown.length),
+    requests: shown.map((row) => ({
+      ...row,
+      open: format(strings.list.open, { reference: row.reference }),
+      types: format(strings.which.types[does], { reference: row.reference }),
+    })),
+    older: older > 0 ? format(strings.which.older, { count: older }) : '',
   }
 }

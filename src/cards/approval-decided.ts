@@ -29,7 +29,8 @@ export const approvalDecidedCard = defineCard({
     look,
     outcome: z.enum(outcomes),
     says: z.string(),
-    commentBy: z.string(),
+    /** Who wrote the comment. */
+    wrote: z.string(),
     comment: z.string(),
   }),
 })
@@ -72,7 +73,7 @@ export function approvalDecidedView(
       people: peopleList(people, people.length > 1 && outcome === 'notYours' ? 'or' : 'and', 3),
       at: moment(at ?? request.finishedAt ?? request.updatedAt, viewer, 'full'),
     }),
-    commentBy: by,
+    wrote: format(strings.status.commentBy, { name: by }),
     comment: cut(comment, longest.text),
   }
 }

@@ -1,6 +1,6 @@
 import { type Fault, isMailboxKind, type MailboxKind, type ResourceKind, type Template } from '../core/index.ts'
 import { answerLength, fieldInputs } from './field-inputs.ts'
-import { type FaultLine, partsOf } from './form-faults.ts'
+import { partsOf } from './form-faults.ts'
 import { chosenAmong, type FormInput, inputOf, isPicker } from './form-input.ts'
 import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
 import { formInputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
@@ -58,7 +58,7 @@ export const mailboxForm = {
     return hasKey ? `${field}.${key}` : field
   },
 
-  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => FaultLine) {
+  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => string) {
     const fields = fieldInputs(form, answerLength(form.template, 64, 200, 400), faultOf)
     return (id: string): FormInput | undefined =>
       isBuiltIn(id, form.template) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
@@ -101,7 +101,7 @@ function isRequired({ properties, approval }: Template, id: MailboxInputId): boo
 const maximumOf = ({ limits }: Template, id: MailboxInputId): number | '' =>
   id === 'capacity' ? (limits.capacityMaximum ?? '') : ''
 
-function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], fault: FaultLine): FormInput {
+function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], fault: string): FormInput {
   const { draft, template, mailDomain, people } = form
   const { type, most } = mailboxInputs[id]
   const { label, placeholder = '', error = strings.form.fillIn } = wordsOf(kindOf(template.kind), id)

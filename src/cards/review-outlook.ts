@@ -38,9 +38,13 @@ export function warningLines(
   { approvals, warnings }: Outlook,
   viewer: Viewer,
   unknownToken: string = strings.review.warning.unknownToken,
-): { shown: string[]; more: number } {
+): { shown: string[]; more: string } {
   const lines = warnings.flatMap((warning) => inWords(warning, approvals.length > 1, viewer, unknownToken))
-  return { shown: lines.slice(0, mostWarnings), more: Math.max(0, lines.length - mostWarnings) }
+  const more = lines.length - mostWarnings
+  return {
+    shown: lines.slice(0, mostWarnings),
+    more: more > 0 ? format(strings.review.warning.more, { count: more }) : '',
+  }
 }
 
 function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {

@@ -22,13 +22,14 @@ export const whyCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     reference: z.string(),
-    displayName: z.string(),
+    fallback: z.string(),
+    about: z.string(),
     look,
     topics: z.array(
       z.strictObject({
         topic: z.enum(explanationTopics),
         lines: z.array(z.strictObject({ text: z.string() })).min(1),
-        more: z.int(),
+        more: z.string(),
       }),
     ),
   }),
@@ -60,12 +61,15 @@ export function whyView(
     const lines = told.flatMap((one) => explanationText(one, writing) ?? [])
     if (lines.length === 0) return []
     const shown = lines.slice(0, room.lines).map((text) => ({ text: cut(text, room.text) }))
-    return [{ topic, lines: shown, more: lines.length - shown.length }]
+    const count = lines.length - shown.length
+    return [{ topic, lines: shown, more: count > 0 ? format(strings.why.more, { count }) : '' }]
   })
+  const reference = referenceOf(request)
   return {
     at: time(viewer),
-    reference: referenceOf(request),
-    displayName: cut(request.details.displayName, longest.name),
+    reference,
+    fallback: format(strings.why.fallback, { reference }),
+    about: format(strings.why.about, { reference, name: cut(request.details.displayName, longest.name) }),
     look: looks[shownState(request)],
     topics,
   }
