@@ -13,7 +13,7 @@ import {
 } from './app-parts.ts'
 import { startWatch } from './app-watch.ts'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
-import { warmUp } from './cards/index.ts'
+import { apiTexts, warmUp } from './cards/index.ts'
 import { type Environment, limitsOf, secretsOf } from './config.ts'
 import {
   createProvisioning,
@@ -153,6 +153,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     host: surroundings.host,
     baseUrl: surroundings.baseUrl,
     provisioning,
+    texts: apiTexts,
     tokens: tokensOf(surroundings),
     idempotency: stores.idempotency,
     webhookSecret,

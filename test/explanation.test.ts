@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cards } from '../src/cards/index.ts'
-import { strings } from '../src/cards/strings.ts'
+import { apiTexts, cards } from '../src/cards/index.ts'
+import { strings } from '../src/cards/messages.ts'
 import {
   type AuditEntry,
   type Explanation,
   explain,
   explanation,
   explanationCodes,
+  explanationKeys,
   type Request,
-  sentences,
 } from '../src/core/index.ts'
 import { mailboxes } from './support/card-mailboxes.ts'
 import { kim, requests, viewerOf } from './support/card-requests.ts'
@@ -34,7 +34,7 @@ function invented(one: Explanation, request: Request, timeline: readonly AuditEn
   const words = known.join('\n')
   const moments = known.filter((leaf) => /^\d{4}-\d\d-\d\dT/.test(String(leaf))).map((leaf) => Date.parse(String(leaf)))
   const isKnown = (name: string, value: string | number): boolean => {
-    if (name === 'why') return Object.keys(sentences).includes(`${one.code}.${value}`)
+    if (name === 'why') return explanationKeys.some((key) => key === `${one.code}.${value}`)
     if (name === 'seconds') return secondsBetween([...moments, now.getTime()]).has(Number(value))
     if (name === 'count') return request.approvals.some(({ reminders = [] }) => reminders.length === value)
     if (typeof value === 'number') return known.includes(value)
@@ -49,8 +49,8 @@ function invented(one: Explanation, request: Request, timeline: readonly AuditEn
 describe('an explanation', () => {
   it.each(Object.entries(cases))('says %s', (key, { request, timeline = [], says }) => {
     const told = explain(request, timeline, now)
-    expect(told.map(({ detail }) => detail)).toContain(says)
-    const found = told.find(({ detail }) => detail === says)
+    expect(told.map(apiTexts.explanation)).toContain(says)
+    const found = told.find((one) => apiTexts.explanation(one) === says)
     const [code, why] = key.split('.')
     expect([found?.code, why && found?.facts['why']]).toEqual([code, why])
   })
@@ -58,7 +58,7 @@ describe('an explanation', () => {
   it.each(all)('fits its schema and leaves no placeholder behind ($request.status)', ({ request, timeline = [] }) => {
     for (const one of explain(request, timeline, now)) {
       expect(explanation.parse(one)).toEqual(one)
-      expect(one.detail.replace('{people}', '')).not.toMatch(/^$|\{\w+\}|undefined|NaN/)
+      expect(apiTexts.explanation(one).replace('{people}', '')).not.toMatch(/^$|\{\w+\}|undefined|NaN/)
     }
   })
 
@@ -82,14 +82,14 @@ describe('an explanation', () => {
         }))
         const request: Request = { ...first.request, approvals, template, ...(isPolicyKept && policy && { policy }) }
         for (const told of explain(request, timeline, now))
-          expect(invented(told, request, timeline), told.detail).toEqual([])
+          expect(invented(told, request, timeline), apiTexts.explanation(told)).toEqual([])
       }),
       { numRuns: 2000 },
     )
   })
 
-  it('says the same by REST and on the card', () => {
-    expect(strings.why.says).toEqual(sentences)
+  it('has one message for each line, by REST and on the card', () => {
+    expect(Object.keys(strings.why.says).toSorted()).toEqual(explanationKeys.toSorted())
   })
 })
 

@@ -1,17 +1,16 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { strings } from '../src/cards/strings.ts'
+import { apiTexts } from '../src/cards/index.ts'
+import { strings } from '../src/cards/messages.ts'
 import {
   endpointOf,
   type HealthFacts,
   type HealthThreshold,
-  healthInWords,
-  healthSentences,
+  healthSayings,
   healthStates,
   healthThresholds,
   judgeHealth,
-  plainHealthWriting,
 } from '../src/core/index.ts'
 import { factsOf, trafficOf } from './support/health-facts.ts'
 
@@ -110,7 +109,7 @@ describe('a report', () => {
         expect(state).toBe(parts[0]?.state)
         expect(new Set(parts.map(({ name }) => name)).size).toBe(parts.length)
         for (const part of parts.filter(({ problem }) => problem === undefined))
-          expect(healthInWords(healthSentences[part.says], part, plainHealthWriting)).not.toMatch(/[{}]|NaN|undefined/)
+          expect(apiTexts.healthPart(part)).not.toMatch(/[{}]|NaN|undefined/)
       }),
     )
   })
@@ -144,8 +143,8 @@ describe('a report', () => {
     expect([partOf(few(99), 'graph')?.state, partOf(few(100), 'graph')?.state]).toEqual(['green', 'amber'])
   })
 
-  it('is told on cards in the sentences of the API', () => {
-    expect(strings.health.says).toEqual(healthSentences)
+  it('has one message for all that is said of a part, by REST and on cards', () => {
+    expect(Object.keys(strings.health.says).toSorted()).toEqual(healthSayings.toSorted())
   })
 })
 

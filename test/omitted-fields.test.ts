@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Condition, fieldTypes, judge } from '../src/core/templates/condition.ts'
+import { apiTexts } from '../src/cards/index.ts'
 import { judgedBy } from '../src/core/approvals/condition-values.ts'
 import {
   explain,
@@ -11,6 +11,7 @@ import {
   resourceKinds,
   template,
 } from '../src/core/index.ts'
+import { type Condition, fieldTypes, judge } from '../src/core/templates/condition.ts'
 import { actorOf, asMailbox, asSite, dana, kim, omar, priya, withCore } from './support/core.ts'
 import { startTenant, type TestTenant } from './support/simulated-tenant.ts'
 import { exchangeOf } from './support/simulator.ts'
@@ -138,7 +139,7 @@ describe('a request that names no capacity', () => {
     const request = await core.provisioning.submitMailbox(asKim, body)
     const [first] = request.policy ?? []
     expect(first?.conditions).toEqual([{ condition: large.when[0], found: '51200', holds: true, usual: true }])
-    expect(explain(request, [], new Date()).map(({ detail }) => detail)).toEqual(
+    expect(explain(request, [], new Date()).map(apiTexts.explanation)).toEqual(
       expect.arrayContaining([
         'Approval 1 is needed since capacity is 51200, which is above 20000.',
         'The request does not name capacity, so the usual value counts: 51200.',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { apiTexts } from '../src/cards/index.ts'
 import { viewOf, webhookOf } from '../src/core/index.ts'
 import { requestOf } from './support/card-requests.ts'
 import { actorOf, asSite, dana, kim, omar, priya, stranger, tenantId, withCore } from './support/core.ts'
@@ -56,7 +57,7 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     expect((await actionsOf(requestId)).slice(-2)).toEqual(['approved', 'queued'])
     expect(await core.orderedJobs(requestId)).toEqual(expect.arrayContaining(['provision', 'refresh-cards']))
     const why = await core.provisioning.explanation(actorOf(kim), requestId)
-    expect(why.map(({ detail }) => detail).join('\n')).toContain('as an admin over the heads of the approvers')
+    expect(why.map(apiTexts.explanation).join('\n')).toContain('as an admin over the heads of the approvers')
     await proves(requestId)
   })
 

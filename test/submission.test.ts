@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { apiTexts } from '../src/cards/index.ts'
 import type { Ports, Request } from '../src/core/index.ts'
 import { actorOf, approversGroup, asSite, dana, kim, omar, priya, withCore } from './support/core.ts'
 import { engines } from './support/database.ts'
@@ -146,7 +147,7 @@ describe('a name', () => {
     const made = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Vega' }))
     expect([made.alias, made.passedOver]).toEqual(['prj-vega-3', ['prj-vega', 'prj-vega-2']])
     const told = await core.provisioning.explanation(asKim, made.requestId)
-    expect(told.map(({ detail }) => detail)).toContain('Taken already when it was asked for: prj-vega, prj-vega-2.')
+    expect(told.map(apiTexts.explanation)).toContain('Taken already when it was asked for: prj-vega, prj-vega-2.')
     const free = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Rigel' }))
     expect([free.alias, free.passedOver]).toEqual(['prj-rigel', undefined])
   })

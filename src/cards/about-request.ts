@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { inLocale, type Request, referenceOf, resourceKind } from '../core/index.ts'
 import { askedAddress } from './links.ts'
+import { format, strings } from './messages.ts'
 import { cut, longest, moment, type Viewer } from './words.ts'
 
 /** What the head of a card says on which an admin acts on somebody's request. */
@@ -11,8 +12,7 @@ export const aboutRequest = {
   templateName: z.string(),
   displayName: z.string(),
   address: z.string(),
-  requester: z.string(),
-  sentAt: z.string(),
+  asks: z.string(),
 }
 
 /** What was asked for, by whom and when. */
@@ -23,6 +23,8 @@ export const aboutRequestView = (request: Request, viewer: Viewer) => ({
   templateName: inLocale(request.template, viewer.locale).name,
   displayName: cut(request.details.displayName, longest.title),
   address: askedAddress(request, viewer),
-  requester: cut(request.requester.displayName, longest.name),
-  sentAt: moment(request.submittedAt, viewer, 'full'),
+  asks: format(strings.confirm.asks, {
+    name: cut(request.requester.displayName, longest.name),
+    at: moment(request.submittedAt, viewer, 'full'),
+  }),
 })

@@ -1,18 +1,10 @@
 import { z } from 'zod'
-import {
-  type AuditReport,
-  type EndOfDelegation,
-  findingKinds,
-  person,
-  type Request,
-  referenceOf,
-  stepName,
-} from '../core/index.ts'
+import { type AuditReport, type EndOfDelegation, person, type Request, referenceOf, stepName } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, toFix } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { answerOf } from './webhook-words.ts'
-import { cut, fill, listOf, longest, moment, quantity, time, type Viewer } from './words.ts'
+import { cut, listOf, longest, moment, quantity, time, type Viewer } from './words.ts'
 
 type Action = keyof typeof strings.audit.action
 type Act = keyof typeof strings.audit.act
@@ -30,18 +22,19 @@ export const adminAuditCard = defineCard({
     reference: z.string(),
     about: z.string(),
     look,
-    heading: z.enum(['proved', 'provedOne', 'oneFinding', 'findings', 'empty']),
-    count: z.int(),
+    heading: z.string(),
+    fallback: z.string(),
     hasFindings: z.boolean(),
-    findings: z.array(z.strictObject({ kind: z.enum([...findingKinds, 'insertedAnywhere']), entry: z.int() })),
-    moreFindings: z.int(),
+    findings: z.array(z.strictObject({ finding: z.string() })),
+    /** How many findings there is no room for, or `''`. */
+    more: z.string(),
     entries: z.array(
       z.strictObject({
         number: z.int(),
         /** What was done, in words. */
         what: z.string(),
+        /** Who did it, and from where. */
         who: z.string(),
-        from: z.enum(froms),
         at: z.string(),
         comment: z.string(),
         /** The first letters of it: what `GET /audit/v1/requests/{id}` has whole. */
@@ -69,10 +62,11 @@ type View = Parameters<typeof adminAuditCard.render>[0]
 /** Who did what, when and from where, a page of it, the newest first; and whether all of it is as it was written. */
 export function adminAuditView(report: AuditReport, request: Request, from: number, viewer: Viewer): View {
   const reference = referenceOf(request)
-  const about = fill(strings.audit.about, { reference, name: cut(request.details.displayName, longest.name) })
+  const about = format(strings.audit.about, { reference, name: cut(request.details.displayName, longest.name) })
   const { shown, range, ...pages } = pageOf(report.entries, from)
   return {
     ...proofOf(report, viewer),
+    fallback: format(strings.audit.fallback, { reference }),
     reference,
     requestId: request.requestId,
     about: about + range,
@@ -84,11 +78,12 @@ export function adminAuditView(report: AuditReport, request: Request, from: numb
 /** The same of what was done that is about no one request. */
 export function organisationAuditView(report: AuditReport, from: number, viewer: Viewer): View {
   const isEmpty = report.entries.length === 0 && report.findings.length === 0
-  const { organisation, nothingYet } = strings.audit
+  const { organisation, nothingYet, empty, fallbackOrganisation } = strings.audit
   const { shown, range, ...pages } = pageOf(report.entries, from)
   return {
     ...proofOf(report, viewer),
-    ...(isEmpty && { look: plain, heading: 'empty' as const }),
+    ...(isEmpty && { look: plain, heading: empty }),
+    fallback: fallbackOrganisation,
     reference: '',
     requestId: '',
     about: isEmpty ? nothingYet : organisation + range,
@@ -106,7 +101,7 @@ function pageOf(entries: AuditReport['entries'], from: number) {
   const numbers = { from: quantity(first + 1), to: quantity(first + shown.length), total: quantity(newest.length) }
   return {
     shown,
-    range: shown.length < newest.length ? ` (${fill(strings.audit.page, numbers)})` : '',
+    range: shown.length < newest.length ? ` (${format(strings.list.shows.range, numbers)})` : '',
     newerFrom: Math.max(0, first - most.entries),
     hasNewer: first > 0,
     olderFrom: first + shown.length,
@@ -116,18 +111,20 @@ function pageOf(entries: AuditReport['entries'], from: number) {
 
 function proofOf({ entries, findings }: AuditReport, viewer: Viewer) {
   const count = findings.length === 0 ? entries.length : findings.length
-  const [one, many] = findings.length === 0 ? (['provedOne', 'proved'] as const) : (['oneFinding', 'findings'] as const)
+  const words = strings.audit
+  const more = findings.length - most.findings
   return {
     at: time(viewer),
     look: findings.length === 0 ? looks.succeeded : toFix,
-    heading: count === 1 ? one : many,
-    count,
+    heading: format(findings.length === 0 ? words.proved : words.findings, { count }),
     hasFindings: findings.length > 0,
     findings: findings.slice(0, most.findings).map(({ kind, entry }) => ({
-      kind: kind === 'inserted' && entry === null ? ('insertedAnywhere' as const) : kind,
-      entry: entry ?? 0,
+      finding:
+        kind === 'inserted' && entry === null
+          ? words.finding.insertedAnywhere
+          : format(words.finding[kind], { entry: entry ?? 0 }),
     })),
-    moreFindings: Math.max(0, findings.length - most.findings),
+    more: more > 0 ? format(words.moreFindings, { count: more }) : '',
   }
 }
 
@@ -135,12 +132,11 @@ type Entry = AuditReport['entries'][number]
 const lineOf = ({ findings }: AuditReport, entry: Entry, what: string, comment: string, viewer: Viewer) => ({
   number: entry.entry,
   what,
-  who: cut(whoOf(entry), longest.name),
-  from: fromOf(entry),
+  who: format(strings.audit.who, { name: cut(whoOf(entry), longest.name), from: strings.audit.from[fromOf(entry)] }),
   at: moment(entry.at, viewer, 'full'),
   comment: cut(comment, longest.address),
   hash: entry.hash.slice(0, 8),
-  trace: (entry.traceId ?? '').slice(0, 8),
+  trace: entry.traceId ? format(strings.audit.trace, { trace: entry.traceId.slice(0, 8) }) : '',
   isNamed: findings.some((finding) => finding.entry === entry.entry),
 })
 
@@ -162,9 +158,9 @@ function whatOf({ action, actor, data }: Pick<Entry, 'action' | 'actor' | 'data'
   const to = person.safeParse(data?.['to']).data?.id
   if (action === 'reassigned' && 'id' in actor && to === actor.id) return words.reassignedSelf
   const step = stepName.safeParse(action.replace(/^step:/, '')).data
-  if (step !== undefined) return fill(words.step, { value: step })
+  if (step !== undefined) return format(words.step, { value: step })
   const known = actions.find((one) => one === action && one !== 'other')
-  return known ? fill(words[known], { value: '' }) : cut(action, longest.name)
+  return known ? format(words[known], { value: '' }) : cut(action, longest.name)
 }
 
 /** The same of what is about no one request. `about` in its data is what it is called by; a job has words of its own. */
@@ -174,7 +170,7 @@ function actOf(entry: Entry): string {
   if (known === undefined) return whatOf(entry)
   const about = textOf(data?.['about'])
   const job = Object.entries(strings.jobs.job).find(([name]) => name === about)?.[1]
-  return fill(strings.audit.act[known], { about: cut(job ?? about, longest.name) }).replace(/: $/, '')
+  return format(strings.audit.act[known], { about: cut(job ?? about, longest.name) }).replace(/: $/, '')
 }
 
 /** What else an entry's data says that people understand: what was changed, what came of it, how much it was. */
@@ -182,10 +178,10 @@ function detailOf({ action, data = {}, comment = '' }: Entry, viewer: Viewer): s
   const { on, off, changed, made, sent } = strings.audit.of
   if (comment !== '') return comment
   if (typeof data['active'] === 'boolean') return data['active'] ? on : off
-  if (typeof data['sent'] === 'number') return fill(sent, { count: quantity(data['sent']) })
+  if (typeof data['sent'] === 'number') return format(sent, { count: quantity(data['sent']) })
   if (Array.isArray(data['changed'])) {
     const parts = data['changed'].map((part) => partOf(textOf(part)))
-    return parts.length === 0 ? made : fill(changed, { parts: listOf(parts, 'unit') })
+    return parts.length === 0 ? made : format(changed, { parts: listOf(parts, 'unit') })
   }
   if (action === 'delegation-started' || action === 'delegation-ended') return delegationOf(data, viewer)
   if (action === 'webhook-tested') return answerOf(textOf(data['status']))
@@ -198,7 +194,7 @@ function delegationOf(data: Readonly<Record<string, unknown>>, viewer: Viewer): 
   const known = delegationFacts.safeParse(data).data
   if (!known) return ''
   const { person: away, delegate, until, endedAt, why } = known
-  return fill(why === undefined ? delegated : delegationEnd[why], {
+  return format(why === undefined ? delegated : delegationEnd[why], {
     name: cut(away.displayName || strings.audit.erased, longest.name),
     people: cut(delegate.displayName || strings.audit.erased, longest.name),
     date: moment(endedAt ?? until, viewer, 'full'),

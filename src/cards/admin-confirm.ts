@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { checkSteps, isApproved, nextStep, openStage, type Request, requestState } from '../core/index.ts'
 import { aboutRequest, aboutRequestView } from './about-request.ts'
-import { lookOf, reasonOf, whys } from './admin-queue.ts'
+import { lookOf, reasonOf } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
 import { rowLook } from './look.ts'
+import { format, strings } from './messages.ts'
 import { stepWords } from './steps.ts'
 import { cut, duration, longest, type Viewer } from './words.ts'
 
@@ -25,20 +26,17 @@ export const adminConfirmCard = defineCard({
     state: requestState,
     look: rowLook,
     age: z.string(),
-    why: z.enum(['', ...whys]),
-    value: z.string(),
+    why: z.string(),
+    /** What happened last to a request that failed. */
     stopped: z.string(),
-    tries: z.enum(['problem', 'problemAttempts']),
-    attempts: z.int(),
     /** Why the requester asks for it, where an admin decides by it. */
+    wrote: z.string(),
     reason: z.string(),
-    next: z.enum([
-      ...(['goesOn', 'startsAnew', 'nothingMade', 'keptMade'] as const),
-      ...(['overApproves', 'overApprovesAll', 'overRejects'] as const),
-    ]),
-    /** Approvals that are missing. */
-    count: z.int(),
-    step: z.string(),
+    /** What the click will do. */
+    next: z.string(),
+    fallback: z.string(),
+    help: z.string(),
+    error: z.string(),
     comment: z.string(),
     commentMissing: z.boolean(),
   }),
@@ -51,28 +49,31 @@ export function adminConfirmView(
 ): Parameters<typeof adminConfirmCard.render>[0] {
   const failed = request.status === 'failed'
   const { why, value } = reasonOf({ request, attention: undefined }, viewer)
-  const attempts = nextStep(request)?.attempts ?? 0
-  const first = firstStep(request)
+  const count = nextStep(request)?.attempts ?? 0
+  const words = strings.confirm
+  const name = cut(request.requester.displayName, longest.name)
   const asked = askedBy[verb]
   const isOverride = asked === 'approve' || asked === 'reject'
   const since = isOverride ? (openStage(request.approvals)?.openedAt ?? request.submittedAt) : request.updatedAt
+  const says = isOverride ? 'reason' : 'comment'
+  const about = aboutRequestView(request, viewer)
   return {
     asked,
-    says: isOverride ? 'reason' : 'comment',
-    ...aboutRequestView(request, viewer),
+    says,
+    ...about,
     state: request.status,
     look: lookOf({ request, attention: undefined }),
     age: duration(viewer.now.getTime() - Date.parse(since)),
-    why: failed ? '' : why,
-    value: cut(value, longest.text),
+    why: failed ? '' : format(strings.queue.why[why], { value: cut(value, longest.text) }),
     // Never cut: an admin goes on from it.
-    stopped: failed ? value : '',
-    tries: attempts > 1 ? 'problemAttempts' : 'problem',
-    attempts,
+    stopped:
+      failed && value ? format(count > 1 ? strings.note.problemAttempts : strings.note.problem, { value, count }) : '',
+    wrote: format(words.wrote, { name }),
     reason: isOverride ? cut(request.reason, longest.text) : '',
-    next: nextOf(asked, request),
-    count: request.approvals.filter((stage) => !isApproved(stage)).length,
-    step: stepWords(request, first),
+    next: nextOf(asked, request, name),
+    fallback: format(words.fallback, { reference: about.reference }),
+    help: format(words[says].help, { name }),
+    error: format(words[says].error, { name }),
     comment: cut(comment, 500),
     commentMissing,
   }
@@ -86,16 +87,23 @@ const askedBy = {
 } as const satisfies Record<Confirmation['verb'], string>
 
 /** What the click will do. */
-function nextOf(asked: 'retry' | 'cancel' | 'approve' | 'reject', { status, steps, approvals }: Request) {
+function nextOf(asked: 'retry' | 'cancel' | 'approve' | 'reject', request: Request, name: string): string {
+  const words = strings.confirm
   switch (asked) {
-    case 'retry':
-      return status === 'failed' ? ('goesOn' as const) : ('startsAnew' as const)
-    case 'cancel':
-      return steps.some((step) => step.status === 'done') ? ('keptMade' as const) : ('nothingMade' as const)
-    case 'approve':
-      return approvals.filter((stage) => !isApproved(stage)).length > 1 ? 'overApprovesAll' : 'overApproves'
+    case 'retry': {
+      const step = stepWords(request, firstStep(request))
+      return format(request.status === 'failed' ? words.goesOn : words.startsAnew, { step })
+    }
+    case 'cancel': {
+      const isMade = request.steps.some((step) => step.status === 'done')
+      return format(isMade ? words.keptMade : words.nothingMade, { name })
+    }
+    case 'approve': {
+      const count = request.approvals.filter((stage) => !isApproved(stage)).length
+      return format(words.overApproves, { count, name })
+    }
     case 'reject':
-      return 'overRejects'
+      return format(words.overRejects, { name })
   }
 }
 

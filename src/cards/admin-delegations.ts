@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { DelegationPage } from '../core/index.ts'
-import { paged, rowsOfAdminPage } from './admin-pages.ts'
+import { paged, rangeText, rowsOfAdminPage } from './admin-pages.ts'
 import { defineCard } from './define-card.ts'
+import { format, strings } from './messages.ts'
 import { cut, lastDay, longest, moment, time, type Viewer } from './words.ts'
 
 export const adminDelegationsCard = defineCard({
@@ -13,11 +14,9 @@ export const adminDelegationsCard = defineCard({
       .array(
         z.strictObject({
           name: z.string(),
-          address: z.string(),
-          delegate: z.string(),
-          delegateAddress: z.string(),
-          since: z.string(),
-          until: z.string(),
+          decides: z.string(),
+          /** Their sign-in names, and since when. */
+          who: z.string(),
         }),
       )
       .max(rowsOfAdminPage),
@@ -36,16 +35,18 @@ export function adminDelegationsView(
     at: time(viewer),
     rows: delegations.map((one) => ({
       name: cut(one.person.displayName, longest.name),
-      address: cut(one.person.userPrincipalName, longest.address),
-      delegate: cut(one.delegate.displayName, longest.name),
-      delegateAddress: cut(one.delegate.userPrincipalName, longest.address),
-      since: moment(one.from, viewer, 'day'),
-      until: lastDay(one.until, viewer),
+      decides: format(strings.delegations.decides, {
+        name: cut(one.delegate.displayName, longest.name),
+        date: lastDay(one.until, viewer),
+      }),
+      who: format(strings.delegations.who, {
+        address: cut(one.person.userPrincipalName, longest.address),
+        delegate: cut(one.delegate.userPrincipalName, longest.address),
+        date: moment(one.from, viewer, 'day'),
+      }),
     })),
     isEmpty: total === 0,
-    shownFrom: total === 0 ? 0 : from + 1,
-    shownTo: end,
-    total,
+    range: rangeText(from, end, total),
     hasPrevious: from > 0,
     previous: Math.max(0, from - rowsOfAdminPage),
     hasNext: end < total,

@@ -3,7 +3,7 @@ import { type Delivery, type KnownDelivery, webhookBody } from '../core/index.ts
 import { receiverKey } from './admin-webhooks.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import {
   answerOf,
   hostOf,
@@ -13,7 +13,7 @@ import {
   standingOf,
   subscriberName,
 } from './webhook-words.ts'
-import { cut, fill, longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
+import { cut, longest, moment, quickness, time, type Viewer } from './words.ts'
 
 const words = strings.webhooks
 /** So many have room with their answers. */
@@ -36,6 +36,8 @@ export const adminDeliveriesCard = defineCard({
     deliveries: z.array(
       z.strictObject({
         deliveryId: z.uuid(),
+        /** What a tap does. */
+        title: z.string(),
         event: z.string(),
         reference: z.string(),
         to: z.string(),
@@ -84,13 +86,12 @@ export function adminDeliveriesView(
     ...{ heading: of, of },
     templateId: receiver?.id ?? '',
     requestId: request?.requestId ?? '',
-    about: about ? fill(words.logAbout[about], { name: cut(name, longest.name), reference }) : '',
+    about: about ? format(words.logAbout[about], { name: cut(name, longest.name), reference }) : '',
     isEmpty,
     deliveries: deliveries.map((one) => ({
       deliveryId: one.deliveryId,
-      event: words.event[one.type],
-      reference: outlineOf(one)?.reference ?? '',
-      to: fill(words.to, { name: subscriberName(one, names) }),
+      ...aboutOf(one),
+      to: format(words.to, { name: subscriberName(one, names) }),
       look: standingLooks[standingOf(one)],
       last: triesOf(one),
       when: whenOf(one, viewer),
@@ -103,17 +104,25 @@ export function adminDeliveriesView(
   }
 }
 
+function aboutOf(delivery: Delivery) {
+  const event = words.event[delivery.type]
+  const reference = outlineOf(delivery)?.reference ?? ''
+  return { title: format(words.show, { event, reference }), event, reference }
+}
+
 function triesOf({ attempts, lastStatus }: Delivery): string {
-  const { none, notSent, one, many } = words.tries
+  const { none, notSent, some } = words.tries
   const answer = answerOf(lastStatus)
-  if (attempts === 0) return lastStatus === null ? none : fill(notSent, { answer })
-  return fill(attempts === 1 ? one : many, { count: quantity(attempts), answer })
+  if (attempts === 0) return lastStatus === null ? none : format(notSent, { answer })
+  return format(some, { count: attempts, answer })
 }
 
 function whenOf({ createdAt, status, attempts, nextAttemptAt }: Delivery, viewer: Viewer): string {
   const at = moment(createdAt, viewer, 'full')
   const isToCome = status === 'pending' && attempts > 0 && nextAttemptAt
-  return isToCome ? fill(words.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') }) : fill(words.when, { at })
+  return isToCome
+    ? format(words.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') })
+    : format(words.when, { at })
 }
 
 /** What the message says, if it is one that we can read. */
@@ -147,7 +156,8 @@ export const adminDeliveryCard = defineCard({
     hasFacts: z.boolean(),
     hasAttempts: z.boolean(),
     attempts: z.array(z.strictObject({ look: rowLook, says: z.string(), took: z.string(), at: z.string() })),
-    older: z.int(),
+    /** How many earlier attempts there is no room for, or `''`. */
+    older: z.string(),
     replays: z.array(z.strictObject({ says: z.string() })),
     asks: z.boolean(),
     isOff: z.boolean(),
@@ -175,6 +185,7 @@ export function adminDeliveryView(
   const isOff = url !== undefined && receiver !== undefined && receiver.disabledAt !== null
   const asks = news === 'ask'
   const facts = factsOf(delivery, viewer)
+  const older = delivery.attempts - shown.length
   return {
     at: time(viewer),
     look: asks ? toKnow : headingLooks[standing],
@@ -185,7 +196,7 @@ export function adminDeliveryView(
     event: words.event[delivery.type],
     reference: outlineOf(delivery)?.reference ?? '',
     lead: news === '' && standing !== 'delivered' ? whyStuck(url, isOff) : news,
-    to: fill(words.to, { name: subscriberName(delivery, names, longest.title) }),
+    to: format(words.to, { name: subscriberName(delivery, names, longest.title) }),
     // Before it is sent again: where to.
     host: hostOf((asks && url) || delivery.url),
     link: cut((outline?.url ?? outline?.address ?? '').replace(/^https:\/\//, ''), longest.address),
@@ -198,12 +209,12 @@ export function adminDeliveryView(
       took: quickness(milliseconds),
       at: moment(at, viewer, 'full'),
     })),
-    older: Math.max(0, delivery.attempts - shown.length),
+    older: older > 0 ? format(words.older, { count: older }) : '',
     replays: replays
       .slice(-most.replays)
       .toReversed()
       .map(({ at, by }) => ({
-        says: fill(words.replayed, { name: cut(by.displayName, longest.name), at: moment(at, viewer, 'full') }),
+        says: format(words.replayed, { name: cut(by.displayName, longest.name), at: moment(at, viewer, 'full') }),
       })),
     asks,
     isOff,

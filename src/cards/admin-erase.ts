@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type Delegation, type Erasure, type ErasureCounts, type Request, referenceOf } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, toKnow } from './look.ts'
-import { strings } from './strings.ts'
-import { cut, fill, lastDay, longest, peopleList, quantity, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, lastDay, longest, peopleList, quantity, type Viewer } from './words.ts'
 
 /** Where an erasure stands: asked for, not to be done now, ordered, or done. */
 export type ErasureNow =
@@ -27,7 +27,8 @@ export const adminEraseCard = defineCard({
     erasureId: z.union([z.literal(''), z.uuid()]),
     /** What has to be finished first, each with what shows it. */
     rows: z.array(z.strictObject({ title: z.string(), says: z.string(), command: z.string() })).max(6),
-    more: z.int(),
+    /** How much more there is, or `''`. */
+    more: z.string(),
     notes: z.array(line),
     goes: z.array(line),
     stays: z.array(line),
@@ -60,11 +61,11 @@ export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
     expected: cut(confirmWith, longest.address),
     erasureId,
     rows: all.slice(0, most),
-    more: Math.max(0, all.length - most),
+    more: all.length > most ? format(words.more, { count: all.length - most }) : '',
     notes:
       isAsked && templates.length > 0
         ? lines([
-            fill(words.note.templates, {
+            format(words.note.templates, {
               names: peopleList(
                 templates.map((one) => ({ displayName: one })),
                 'and',
@@ -81,18 +82,18 @@ export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
 function doneView(personId: string, removed: ErasureCounts): View {
   const counts = Object.entries(strings.erase.was).flatMap(([name, words]) => {
     const count = name in removed ? removed[name as keyof ErasureCounts] : 0
-    return count > 0 ? [fill(words, { count: quantity(count) })] : []
+    return count > 0 ? [format(words, { count: quantity(count) })] : []
   })
   return {
     ...{ step: 'done', look: looks.succeeded, personId, person: { name: '', address: '' } },
-    ...{ confirms: 'id', expected: '', erasureId: '', rows: [], more: 0, notes: [], delegations: false },
+    ...{ confirms: 'id', expected: '', erasureId: '', rows: [], more: '', notes: [], delegations: false },
     goes: lines(counts.length > 0 ? counts : [strings.erase.wasNothing]),
     stays: stays(personId),
   }
 }
 
 const lines = (texts: readonly string[]): z.output<typeof line>[] => texts.map((text) => ({ text }))
-const stays = (id: string) => lines(Object.values(strings.erase.keeps).map((words) => fill(words, { id })))
+const stays = (id: string) => lines(Object.values(strings.erase.keeps).map((words) => format(words, { id })))
 
 function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
   const words = strings.erase.blocks
@@ -106,7 +107,7 @@ function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
   })
   const ofDelegation = ({ person, delegate, until }: Delegation): Row => ({
     title: words.delegationTitle,
-    says: fill(words.delegation, {
+    says: format(words.delegation, {
       name: cut(delegate.displayName, longest.name),
       other: cut(person.displayName, longest.name),
       date: lastDay(until, viewer),
@@ -116,14 +117,14 @@ function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
   return [
     ...blocks.waiting.map((request) => ({
       ...ofRequest(request, words.waiting),
-      command: fill(strings.queue.types.reassign, { reference: referenceOf(request) }),
+      command: format(strings.queue.types.reassign, { reference: referenceOf(request) }),
     })),
     ...blocks.open.map((request) =>
-      ofRequest(request, fill(words.open, { state: strings.state[request.status].name })),
+      ofRequest(request, format(words.open, { state: strings.state[request.status].name })),
     ),
     ...blocks.named
       .filter(({ requestId }) => !isListed.has(requestId))
-      .map((request) => ofRequest(request, fill(words.named, { state: strings.state[request.status].name }))),
+      .map((request) => ofRequest(request, format(words.named, { state: strings.state[request.status].name }))),
     ...blocks.delegations.map(ofDelegation),
     ...(blocks.batches > 0 ? [{ title: words.batches, says: words.batchesEnd, command: lookAgain }] : []),
   ]

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Days, ExportLink, ExportOffer, Fault, PersonExportOffer } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { faultLine, faultsOfForm, partsOf } from './form-faults.ts'
-import { look, looks, plain } from './look.ts'
-import { strings } from './strings.ts'
+import { look, looks, plain, toFix } from './look.ts'
+import { format, strings } from './messages.ts'
 import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from './words.ts'
 
 type LinkName = keyof typeof strings.export.link
@@ -20,18 +20,15 @@ export const adminExportCard = defineCard({
   name: 'admin-export',
   data: z.strictObject({
     step: z.enum(['form', 'links', 'person']),
-    heading: z.enum(['form', 'mistake', 'mistakes', 'links', 'person']),
+    heading: z.string(),
     look,
-    faultCount: z.int(),
-    typed: z.string(),
+    /** What is said of what was typed and is no days. */
+    unclear: z.string(),
     values: z.strictObject({ from: day, to: day }),
     faults: z.strictObject({ from: faultLine, to: faultLine }),
     otherFaults: z.array(z.strictObject({ detail: z.string() })),
-    days: z.enum(['day', 'range']),
-    from: z.string(),
-    to: z.string(),
-    requests: z.string(),
-    entries: z.string(),
+    days: z.string(),
+    counts: z.string(),
     person: z.strictObject({ name: z.string(), address: z.string() }),
     until: z.string(),
     links: z.array(z.strictObject({ name: z.enum(linkNames), url: z.string() })).max(4),
@@ -39,37 +36,22 @@ export const adminExportCard = defineCard({
 })
 type View = Parameters<typeof adminExportCard.render>[0]
 
-const noFault = { words: '', suggestion: '', detail: '' }
 const nothing: Omit<View, 'step' | 'heading' | 'look'> = {
-  ...{
-    faultCount: 0,
-    typed: '',
-    values: { from: '', to: '' },
-    faults: { from: noFault, to: noFault },
-    otherFaults: [],
-  },
-  ...{
-    days: 'range',
-    from: '',
-    to: '',
-    requests: '',
-    entries: '',
-    person: { name: '', address: '' },
-    until: '',
-    links: [],
-  },
+  ...{ unclear: '', values: { from: '', to: '' }, faults: { from: '', to: '' }, otherFaults: [] },
+  ...{ days: '', counts: '', person: { name: '', address: '' }, until: '', links: [] },
 }
 
 /** From which day to which; then four links, and until when they work. */
 export function adminExportView(now: ExportNow, viewer: Viewer): View {
   if (now.step === 'form') return { ...nothing, ...formOf(now) }
-  const until = moment(now.offer.until, viewer, 'full')
+  const words = strings.export
+  const until = format(words.until, { time: moment(now.offer.until, viewer, 'full') })
   if (now.step === 'person') {
     const { person, url } = now.offer
     const name = cut(person.displayName || person.id, longest.title)
     return {
       ...nothing,
-      ...{ step: 'person', heading: 'person', look: looks.succeeded, until },
+      ...{ step: 'person', heading: words.heading.person, look: looks.succeeded, until },
       person: { name, address: cut(person.userPrincipalName, longest.address) },
       links: [{ name: 'personJson', url }],
     }
@@ -77,28 +59,31 @@ export function adminExportView(now: ExportNow, viewer: Viewer): View {
   const { from, to, requests, entries, links } = now.offer
   return {
     ...nothing,
-    ...{ step: 'links', heading: 'links', look: looks.succeeded, until },
-    ...{ days: from === to ? 'day' : 'range', from: dayOf(from), to: dayOf(to) },
-    ...{ requests: quantity(requests), entries: quantity(entries) },
+    ...{ step: 'links', heading: words.heading.links, look: looks.succeeded, until },
+    days: format(from === to ? words.day : words.range, { from: dayOf(from), to: dayOf(to) }),
+    counts: format(words.counts, { requests: quantity(requests), entries: quantity(entries) }),
     links: links.map((link) => ({ name: nameOf(link), url: link.url })),
   }
 }
 
 function formOf({ days, typed, faults }: Extract<ExportNow, { step: 'form' }>) {
-  const of = faultsOfForm(faults, undefined, {
+  const of = faultsOfForm(faults, {
     ids: ['from', 'to'],
     label: (id) => (id === 'from' ? strings.export.from.label : strings.export.to.label),
     inputOf: (fault) => partsOf(fault)[0] ?? '',
     resource: 'export',
   })
-  const { heading, look, faultCount, otherFaults } = of.view
-  const isFaulty = heading === 'mistake' || heading === 'mistakes'
+  const { faultCount, otherFaults } = of
+  const words = strings.export
   // Inputs hold days, and nothing else.
   const held = (text: string) => (isDay(text) ? text : '')
   return {
     step: 'form' as const,
-    ...(isFaulty ? { heading, look } : { heading: 'form' as const, look: plain }),
-    ...{ faultCount, otherFaults, typed: cut(typed, longest.title) },
+    ...(faultCount > 0
+      ? { heading: format(strings.form.mistakes, { count: faultCount }), look: toFix }
+      : { heading: words.heading.form, look: plain }),
+    otherFaults,
+    unclear: typed === '' ? '' : format(words.unclear, { typed: cut(typed, longest.title) }),
     values: { from: held(days.from), to: held(days.to) },
     faults: { from: of.lineOf('from'), to: of.lineOf('to') },
   }

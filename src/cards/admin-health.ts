@@ -4,13 +4,12 @@ import {
   type HealthPart,
   type HealthReport,
   type HealthState,
-  healthInWords,
   healthParts,
   healthStates,
 } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { type Look, look, looks, type RowLook, rowLook, rowLooks, toFix, toKnow } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { cut, duration, longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
 
 export const healthRow = z.strictObject({
@@ -33,15 +32,15 @@ export const adminHealthCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     look,
-    heading: z.enum(['good', 'one', 'many']),
+    heading: z.string(),
     /** What came of reading the certificate again, or `''`. */
     remark: z.string(),
     troubles: z.array(healthRow),
     good: z.array(healthRow),
     /** Whether those that are well are shown at once. */
     open: z.boolean(),
+    /** Which version runs, and for how long. */
     version: z.string(),
-    uptime: z.string(),
   }),
 })
 
@@ -64,37 +63,62 @@ export function adminHealthView(
   return {
     at: time({ ...viewer, now: at }),
     look: bands[state],
-    heading: troubles.length === 0 ? 'good' : troubles.length === 1 ? 'one' : 'many',
+    heading: format(strings.health.heading, { count: troubles.length }),
     remark: reading === undefined ? '' : strings.health.reading[reading],
     troubles,
     good: rows.filter((row) => row.state === 'green'),
     open: troubles.length === 0,
-    version,
-    uptime: duration(at.getTime() - startedAt.getTime()),
+    version: format(strings.health.version, { version, uptime: duration(at.getTime() - startedAt.getTime()) }),
   }
 }
 
 export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof healthRow> {
   const { name, state, says } = part
-  const writing = {
+  const writing: HealthWriting = {
     quickness,
-    duration: (seconds: number) => duration(seconds * 1000),
-    days: (count: number) => inUnits(count, 'day'),
-    share: (of: number) => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of),
-    moment: (at: string) => moment(at, viewer, 'full'),
+    duration: (seconds) => duration(seconds * 1000),
+    days: (count) => inUnits(count, 'day'),
+    share: (of) => new Intl.NumberFormat(strings.locale, { style: 'percent' }).format(of),
+    moment: (at) => moment(at, viewer, 'full'),
     count: quantity,
   }
   const shown = { ...part, ...(part.problem !== undefined && { problem: cut(part.problem, longest.text) }) }
   return {
     name,
     state,
-    sentence: healthInWords(strings.health.says[says], shown, writing),
-    numbers: part.calls ? healthInWords(strings.health.lately[latelyOf(part)], shown, writing) : '',
+    sentence: healthText(strings.health.says[says], shown, writing),
+    numbers: part.calls ? healthText(strings.health.lately[latelyOf(part)], shown, writing) : '',
     look: marks[state],
     command: state === 'green' ? '' : (commands[name] ?? ''),
     readsAgain: name === 'certificate' && state !== 'green',
     takesOver: (part.silent ?? 0) > 0,
   }
+}
+
+/** How the measures of a part are written for the reader. */
+export interface HealthWriting {
+  /** Milliseconds that an answer took. */
+  quickness(milliseconds: number): string
+  duration(seconds: number): string
+  days(count: number): string
+  /** Of all, 0 to 1. */
+  share(of: number): string
+  moment(at: string): string
+  count(value: number): string
+}
+
+/** A message about a part, filled with the measures of the part. */
+export function healthText(message: string, part: HealthPart, writing: HealthWriting): string {
+  const values = Object.entries(part).map(([name, value]) => [name, measureText(name, value, writing)])
+  return format(message, Object.fromEntries(values))
+}
+
+function measureText(name: string, value: string | number, writing: HealthWriting): string {
+  if (typeof value === 'string') return name.endsWith('At') ? writing.moment(value) : value
+  if (name === 'milliseconds') return writing.quickness(value)
+  if (/seconds/i.test(name)) return writing.duration(value)
+  if (name === 'daysLeft') return writing.days(value)
+  return name.endsWith('Rate') ? writing.share(value) : writing.count(value)
 }
 
 /** How much of what was counted is told: of what goes well only how often it was called. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 
 type Group = keyof typeof strings.adminHelp.group
 const groups = Object.keys(strings.adminHelp.group) as [Group, ...Group[]]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type GivenUpJob, type GivenUpJobs, referenceOf } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { cut, longest, moment, time, type Viewer } from './words.ts'
 
 type JobWord = keyof typeof strings.jobs.job
@@ -11,8 +11,7 @@ export const adminJobsCard = defineCard({
   name: 'admin-jobs',
   data: z.strictObject({
     at: z.string(),
-    heading: z.enum(['one', 'many', 'confirm', 'gone']),
-    count: z.int(),
+    heading: z.string(),
     /** Whether the card asks to confirm that its one job is run again. */
     asks: z.boolean(),
     /** Its batch was stopped: it can only be dismissed. */
@@ -23,15 +22,15 @@ export const adminJobsCard = defineCard({
         z.strictObject({
           letterId: z.uuid(),
           job: z.enum(jobWords),
-          /** `''` when the job is for no request. */
-          reference: z.string(),
-          displayName: z.string(),
+          /** The request that the job is for; `''`: it is for none. */
+          about: z.string(),
           gaveUpAt: z.string(),
           problem: z.string(),
         }),
       )
       .min(1),
-    older: z.int(),
+    /** How many there is no room for, or `''`. */
+    older: z.string(),
   }),
 })
 
@@ -44,15 +43,15 @@ export function adminJobsView(
   viewer: Viewer,
 ): Parameters<typeof adminJobsCard.render>[0] {
   const shown = jobs.slice(0, mostJobs)
+  const older = total - shown.length
   return {
     at: time(viewer),
-    heading: total === 1 ? 'one' : 'many',
-    count: total,
+    heading: format(strings.jobs.heading, { count: total }),
     asks: false,
     isOver: false,
     letterId: '',
     jobs: shown.map((job) => rowOf(job, viewer)),
-    older: total - shown.length,
+    older: older > 0 ? format(strings.jobs.older, { count: older }) : '',
   }
 }
 
@@ -60,15 +59,19 @@ export function adminJobsView(
 export function adminReplayView(given: GivenUpJob, viewer: Viewer): Parameters<typeof adminJobsCard.render>[0] {
   const row = rowOf(given, viewer)
   const { isOver } = given
-  const heading = isOver ? 'gone' : 'confirm'
-  return { at: time(viewer), heading, count: 1, asks: true, isOver, letterId: row.letterId, jobs: [row], older: 0 }
+  const heading = isOver ? strings.jobs.gone : strings.jobs.confirm
+  return { at: time(viewer), heading, asks: true, isOver, letterId: row.letterId, jobs: [row], older: '' }
 }
 
 const rowOf = ({ letterId, job, request, problem, at }: GivenUpJob, viewer: Viewer) => ({
   letterId,
   job,
-  reference: request ? referenceOf(request) : '',
-  displayName: cut(request?.details.displayName ?? '', longest.name),
+  about: request
+    ? format(strings.jobs.about, {
+        reference: referenceOf(request),
+        name: cut(request.details.displayName, longest.name),
+      })
+    : '',
   gaveUpAt: moment(at.toISOString(), viewer, 'full'),
   problem: cut(problem, longest.text),
 })

@@ -1,13 +1,12 @@
 import { z } from 'zod'
+import { format, strings } from './messages.ts'
 
 /** The rows of one page of a list for admins. */
 export const rowsOfAdminPage = 6
 
-/** What a card with pages says of its page: which rows of how many it shows, and where the pages beside it begin. */
+/** What a card with pages says of its page: which rows of how many it shows, unless it shows all, and where the pages beside it begin. */
 export const paged = {
-  shownFrom: z.int(),
-  shownTo: z.int(),
-  total: z.int(),
+  range: z.string(),
   hasPrevious: z.boolean(),
   previous: z.int(),
   hasNext: z.boolean(),
@@ -21,9 +20,7 @@ export function pageOf<T>(rows: readonly T[], from: number) {
   const shown = rows.slice(start, start + rowsOfAdminPage)
   const end = start + shown.length
   const page = {
-    shownFrom: shown.length === 0 ? 0 : start + 1,
-    shownTo: end,
-    total: rows.length,
+    range: rangeText(start, end, rows.length),
     hasPrevious: start > 0,
     previous: Math.max(0, start - rowsOfAdminPage),
     hasNext: end < rows.length,
@@ -31,3 +28,7 @@ export function pageOf<T>(rows: readonly T[], from: number) {
   }
   return { shown, page }
 }
+
+/** "7–12 of 30"; `''` when there is only this page. `start`: how many rows stand before it. */
+export const rangeText = (start: number, end: number, total: number): string =>
+  start > 0 || end < total ? format(strings.list.shows.range, { from: start + 1, to: end, total }) : ''

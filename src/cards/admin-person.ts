@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Person } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { cut, longest } from './words.ts'
 
 /** Whom an admin may have meant: nobody was named, nobody was found, or several were. */
@@ -16,7 +16,7 @@ export const adminPersonCard = defineCard({
   data: z.strictObject({
     purpose: z.enum(['export', 'erase']),
     says: z.enum(['howTo', 'nobody', 'which']),
-    typed: z.string(),
+    lead: z.string(),
     rows: z.array(z.strictObject({ title: z.string(), says: z.string(), command: z.string() })).max(6),
   }),
 })
@@ -29,10 +29,11 @@ export function adminPersonView({
   typed,
   people,
 }: PersonChoice): Parameters<typeof adminPersonCard.render>[0] {
+  const says = people.length > 0 ? 'which' : typed === '' ? 'howTo' : 'nobody'
   return {
     purpose,
-    says: people.length > 0 ? 'which' : typed === '' ? 'howTo' : 'nobody',
-    typed: cut(typed, longest.title),
+    says,
+    lead: format(strings.person.lead[says], { typed: cut(typed, longest.title) }),
     rows: people.slice(0, 6).map(({ id, displayName, userPrincipalName }) => ({
       title: cut(displayName || id, longest.name),
       says: cut(userPrincipalName || id, longest.address),

@@ -15,21 +15,18 @@ import {
 import { paged, pageOf } from './admin-pages.ts'
 import { defineCard } from './define-card.ts'
 import { type RowLook, rowLook, rowLooks } from './look.ts'
+import { format, strings } from './messages.ts'
 import { peopleInWords, stepWords } from './steps.ts'
-import { strings } from './strings.ts'
-import { cut, decidersOf, duration, fill, longest, moment, peopleList, time, type Viewer } from './words.ts'
+import { cut, decidersOf, duration, longest, moment, peopleList, time, type Viewer } from './words.ts'
 
 type Why = keyof typeof strings.queue.why
-/** Why a request stands where it stands: a key of `strings.queue.why`, and what goes into its words. */
-export const whys = Object.keys(strings.queue.why) as [Why, ...Why[]]
-
 /** A request in a list for admins. */
 export const waitingRow = z.strictObject({
   reference: z.string(),
   displayName: z.string(),
-  requester: z.string(),
-  why: z.enum(whys),
-  value: z.string(),
+  /** Who asks for it, before the reason. */
+  by: z.string(),
+  why: z.string(),
   age: z.string(),
   look: rowLook,
   /** The command that the row types: what mends it, or how it stands. */
@@ -52,7 +49,7 @@ export const adminQueueCard = defineCard({
     isDirectorySilent: z.boolean(),
     ...paged,
     /** Beyond those that were read. */
-    older: z.int(),
+    older: z.string(),
   }),
 })
 
@@ -64,6 +61,7 @@ export function adminQueueView(
 ): Parameters<typeof adminQueueCard.render>[0] {
   const { shown, page } = pageOf(entries, from)
   const bySection = Map.groupBy(shown, sectionOf)
+  const older = open - entries.length
   return {
     at: time(viewer),
     counts: { ...counts },
@@ -72,7 +70,7 @@ export function adminQueueView(
     hasAttention: entries.some(({ attention }) => attention !== undefined),
     isDirectorySilent,
     ...page,
-    older: Math.max(0, open - entries.length),
+    older: older > 0 ? format(strings.queue.older, { count: older }) : '',
   }
 }
 
@@ -86,15 +84,15 @@ export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output
   const { request, since, attention } = entry
   const { why, value } = reasonOf(entry, viewer)
   const reference = referenceOf(request)
+  const name = cut(request.requester.displayName, longest.name)
   return {
     reference,
     displayName: cut(request.details.displayName, longest.name),
-    requester: cut(request.requester.displayName, longest.name),
-    why,
-    value: cut(value, most),
+    by: format(strings.queue.by, { name }),
+    why: format(strings.queue.why[why], { value: cut(value, most) }),
     age: duration(viewer.now.getTime() - Date.parse(since)),
     look: lookOf(entry),
-    types: fill(strings.queue.types[attention?.mends[0] ?? 'status'], { reference }),
+    types: format(strings.queue.types[attention?.mends[0] ?? 'status'], { reference }),
   }
 }
 
@@ -104,6 +102,7 @@ export function lookOf({ request, attention }: Pick<QueueEntry, 'request' | 'att
   return attention ? { ...rowLooks.done, mark: '!', color: 'Attention' } : { ...rowLooks.now, now: false }
 }
 
+/** A key of `strings.queue.why`, and what goes into its words. */
 type Reason = { readonly why: Why; readonly value: string }
 
 /** Why a request is where it is. Of one that failed, what Microsoft 365 answered: admins go on from it. */
@@ -151,9 +150,9 @@ function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0
   if (attention.why === 'retrying') {
     const at = nextTryAt && nextTryAt > viewer.now ? moment(nextTryAt.toISOString(), viewer, 'full') : ''
     const words = at === '' ? strings.queue.tried.now : strings.queue.tried.next
-    return { why: 'retrying', value: fill(words, { step, count: String(next?.attempts ?? 1), problem, at }) }
+    return { why: 'retrying', value: format(words, { step, count: String(next?.attempts ?? 1), problem, at }) }
   }
-  return { why: 'standsStill', value: problem ? fill(strings.queue.tried.last, { step, problem }) : step }
+  return { why: 'standsStill', value: problem ? format(strings.queue.tried.last, { step, problem }) : step }
 }
 
 function waitsFor({ approvals }: Request): Reason {

@@ -1,17 +1,15 @@
 import { z } from 'zod'
 import { type Attention, type Fault, openStage, type Person, type Request, undecided } from '../core/index.ts'
 import { aboutRequest, aboutRequestView } from './about-request.ts'
-import { reasonOf, whys } from './admin-queue.ts'
+import { reasonOf } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
 import { choice, faultLine, faultsOfForm, partsOf } from './form-faults.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { cut, duration, longest, type Viewer } from './words.ts'
-
-const remarks = ['inPlaceOf', 'check', 'several', 'nobody', 'yourself', 'requester', 'asked'] as const
 
 /** What is said above the inputs: whose place it is, who was found, or what was not understood. */
 export interface ReassignRemark {
-  readonly words: (typeof remarks)[number]
+  readonly words: keyof typeof strings.reassign.remark
   readonly typed: string
 }
 
@@ -37,10 +35,10 @@ export const adminReassignCard = defineCard({
   data: z.strictObject({
     ...aboutRequest,
     heading: z.enum(['ask', 'mistake', 'mistakes']),
-    why: z.enum(whys),
-    value: z.string(),
+    fallback: z.string(),
+    why: z.string(),
     age: z.string(),
-    remarks: z.array(z.strictObject({ words: z.enum(remarks), typed: z.string() })),
+    remarks: z.array(z.strictObject({ text: z.string() })),
     /** Whether several have not decided, so that it has to be said in whose place. */
     asksFrom: z.boolean(),
     approvers: z.array(choice),
@@ -58,24 +56,28 @@ export function adminReassignView(form: ReassignForm, viewer: Viewer): Parameter
   const { request, people, isChoice, values, comment } = form
   const stage = openStage(request.approvals)
   const approvers = stage ? undecided(stage) : []
-  const faults = faultsOfForm(form.faults, undefined, {
+  const faults = faultsOfForm(form.faults, {
     ids: ['from', 'to'],
     label: (id) => (id === 'from' ? strings.reassign.from.label : strings.reassign.to.label),
     inputOf: (fault) => partsOf(fault)[0] ?? '',
     resource: 'delegation',
   })
-  const { heading, otherFaults } = faults.view
+  const { faultCount, otherFaults } = faults
   const { why, value } = reasonOf({ request, attention: form.attention }, viewer)
   const [only, ...others] = approvers
   const isOnly = only !== undefined && others.length === 0
   const first = isOnly ? [{ words: 'inPlaceOf' as const, typed: only.displayName }] : []
+  const about = aboutRequestView(request, viewer)
+  const name = cut(request.requester.displayName, longest.name)
   return {
-    ...aboutRequestView(request, viewer),
-    heading: heading === 'mistake' || heading === 'mistakes' ? heading : 'ask',
-    why,
-    value: cut(value, longest.text),
+    ...about,
+    heading: faultCount > 1 ? 'mistakes' : faultCount === 1 ? 'mistake' : 'ask',
+    fallback: format(strings.reassign.fallback, { reference: about.reference }),
+    why: format(strings.queue.why[why], { value: cut(value, longest.text) }),
     age: duration(viewer.now.getTime() - Date.parse(stage?.openedAt ?? request.submittedAt)),
-    remarks: [...first, ...form.remarks].map(({ words, typed }) => ({ words, typed: cut(typed, longest.title) })),
+    remarks: [...first, ...form.remarks].map(({ words, typed }) => ({
+      text: format(strings.reassign.remark[words], { typed: cut(typed, longest.title), name }),
+    })),
     asksFrom: !isOnly,
     approvers: approvers.map(titled),
     isChoice,

@@ -6,10 +6,10 @@ import { defineCard } from './define-card.ts'
 import { type Fact, fact, fitting } from './facts.ts'
 import { withoutScheme } from './links.ts'
 import { look, looks, toKnow } from './look.ts'
+import { format, strings } from './messages.ts'
 import { ruleOf, warningLines } from './review-outlook.ts'
-import { strings } from './strings.ts'
 import { limitFacts } from './template-policies.ts'
-import { cut, decidersOf, fill, listOf, longest, quantity, type Viewer } from './words.ts'
+import { cut, decidersOf, listOf, longest, quantity, type Viewer } from './words.ts'
 
 export const adminSimulateCard = defineCard({
   name: 'admin-simulate',
@@ -18,21 +18,19 @@ export const adminSimulateCard = defineCard({
     templateName: z.string(),
     look,
     mayUse: z.boolean(),
-    because: z.enum(['everybody', 'named', 'inGroup', 'outside', 'switchedOff']),
-    person: z.string(),
-    address: z.string(),
-    /** The groups of the audience that they are in, by name; by id where the directory knows none. */
-    groups: z.string(),
+    because: z.string(),
+    /** For whom it is. */
+    as: z.string(),
     /** What the name in the example becomes; `''` where the policy takes no such name. */
     displayName: z.string(),
     exampleAddress: z.string(),
     hasFacts: z.boolean(),
     facts: z.array(fact),
-    hidden: z.int(),
+    hidden: z.string(),
     approval: z.enum(['none', 'nobody', 'stages']),
     stages: z.array(z.strictObject({ number: z.int(), text: z.string(), isConditional: z.boolean() })),
     warnings: z.array(z.strictObject({ text: z.string() })),
-    moreWarnings: z.int(),
+    moreWarnings: z.string(),
   }),
 })
 
@@ -55,22 +53,26 @@ export function adminSimulateView(
     templateName: signed(template, longest.title),
     look: access.mayUse ? looks.succeeded : toKnow,
     mayUse: access.mayUse,
-    because: access.because,
-    person: cut(person.displayName, longest.name),
-    address: cut(person.userPrincipalName, longest.address),
-    groups: listOf(
-      access.groups.slice(0, 3).map((id) => cut(groupNames[id] ?? id, longest.name)),
-      'unit',
-    ),
+    // Groups go by their names; by id where the directory knows none.
+    because: format(strings.simulate.because[access.because], {
+      groups: listOf(
+        access.groups.slice(0, 3).map((id) => cut(groupNames[id] ?? id, longest.name)),
+        'unit',
+      ),
+    }),
+    as: format(strings.simulate.as, {
+      person: cut(person.displayName, longest.name),
+      address: cut(person.userPrincipalName, longest.address),
+    }),
     displayName: cut(names?.displayName ?? '', longest.title),
     exampleAddress: names ? (names.address ?? withoutScheme(names.url ?? '')) : '',
     hasFacts: shown.length > 0,
     facts: shown,
-    hidden,
+    hidden: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
     approval: nobodyApproves ? 'nobody' : approvals.length > 0 ? 'stages' : 'none',
     stages: approvals.map((stage) => ({
       number: stage.stage,
-      text: fill(strings.review.stage[ruleOf(stage)], {
+      text: format(strings.review.stage[ruleOf(stage)], {
         people: decidersOf(stage, stage.approvers),
         count: String(stage.quorum ?? 1),
       }),
@@ -90,7 +92,7 @@ function quotaFacts(quota: Preview['simulated']['quota']): Fact[] {
   return kinds.flatMap((kind) => {
     const share = quota[kind]
     if (!share) return []
-    const value = fill(words.left, { left: quantity(share.left), most: quantity(share.most) })
+    const value = format(words.left, { left: quantity(share.left), most: quantity(share.most) })
     return [{ label: words.quota[kind], value }]
   })
 }
@@ -102,13 +104,13 @@ function defaultFacts({ defaults, kind }: Preview, template: Template): Fact[] {
   return own.map(({ field, value, why }) => {
     const [label = field] = inputNames({ kind, template }, [field])
     const said = cut(valueInWords(field, value), longest.title)
-    return { label: cut(label, longest.name), value: fill(strings.simulate[why], { value: said }) }
+    return { label: cut(label, longest.name), value: format(strings.simulate[why], { value: said }) }
   })
 }
 
 function valueInWords(field: string, value: Preview['defaults'][number]['value']): string {
   if (typeof value === 'boolean') return strings.simulate.toggle[value ? 'on' : 'off']
-  if (field === 'capacity') return fill(strings.facts.megabytes, { count: quantity(Number(value)) })
+  if (field === 'capacity') return format(strings.facts.megabytes, { count: quantity(Number(value)) })
   return Array.isArray(value) ? listOf(value, 'unit') : String(value)
 }
 
@@ -122,7 +124,7 @@ export const adminSimulateChoiceCard = defineCard({
   name: 'admin-simulate-choice',
   data: z.strictObject({
     says: z.enum(['howTo', 'noTemplate', 'whichTemplate', 'nobody', 'whichPerson']),
-    typed: z.string(),
+    lead: z.string(),
     rows: z.array(choiceRow),
   }),
 })
@@ -140,20 +142,21 @@ export function adminSimulateChoiceView(
   viewer: Viewer,
 ): Parameters<typeof adminSimulateChoiceCard.render>[0] {
   const { says, typed } = choice
-  const words = strings.simulate.command
+  const { command, lead } = strings.simulate
+  const leadTo = (name: string) => format(lead[says], { typed: cut(name, longest.name) })
   if ('people' in choice) {
     const rows = choice.people.map(({ displayName, userPrincipalName }) => ({
       title: cut(displayName, longest.name),
       says: cut(userPrincipalName, longest.address),
-      command: fill(words, { template: typed.what, person: userPrincipalName }),
+      command: format(command, { template: typed.what, person: userPrincipalName }),
     }))
-    return { says, typed: cut(typed.who, longest.name), rows }
+    return { says, lead: leadTo(typed.who), rows }
   }
   const rows = choice.templates.map((template) => ({
     title: signed(template, longest.name),
     says: strings.kind[template.kind],
     // Two may have one name.
-    command: fill(words, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
+    command: format(command, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
   }))
-  return { says, typed: cut(typed.what, longest.name), rows }
+  return { says, lead: leadTo(typed.what), rows }
 }

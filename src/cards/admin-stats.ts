@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { type Figures, periodNames, type RequestState, type Spread, type Stats } from '../core/index.ts'
 import { type BarRow, barLooks, barOf, barRow, rangeOf, stackOf } from './bars.ts'
 import { defineCard } from './define-card.ts'
+import { format, strings } from './messages.ts'
 import { type CardJson, firstThatFits } from './render.ts'
 import { problemInWords } from './steps.ts'
-import { strings } from './strings.ts'
-import { cut, days, duration, fill, listOf, longest, quantity, type Viewer } from './words.ts'
+import { cut, days, duration, listOf, longest, quantity, type Viewer } from './words.ts'
 
 const words = strings.stats
 const tileNames = ['asked', 'decided', 'made'] as const
@@ -66,7 +66,7 @@ export function adminStatsView(stats: Stats, viewer: Viewer, room: Room = rooms[
       : tileNames.map((name) => ({ name, quantity: quantity(now[name]), delta: deltaOf(now[name], before[name]) })),
     sections: [kindsOf(stats), decisionsOf(stats), timesOf(now, before), failuresOf(stats, room)].filter(isThere),
     folded: [templatesOf(stats, room), approversOf(stats, room)].filter(isThere),
-    compared: isEmpty ? '' : fill(words.compared, { range: days(before.from, before.until, viewer) }),
+    compared: isEmpty ? '' : format(words.compared, { range: days(before.from, before.until, viewer) }),
     command: `${strings.types.adminStats} ${typedOf(stats, viewer)}`,
     other: period === 'week' ? 'month' : 'week',
   }
@@ -80,7 +80,7 @@ const typedOf = ({ period, now }: Stats, { timeZone }: Viewer): string => {
   if (period !== 'days') return words.types[period]
   const day = (at: string, back: number): string =>
     new Intl.DateTimeFormat('sv-SE', { timeZone: knownZone(timeZone) }).format(new Date(Date.parse(at) - back))
-  return fill(words.types.days, { first: day(now.from, 0), last: day(now.until, 1) })
+  return format(words.types.days, { first: day(now.from, 0), last: day(now.until, 1) })
 }
 const knownZone = (timeZone: string): string => {
   try {
@@ -93,8 +93,8 @@ const knownZone = (timeZone: string): string => {
 function deltaOf(now: number, before: number): string {
   if (now === before) return words.delta.same
   return now > before
-    ? fill(words.delta.more, { count: quantity(now - before) })
-    : fill(words.delta.fewer, { count: quantity(before - now) })
+    ? format(words.delta.more, { count: quantity(now - before) })
+    : format(words.delta.fewer, { count: quantity(before - now) })
 }
 
 function kindsOf({ kinds }: Stats): Section {
@@ -128,10 +128,10 @@ function decisionsOf({ now, before }: Stats): Section {
   const values = { approved: quantity(decided - rejected), rejected: quantity(rejected) }
   return sectionOf('decisions', [
     {
-      label: fill(words.decided, values),
+      label: format(words.decided, values),
       parts: stackOf(parts, decided),
       value: '',
-      told: [fill(words.rate, { rate }), rateDelta(rejectionRate, before.rejectionRate)].join(' '),
+      told: [format(words.rate, { rate }), rateDelta(rejectionRate, before.rejectionRate)].join(' '),
     },
   ])
 }
@@ -145,7 +145,7 @@ function rateDelta(now: number, before: number | null): string {
   if (before === null) return words.rateDelta.none
   const rate = percent(before)
   if (rate === percent(now)) return words.rateDelta.same
-  return fill(now > before ? words.rateDelta.more : words.rateDelta.fewer, { rate })
+  return format(now > before ? words.rateDelta.more : words.rateDelta.fewer, { rate })
 }
 
 /** Each bar is solid up to the time of half of all, and shaded up to that of 95 of 100; all three have one scale. */
@@ -164,11 +164,11 @@ function timesOf(now: Figures, before: Figures): Section {
 /** Nothing takes no time at all. */
 const time = (seconds: number): string => duration(Math.max(1, seconds) * 1000)
 function spreadInWords(now: Spread & object, before: Spread): string {
-  const told = fill(words.spread, { median: time(now.median), p95: time(now.p95) })
+  const told = format(words.spread, { median: time(now.median), p95: time(now.p95) })
   if (before === null) return told
   const median = time(before.median)
   if (median === time(now.median)) return `${told} ${words.timeDelta.same}`
-  return `${told} ${fill(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
+  return `${told} ${format(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
 }
 
 /** Causes that read alike are one. */
@@ -181,8 +181,7 @@ function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
   return sectionOf('failures', rows, moreOf(all.length - rows.length, words.more.causes))
 }
 
-const moreOf = (count: number, { one, many }: { one: string; many: string }): string =>
-  count > 1 ? fill(many, { count: quantity(count) }) : count === 1 ? one : ''
+const moreOf = (count: number, message: string): string => (count > 0 ? format(message, { count }) : '')
 
 /** Made, under way, come to nothing, ended: the parts of a template's bar, in this order. */
 const shares = [
@@ -201,7 +200,7 @@ function templatesOf({ templates }: Stats, { templates: room }: Room): Section {
     const told = shares.flatMap(({ states: some }) =>
       some.flatMap((state) => {
         const count = states[state] ?? 0
-        return count === 0 ? [] : [fill(words.state[state], { count: quantity(count) })]
+        return count === 0 ? [] : [format(words.state[state], { count: quantity(count) })]
       }),
     )
     return {
@@ -223,7 +222,7 @@ function approversOf({ approvers, approverCount }: Stats, { approvers: room }: R
     ]
     const name = cut(person.displayName, longest.name) || words.erased
     const values = { median: time(median), count: quantity(rejections) }
-    const told = fill(rejections === 0 ? words.approver : words.approverRejected, values)
+    const told = format(rejections === 0 ? words.approver : words.approverRejected, values)
     return { label: name, parts: stackOf(parts, most), value: quantity(decisions), told }
   })
   return sectionOf('approvers', rows, moreOf(approverCount - rows.length, words.more.approvers))

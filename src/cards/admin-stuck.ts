@@ -3,32 +3,33 @@ import { type Mend, referenceOf, type Stuck } from '../core/index.ts'
 import { paged, pageOf } from './admin-pages.ts'
 import { rowOf, waitingRow } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
-import { fill, longest, time, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, longest, time, type Viewer } from './words.ts'
 
 export const adminStuckCard = defineCard({
   name: 'admin-stuck',
   data: z.strictObject({
     at: z.string(),
-    count: z.int(),
-    heading: z.enum(['one', 'many', 'none']),
+    heading: z.string(),
     requests: z.array(
-      waitingRow.omit({ types: true }).extend({
+      waitingRow.omit({ types: true, by: true, age: true }).extend({
+        open: z.string(),
+        /** Who asks for it, and how long it waits. */
+        asks: z.string(),
         /** What is said of it beside its reason. */
-        note: z.enum(['', 'look', 'retrying']),
+        advice: z.string(),
         /** What mends it: our words, and the command that they type. */
         buttons: z.array(z.strictObject({ title: z.string(), types: z.string() })).min(1),
       }),
     ),
-    /** The reference of the first of them; `''`: there is none. */
-    first: z.string(),
+    /** What to type to end one of them; `''`: there is none. */
+    cancels: z.string(),
     isDirectorySilent: z.boolean(),
-    /** Jobs that were given up: none, one, or several. */
-    jobs: z.enum(['none', 'one', 'many']),
-    jobCount: z.int(),
+    /** How many jobs were given up; `''`: none. */
+    jobs: z.string(),
     ...paged,
     /** Beyond those that were read. */
-    older: z.int(),
+    older: z.string(),
   }),
 })
 
@@ -39,26 +40,29 @@ export function adminStuckView(
   from = 0,
 ): Parameters<typeof adminStuckCard.render>[0] {
   const { shown, page } = pageOf(entries, from)
+  const words = strings.stuck
+  const [first] = shown
   return {
     at: time(viewer),
-    count,
-    heading: count === 0 ? 'none' : count === 1 ? 'one' : 'many',
+    heading: format(words.heading, { count }),
     requests: shown.map((entry) => {
       const { why, mends = ['look'] } = entry.attention ?? {}
-      const { types: _, ...row } = rowOf(entry, viewer, longest.text)
+      const { types: _, by: __, age, ...row } = rowOf(entry, viewer, longest.text)
       const { reference } = row
+      const name = cut(entry.request.requester.displayName, longest.name)
       return {
         ...row,
-        note: mends[0] === 'look' ? 'look' : why === 'retrying' ? 'retrying' : '',
+        open: format(strings.list.open, { reference }),
+        asks: format(words.asks, { name, age }),
+        advice: mends[0] === 'look' ? words.look : why === 'retrying' ? words.retrying : '',
         buttons: mends.map((mend) => buttonOf(mend, reference)),
       }
     }),
-    first: shown[0] ? referenceOf(shown[0].request) : '',
+    cancels: first ? format(words.type, { reference: referenceOf(first.request) }) : '',
     isDirectorySilent,
-    jobs: deadLetters === 0 ? 'none' : deadLetters === 1 ? 'one' : 'many',
-    jobCount: deadLetters,
+    jobs: deadLetters === 0 ? '' : format(strings.jobs.heading, { count: deadLetters }),
     ...page,
-    older: Math.max(0, count - entries.length),
+    older: count > entries.length ? format(words.older, { count: count - entries.length }) : '',
   }
 }
 
@@ -70,6 +74,6 @@ const titles = {
 } as const satisfies Record<Mend, string>
 
 const buttonOf = (mend: Mend, reference: string) => ({
-  title: fill(titles[mend], { reference }),
-  types: fill(strings.queue.types[mend], { reference }),
+  title: format(titles[mend], { reference }),
+  types: format(strings.queue.types[mend], { reference }),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { SeenProcess } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
+import { format, strings } from './messages.ts'
 import { cut, longest, moment, quantity, type Viewer } from './words.ts'
 
 /** As many processes as are named; the others are counted. */
@@ -9,8 +10,8 @@ const mostNamed = 6
 export const adminTakeoverCard = defineCard({
   name: 'admin-takeover',
   data: z.strictObject({
-    count: z.int().min(1),
-    processes: z.array(z.strictObject({ name: z.string(), since: z.string(), started: z.string() })).min(1),
+    lead: z.string(),
+    processes: z.array(z.strictObject({ name: z.string(), silent: z.string() })).min(1),
     /** How many are not named, or `''`. */
     more: z.string(),
   }),
@@ -23,12 +24,14 @@ export function adminTakeoverView(
 ): Parameters<typeof adminTakeoverCard.render>[0] {
   const rest = silent.length - mostNamed
   return {
-    count: silent.length,
+    lead: format(strings.takeover.lead, { count: silent.length }),
     processes: silent.slice(0, mostNamed).map(({ name, seenAt, startedAt }) => ({
       name: cut(name, longest.title),
-      since: moment(seenAt.toISOString(), viewer, 'full'),
-      started: moment(startedAt.toISOString(), viewer, 'full'),
+      silent: format(strings.takeover.silent, {
+        since: moment(seenAt.toISOString(), viewer, 'full'),
+        started: moment(startedAt.toISOString(), viewer, 'full'),
+      }),
     })),
-    more: rest > 0 ? quantity(rest) : '',
+    more: rest > 0 ? format(strings.takeover.others, { count: quantity(rest) }) : '',
   }
 }

@@ -4,7 +4,7 @@ import { signed, useOf } from './admin-templates.ts'
 import { defineCard } from './define-card.ts'
 import { fact, fitting } from './facts.ts'
 import { look, looks, plain, toKnow } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import {
   approvalFacts,
   limitFacts,
@@ -14,7 +14,7 @@ import {
   useFacts,
   webhookFacts,
 } from './template-policies.ts'
-import { cut, fill, listOf, longest, moment, type Viewer } from './words.ts'
+import { cut, listOf, longest, moment, type Viewer } from './words.ts'
 
 const sections = ['use', 'questions', 'properties', 'names', 'limits', 'approvals', 'webhook'] as const
 
@@ -23,6 +23,8 @@ export const adminTemplateCard = defineCard({
   data: z.strictObject({
     templateId: z.uuid(),
     version: z.int(),
+    /** The same in words. */
+    edition: z.string(),
     name: z.string(),
     kind: resourceKind,
     description: z.string(),
@@ -35,7 +37,7 @@ export const adminTemplateCard = defineCard({
     use: z.string(),
     sections: z.array(z.strictObject({ section: z.enum(sections), facts: z.array(fact).min(1) })),
     /** Facts for which the card has no room. */
-    hidden: z.int(),
+    hidden: z.string(),
     edits: z.array(z.strictObject({ text: z.string(), changed: z.string() })),
     hasEdits: z.boolean(),
   }),
@@ -77,6 +79,7 @@ export function adminTemplateView(
   return {
     templateId: template.id,
     version: template.version,
+    edition: format(strings.catalogue.version, { version: template.version }),
     name: signed(template, longest.title),
     kind: template.kind,
     description: cut(template.description, longest.text),
@@ -88,7 +91,7 @@ export function adminTemplateView(
     sections: sections.flatMap((section) =>
       shownIn(section).length === 0 ? [] : [{ section, facts: shownIn(section) }],
     ),
-    hidden: asks === undefined ? hidden : 0,
+    hidden: asks === undefined && hidden > 0 ? format(strings.catalogue.hidden, { count: hidden }) : '',
     edits: asks === undefined ? edits.map((edit) => editInWords(edit, viewer)) : [],
     hasEdits: asks === undefined && edits.length > 0,
   }
@@ -101,7 +104,7 @@ function editInWords({ version, by, at, changed }: TemplateEdit, viewer: Viewer)
   const values = { version: String(version), name, at: at === null ? '' : moment(at, viewer, 'day') }
   const parts = changed.map((part) => (part in words.part ? words.part[part as keyof typeof words.part] : part))
   return {
-    text: fill(at === null ? words.editLongAgo : words.edit, values),
-    changed: parts.length === 0 ? '' : fill(words.changedParts, { parts: listOf(parts, 'unit') }),
+    text: format(at === null ? words.editLongAgo : words.edit, values),
+    changed: parts.length === 0 ? '' : format(words.changedParts, { parts: listOf(parts, 'unit') }),
   }
 }

@@ -3,8 +3,8 @@ import { mostCounted, resourceKind, type TemplateInUse, type TemplatePage } from
 import { defineCard } from './define-card.ts'
 import { rowsOfPage } from './lists.ts'
 import { rowLook, rowLooks } from './look.ts'
-import { strings } from './strings.ts'
-import { cut, fill, listOf, longest, quantity } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, listOf, longest, quantity } from './words.ts'
 
 /** What a tapped row does: show it, or ask before it is switched. */
 const templateUses = ['show', 'enable', 'disable'] as const
@@ -15,12 +15,11 @@ export const adminTemplatesCard = defineCard({
   data: z.strictObject({
     /** Whether it lists all there are, asks which of several was meant, or offers what is spelt most like it. */
     asks: z.enum(['all', 'which', 'near']),
-    /** What was typed, where it asks; else `''`. */
-    typed: z.string(),
+    /** What is said of what was typed, where it asks; else `''`. */
+    lead: z.string(),
     does: z.enum(templateUses),
-    from: z.int(),
-    to: z.int(),
-    total: z.int(),
+    /** Which of how many it shows; `''` where it asks and shows all. */
+    range: z.string(),
     /** Where the pages beside this one begin, and whether there are any. */
     previous: z.int(),
     hasPrevious: z.boolean(),
@@ -30,12 +29,14 @@ export const adminTemplatesCard = defineCard({
       .array(
         z.strictObject({
           templateId: z.uuid(),
+          /** What a tap does. */
+          pick: z.string(),
           /** With its sign, if it has one. */
           name: z.string(),
           kind: resourceKind,
           state: z.enum(['on', 'off']),
           look: rowLook,
-          version: z.int(),
+          edition: z.string(),
           /** Who may use it and how it is approved. */
           policy: z.string(),
           /** How much it is used. */
@@ -54,29 +55,34 @@ export interface TemplateList extends TemplatePage {
 export function adminTemplatesView(list: TemplateList): Parameters<typeof adminTemplatesCard.render>[0] {
   const { entries, from, total, asks } = list
   const to = from + entries.length
+  const words = strings.catalogue
+  const does = asks?.does ?? 'show'
+  const isWhole = asks !== undefined && total <= to
   return {
     asks: asks === undefined ? 'all' : asks.found ? 'which' : 'near',
-    typed: cut(asks?.typed ?? '', longest.name),
-    does: asks?.does ?? 'show',
-    ...{ from: from + 1, to, total },
+    lead: asks ? format(asks.found ? words.which : words.near, { typed: cut(asks.typed, longest.name) }) : '',
+    does,
+    range: isWhole ? '' : format(strings.list.shows.range, { from: from + 1, to, total }),
     previous: Math.max(0, from - rowsOfPage),
     hasPrevious: from > 0,
     next: to,
     hasNext: asks === undefined && to < total,
-    templates: entries.map(rowOf),
+    templates: entries.map((entry) => rowOf(entry, does)),
   }
 }
 
-function rowOf(entry: TemplateInUse) {
+function rowOf(entry: TemplateInUse, does: TemplateUse) {
   const { template } = entry
+  const name = signed(template, longest.name)
   const look = template.active ? rowLooks.done : rowLooks.ended
   return {
     templateId: template.id,
-    name: signed(template, longest.name),
+    pick: format(strings.catalogue.pick[does], { name }),
+    name,
     kind: template.kind,
     state: template.active ? ('on' as const) : ('off' as const),
     look: rowLook.parse({ mark: look.mark, color: look.color, now: false, later: false }),
-    version: template.version,
+    edition: format(strings.catalogue.version, { version: template.version }),
     policy: listOf([audienceOf(entry), approvalOf(entry)], 'unit'),
     use: useOf(entry),
   }
@@ -86,23 +92,20 @@ function rowOf(entry: TemplateInUse) {
 export const signed = ({ icon, name }: { icon: string; name: string }, most: number): string =>
   icon === '' ? cut(name, most) : `${icon} ${cut(name, most)}`
 
-const counted = (count: number, one: string, many: string): string =>
-  count === 1 ? one : fill(many, { count: quantity(count) })
-
 function audienceOf({ template: { audience } }: TemplateInUse): string {
   const words = strings.catalogue
   if (audience === null) return words.everybody
   const { groups, people } = audience
   const parts = [
-    groups.length === 0 ? '' : counted(groups.length, words.oneGroup, words.groups),
-    people.length === 0 ? '' : counted(people.length, words.onePerson, words.persons),
+    groups.length === 0 ? '' : format(words.groups, { count: groups.length }),
+    people.length === 0 ? '' : format(words.persons, { count: people.length }),
   ].filter((part) => part !== '')
   return parts.length === 0 ? words.nobody : listOf(parts, 'and')
 }
 
 function approvalOf({ template: { approval } }: TemplateInUse): string {
   const words = strings.catalogue
-  return approval === null ? words.noApproval : counted(approval.stages.length, words.oneStage, words.stages)
+  return approval === null ? words.noApproval : format(words.stages, { count: approval.stages.length })
 }
 
 /** Open requests, and what was made, of as much as may be: "2 open, 12 of 50 made". */
@@ -110,10 +113,10 @@ export function useOf({ template: { quota }, open, resources }: TemplateInUse): 
   const words = strings.catalogue
   const most = Math.max(mostCounted, quota.resources ?? 0)
   const upTo = (count: number, end: number) =>
-    count >= end ? fill(words.orMore, { count: quantity(end) }) : quantity(count)
+    count >= end ? format(words.orMore, { count: quantity(end) }) : quantity(count)
   const made =
     quota.resources === undefined
-      ? fill(words.made, { count: upTo(resources, most) })
-      : fill(words.madeOf, { count: quantity(Math.min(resources, most)), most: quantity(quota.resources) })
-  return listOf([fill(words.open, { count: upTo(open, mostCounted) }), made], 'unit')
+      ? format(words.made, { count: upTo(resources, most) })
+      : format(words.madeOf, { count: quantity(Math.min(resources, most)), most: quantity(quota.resources) })
+  return listOf([format(words.open, { count: upTo(open, mostCounted) }), made], 'unit')
 }

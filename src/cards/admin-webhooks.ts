@@ -6,11 +6,12 @@ import {
   type WebhookReceiver,
   type WebhookTestResult,
 } from '../core/index.ts'
+import { rangeText } from './admin-pages.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { answerOf, buttonIdOf, countsOf, hintOf, hostOf, plainLook, receiverName, stateOf } from './webhook-words.ts'
-import { fill, longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
+import { longest, moment, quantity, quickness, time, type Viewer } from './words.ts'
 
 /** A template's id; `own`: the bot's own subscription. */
 export const receiverKey = z.union([z.uuid(), z.literal('own')])
@@ -22,12 +23,8 @@ export const adminWebhooksCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     look,
-    heading: z.enum(['well', 'oneWell', 'one', 'many']),
-    /** How many of those shown need somebody. */
-    count: z.int(),
-    from: z.int(),
-    to: z.int(),
-    total: z.int(),
+    heading: z.string(),
+    range: z.string(),
     previous: z.int(),
     hasPrevious: z.boolean(),
     next: z.int(),
@@ -60,13 +57,12 @@ export function adminWebhooksView(
   viewer: Viewer,
 ): Parameters<typeof adminWebhooksCard.render>[0] {
   const to = from + receivers.length
-  const well = total === 1 ? ('oneWell' as const) : ('well' as const)
   return {
     at: time(viewer),
     look: troubled === 0 ? looks.succeeded : toKnow,
-    heading: troubled === 0 ? well : troubled === 1 ? 'one' : 'many',
-    count: troubled,
-    ...{ from: from + 1, to, total },
+    heading:
+      troubled === 0 ? format(words.band.well, { count: total }) : format(words.band.troubled, { count: troubled }),
+    range: rangeText(from, to, total),
     previous: Math.max(0, from - receiversOfPage),
     hasPrevious: from > 0,
     next: to,
@@ -80,7 +76,7 @@ export function adminWebhooksView(
       hint: hintOf(one),
       counts: countsOf(one.counts, words.counts),
       last: one.last
-        ? fill(words.last, { at: moment(one.last.at, viewer, 'full'), answer: answerOf(one.last.said) })
+        ? format(words.last, { at: moment(one.last.at, viewer, 'full'), answer: answerOf(one.last.said) })
         : '',
       isOff: one.state === 'off',
     })),
@@ -138,7 +134,7 @@ export function adminWebhookView(
   const isOff = state === 'off'
   const canResend = failed > 0 && !isOff
   const asks = news.kind === 'askOn' ? 'on' : news.kind === 'askResend' ? 'resend' : ''
-  const latest = last && fill(words.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.said) })
+  const latest = last && format(words.lastShort, { at: moment(last.at, viewer, 'full'), answer: answerOf(last.said) })
   return {
     at: time(viewer),
     ...heading(news),
@@ -189,18 +185,18 @@ function lead(news: WebhookNews, failed: number): string {
   if (news.kind === 'tested') {
     const { status, milliseconds } = news.result
     const isSent = !status.startsWith('not sent')
-    return fill(isSent ? tested : unsent, { answer: answerOf(status), took: quickness(milliseconds) })
+    return format(isSent ? tested : unsent, { answer: answerOf(status), took: quickness(milliseconds) })
   }
   if (news.kind === 'askResend' || news.kind === 'resent') return resendLead(news, failed)
   return { slow, askOn, isOn, show: '' }[news.kind]
 }
 
 function resendLead(news: Extract<WebhookNews, { kind: 'askResend' | 'resent' }>, failed: number): string {
-  const { askResend, askResendSome, resent, resentOne, resentNone, left } = words.lead
+  const { askResend, askResendSome, resent, resentNone, left } = words.lead
   const count = failed >= mostFailedCounted ? `${quantity(mostFailedCounted)}+` : quantity(failed)
   if (news.kind === 'askResend')
-    return fill(failed > mostReplayed ? askResendSome : askResend, { count, most: quantity(mostReplayed) })
+    return format(failed > mostReplayed ? askResendSome : askResend, { count, most: quantity(mostReplayed) })
   if (news.sent === 0 && failed === 0) return resentNone
-  const sent = news.sent === 1 ? resentOne : fill(resent, { count: quantity(news.sent) })
-  return failed === 0 ? sent : `${sent} ${fill(left, { count })}`
+  const sent = format(resent, { count: news.sent })
+  return failed === 0 ? sent : `${sent} ${format(left, { count })}`
 }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { QueueEntry } from '../core/index.ts'
 import { rowOf, waitingRow } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
-import { strings } from './strings.ts'
-import { fill, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import type { Viewer } from './words.ts'
 
 const does = z.enum(['approve', 'reject', 'reassign', 'retry', 'cancel'])
 /** What an admin wants to do with a request, before they have said with which. */
@@ -15,8 +15,8 @@ export const adminWhichCard = defineCard({
     does,
     isEmpty: z.boolean(),
     /** Each with the command that its row types. */
-    requests: z.array(waitingRow.extend({ types: z.string() })),
-    older: z.int(),
+    requests: z.array(waitingRow.extend({ open: z.string() })),
+    older: z.string(),
   }),
 })
 
@@ -30,10 +30,15 @@ export function adminWhichView(
   viewer: Viewer,
 ): Parameters<typeof adminWhichCard.render>[0] {
   const shown = entries.slice(0, mostRows).map((entry) => rowOf(entry, viewer, 120))
+  const older = total - shown.length
   return {
     does,
     isEmpty: shown.length === 0,
-    requests: shown.map((row) => ({ ...row, types: fill(strings.which.types[does], { reference: row.reference }) })),
-    older: Math.max(0, total - shown.length),
+    requests: shown.map((row) => ({
+      ...row,
+      open: format(strings.list.open, { reference: row.reference }),
+      types: format(strings.which.types[does], { reference: row.reference }),
+    })),
+    older: older > 0 ? format(strings.which.older, { count: older }) : '',
   }
 }

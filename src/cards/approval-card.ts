@@ -22,21 +22,12 @@ import { fact, fitting, labelName, room } from './facts.ts'
 import { askedAddress } from './links.ts'
 import { look, looks, rowLook, rowLooks, toKnow } from './look.ts'
 import { peopleWith } from './mailbox-facts.ts'
+import { format, strings } from './messages.ts'
 import { type CardJson, firstThatFits } from './render.ts'
 import { expiryOf, handedWith, line, linesForApprover, urgencyOf } from './stage-words.ts'
-import { strings } from './strings.ts'
 import { cut, decidedBy, longest, moment, peopleList, type Viewer } from './words.ts'
 
-const rules = [
-  'alone',
-  'any',
-  'all',
-  'quorum',
-  'stageAlone',
-  'stageAny',
-  'stageAll',
-  'stageQuorum',
-] as const satisfies readonly (keyof typeof strings.approval.rule)[]
+type Rule = keyof typeof strings.approval.rule
 
 /** What all cards for approvers begin with. */
 export const about = {
@@ -44,11 +35,10 @@ export const about = {
   kind: resourceKind,
   templateName: z.string(),
   displayName: z.string(),
-  requester: z.string(),
-  sentAt: z.string(),
+  /** Who asks, and when. */
+  asks: z.string(),
 }
 
-const checkName = z.enum(Object.keys(strings.approval.check) as [ApprovalCheck, ...ApprovalCheck[]])
 type ApprovalCheck = keyof typeof strings.approval.check
 
 export const approvalCard = defineCard({
@@ -57,6 +47,7 @@ export const approvalCard = defineCard({
     ...about,
     requestId: z.uuid(),
     look,
+    fallback: z.string(),
     urgency: z.enum(['first', 'reminded', 'expiring']),
     /** Why the viewer is asked, who else may decide for them, and that they were reminded. */
     says: z.array(line),
@@ -68,22 +59,21 @@ export const approvalCard = defineCard({
     checks: z
       .array(
         z.strictObject({
-          name: checkName,
-          count: z.string(),
-          value: z.string(),
+          text: z.string(),
           look: rowLook,
         }),
       )
       .min(1),
     details: z.array(fact).min(1),
-    hiddenDetails: z.int(),
+    hiddenDetails: z.string(),
     comment: z.string(),
     commentMissing: z.boolean(),
-    rule: z.enum(rules),
-    people: z.string(),
-    needed: z.int(),
+    /** Under the comment: who reads it, and that it is needed. */
+    help: z.string(),
+    error: z.string(),
+    /** Who decides beside the viewer. */
+    rule: z.string(),
     stage: z.int(),
-    stages: z.int(),
   }),
 })
 
@@ -92,8 +82,10 @@ export const aboutOf = (request: Request, viewer: Viewer) => ({
   kind: request.kind,
   templateName: inLocale(request.template, viewer.locale).name,
   displayName: cut(request.details.displayName, longest.title),
-  requester: cut(request.requester.displayName, longest.name),
-  sentAt: moment(request.submittedAt, viewer, 'full'),
+  asks: format(strings.approval.asks, {
+    name: cut(request.requester.displayName, longest.name),
+    at: moment(request.submittedAt, viewer, 'full'),
+  }),
 })
 
 /** What was typed when the card comes back: with its present state, or because a rejection lacks its comment. */
@@ -121,26 +113,35 @@ export function approvalView(
   const { shown, hidden } = fitting(facts, 0, most)
   const urgency = urgencyOf(stage, viewer)
   const handed = handedWith(stage, viewer)
+  const words = strings.approval
+  const about = aboutOf(request, viewer)
+  const name = cut(request.requester.displayName, longest.name)
+  const expires = urgency === 'expiring' ? '' : expiryOf(stage, viewer)
   return {
-    ...aboutOf(request, viewer),
+    ...about,
+    fallback: format(words.fallback[urgency], { reference: about.reference }),
     requestId: request.requestId,
     look: urgency === 'expiring' ? toKnow : looks.pendingApproval,
     urgency,
     says: [...linesOfBasis(request), ...(stage ? linesForApprover(stage, viewer) : [])],
-    handedBy: handed.by,
+    handedBy: format(strings.status.commentBy, { name: handed.by }),
     handedComment: handed.comment,
-    expires: urgency === 'expiring' ? '' : expiryOf(stage, viewer),
+    expires: expires && format(words.expires, { at: expires }),
     reason: cut(request.reason, longest.text),
     checks: checksOf(request),
     details: shown,
-    hiddenDetails: hidden,
+    hiddenDetails: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
     comment: cut(form.comment, 500),
     commentMissing: form.commentMissing,
-    rule: ruleOf(stage, colleagues.length, request.approvals.length),
-    people: stage?.rule === 'any' ? peopleList(colleagues, 'or') : peopleList(colleagues, 'and'),
-    needed: stage ? missing(stage) : 0,
+    help: format(words.comment.help, { name }),
+    error: format(words.comment.error, { name }),
+    rule: format(words.rule[ruleOf(stage, colleagues.length, request.approvals.length)], {
+      people: stage?.rule === 'any' ? peopleList(colleagues, 'or') : peopleList(colleagues, 'and'),
+      needed: stage ? missing(stage) : 0,
+      stage: stage?.stage ?? 1,
+      stages: request.approvals.length,
+    }),
     stage: stage?.stage ?? 1,
-    stages: request.approvals.length,
   }
 }
 
@@ -160,7 +161,10 @@ function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
 
 /** What was looked at for the approver; `!` marks what deserves a thought. */
 function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'] {
-  const row = (name: ApprovalCheck, value: string, count = '') => ({ name, count, value, look: rowLooks.done })
+  const row = (name: ApprovalCheck, value: string, count = 0) => ({
+    text: format(strings.approval.check[name], { value, count }),
+    look: rowLooks.done,
+  })
   const toConsider = (name: ApprovalCheck, value: string) => ({
     ...row(name, value),
     look: { ...rowLooks.done, mark: '!' as const, color: 'Attention' as const },
@@ -190,13 +194,13 @@ function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'
   const people = peopleList(request.owners, 'and')
   return [
     row('address', request.alias),
-    request.owners.length > 1 ? row('owners', people, String(request.owners.length)) : toConsider('oneOwner', people),
+    request.owners.length > 1 ? row('owners', people, request.owners.length) : toConsider('oneOwner', people),
     ...(sensitivity ? [row('label', sensitivity)] : []),
     ...approved,
   ]
 }
 
-function ruleOf(stage: ApprovalStage | undefined, colleagues: number, stages: number): (typeof rules)[number] {
+function ruleOf(stage: ApprovalStage | undefined, colleagues: number, stages: number): Rule {
   const rule = colleagues === 0 ? 'alone' : (stage?.rule ?? 'any')
   if (stages < 2) return rule
   return ({ alone: 'stageAlone', any: 'stageAny', all: 'stageAll', quorum: 'stageQuorum' } as const)[rule]

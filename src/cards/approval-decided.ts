@@ -15,8 +15,8 @@ import { about, aboutOf } from './approval-card.ts'
 import { defineCard } from './define-card.ts'
 import { askedAddress } from './links.ts'
 import { look, looks } from './look.ts'
-import { strings } from './strings.ts'
-import { cut, fill, longest, moment, peopleList, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
 
 type Outcome = keyof typeof strings.decided
 const outcomes = Object.keys(strings.decided) as [Outcome, ...Outcome[]]
@@ -29,7 +29,8 @@ export const approvalDecidedCard = defineCard({
     look,
     outcome: z.enum(outcomes),
     says: z.string(),
-    commentBy: z.string(),
+    /** Who wrote the comment. */
+    wrote: z.string(),
     comment: z.string(),
   }),
 })
@@ -67,12 +68,12 @@ export function approvalDecidedView(
     address: askedAddress(request, viewer),
     look: lookOf[outcome],
     outcome,
-    says: fill(strings.decided[outcome].says, {
+    says: format(strings.decided[outcome].says, {
       name: by,
       people: peopleList(people, people.length > 1 && outcome === 'notYours' ? 'or' : 'and', 3),
       at: moment(at ?? request.finishedAt ?? request.updatedAt, viewer, 'full'),
     }),
-    commentBy: by,
+    wrote: format(strings.status.commentBy, { name: by }),
     comment: cut(comment, longest.text),
   }
 }

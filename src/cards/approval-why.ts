@@ -5,8 +5,8 @@ import {
   type TemplateSnapshot,
   titleOfFound,
 } from '../core/index.ts'
-import { strings } from './strings.ts'
-import { cut, fill, listOf, longest } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, listOf, longest } from './words.ts'
 
 /** Why the admins were asked, or `''` when they were not. */
 export const sinceWhat = ({ resolvedFor }: ApprovalStage): string =>
@@ -26,16 +26,16 @@ export function becauseOf(request: Request, stage: ApprovalStage | undefined): s
 
 function inWords(request: Request, { condition, found }: JudgedCondition): string {
   const words = strings.approval.because
-  if ('externalOwners' in condition) return fill(words.externalOwners, { found: cut(found, longest.title) })
+  if ('externalOwners' in condition) return format(words.externalOwners, { found: cut(found, longest.title) })
   const field = fieldName(request, condition.field)
-  if (found === '') return fill(words.missing, { field })
+  if (found === '') return format(words.missing, { field })
   const values = { field, found: cut(titleOfFound(request.template, condition.field, found), longest.title) }
   // What is no number is above and below all of them, which would be an odd thing to say.
   if (!Number.isNaN(Number(found))) {
-    if ('above' in condition) return fill(words.above, { ...values, bound: String(condition.above) })
-    if ('below' in condition) return fill(words.below, { ...values, bound: String(condition.below) })
+    if ('above' in condition) return format(words.above, { ...values, bound: String(condition.above) })
+    if ('below' in condition) return format(words.below, { ...values, bound: String(condition.below) })
   }
-  return fill(words.is, values)
+  return format(words.is, values)
 }
 
 const fieldNames: Readonly<Record<string, string>> = { displayName: strings.site.displayName.label, ...strings.field }

@@ -2,7 +2,7 @@ import { isMailboxKind, type Person, type TemplateField } from '../core/index.ts
 import { type Described, type DescribedMailbox, described, type Fact, labelName, mostOfPeople } from './facts.ts'
 import { accessFacts, propertyFacts } from './mailbox-facts.ts'
 import { inputsOf } from './mailbox-inputs.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 import { dayOf, isDay, peopleList } from './words.ts'
 
 const isMailbox = (of: Described): of is DescribedMailbox => isMailboxKind(of.kind)

@@ -1,7 +1,7 @@
 import { type BasedOn, isMailboxKind, type Request } from '../core/index.ts'
+import { format, strings } from './messages.ts'
 import type { Line } from './stage-words.ts'
-import { strings } from './strings.ts'
-import { cut, fill, listOf, longest } from './words.ts'
+import { cut, listOf, longest } from './words.ts'
 
 /** What a request or a plan says of the template whose inputs it has. */
 type Of = Pick<Request, 'kind' | 'template'>
@@ -33,7 +33,7 @@ export const changedNames = (of: Of, { changed }: Pick<BasedOn, 'changed'>): str
 function namesInWords(of: Of, basedOn: BasedOn): string {
   const names = changedNames(of, basedOn).map((name) => cut(name, longest.name))
   const most = 6
-  const others = fill(strings.people.others, { count: String(names.length - most + 1) })
+  const others = format(strings.people.others, { count: String(names.length - most + 1) })
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, 'unit')
 }
 
@@ -43,8 +43,8 @@ export function changesInWords(of: Of, basedOn: BasedOn | undefined): string {
   const { how, reference, ended, changed } = basedOn
   const words = strings.basedOn.review[how]
   const values = { reference, changed: namesInWords(of, basedOn) }
-  if (changed.length > 0) return fill(words.changed, values)
-  return fill(how === 'resubmission' && ended?.status === 'rejected' ? words.rejected : words.same, values)
+  if (changed.length > 0) return format(words.changed, values)
+  return format(how === 'resubmission' && ended?.status === 'rejected' ? words.rejected : words.same, values)
 }
 
 /** What the approver reads of the request before this one: how it ended, and what is different now. */
@@ -61,7 +61,7 @@ export function linesOfBasis(request: Pick<Request, 'kind' | 'template' | 'based
   }
   const ending = how === 'repeat' ? 'repeat' : endingOf(ended)
   return [words[ending], changed.length > 0 ? words.changed : words.same].map((sentence) => ({
-    text: fill(sentence, values),
+    text: format(sentence, values),
     weight: 'Default',
   }))
 }

@@ -1,16 +1,14 @@
 import { z } from 'zod'
-import { type Check, checkNames, isForMailbox, type Request } from '../core/index.ts'
+import { type Check, isForMailbox, type Request } from '../core/index.ts'
 import { labelName } from './facts.ts'
 import { rowLook, rowLooks } from './look.ts'
 import { featuresOf, peopleWith, storageOf } from './mailbox-facts.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from './words.ts'
 
 /** One thing that the ready check has read back, in words; what was there instead is for admins. */
 export const checkRow = z.strictObject({
-  name: z.enum([...checkNames, 'groupFound']),
-  outcome: z.enum(['passed', 'failed']),
-  value: z.string(),
+  text: z.string(),
   look: rowLook,
   detail: z.string(),
 })
@@ -36,24 +34,26 @@ const order: readonly Check['name'][] = [
   'signInBlocked',
 ]
 
-/** What the ready check has found, what is wrong first. */
-export function checkRows(request: Request, { isAdmin = false }: Pick<Viewer, 'isAdmin'>): CheckRow[] {
+/** What the ready check has found, what is wrong first. `most`: how long a value or a detail may be, in characters. */
+export function checkRows(
+  request: Request,
+  { isAdmin = false }: Pick<Viewer, 'isAdmin'>,
+  most: number = longest.text,
+): CheckRow[] {
   return request.checks
     .toSorted((one, other) => Number(one.ok) - Number(other.ok) || order.indexOf(one.name) - order.indexOf(other.name))
     .map(({ name, ok, detail }) => ({
-      name,
-      outcome: ok ? 'passed' : 'failed',
-      value: cut(askedFor(request, name), longest.text),
+      text: format(strings.check[name][ok ? 'passed' : 'failed'], { value: cut(askedFor(request, name), most) }),
       look: ok ? rowLooks.done : { ...rowLooks.failed, now: false },
-      detail: isAdmin && !ok ? cut(detail, longest.text) : '',
+      detail: isAdmin && !ok ? cut(detail, most) : '',
     }))
 }
 
 /** The security group, which a site is found by. */
 export function groupRow(group: string): CheckRow[] {
   if (group === '') return []
-  const value = cut(group, longest.title)
-  return [{ name: 'groupFound', outcome: 'passed', value, look: rowLooks.done, detail: '' }]
+  const text = format(strings.check.groupFound.passed, { value: cut(group, longest.title) })
+  return [{ text, look: rowLooks.done, detail: '' }]
 }
 
 /** What was asked for, as the words of a check name it. */
@@ -88,7 +88,7 @@ function placeOf(details: Parameters<typeof featuresOf>[0]): string {
   const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
   const features = featuresOf(details)
   const said = [
-    ...(seats === undefined ? [] : [strings.facts.seats.replace('{count}', quantityOf(seats))]),
+    ...(seats === undefined ? [] : [format(strings.facts.seats, { count: quantityOf(seats) })]),
     ...(features === strings.facts.none || features === '' ? [] : [features]),
     ...devices.flatMap((device) => device ?? []),
   ]

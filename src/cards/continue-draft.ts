@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Draft, inLocale, resourceKind, type Template } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
+import { format, strings } from './messages.ts'
 import { cut, longest, moment, type Viewer } from './words.ts'
 
 /** Drafts that were begun, the last changed first, each with the template whose form it is. */
@@ -30,11 +31,14 @@ export const continueDraftCard = defineCard({
           kind: resourceKind,
           templateName: z.string(),
           displayName: z.string(),
+          /** What a tap does. */
+          open: z.string(),
           at: z.string(),
         }),
       )
       .min(1),
-    older: z.int(),
+    /** How many there is no room for, or `''`. */
+    older: z.string(),
     /** The draft that the buttons are about; of several each row is its own button. */
     requestId: z.string(),
     /** What a new form is opened of; `''` for neither. */
@@ -48,20 +52,27 @@ export function continueDraftView(
   { says, drafts, anew }: DraftOffer,
   viewer: Viewer,
 ): Parameters<typeof continueDraftCard.render>[0] {
-  const shown = drafts.slice(0, mostDrafts).map(({ draft, template }) => ({
-    requestId: draft.requestId,
-    kind: template.kind,
-    templateName: inLocale(template, viewer.locale).name,
-    displayName: cut((draft.values['displayName'] ?? '').trim(), longest.name),
-    at: moment(draft.updatedAt, viewer, 'day'),
-  }))
+  const words = strings.drafts
+  const shown = drafts.slice(0, mostDrafts).map(({ draft, template }) => {
+    const templateName = inLocale(template, viewer.locale).name
+    const displayName = cut((draft.values['displayName'] ?? '').trim(), longest.name)
+    return {
+      requestId: draft.requestId,
+      kind: template.kind,
+      templateName,
+      displayName: displayName || words.noName,
+      open: format(words.open, { name: displayName || templateName }),
+      at: moment(draft.updatedAt, viewer, 'day'),
+    }
+  })
+  const count = drafts.length - shown.length
   const [only, ...more] = shown
   const isOne = only !== undefined && more.length === 0
   return {
     says: says !== 'offer' ? says : isOne ? 'one' : 'several',
     mark: says === 'kept' ? '✓' : '',
     drafts: shown,
-    older: drafts.length - shown.length,
+    older: count > 0 ? format(words.older, { count }) : '',
     requestId: isOne ? only.requestId : '',
     templateId: anew && 'templateId' in anew ? anew.templateId : '',
     of: anew && 'of' in anew ? anew.of : '',

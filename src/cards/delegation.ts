@@ -2,17 +2,16 @@ import { z } from 'zod'
 import type { Delegation, Delegations, Fault, Person } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { choice, faultLine, faultsOfForm, partsOf } from './form-faults.ts'
-import { type Look, look, plain } from './look.ts'
-import { strings } from './strings.ts'
+import { type Look, look, plain, toFix } from './look.ts'
+import { format, strings } from './messages.ts'
 import { cut, lastDay, longest, type Viewer } from './words.ts'
 
 /** A day as inputs write it, `2026-11-30`; `''` for none. */
 const day = z.union([z.literal(''), z.iso.date()])
-const remarks = ['check', 'several', 'nobody', 'unclearDay'] as const
 
 /** What is said above the form of what was typed: who was found, or what was not understood. */
 export interface Remark {
-  readonly words: (typeof remarks)[number]
+  readonly words: keyof typeof strings.delegation.remark
   /** What was typed; of `check` the name and sign-in name that was found. */
   readonly typed: string
 }
@@ -41,37 +40,34 @@ export type DelegationNow =
   | { readonly step: 'saved'; readonly waiting: Waiting }
   | { readonly step: 'ended'; readonly ended: Delegation | undefined }
 
-const who = z.strictObject({ name: z.string(), address: z.string(), at: z.string() })
-
 export const delegationCard = defineCard({
   name: 'delegation',
   data: z.strictObject({
-    heading: z.enum(['away', 'delegated', 'mistake', 'mistakes', 'saved', 'ended', 'nothing']),
+    heading: z.enum(['away', 'delegated', 'mistakes', 'saved', 'ended', 'nothing']),
     look,
-    faultCount: z.int(),
-    /** Whoever decides for the viewer; nobody has no name. */
-    own: who,
-    /** Whoever did until just now. */
-    former: z.string(),
+    band: z.string(),
+    /** Who decides for the viewer; `''`: nobody. */
+    own: z.strictObject({ text: z.string(), address: z.string() }),
+    /** What has just been saved, and whose delegation has just ended. */
+    saved: z.string(),
+    ended: z.string(),
     asks: z.boolean(),
-    waiting: z.enum(['', 'none', 'one', 'several', 'many']),
-    count: z.int(),
-    remarks: z.array(z.strictObject({ words: z.enum(remarks), typed: z.string() })),
+    waiting: z.string(),
+    remarks: z.array(z.strictObject({ isCheck: z.boolean(), text: z.string() })),
     isChoice: z.boolean(),
     people: z.array(choice),
     values: z.strictObject({ to: z.union([z.literal(''), z.uuid()]), until: day }),
     faults: z.strictObject({ to: faultLine, until: faultLine }),
     otherFaults: z.array(z.strictObject({ detail: z.string() })),
     earliest: day,
-    toMe: z.array(who.omit({ address: true })),
-    moreToMe: z.int(),
+    toMe: z.array(z.strictObject({ text: z.string() })),
+    moreToMe: z.string(),
   }),
 })
 type View = Parameters<typeof delegationCard.render>[0]
 
 /** Beyond as many, only their number is shown. */
 const mostToMe = 6
-const nobody = { name: '', address: '', at: '' }
 const done: Look = { mark: '✓', color: 'Good', band: 'good' }
 const noForm: DelegationForm = {
   ...{ values: { to: '', until: '' }, people: [], isChoice: false, remarks: [], faults: [], earliest: '' },
@@ -80,47 +76,46 @@ const noForm: DelegationForm = {
 /** Who decides for the viewer, for whom the viewer decides, and what can be done about it. */
 export function delegationView(now: DelegationNow, { own, toMe }: Delegations, viewer: Viewer): View {
   const form = now.step === 'form' ? now.form : noForm
-  const faults = faultsOfForm(form.faults, undefined, {
+  const words = strings.delegation
+  const faults = faultsOfForm(form.faults, {
     ids: ['to', 'until'],
     label: (id) => (id === 'to' ? strings.delegation.to.label : strings.delegation.until.label),
     inputOf: (fault) => partsOf(fault)[0] ?? '',
     resource: 'delegation',
   })
-  const { heading, look } = faults.view
+  const { faultCount, lineOf, otherFaults } = faults
+  const name = own ? nameOf(own.delegate) : ''
   return {
-    ...(heading === 'mistake' || heading === 'mistakes' ? { heading, look } : headingOf(now, own)),
-    faultCount: faults.view.faultCount,
-    own: own ? whoOf(own.delegate, own, viewer) : nobody,
-    former: now.step === 'ended' && now.ended ? cut(now.ended.delegate.displayName, longest.name) : '',
+    ...(faultCount > 0
+      ? { heading: 'mistakes', band: format(strings.form.mistakes, { count: faultCount }), look: toFix }
+      : headingOf(now, own)),
+    own: { text: delegateText(own, viewer), address: own ? cut(own.delegate.userPrincipalName, longest.address) : '' },
+    saved: format(words.saved, { name }),
+    ended: now.step === 'ended' && now.ended ? format(words.ended, { name: nameOf(now.ended.delegate) }) : '',
     asks: now.step === 'form',
-    waiting: now.step === 'saved' ? waitingWords(now.waiting) : '',
-    count: now.step === 'saved' ? now.waiting.count : 0,
-    remarks: form.remarks.map(({ words, typed }) => ({ words, typed: cut(typed, longest.title) })),
+    waiting: now.step === 'saved' ? waitingText(now.waiting) : '',
+    remarks: form.remarks.map(({ words: remark, typed }) => ({
+      isCheck: remark === 'check',
+      text: format(words.remark[remark], { typed: cut(typed, longest.title) }),
+    })),
     isChoice: form.isChoice,
     people: form.people.map((person) => ({ title: titleOf(person, form.isChoice), value: person.id })),
     values: form.values,
-    faults: { to: faults.lineOf('to'), until: faults.lineOf('until') },
-    otherFaults: faults.view.otherFaults,
+    faults: { to: lineOf('to'), until: lineOf('until') },
+    otherFaults,
     earliest: form.earliest,
-    toMe: toMe.slice(0, mostToMe).map((one) => {
-      const { name, at } = whoOf(one.person, one, viewer)
-      return { name, at }
-    }),
-    moreToMe: Math.max(0, toMe.length - mostToMe),
+    toMe: toMe.slice(0, mostToMe).map(({ person, until }) => ({
+      text: format(words.toMeUntil, { name: nameOf(person), date: lastDay(until, viewer) }),
+    })),
+    moreToMe: toMe.length > mostToMe ? format(words.toMeMore, { count: toMe.length - mostToMe }) : '',
   }
 }
 
-/** "Omar Haddad decides for you until 30 November 2026." in its parts; nobody's are empty. */
-export const delegateOf = (own: Delegation | undefined, viewer: Viewer): { name: string; at: string } => {
-  const { name, at } = own ? whoOf(own.delegate, own, viewer) : nobody
-  return { name, at }
-}
+/** "Omar Haddad decides for you until 30 November 2026."; `''` when nobody does. */
+export const delegateText = (own: Delegation | undefined, viewer: Viewer): string =>
+  own ? format(strings.delegation.own, { name: nameOf(own.delegate), date: lastDay(own.until, viewer) }) : ''
 
-const whoOf = (person: Person, { until }: Delegation, viewer: Viewer) => ({
-  name: cut(person.displayName, longest.name),
-  address: cut(person.userPrincipalName, longest.address),
-  at: lastDay(until, viewer),
-})
+const nameOf = ({ displayName }: Person): string => cut(displayName, longest.name)
 
 /** Among several of one name only the sign-in name tells who is who. */
 const titleOf = ({ displayName, userPrincipalName }: Person, isChoice: boolean): string => {
@@ -128,14 +123,14 @@ const titleOf = ({ displayName, userPrincipalName }: Person, isChoice: boolean):
   return isChoice ? `${name} (${cut(userPrincipalName, longest.address)})` : name
 }
 
-function headingOf(now: DelegationNow, own: Delegation | undefined): Pick<View, 'heading' | 'look'> {
-  if (now.step === 'saved') return { heading: 'saved', look: done }
-  if (now.step === 'ended') return now.ended ? { heading: 'ended', look: done } : { heading: 'nothing', look: plain }
-  return own ? { heading: 'delegated', look: plain } : { heading: 'away', look: plain }
+function headingOf(now: DelegationNow, own: Delegation | undefined): Pick<View, 'heading' | 'band' | 'look'> {
+  const under = (heading: keyof typeof strings.delegation.heading, shown: Look) => {
+    return { heading, band: strings.delegation.heading[heading], look: shown }
+  }
+  if (now.step === 'saved') return under('saved', done)
+  if (now.step === 'ended') return now.ended ? under('ended', done) : under('nothing', plain)
+  return under(own ? 'delegated' : 'away', plain)
 }
 
-function waitingWords({ count, more }: Waiting): View['waiting'] {
-  if (more) return 'many'
-  if (count === 0) return 'none'
-  return count === 1 ? 'one' : 'several'
-}
+const waitingText = ({ count, more }: Waiting): string =>
+  format(more ? strings.delegation.waitingMany : strings.delegation.waiting, { count })

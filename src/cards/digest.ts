@@ -6,18 +6,21 @@ import {
   isNothing,
   openStage,
   type QueueEntry,
+  type Request,
   referenceOf,
 } from '../core/index.ts'
 import { lookOf, reasonOf } from './admin-queue.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, plain, rowLook, rowLooks } from './look.ts'
+import { format, strings } from './messages.ts'
 import { expiryOf, urgencyOf } from './stage-words.ts'
-import { strings } from './strings.ts'
-import { cut, fill, hourOf, longest, quantity, sinceDay, time, type Viewer } from './words.ts'
+import { cut, hourOf, longest, quantity, sinceDay, time, type Viewer } from './words.ts'
 
 const words = strings.digest
 const row = {
   reference: z.string(),
+  /** What a tap does. */
+  open: z.string(),
   displayName: z.string(),
   says: z.string(),
   look: rowLook,
@@ -31,9 +34,8 @@ export const digestCard = defineCard({
     heading: z.enum(['open', 'nothing']),
     approvals: z.array(z.strictObject({ ...row, asks: z.string() })),
     hasApprovals: z.boolean(),
-    /** How many more wait; `many`: more than anybody counts. */
-    older: z.enum(['', 'one', 'some', 'many']),
-    olderCount: z.int(),
+    /** How many more wait, or `''`. */
+    older: z.string(),
     isAdmin: z.boolean(),
     tiles: z.array(
       z.strictObject({ name: z.enum(['failed', 'stuck', 'givenUp']), quantity: z.string(), command: z.string() }),
@@ -41,17 +43,17 @@ export const digestCard = defineCard({
     stuck: z.array(z.strictObject(row)),
     health: z.enum(['green', 'amber', 'red']),
     healthLook: rowLook,
-    /** Whether it comes by itself. */
-    isOn: z.boolean(),
-    /** The hour at which it comes, as the viewer's clock shows it. */
-    waited: z.string(),
+    /** Whether it comes by itself, and at which hour. */
+    comes: z.string(),
+    /** What its button does; `''`: there is none. */
+    switches: z.enum(['', 'on', 'off']),
   }),
 })
 type View = Parameters<typeof digestCard.render>[0]
 
 export const digestChoiceCard = defineCard({
   name: 'digest-choice',
-  data: z.strictObject({ look, heading: z.enum(['on', 'off', 'offForAll']), hour: z.string() }),
+  data: z.strictObject({ look, heading: z.enum(['on', 'off', 'offForAll']), what: z.string() }),
 })
 
 /** So many rows have room; an admin's card has both kinds. */
@@ -78,8 +80,7 @@ export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewe
       : { heading: 'open', look: looks.pendingApproval }),
     approvals: shown.map((entry) => approvalRow(entry, viewer)),
     hasApprovals: shown.length > 0,
-    older: approvals.more ? 'many' : older > 1 ? 'some' : older === 1 ? 'one' : '',
-    olderCount: older,
+    older: approvals.more ? words.olderMany : older > 0 ? format(words.older, { count: older }) : '',
     isAdmin: admin !== undefined,
     tiles: admin
       ? [
@@ -95,21 +96,26 @@ export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewe
     stuck,
     health,
     healthLook: healthLooks[health],
-    isOn,
-    waited: hour === null ? '' : hourOf(hour, viewer),
+    comes: hour === null ? words.offForAll : format(isOn ? words.on : words.off, { at: hourOf(hour, viewer) }),
+    switches: hour === null ? '' : isOn ? 'off' : 'on',
   }
+}
+
+const openOf = (request: Request) => {
+  const reference = referenceOf(request)
+  return { reference, open: format(words.open, { reference }) }
 }
 
 function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['approvals'][number] {
   const stage = openStage(request.approvals)
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
   const says = isExpiring
-    ? fill(words.expires, { at: expiryOf(stage, viewer) })
-    : fill(words.waits, { since: sinceDay(since, viewer) })
+    ? format(words.expires, { at: expiryOf(stage, viewer) })
+    : format(words.waits, { since: sinceDay(since, viewer) })
   return {
-    reference: referenceOf(request),
+    ...openOf(request),
     displayName: cut(request.details.displayName, longest.name),
-    asks: fill(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
+    asks: format(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
     says,
     look: isExpiring ? toLookAt : { ...rowLooks.now, now: false },
   }
@@ -118,9 +124,9 @@ function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['ap
 function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
   const { why, value } = reasonOf(entry, viewer)
   return {
-    reference: referenceOf(entry.request),
+    ...openOf(entry.request),
     displayName: cut(entry.request.details.displayName, longest.name),
-    says: fill(strings.queue.why[why], { value: cut(value, 120) }),
+    says: format(strings.queue.why[why], { value: cut(value, 120) }),
     look: lookOf(entry),
   }
 }
@@ -130,7 +136,10 @@ export function digestChoiceView(
   { hour: at, isOn }: DigestStanding,
   viewer: Viewer,
 ): Parameters<typeof digestChoiceCard.render>[0] {
-  if (at === null) return { heading: 'offForAll', look: { ...plain, mark: '–' }, hour: '' }
-  const hour = hourOf(at, viewer)
-  return isOn ? { heading: 'on', look: looks.succeeded, hour } : { heading: 'off', look: { ...plain, mark: '–' }, hour }
+  const heading = at === null ? 'offForAll' : isOn ? 'on' : 'off'
+  return {
+    heading,
+    look: heading === 'on' ? looks.succeeded : { ...plain, mark: '–' },
+    what: format(strings.digestChoice.what[heading], { at: at === null ? '' : hourOf(at, viewer) }),
+  }
 }

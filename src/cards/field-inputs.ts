@@ -1,11 +1,10 @@
 import type { Template, TemplateField } from '../core/index.ts'
-import type { FaultLine } from './form-faults.ts'
 import { chosenAmong, type FormInput, inputOf } from './form-input.ts'
+import { strings } from './messages.ts'
 import type { RequestForm } from './request-form.ts'
-import { strings } from './strings.ts'
 
 /** The inputs of a template's own questions, in their order. */
-export function fieldInputs(form: RequestForm, most: number, faultOf: (id: string) => FaultLine): FormInput[] {
+export function fieldInputs(form: RequestForm, most: number, faultOf: (id: string) => string): FormInput[] {
   const { draft, template, people, today } = form
   return template.fields.map((field) => {
     const { key, type, label, help, placeholder, required, choices, minimum, maximum, error } = field

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { choice, type FaultLine, faultLine } from './form-faults.ts'
+import { choice, faultLine } from './form-faults.ts'
 import { cut, isDay, longest } from './words.ts'
 
 /** One input of a form, as its card draws it. What is `''` or `false` is left out of the card. */
@@ -34,11 +34,9 @@ export type FormInput = z.output<typeof formInput>
 export type InputGiven = Pick<FormInput, 'id' | 'label'> &
   Partial<Omit<FormInput, 'help' | 'value'>> & { readonly value: string; readonly help?: readonly string[] }
 
-const noFault: FaultLine = { words: '', suggestion: '', detail: '' }
-
 /** An input with what is usual for it. A value that is no number stays as it was typed, in an input for text. */
 export function inputOf(given: InputGiven): FormInput {
-  const { type = 'text', help = [], maxLength = 0, fault = noFault, value } = given
+  const { type = 'text', help = [], maxLength = 0, fault = '', value } = given
   const number = Number(value)
   const isNumber = type === 'number' && (value === '' || Number.isFinite(number))
   const isDate = type === 'date' && (value === '' || isDay(value))
@@ -59,7 +57,7 @@ export function inputOf(given: InputGiven): FormInput {
     maxLength,
     type: (type === 'number' && !isNumber) || (type === 'date' && !isDate) ? 'text' : type,
     value: isNumber && value !== '' ? number : isTyped && maxLength > 0 ? cut(value, maxLength) : value,
-    help: fault.words === '' ? help.filter((line) => line !== '').map((text) => ({ text })) : [],
+    help: fault === '' ? help.filter((line) => line !== '').map((text) => ({ text })) : [],
   }
 }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type FormInput, isPicker } from './form-input.ts'
 import { type FormView, requestFormCard } from './form-view.ts'
+import { strings } from './messages.ts'
 import { type CardJson, mostCharacters } from './render.ts'
-import { strings } from './strings.ts'
-import { cut, longest } from './words.ts'
+import { cut } from './words.ts'
 
 /** What a returned form needs beside questions and answers, in characters: a few mistakes, and twenty people's ids. */
 const reserve = 1650
@@ -33,8 +33,11 @@ export function shortened(view: FormView, room: number): FormView {
   })
 }
 
-/** The form ever plainer: what helps goes first, then names of people, words for mistakes after the first ones, fallbacks. */
-export function ever(view: FormView): (() => CardJson)[] {
+/**
+ * The form ever plainer: what helps goes first, then names of people, words for mistakes after the first ones, fallbacks.
+ * `shortLead`: the sentence above the inputs with fewer of their names.
+ */
+export function ever(view: FormView, shortLead: () => string): (() => CardJson)[] {
   const draw = (one: FormView) => requestFormCard.render(one)
   const helpless = withoutHelp(view)
   const nameless = withPeople(helpless, () => '')
@@ -43,8 +46,8 @@ export function ever(view: FormView): (() => CardJson)[] {
     () => unwrapped(draw(helpless)),
     () => unwrapped(draw(withPeople(helpless, (name) => cut(name, 12)))),
     () => unwrapped(draw(nameless)),
-    () => unwrapped(draw(withFaults(nameless, 8))),
-    () => bare(draw(withFaults(nameless, 2))),
+    () => unwrapped(draw(withFaults({ ...nameless, lead: shortLead() }, 8))),
+    () => bare(draw(withFaults({ ...nameless, lead: shortLead() }, 2))),
   ]
 }
 
@@ -81,13 +84,12 @@ function withFaults(view: FormView, most: number): FormView {
   let told = 0
   const short = {
     ...view,
-    faultFields: cut(view.faultFields, longest.address),
     otherFaults: view.otherFaults.slice(0, most),
   }
   return each(short, (one) => {
-    if (one.fault.words === '') return one
+    if (one.fault === '') return one
     told += 1
-    return told <= most ? one : { ...one, fault: { words: '', suggestion: '', detail: '' } }
+    return told <= most ? one : { ...one, fault: '' }
   })
 }
 

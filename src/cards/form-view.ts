@@ -3,11 +3,12 @@ import { addressRuleOf, asksForAddress, type Fault, isMailboxKind, resourceKind,
 import { defineCard } from './define-card.ts'
 import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
 import { formInput } from './form-input.ts'
+import { plain, toFix, toKnow } from './look.ts'
 import { mailboxForm } from './mailbox-form.ts'
-import { basisOf, formBasis, type RequestForm } from './request-form.ts'
+import { format, strings } from './messages.ts'
+import { basisOf, type RequestForm } from './request-form.ts'
 import { siteForm } from './site-form.ts'
-import { strings } from './strings.ts'
-import { cut, fill, listOf, longest, quantity } from './words.ts'
+import { cut, listOf, longest, quantity } from './words.ts'
 
 const section = z.strictObject({
   id: z.enum(['front', 'more']),
@@ -23,7 +24,12 @@ export const requestFormCard = defineCard({
     requestId: z.uuid(),
     version: z.int(),
     ...formFaults,
-    ...formBasis,
+    heading: z.string(),
+    step: z.string(),
+    /** What is said above the inputs, or `''`. */
+    lead: z.string(),
+    /** The request that its values come from; `''` for none. */
+    basis: z.string(),
     kind: resourceKind,
     approval: z.enum(['approval', 'noApproval']),
     icon: z.string(),
@@ -48,14 +54,14 @@ export function inputIds(template: Template): { readonly front: readonly string[
   return { front: front.filter(isAsked), more: more.filter(isAsked) }
 }
 
-/** What the form of a template shows. */
-export function requestFormView(form: RequestForm): FormView {
+/** What the form of a template shows. `mostOfFields`: how long the names of wrong inputs may be together, in characters. */
+export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIVE_INFINITY): FormView {
   const { draft, template } = form
   const { kind, fields, approval, icon, name } = template
   const { front, more } = inputIds(template)
   const ids = [...front, ...more]
   const own = formOf(template)
-  const faults = faultsOfForm(ownWords(own.told(form), template), form.notice, {
+  const faults = faultsOfForm(ownWords(own.told(form), template), {
     ids,
     label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? own.label(kind, id),
     inputOf: (fault) => shownInput(own.inputOf(fault, draft.values), template, ids),
@@ -66,14 +72,16 @@ export function requestFormView(form: RequestForm): FormView {
   const behind = drawn(more)
   const sections: FormView['sections'] = [{ id: 'front', open: true, style: 'default', inputs: drawn(front) }]
   if (behind.length > 0) {
-    const open = behind.some(({ fault }) => fault.words !== '')
+    const open = behind.some(({ fault }) => fault !== '')
     sections.push({ id: 'more', open, style: 'emphasis', inputs: behind })
   }
   return {
     requestId: draft.requestId,
     version: draft.version,
-    ...faults.view,
-    ...basisOf(draft),
+    ...headOf(form, faults, mostOfFields),
+    otherFaults: faults.otherFaults,
+    step: format(strings.form.step, { step: 2 }),
+    basis: basisOf(draft),
     kind,
     approval: approval ? 'approval' : 'noApproval',
     icon,
@@ -81,6 +89,18 @@ export function requestFormView(form: RequestForm): FormView {
     sections,
     decided: decidedBy(template, (id) => own.label(kind, id)),
   }
+}
+
+/** What its band and the sentence under its title say: of mistakes, of an outdated card, or nothing but what it is for. */
+function headOf({ template, notice }: RequestForm, faults: ReturnType<typeof faultsOfForm>, mostOfFields: number) {
+  const { mistakes, stale, lead } = strings.form
+  const { faultCount, fields } = faults
+  if (faultCount > 0) {
+    const told = fields === '' ? lead.kept : format(lead.look, { fields: cut(fields, mostOfFields) })
+    return { look: toFix, heading: format(mistakes, { count: faultCount }), lead: told }
+  }
+  if (notice === 'stale') return { look: toKnow, heading: stale, lead: lead.stale }
+  return { look: plain, heading: strings.new[template.kind], lead: '' }
 }
 
 /** A fault of a template's own question that the template has words for is told in those. */
@@ -106,9 +126,9 @@ function decidedBy({ properties }: Template, label: (id: string) => string): str
     const isNothing = fixed === undefined || fixed === false || fixed === ''
     if (!shown || isNothing || peopleProperties.includes(id)) return []
     const value = fixed === true ? '' : Array.isArray(fixed) ? listOf(fixed, 'unit') : decidedValue(fixed)
-    return [fill(strings.form.decidedOne, { label: label(id), value }).trim()]
+    return [format(strings.form.decidedOne, { label: label(id), value }).trim()]
   })
-  return decided.length === 0 ? '' : cut(fill(strings.form.decided, { list: listOf(decided, 'unit') }), longest.text)
+  return decided.length === 0 ? '' : cut(format(strings.form.decided, { list: listOf(decided, 'unit') }), longest.text)
 }
 
 const decidedValue = (fixed: string | number | boolean): string =>

@@ -4,6 +4,7 @@ import { inputIds, requestFormView } from './form-view.ts'
 import { mailboxPeople } from './mailbox-inputs.ts'
 import { type CardJson, firstThatFits } from './render.ts'
 import type { RequestForm } from './request-form.ts'
+import { longest } from './words.ts'
 
 /** Ids of the inputs that a template's form shows; whatever else comes back with it was not asked for. */
 export function formInputIds(template: Template): string[] {
@@ -24,5 +25,5 @@ export const peopleInputIds = ({ kind, fields }: Pick<Template, 'kind' | 'fields
 export function renderForm(form: RequestForm): CardJson {
   const empty = { ...form, draft: { ...form.draft, values: {} }, faults: [], people: [] }
   const view = shortened(requestFormView(form), roomForAnswers(requestFormView(empty)))
-  return firstThatFits(ever(view))
+  return firstThatFits(ever(view, () => requestFormView(form, longest.address).lead))
 }

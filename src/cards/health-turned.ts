@@ -3,7 +3,7 @@ import type { HealthNotice, HealthPart } from '../core/index.ts'
 import { healthRow, healthRowOf } from './admin-health.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, toFix } from './look.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { duration, listOf, moment, type Viewer } from './words.ts'
 
 export const healthTurnedCard = defineCard({
@@ -11,10 +11,10 @@ export const healthTurnedCard = defineCard({
   data: z.strictObject({
     turned: z.enum(['red', 'well']),
     look,
+    /** Since when it is so. */
     since: z.string(),
-    until: z.string(),
-    /** How long it took. */
-    for: z.string(),
+    /** How long it took, once all is well. */
+    took: z.string(),
     /** What is broken; what was is only named. */
     parts: z.array(healthRow.pick({ name: true, sentence: true, look: true })),
     was: z.string(),
@@ -27,15 +27,22 @@ export function healthTurnedView(
   viewer: Viewer,
 ): Parameters<typeof healthTurnedCard.render>[0] {
   const isRed = turned === 'red'
+  const words = strings.health.turned
+  const at = (when: string | null) => (when === null ? '' : moment(when, viewer, 'full'))
   const names = parts.map(({ name }) => strings.health.part[name])
   return {
     turned,
     look: isRed ? toFix : looks.succeeded,
-    since: moment(since, viewer, 'full'),
-    until: until === null ? '' : moment(until, viewer, 'full'),
-    for: until === null ? '' : duration(Date.parse(until) - Date.parse(since)),
+    since: format(words.since, { since: at(isRed ? since : until) }),
+    took: isRed
+      ? ''
+      : format(words.wellMeans, {
+          for: until === null ? '' : duration(Date.parse(until) - Date.parse(since)),
+          since: at(since),
+          until: at(until),
+        }),
     parts: isRed ? parts.map((part) => brief(part, viewer)) : [],
-    was: isRed ? '' : listOf([...new Set(names)], 'and'),
+    was: isRed || names.length === 0 ? '' : format(words.was, { parts: listOf([...new Set(names)], 'and') }),
   }
 }
 

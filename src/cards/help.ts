@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isMailboxKind, type ResourceKind, resourceKind, type Template } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
+import { format, strings } from './messages.ts'
 import { cut, longest } from './words.ts'
 
 /** What may be asked for here: the commands that open a form. */
@@ -19,7 +20,7 @@ const adminCommands = [
 export const helpCard = defineCard({
   name: 'help',
   data: z.strictObject({
-    displayName: z.string(),
+    hello: z.string(),
     commands: z.array(z.strictObject({ name: z.enum([...offers, 'myRequests', 'approvals', 'delegate', 'digest']) })),
     isAdmin: z.boolean(),
     adminCommands: z.array(z.strictObject({ name: z.enum(adminCommands.map(({ name }) => name)) })),
@@ -38,7 +39,7 @@ export interface HelpFor {
 export function helpView(me: HelpFor): Parameters<typeof helpCard.render>[0] {
   const commands = [...offers.filter((name) => me.offers.includes(name)), 'myRequests' as const]
   return {
-    displayName: cut(me.displayName, longest.title),
+    hello: format(strings.help.hello, { name: cut(me.displayName, longest.title) }),
     commands: [...commands, ...(me.isApprover ? (['approvals', 'delegate', 'digest'] as const) : [])].map((name) => ({
       name,
     })),
@@ -59,19 +60,23 @@ export const chooseTemplateCard = defineCard({
   name: 'choose-template',
   data: z.strictObject({
     of: z.enum(['site', 'sharedMailbox', 'equipmentMailbox', 'roomMailbox', 'mixed']),
-    /** The part of a name that was asked for and that no template has; `''` for none. */
+    step: z.string(),
+    /** What is said of the part of a name that was asked for and that no template has; `''` for none. */
     unmatched: z.string(),
     templates: z.array(
       z.strictObject({
         templateId: z.uuid(),
         icon: z.string(),
         name: z.string(),
+        /** What a tap does. */
+        pick: z.string(),
         description: z.string(),
         kind: resourceKind,
         approval: z.enum(['approval', 'noApproval']),
       }),
     ),
-    hidden: z.int(),
+    /** How many there is no room for, or `''`. */
+    hidden: z.string(),
   }),
 })
 
@@ -81,15 +86,18 @@ export function chooseTemplateView(
 ): Parameters<typeof chooseTemplateCard.render>[0] {
   const offered = templates.map(({ id, icon, name, description, kind, approvalRequired }) => {
     const approval = approvalRequired ? ('approval' as const) : ('noApproval' as const)
-    return { templateId: id, icon, name, description: cut(description, 120), kind, approval }
+    const pick = format(strings.choose.pick, { name })
+    return { templateId: id, icon, name, pick, description: cut(description, 120), kind, approval }
   })
   const groups = new Set(templates.map(({ kind }) => groupOf(kind)))
   const [of = 'mixed', ...others] = groups
+  const count = offered.length - mostTemplates
   return {
     of: others.length > 0 ? 'mixed' : of,
-    unmatched: cut(unmatched, longest.name),
+    step: format(strings.form.step, { step: 1 }),
+    unmatched: unmatched === '' ? '' : format(strings.choose.unmatched, { part: cut(unmatched, longest.name) }),
     templates: offered.slice(0, mostTemplates),
-    hidden: Math.max(0, offered.length - mostTemplates),
+    hidden: count > 0 ? format(strings.choose.more, { count }) : '',
   }
 }
 

@@ -15,21 +15,24 @@ import {
   requestState,
 } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
-import { delegateOf } from './delegation.ts'
+import { delegateText } from './delegation.ts'
 import { looks, rowLook, shownState, toKnow } from './look.ts'
+import { format, strings } from './messages.ts'
 import { nextButton, nextOf } from './next-button.ts'
 import { decidersNow, urgencyOf } from './stage-words.ts'
-import { strings } from './strings.ts'
-import { age, cut, fill, longest, moment, type Viewer } from './words.ts'
+import { age, cut, longest, moment, type Viewer } from './words.ts'
 
-const row = { reference: z.string(), displayName: z.string(), look: rowLook }
+const row = {
+  reference: z.string(),
+  displayName: z.string(),
+  look: rowLook,
+  /** What a tap does. */
+  open: z.string(),
+}
 /** Which rows of how many these are, and the numbers at their edges, where the pages on either side begin. */
 const paging = {
-  /** All there are; some of so many; of more than anybody counts; or behind more than that. */
-  shows: z.enum(['all', 'range', 'many', 'far']),
-  from: z.int(),
-  to: z.int(),
-  total: z.int(),
+  /** How many there are; some of so many; of more than anybody counts; or behind more than that. */
+  range: z.string(),
   newer: z.int(),
   older: z.int(),
   newest: z.int(),
@@ -39,8 +42,6 @@ const paging = {
 export const myRequestsCard = defineCard({
   name: 'my-requests',
   data: z.strictObject({
-    /** How many of those shown are open. */
-    open: z.int(),
     ...paging,
     requests: z
       .array(
@@ -62,9 +63,9 @@ export const approvalsCard = defineCard({
   name: 'approvals',
   data: z.strictObject({
     ...paging,
-    /** Whoever decides for the viewer meanwhile; nobody has no name. */
-    delegate: z.strictObject({ name: z.string(), at: z.string() }),
-    requests: z.array(z.strictObject({ ...row, at: z.string(), requester: z.string() })).min(1),
+    /** Who decides for the viewer meanwhile; `''`: nobody. */
+    delegate: z.string(),
+    requests: z.array(z.strictObject({ ...row, at: z.string(), asks: z.string() })).min(1),
   }),
 })
 
@@ -74,19 +75,23 @@ const mostNames = 3
 
 const rowOf = (request: Request, { mark, color }: { mark: string; color: string } = looks[shownState(request)]) => {
   const displayName = cut(request.details.displayName, longest.name)
+  const reference = referenceOf(request)
   return {
-    reference: referenceOf(request),
+    reference,
+    open: format(strings.list.open, { reference }),
     displayName,
     look: rowLook.parse({ mark, color, now: false, later: false }),
   }
 }
 
-function pagingOf({ requests, newer, older }: ListPage) {
-  const some = older >= mostCounted ? ('many' as const) : ('range' as const)
-  const shows = newer >= mostCounted ? ('far' as const) : newer + older > 0 ? some : ('all' as const)
+/** `all`: what is said of a list that is whole. */
+function pagingOf({ requests, newer, older }: ListPage, all: string) {
+  const { range, many, far } = strings.list.shows
+  const some = newer >= mostCounted ? far : older >= mostCounted ? many : range
+  const to = newer + requests.length
   return {
-    shows,
-    ...{ from: newer + 1, to: newer + requests.length, total: newer + requests.length + older, newer, older },
+    range: newer + older > 0 ? format(some, { from: newer + 1, to, total: to + older, newer }) : all,
+    ...{ newer, older },
     newest: requests[0]?.number ?? 0,
     oldest: requests.at(-1)?.number ?? 0,
   }
@@ -94,9 +99,9 @@ function pagingOf({ requests, newer, older }: ListPage) {
 
 /** A page of the viewer's own requests, newest first: how each stands, whom it waits for, and what comes next. */
 export function myRequestsView(page: ListPage, viewer: Viewer): Parameters<typeof myRequestsCard.render>[0] {
+  const count = page.requests.filter((request) => !isTerminal(shownState(request))).length
   return {
-    open: page.requests.filter((request) => !isTerminal(shownState(request))).length,
-    ...pagingOf(page),
+    ...pagingOf(page, format(strings.list.shows.all, { count })),
     requests: page.requests.map((request) => {
       const state = shownState(request)
       const isExpiring = state === 'pendingApproval' && urgencyOf(openStage(request.approvals), viewer) === 'expiring'
@@ -118,7 +123,7 @@ function waitsFor(request: Request, state: RequestState): string {
   const stage = openStage(request.approvals)
   if (state === 'pendingApproval' && stage) {
     const people = decidersNow(stage, mostNames)
-    return fill(stage.rule === 'quorum' ? words.several : words.people, { people, count: String(missing(stage)) })
+    return format(stage.rule === 'quorum' ? words.several : words.people, { people, count: String(missing(stage)) })
   }
   if (state === 'queued' || state === 'provisioning') return isForMailbox(request) ? words.mailbox : words.site
   if (state === 'failed' && needsOtherPeople(request)) return words.others
@@ -133,12 +138,12 @@ export function approvalsView(
   own?: Delegation,
 ): Parameters<typeof approvalsCard.render>[0] {
   return {
-    ...pagingOf(page),
-    delegate: delegateOf(own, viewer),
+    ...pagingOf(page, format(strings.approvals.meta, { count: page.requests.length })),
+    delegate: delegateText(own, viewer),
     requests: page.requests.map((request) => ({
       ...rowOf(request),
       at: moment(request.submittedAt, viewer, 'day'),
-      requester: cut(request.requester.displayName, longest.name),
+      asks: format(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
     })),
   }
 }

@@ -1,7 +1,7 @@
 import { type AccessLevel, accessLevels, countryCode, type MailboxDetails } from '../core/index.ts'
 import { type DescribedMailbox, described, type Fact, mostOfPeople } from './facts.ts'
 import { inputsOf, type MailboxInputId, roomFeatures } from './mailbox-inputs.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { listOf, peopleList, quantity, quantityOf } from './words.ts'
 
 /** The names of those with this access to a mailbox; `''` when there is nobody. */
@@ -111,4 +111,4 @@ export function featuresOf(details: MailboxDetails): string {
 
 /** The storage that was asked for, in MB; `''` for the usual one. */
 export const storageOf = ({ capacity }: MailboxDetails): string =>
-  capacity === undefined ? '' : strings.facts.megabytes.replace('{count}', quantity(capacity))
+  capacity === undefined ? '' : format(strings.facts.megabytes, { count: quantity(capacity) })

@@ -1,12 +1,12 @@
 import { type Fault, isMailboxKind, type MailboxKind, type ResourceKind, type Template } from '../core/index.ts'
 import { answerLength, fieldInputs } from './field-inputs.ts'
-import { type FaultLine, partsOf } from './form-faults.ts'
+import { partsOf } from './form-faults.ts'
 import { chosenAmong, type FormInput, inputOf, isPicker } from './form-input.ts'
 import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
 import { formInputsOf, type MailboxInputId, mailboxInputs, roomFeatures } from './mailbox-inputs.ts'
+import { format, strings } from './messages.ts'
 import type { RequestForm } from './request-form.ts'
-import { strings } from './strings.ts'
-import { fill, peopleList, quantity } from './words.ts'
+import { peopleList, quantity } from './words.ts'
 
 /** What the one form asks for a mailbox. */
 export const mailboxForm = {
@@ -58,7 +58,7 @@ export const mailboxForm = {
     return hasKey ? `${field}.${key}` : field
   },
 
-  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => FaultLine) {
+  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => string) {
     const fields = fieldInputs(form, answerLength(form.template, 64, 200, 400), faultOf)
     return (id: string): FormInput | undefined =>
       isBuiltIn(id, form.template) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
@@ -101,7 +101,7 @@ function isRequired({ properties, approval }: Template, id: MailboxInputId): boo
 const maximumOf = ({ limits }: Template, id: MailboxInputId): number | '' =>
   id === 'capacity' ? (limits.capacityMaximum ?? '') : ''
 
-function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], fault: FaultLine): FormInput {
+function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], fault: string): FormInput {
   const { draft, template, mailDomain, people } = form
   const { type, most } = mailboxInputs[id]
   const { label, placeholder = '', error = strings.form.fillIn } = wordsOf(kindOf(template.kind), id)
@@ -131,7 +131,7 @@ function builtIn(form: RequestForm, id: MailboxInputId, ids: readonly string[], 
 }
 
 const errorOf = (error: string, maximum: number | ''): string =>
-  maximum === '' ? error : fill(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
+  maximum === '' ? error : format(strings.mailbox.capacity.atMost, { count: quantity(maximum) })
 
 /** What helps with an input: under the name what comes of it, under a reason who reads it. */
 function helpOf(
@@ -146,10 +146,10 @@ function helpOf(
   if (id === 'displayName') lines.push(displayNameWords(names, template))
   if (inputOfAddress(template, ids) === id) lines.push(addressWords(names, template))
   if (id === 'reason') lines.push(approval === null ? '' : help)
-  else if (maximum !== '') lines.push(fill(strings.mailbox.capacity.upTo, { count: quantity(maximum) }))
+  else if (maximum !== '') lines.push(format(strings.mailbox.capacity.upTo, { count: quantity(maximum) }))
   else lines.push(help)
   const isLast = id === ids.findLast((one) => one.startsWith('permissions.'))
   if (isLast && limits.permissionsMaximum !== undefined)
-    lines.push(fill(strings.mailboxForm.mostPeople, { count: String(limits.permissionsMaximum) }))
+    lines.push(format(strings.mailboxForm.mostPeople, { count: String(limits.permissionsMaximum) }))
   return lines
 }

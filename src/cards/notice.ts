@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { LostRight, Person } from '../core/index.ts'
 import { defineCard } from './define-card.ts'
 import { type Look, look, plain, toFix, toKnow } from './look.ts'
-import type { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 import { cut, longest, moment, peopleList, type Viewer } from './words.ts'
 
 type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
@@ -108,10 +108,11 @@ export const noticeCard = defineCard({
     words: z.enum([...noticeCodes, 'unknownCommandSuggestion']),
     look,
     reference: z.string(),
-    by: z.string(),
-    at: z.string(),
+    /** What happened, and what to do; a `detail` stands in the place of both. */
+    what: z.string(),
+    todo: z.string(),
     detail: z.string(),
-    traceId: z.string(),
+    trace: z.string(),
     suggestion: z.string(),
     requestId: z.string(),
     version: z.int(),
@@ -134,14 +135,21 @@ export function noticeView(notice: Notice, viewer: Viewer): Parameters<typeof no
   const { code, retry, requestId = '', suggestion = '' } = notice
   const known = table[code]
   const show = retry === undefined && requestId !== '' ? (known.show ?? '') : ''
+  const words = wordsOf(notice)
+  const values = {
+    reference: notice.reference ?? '',
+    name: notice.people ? peopleList(notice.people.slice(0, 2), 'or') : cut(notice.by ?? '', longest.name),
+    at: notice.at === undefined ? '' : moment(notice.at, viewer, 'full'),
+    suggestion,
+  }
   return {
-    words: wordsOf(notice),
+    words,
     look: known.look,
     reference: notice.reference ?? '',
-    by: notice.people ? peopleList(notice.people.slice(0, 2), 'or') : cut(notice.by ?? '', longest.name),
-    at: notice.at === undefined ? '' : moment(notice.at, viewer, 'full'),
+    what: format(strings.notice[words].what, values),
+    todo: format(strings.notice[words].todo, values),
     detail: cut(notice.detail ?? '', longest.text),
-    traceId: notice.traceId ?? '',
+    trace: notice.traceId ? format(strings.notice.trace, { traceId: notice.traceId }) : '',
     suggestion,
     requestId: retry?.requestId ?? requestId,
     version: retry?.version ?? 0,

@@ -11,7 +11,9 @@ import {
 import { type CheckRow, checkRow, checkRows, groupRow } from './checks.ts'
 import { defineCard } from './define-card.ts'
 import { outlookLink, siteAddress, withoutScheme } from './links.ts'
+import { rowLooks } from './look.ts'
 import { peopleWith } from './mailbox-facts.ts'
+import { format, strings } from './messages.ts'
 import { cut, duration, longest, type Viewer } from './words.ts'
 
 const about = {
@@ -21,9 +23,9 @@ const about = {
   displayName: z.string(),
   hasChecks: z.boolean(),
   checks: z.array(checkRow),
-  took: z.enum(['plain', 'approval']),
-  duration: z.string(),
-  waited: z.string(),
+  fallback: z.string(),
+  /** How long it took. */
+  took: z.string(),
   /** Whether the same can be asked for again: what was asked for is still known. */
   again: z.boolean(),
 }
@@ -39,10 +41,10 @@ export const mailboxReadyCard = defineCard({
     kind: mailboxKind,
     address: z.string(),
     url: z.string(),
-    moreChecks: z.int(),
-    next: z.enum(['appears', 'byHand', 'nobody', 'others', 'book', 'bookHidden']),
-    /** Who can open it. */
-    people: z.string(),
+    /** How many more checks passed, or `''`. */
+    moreChecks: z.string(),
+    /** How it is opened, and by whom. */
+    next: z.string(),
   }),
 })
 
@@ -50,7 +52,9 @@ export const mailboxReadyCard = defineCard({
 export function siteReadyView(request: RequestForSite, viewer: Viewer): Parameters<typeof siteReadyCard.render>[0] {
   const url = siteAddress(request, viewer.siteRoot)
   const rows = [...checkRows(request, viewer), ...groupRow(request.progress.securityGroupName ?? '')]
-  return { ...aboutOf(request, rows, viewer), kind: request.kind, link: withoutScheme(url), url }
+  const about = aboutOf(request, rows, viewer)
+  const fallback = format(strings.ready.fallback, { reference: about.reference })
+  return { ...about, fallback, kind: request.kind, link: withoutScheme(url), url }
 }
 
 /** A short list is read; what is left out of it has passed. */
@@ -62,15 +66,18 @@ export function mailboxReadyView(
   viewer: Viewer,
 ): Parameters<typeof mailboxReadyCard.render>[0] {
   const rows = checkRows(request, viewer)
-  const shown = rows.filter(({ outcome }, index) => index < mostChecks || outcome === 'failed')
+  const shown = rows.filter(({ look }, index) => index < mostChecks || look.mark !== rowLooks.done.mark)
+  const more = rows.length - shown.length
+  const words = strings.ready.mailbox
+  const about = aboutOf(request, shown, viewer)
   return {
-    ...aboutOf(request, shown, viewer),
+    ...about,
+    fallback: format(words.fallback, { reference: about.reference }),
     kind: request.kind,
     address: request.address,
     url: outlookLink(request, viewer),
-    moreChecks: rows.length - shown.length,
-    next: nextOf(request, viewer),
-    people: peopleWith(request, 'FullAccess'),
+    moreChecks: more > 0 ? format(strings.checks.more, { count: more }) : '',
+    next: format(words.next[nextOf(request, viewer)], { people: peopleWith(request, 'FullAccess') }),
   }
 }
 
@@ -93,9 +100,10 @@ function aboutOf(request: Request, checks: CheckRow[], { locale }: Viewer) {
     displayName: cut(request.details.displayName, longest.title),
     hasChecks: checks.length > 0,
     checks,
-    took: request.approvals.length > 0 ? ('approval' as const) : ('plain' as const),
-    duration: duration(end - start),
-    waited: duration(queued - start),
+    took: format(request.approvals.length > 0 ? strings.ready.approval : strings.ready.plain, {
+      duration: duration(end - start),
+      waited: duration(queued - start),
+    }),
     again: request.reducedAt === undefined,
   }
 }

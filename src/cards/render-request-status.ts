@@ -1,11 +1,12 @@
 import type { Request } from '../core/index.ts'
+import { checkRows } from './checks.ts'
 import { type CardJson, firstThatFits } from './render.ts'
 import { requestStatusCard, requestStatusView } from './request-card.ts'
 import { type Timeline, timelineRooms, timelineView } from './timeline.ts'
-import { cut, longest, type Viewer } from './words.ts'
+import { longest, type Viewer } from './words.ts'
 
 /** What is told of each check, in characters, when the card would be too large otherwise. */
-const shorter = [longest.whole, 100, 40, 0]
+const shorter = [longest.text, 100, 40, 0]
 
 /** The card; of a resource with much that is wrong, less is told of each check, and of a long timeline less of that. */
 export function renderRequestStatus(request: Request, viewer: Viewer, known?: Timeline): CardJson {
@@ -14,11 +15,7 @@ export function renderRequestStatus(request: Request, viewer: Viewer, known?: Ti
     shorter.map((most) => ({
       ...view,
       timeline: timelineView(known, viewer, room),
-      checks: view.checks.map((check) => ({
-        ...check,
-        value: cut(check.value, most),
-        detail: cut(check.detail, most),
-      })),
+      checks: view.hasChecks ? checkRows(request, viewer, most) : [],
     })),
   )
   return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))

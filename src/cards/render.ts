@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 // Not the package's index: its types pull the source of the card renderer into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
 import { withLiteralTexts } from './literal.ts'
-import { strings } from './strings.ts'
+import { strings } from './messages.ts'
 
 /** A card as it is sent: plain JSON. */
 export type CardJson = { readonly [key: string]: unknown }
@@ -17,6 +17,19 @@ export function firstThatFits([first, ...plainer]: readonly (() => CardJson)[]):
   if (!first) throw new Error('a card has at least one form')
   const card = first()
   return plainer.length === 0 || fits(card) ? card : firstThatFits(plainer)
+}
+
+type Texts = { readonly [key: string]: string | Texts }
+
+/** The messages without arguments: templates name them as `strings`, and get all other texts from views. */
+export const labels: Texts = withoutArguments(strings)
+
+function withoutArguments(texts: Texts): Texts {
+  const kept = Object.entries(texts).flatMap(([key, text]): [string, string | Texts][] => {
+    if (typeof text !== 'string') return [[key, withoutArguments(text)]]
+    return text.includes('{') ? [] : [[key, text]]
+  })
+  return Object.fromEntries(kept)
 }
 
 const templates = new Map<string, Template>()
@@ -53,19 +66,18 @@ function templateOf(name: string): Template {
 }
 
 /**
- * Expands a template once with data and our strings. Once only: text of people that looks like `${…}` stays text, as
+ * Expands a template once with data and our labels. Once only: text of people that looks like `${…}` stays text, as
  * long as nobody expands the result again. Throws when the template names a field that the data lacks; the library
  * would leave `${field}` on the card instead, and swallows what its callback throws, so paths are collected.
- * `words` are our strings; tests give longer ones.
  */
-export function expand(name: string, data: Readonly<Record<string, unknown>>, words: object = strings): CardJson {
+export function expand(name: string, data: Readonly<Record<string, unknown>>): CardJson {
   const missing: string[] = []
   GlobalSettings.getUndefinedFieldValueSubstitutionString = (path) => {
     missing.push(path)
     return '?'
   }
   try {
-    const card: unknown = templateOf(name).expand({ $root: { ...data, strings: words } })
+    const card: unknown = templateOf(name).expand({ $root: { ...data, strings: labels } })
     if (missing.length > 0) throw new Error(`card ${name} lacks ${[...new Set(missing)].join(', ')}`)
     if (!isPlainObject(card)) throw new Error(`card ${name} is not an object`)
     // Strict parsers refuse an empty list of buttons.

@@ -21,37 +21,13 @@ import { checkRow, checkRows } from './checks.ts'
 import { defineCard } from './define-card.ts'
 import { askedAddress, outlookLink, siteAddress, withoutScheme } from './links.ts'
 import { look, looks, shownState, toKnow } from './look.ts'
+import { format, strings } from './messages.ts'
 import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from './stage-words.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { type Timeline, timeline, timelineView } from './timeline.ts'
 import { cut, fullMoment, longest, moment, type Viewer } from './words.ts'
 
-const sentences = [
-  'waiting',
-  'waitingQuorum',
-  'waitingOther',
-  'waitingQuorumOther',
-  'queued',
-  'creating',
-  'late',
-  'creatingMailbox',
-  'lateMailbox',
-  'ready',
-  'failed',
-  'failedForAdmin',
-  'failedPeople',
-  'failedPeopleForAdmin',
-  'nameTaken',
-  'nameTakenOnly',
-  'rejected',
-  'expired',
-  'expiredOther',
-  'nothing',
-  'leftSite',
-  'leftMailbox',
-  'leftSiteForAdmin',
-  'leftMailboxForAdmin',
-] as const
+type Sentence = keyof typeof strings.status.says
 
 export const requestStatusCard = defineCard({
   name: 'request-status',
@@ -62,7 +38,7 @@ export const requestStatusCard = defineCard({
     templateName: z.string(),
     displayName: z.string(),
     /** Who asks, on the card of anybody else. */
-    requester: z.string(),
+    asks: z.string(),
     /** A request that waits says so, until it is about to expire. */
     state: z.enum([...requestState.options, 'expiring']),
     look,
@@ -70,26 +46,20 @@ export const requestStatusCard = defineCard({
     /** The address for people, asked for or made; where the button leads, which is `''` until the requester is told. */
     link: z.string(),
     url: z.string(),
-    address: z.string(),
-    says: z.enum(sentences),
-    people: z.string(),
-    needed: z.int(),
+    says: z.string(),
     /** What has happened while it waits. */
     waits: z.array(line),
     /** When its details were removed; `''` while they are there. */
-    reducedAt: z.string(),
-    /** The name that somebody else has, and one that is free. */
-    taken: z.string(),
-    free: z.string(),
+    reduced: z.string(),
     comment: z.string(),
-    commentBy: z.string(),
+    /** Who wrote the comment. */
+    wrote: z.string(),
     steps: z.array(stepRow).min(1).max(7),
     hasChecks: z.boolean(),
     checks: z.array(checkRow),
-    sentAt: z.string(),
     timeline,
-    updatedAt: z.string(),
-    expires: z.string(),
+    /** When it was sent, when it was updated, and when it expires. */
+    times: z.string(),
     can: z.strictObject({
       edit: z.boolean(),
       rename: z.boolean(),
@@ -115,33 +85,39 @@ export function requestStatusView(
   const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
   const checks = state === 'failed' ? checkRows(request, viewer) : []
+  const words = strings.status
+  const expires = isExpiring ? '' : expiryOf(stage, viewer)
   return {
     requestId: request.requestId,
     reference: referenceOf(request),
     kind: request.kind,
     templateName: inLocale(request.template, viewer.locale).name,
     displayName: cut(request.details.displayName, longest.title),
-    requester: isOwn(request, viewer) ? '' : cut(request.requester.displayName, longest.name),
+    asks: isOwn(request, viewer) ? '' : format(words.asks, { name: cut(request.requester.displayName, longest.name) }),
     state: isExpiring ? 'expiring' : state,
     look: isExpiring ? toKnow : looks[state],
     mailbox: isForMailbox(request),
     ...placeOf(request, state, viewer),
-    address: askedAddress(request, viewer),
-    says: sentenceOf(request, state, viewer),
-    people: stage ? decidersNow(stage) : '',
-    needed: stage ? missing(stage) : 0,
+    says: format(words.says[sentenceOf(request, state, viewer)], {
+      people: stage ? decidersNow(stage) : '',
+      count: stage ? missing(stage) : 0,
+      address: askedAddress(request, viewer),
+      ...namesOf(request),
+    }),
     waits: stage ? linesForRequester(request, stage, viewer) : [],
-    reducedAt: request.reducedAt === undefined ? '' : moment(request.reducedAt, viewer, 'day'),
+    reduced:
+      request.reducedAt === undefined ? '' : format(words.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
     comment: cut(said.comment, longest.text),
-    ...namesOf(request),
-    commentBy: cut(said.by, longest.name),
+    wrote: format(words.commentBy, { name: cut(said.by, longest.name) }),
     steps: stepRows(request, viewer),
     hasChecks: checks.length > 0,
     checks,
-    sentAt: fullMoment(request.submittedAt, viewer),
     timeline: timelineView(known, viewer),
-    updatedAt: moment(request.updatedAt, viewer, 'full'),
-    expires: isExpiring ? '' : expiryOf(stage, viewer),
+    times: format(expires === '' ? words.times : words.timesExpiring, {
+      sent: fullMoment(request.submittedAt, viewer),
+      updated: moment(request.updatedAt, viewer, 'full'),
+      expires,
+    }),
     can: permitted(request, state, viewer),
   }
 }
@@ -185,7 +161,7 @@ function namesOf(request: Request): { taken: string; free: string } {
   return { taken: request.address, free: free === '' || free.includes('@') ? free : `${free}${domain}` }
 }
 
-function sentenceOf(request: Request, state: RequestState, viewer: Viewer): (typeof sentences)[number] {
+function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sentence {
   const { isAdmin } = viewer
   const own = isOwn(request, viewer)
   const mailbox = isForMailbox(request)
@@ -205,7 +181,7 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): (typ
     rejected: isAgain ? 'rejected' : 'nothing',
     expired: isAgain ? 'expired' : request.reducedAt ? 'nothing' : 'expiredOther',
     cancelled: leftOf(request, isAdmin),
-  } as const satisfies Record<RequestState, (typeof sentences)[number]>
+  } as const satisfies Record<RequestState, Sentence>
   return table[state]
 }
 

@@ -1,12 +1,9 @@
-import { z } from 'zod'
 import type { Draft, Fault, NamePreview, Person, Template } from '../core/index.ts'
+import { format, strings } from './messages.ts'
 
-/** The request that a form's values come from; `''` for none. */
-export const formBasis = { how: z.enum(['', 'resubmission', 'repeat']), basedOn: z.string() }
-export const basisOf = ({ basedOn }: Draft) => ({
-  how: basedOn?.how ?? ('' as const),
-  basedOn: basedOn?.reference ?? '',
-})
+/** What is said of the request that a form's values come from; `''` for none. */
+export const basisOf = ({ basedOn }: Draft): string =>
+  basedOn ? format(strings.basedOn.form[basedOn.how], { reference: basedOn.reference }) : ''
 
 /** What a form shows: a draft of a template, what is wrong with it, and the names of the people chosen so far. */
 export interface RequestForm {

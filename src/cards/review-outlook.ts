@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import type { ApprovalStage, Outlook, Plan, Warning } from '../core/index.ts'
 import { inputNames } from './based-on.ts'
+import { format, strings } from './messages.ts'
 import { endDay } from './stage-words.ts'
-import { strings } from './strings.ts'
-import { cut, decidersOf, fill, longest, type Viewer } from './words.ts'
+import { cut, decidersOf, longest, type Viewer } from './words.ts'
 
 /** One of several approvals: its number, and who decides it by which rule. */
 export const stageRow = z.strictObject({ number: z.int(), text: z.string() })
@@ -29,7 +29,7 @@ export function stageRows(approvals: readonly ApprovalStage[]): z.output<typeof 
   if (approvals.length < 2) return []
   return approvals.map((stage) => {
     const values = { people: decidersOf(stage, stage.approvers), count: String(stage.quorum ?? 1) }
-    return { number: stage.stage, text: fill(strings.review.stage[ruleOf(stage)], values) }
+    return { number: stage.stage, text: format(strings.review.stage[ruleOf(stage)], values) }
   })
 }
 
@@ -38,9 +38,13 @@ export function warningLines(
   { approvals, warnings }: Outlook,
   viewer: Viewer,
   unknownToken: string = strings.review.warning.unknownToken,
-): { shown: string[]; more: number } {
+): { shown: string[]; more: string } {
   const lines = warnings.flatMap((warning) => inWords(warning, approvals.length > 1, viewer, unknownToken))
-  return { shown: lines.slice(0, mostWarnings), more: Math.max(0, lines.length - mostWarnings) }
+  const more = lines.length - mostWarnings
+  return {
+    shown: lines.slice(0, mostWarnings),
+    more: more > 0 ? format(strings.review.warning.more, { count: more }) : '',
+  }
 }
 
 function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer, unknownToken: string): string[] {
@@ -50,21 +54,21 @@ function inWords({ code, values }: Warning, isOneOfMany: boolean, viewer: Viewer
   const because: Readonly<Record<string, string>> = strings.approval.since
   switch (code) {
     case 'unknown-token':
-      return [fill(unknownToken, { token: tokens[token] ?? token })]
+      return [format(unknownToken, { token: tokens[token] ?? token })]
     case 'empty-answer':
-      return [fill(words.emptyAnswer, { label: cut(label, longest.name) })]
+      return [format(words.emptyAnswer, { label: cut(label, longest.name) })]
     case 'next-address':
-      return [fill(words.nextAddress, { taken })]
+      return [format(words.nextAddress, { taken })]
     case 'address-of-id':
       return [words.addressOfId]
     case 'admins-instead':
     case 'admins-too': {
       const told = words[code === 'admins-too' ? 'adminsToo' : 'adminsInstead']
-      return [fill(isOneOfMany ? told.ofStage : told.only, { stage, why: because[why] ?? '' })]
+      return [format(isOneOfMany ? told.ofStage : told.only, { stage, why: because[why] ?? '' })]
     }
     case 'delegated':
       return [
-        fill(words.delegated, {
+        format(words.delegated, {
           name: cut(name, longest.name),
           people: cut(person, longest.name),
           at: until === '' ? '' : endDay(until, viewer),

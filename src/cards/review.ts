@@ -5,7 +5,6 @@ import {
   inLocale,
   isForMailboxPlan,
   isMailboxKind,
-  mailboxKinds,
   type Outlook,
   openStage,
   type Plan,
@@ -19,6 +18,7 @@ import { defineCard } from './define-card.ts'
 import { asCut, type Fact, fact, fitting, room } from './facts.ts'
 import { siteLink, withoutScheme } from './links.ts'
 import { isReadable } from './mailbox-facts.ts'
+import { format, strings } from './messages.ts'
 import { ruleOf, setByTemplate, stageRow, stageRows, warningLines } from './review-outlook.ts'
 import { cut, decidersOf, longest, peopleList, type Viewer } from './words.ts'
 
@@ -27,8 +27,8 @@ const similarRow = z.strictObject({
   address: z.string(),
   /** Where the site opens, or `''`. */
   link: z.string(),
-  access: z.enum(['own', 'open', 'book', 'ask', 'askTeam']),
-  people: z.string(),
+  /** Who can open it already, or whom to ask. */
+  access: z.string(),
 })
 
 /** A line, whether it differs from the request that this one comes from, and whether the template has put it there. */
@@ -39,37 +39,33 @@ export const reviewCard = defineCard({
   data: z.strictObject({
     requestId: z.uuid(),
     version: z.int(),
+    step: z.string(),
     kind: resourceKind,
     templateName: z.string(),
     displayName: z.string(),
-    /** The name as it was typed, where the policy made another one of it; else `''`. */
+    /** What was typed for the name, where the policy made another one of it; else `''`. */
     typed: z.string(),
     address: z.string(),
     /** A number in it is given only when the request is sent. */
     numberLater: z.boolean(),
-    resource: z.enum(['site', 'mailbox']),
     /** A shared mailbox that nobody can open. */
     nobody: z.boolean(),
     warnings: z.array(z.strictObject({ text: z.string() })),
-    moreWarnings: z.int(),
+    moreWarnings: z.string(),
     hasFacts: z.boolean(),
     facts: z.array(reviewFact),
     hasDetails: z.boolean(),
     details: z.array(reviewFact),
-    hiddenDetails: z.int(),
+    hiddenDetails: z.string(),
     hasSimilar: z.boolean(),
-    similarKind: z.enum(['site', ...mailboxKinds]),
-    similarCount: z.enum(['one', 'many']),
-    similarTotal: z.int(),
+    similarHeading: z.string(),
     similar: z.array(similarRow),
-    moreSimilar: z.int(),
+    moreSimilar: z.string(),
     /** What has changed since the request that this one comes from; `''` for a new one. */
     changes: z.string(),
     approvalRequired: z.boolean(),
-    next: z.enum(['one', 'all', 'quorum', 'stages', 'none']),
-    people: z.string(),
-    /** How many have to agree, of a quorum. */
-    needed: z.int(),
+    /** Who decides, and what comes after. */
+    next: z.string(),
     /** Who decides what, where several approvals follow each other. */
     stages: z.array(stageRow),
   }),
@@ -110,17 +106,18 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
   const stage = openStage(approvals)
   const changed = basedOn ? changedNames(plan, basedOn) : []
   const set = setByTemplate(plan)
+  const words = strings.review
   const marked = (one: Fact) => ({ ...asCut(one), changed: changed.includes(one.label), set: set.includes(one.label) })
   return {
     requestId: draft.requestId,
     version: draft.version,
+    step: format(strings.form.step, { step: 3 }),
     kind: plan.kind,
     templateName: inLocale(template, viewer.locale).name,
     displayName: cut(plan.details.displayName, longest.title),
-    typed: cut(plan.typedName ?? '', longest.title),
+    typed: plan.typedName ? format(words.typed, { typed: cut(plan.typedName, longest.title) }) : '',
     address: isForMailboxPlan(plan) ? plan.address : withoutScheme(plan.url),
     numberLater: outlook.warnings.some(({ code }) => code === 'number-later'),
-    resource: isForMailboxPlan(plan) ? 'mailbox' : 'site',
     nobody: isForMailboxPlan(plan) && plan.kind === 'sharedMailbox' && !isReadable(plan),
     warnings: warnings.shown.map((text) => ({ text })),
     moreWarnings: warnings.more,
@@ -128,13 +125,14 @@ export function reviewView(review: Review): Parameters<typeof reviewCard.render>
     facts: [...before, ...shown.slice(own, mostFacts), ...after].map(marked),
     hasDetails: details.length + hidden > 0,
     details: details.map(marked),
-    hiddenDetails: hidden,
+    hiddenDetails: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
     ...similarOf(review),
     changes: changesInWords(plan, basedOn),
     approvalRequired: stage !== undefined,
-    next: nextOf(plan),
-    people: stage ? decidersOf(stage, stage.approvers) : '',
-    needed: stage?.quorum ?? 1,
+    next: format((isForMailboxPlan(plan) ? words.mailbox : words.site)[nextOf(plan)], {
+      people: stage ? decidersOf(stage, stage.approvers) : '',
+      count: stage?.quorum ?? 1,
+    }),
     stages,
   }
 }
@@ -146,14 +144,12 @@ function nextOf({ approvals }: Plan): 'one' | 'all' | 'quorum' | 'stages' | 'non
 }
 
 function similarOf({ plan, similar: { resources, more }, siteRoot }: Review) {
-  const total = resources.length + more
+  const words = strings.review.similar
   return {
     hasSimilar: resources.length > 0,
-    similarKind: isForMailboxPlan(plan) ? plan.kind : ('site' as const),
-    similarCount: total === 1 ? ('one' as const) : ('many' as const),
-    similarTotal: total,
+    similarHeading: format(words[isForMailboxPlan(plan) ? plan.kind : 'site'], { count: resources.length + more }),
     similar: resources.map((resource) => rowOf(resource, siteRoot)),
-    moreSimilar: more,
+    moreSimilar: more > 0 ? format(words.more, { count: more }) : '',
   }
 }
 
@@ -165,7 +161,8 @@ function rowOf({ kind, displayName, address, access, owners }: SimilarResource, 
     displayName: cut(displayName, longest.name),
     address: cut(withoutScheme(address), longest.address),
     link: siteLink(address, siteRoot),
-    access: ({ own: 'own', open: opens, ask: asks } as const)[access],
-    people: peopleList(owners, 'or'),
+    access: format(strings.review.similar[({ own: 'own', open: opens, ask: asks } as const)[access]], {
+      people: peopleList(owners, 'or'),
+    }),
   }
 }

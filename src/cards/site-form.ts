@@ -1,12 +1,12 @@
 import { addressRuleOf, type Fault, type ResourceKind, type Template } from '../core/index.ts'
 import { answerLength, fieldInputs } from './field-inputs.ts'
-import { type FaultLine, partsOf } from './form-faults.ts'
+import { partsOf } from './form-faults.ts'
 import { chosenAmong, type FormInput, inputOf } from './form-input.ts'
 import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
+import { format, strings } from './messages.ts'
 import type { RequestForm } from './request-form.ts'
 import { type SiteInputId, siteInputs } from './site-inputs.ts'
-import { strings } from './strings.ts'
-import { cut, fill, longest } from './words.ts'
+import { cut, longest } from './words.ts'
 
 /** What the one form asks for a site. */
 export const siteForm = {
@@ -26,7 +26,7 @@ export const siteForm = {
     return field === 'metadata' && key !== undefined ? `metadata.${key}` : field
   },
 
-  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => FaultLine) {
+  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => string) {
     const fields = fieldInputs(form, answerLength(form.template, 100, 500, 1500), faultOf)
     return (id: string): FormInput | undefined =>
       isSiteInput(id) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
@@ -38,7 +38,7 @@ const mostOwners = 20
 
 const isSiteInput = (id: string): id is SiteInputId => Object.hasOwn(siteInputs, id)
 
-function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fault: FaultLine): FormInput {
+function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fault: string): FormInput {
   const { draft, template, people } = form
   const { type, most } = siteInputs[id]
   const words: { label: string; placeholder?: string; error?: string } = strings.site[id]
@@ -85,7 +85,7 @@ function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, id
 /** Who asks is an owner anyway; how many there are in all is said only where the template says it. */
 function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name: string): string {
   const counts = { name, least: String(ownersMinimum), most: String(ownersMaximum) }
-  return fill(strings.site.owners[howMany(ownersMinimum, ownersMaximum)], counts)
+  return format(strings.site.owners[howMany(ownersMinimum, ownersMaximum)], counts)
 }
 
 function howMany(least: number, most: number): 'added' | 'addedMinimum' | 'addedMost' | 'addedBoth' | 'addedExact' {

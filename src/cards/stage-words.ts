@@ -8,8 +8,8 @@ import {
   voicesOf,
   waitingFor,
 } from '../core/index.ts'
-import { strings } from './strings.ts'
-import { cut, fill, fullMoment, longest, moment, peopleList, type Viewer } from './words.ts'
+import { format, strings, type Values } from './messages.ts'
+import { cut, fullMoment, longest, moment, peopleList, type Viewer } from './words.ts'
 
 /** A sentence of ours with names in it; what must not be missed is bold. */
 export const line = z.strictObject({ text: z.string(), weight: z.enum(['Default', 'Bolder']) })
@@ -22,8 +22,8 @@ const nameOf = ({ displayName }: Person): string => cut(displayName, longest.nam
 const few = (people: readonly Person[], type: 'and' | 'or' = 'and'): string =>
   peopleList([...new Map(people.map((one) => [one.id, one])).values()], type, most.names)
 
-const said = (words: string, values: Readonly<Record<string, string>>, weight: Line['weight'] = 'Default'): Line => ({
-  text: fill(words, values),
+const said = (words: string, values: Values, weight: Line['weight'] = 'Default'): Line => ({
+  text: format(words, values),
   weight,
 })
 
@@ -79,7 +79,7 @@ function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line
     const values = { people: few(people), at: since }
     if (people.length === 0) return []
     if (why === 'unreachable') return [said(words.unreachable, values)]
-    if (why === 'escalated') return [said(people.length === 1 ? words.escalated : words.escalatedMany, values)]
+    if (why === 'escalated') return [said(words.escalated, { ...values, count: people.length })]
     const away = by ?? people[0]
     const at = until === undefined ? '' : endDay(until, viewer)
     const isDirect = people.length === 1 && people[0]?.id === away?.id

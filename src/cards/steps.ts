@@ -14,38 +14,36 @@ import {
 } from '../core/index.ts'
 import { sinceWhat } from './approval-why.ts'
 import { rowLook, rowLooks, shownState } from './look.ts'
-import { strings } from './strings.ts'
-import { cut, decidedBy, fill, longest, moment, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, decidedBy, longest, moment, type Viewer } from './words.ts'
 
 type StepName = keyof typeof strings.step
 type Note = keyof typeof strings.note
 const keysOf = <K extends string>(words: Readonly<Record<K, string>>) => Object.keys(words) as [K, ...K[]]
 
-/** One row of progress: a key of `strings.step`, what goes into its words, when it was done, and a second line. */
+/** One row of progress: what is done, when it was done, and a second line. */
 export const stepRow = z.strictObject({
-  name: z.enum(keysOf<StepName>(strings.step)),
-  number: z.string(),
-  total: z.string(),
-  names: z.string(),
+  text: z.string(),
   look: rowLook,
   at: z.string(),
-  note: z.enum(['', ...keysOf<Note>(strings.note)]),
-  noteCount: z.string(),
-  noteValue: z.string(),
+  note: z.string(),
 })
 export type StepRow = z.output<typeof stepRow>
 
-const row = (name: StepName, look: StepRow['look'], more: Partial<StepRow> = {}): StepRow => ({
-  name,
-  number: '',
-  total: '',
-  names: '',
-  look,
-  at: '',
-  note: '',
-  noteCount: '',
-  noteValue: '',
-  ...more,
+/** What goes into the words of a row, and what stands beside them. */
+interface RowFacts {
+  readonly names?: string
+  readonly number?: number
+  readonly total?: number
+  readonly at?: string
+  readonly note?: string
+}
+function row(name: StepName, look: StepRow['look'], facts: RowFacts = {}): StepRow {
+  const { names = '', number = 0, total = 0, at = '', note = '' } = facts
+  return { text: format(strings.step[name], { names, number, total }), look, at, note }
+}
+const noteOf = (note: Note, value: string, count = 0): RowFacts => ({
+  note: format(strings.note[note], { value, count }),
 })
 
 /** How far a request is, as at most seven rows with exactly one that is now, until it has ended. */
@@ -105,22 +103,20 @@ function openRows(stages: readonly ApprovalStage[]): StepRow[] {
   const open = openStage(stages)
   if (!open) return []
   const after = stages.filter(({ stage }) => stage > open.stage)
-  const total = String(stages.length)
-  const numbered = (stage: ApprovalStage, look: StepRow['look'], more: Partial<StepRow> = {}) =>
-    row(stages.length === 1 ? 'approval' : 'approvalOf', look, { number: String(stage.stage), total, ...more })
+  const total = stages.length
+  const numbered = (stage: ApprovalStage, look: StepRow['look'], facts: RowFacts = {}) =>
+    row(stages.length === 1 ? 'approval' : 'approvalOf', look, { number: stage.stage, total, ...facts })
   const later =
     after.length > 2
-      ? [row('moreApprovals', rowLooks.later, { number: String(after.length) })]
+      ? [row('moreApprovals', rowLooks.later, { number: after.length })]
       : after.map((stage) => numbered(stage, rowLooks.later))
   return [numbered(open, rowLooks.now, ruleNote(open)), ...later]
 }
 
-function ruleNote(stage: ApprovalStage): Partial<StepRow> {
-  if (stage.decisions.length > 0) return { note: 'soFar', noteValue: decidedBy(stage.decisions) }
-  if (stage.resolvedTo)
-    return { note: stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', noteValue: sinceWhat(stage) }
-  if (stage.approvers.length < 2) return {}
-  return { note: stage.rule, noteCount: String(needed(stage)) }
+function ruleNote(stage: ApprovalStage): RowFacts {
+  if (stage.decisions.length > 0) return noteOf('soFar', decidedBy(stage.decisions))
+  if (stage.resolvedTo) return noteOf(stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', sinceWhat(stage))
+  return stage.approvers.length < 2 ? {} : noteOf(stage.rule, '', needed(stage))
 }
 
 interface Group {
@@ -174,16 +170,16 @@ function workRows(request: Request, viewer: Viewer, at: (when: string | undefine
 function currentRow(request: Request, viewer: Viewer, step: RequestStep | undefined, doing: StepName): StepRow {
   const name = step?.name === 'ready-check' && step.status !== 'pending' ? 'check' : doing
   if (request.status === 'failed') return row(name, rowLooks.failed, problemNote(request, viewer, step))
-  return row(name, rowLooks.now, step?.name === 'wait-for-site' ? { note: 'settingUp' } : {})
+  return row(name, rowLooks.now, step?.name === 'wait-for-site' ? noteOf('settingUp', '') : {})
 }
 
 /** The reason is never cut: an admin goes on from it. */
-function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | undefined): Partial<StepRow> {
+function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | undefined): RowFacts {
   const problem = request.problem ?? step?.problem
   if (!problem) return {}
   const attempts = step?.attempts ?? 0
-  const noteValue = peopleInWords(problem) ?? (isAdmin ? problem.detail : problemInWords(problem.code))
-  return { note: attempts > 1 ? 'problemAttempts' : 'problem', noteCount: String(attempts), noteValue }
+  const value = peopleInWords(problem) ?? (isAdmin ? problem.detail : problemInWords(problem.code))
+  return noteOf(attempts > 1 ? 'problemAttempts' : 'problem', value, attempts)
 }
 
 /** A problem as everybody but admins reads it. */
@@ -197,10 +193,10 @@ export function peopleInWords({ people = [] }: Pick<Problem, 'people'>): string 
   if (people.length === 0) return undefined
   const words = strings.problemPeople
   const named = people.slice(0, mostPeople).map((one) => {
-    return fill(words[one.why], { name: cut(one.displayName, longest.name) })
+    return format(words[one.why], { name: cut(one.displayName, longest.name) })
   })
   const more = people.length - named.length
-  return [...named, ...(more > 0 ? [fill(words.more, { count: String(more) })] : [])].join(' ')
+  return [...named, ...(more > 0 ? [format(words.more, { count: String(more) })] : [])].join(' ')
 }
 
 type ProblemWords = keyof typeof strings.problem

@@ -1,5 +1,5 @@
+import { format, strings } from './messages.ts'
 import type { CardJson } from './render.ts'
-import { strings } from './strings.ts'
 
 /** Sentences that are shown beside a card that stays as it is. */
 export const toasts = {
@@ -7,7 +7,7 @@ export const toasts = {
   unavailable: strings.toast.unavailable,
   busy: strings.toast.busy,
   accountUnreadable: strings.toast.accountUnreadable,
-  failed: (traceId: string): string => strings.toast.failed.replace('{traceId}', traceId),
+  failed: (traceId: string): string => format(strings.toast.failed, { traceId }),
 }
 
 /** One sentence for the activity's `summary`, which is the notification on a phone. It never holds text of people. */

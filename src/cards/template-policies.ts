@@ -8,8 +8,8 @@ import {
 } from '../core/index.ts'
 import { fieldName } from './approval-why.ts'
 import { described, type Fact } from './facts.ts'
-import { strings } from './strings.ts'
-import { cut, fill, listOf, longest, quantity } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, listOf, longest, quantity } from './words.ts'
 
 type Names = TemplateReport['names']
 const words = strings.catalogue
@@ -23,7 +23,10 @@ const fact = (label: string, parts: readonly string[]): Fact[] => {
 const short = (parts: readonly string[]): string[] =>
   parts.length <= mostNames
     ? [...parts]
-    : [...parts.slice(0, mostNames - 1), fill(strings.people.others, { count: quantity(parts.length - mostNames + 1) })]
+    : [
+        ...parts.slice(0, mostNames - 1),
+        format(strings.people.others, { count: quantity(parts.length - mostNames + 1) }),
+      ]
 const nameOf = (names: Names, id: string): string => cut(names[id] ?? words.unknownId, longest.name)
 
 /** Who may use it, and whether it is the one that is taken where nobody names one. */
@@ -33,7 +36,7 @@ export function useFacts({ template, names }: TemplateReport): Fact[] {
     audience === null
       ? [words.everybody]
       : [
-          ...audience.groups.map((id) => fill(words.inGroup, { name: nameOf(names, id) })),
+          ...audience.groups.map((id) => format(words.inGroup, { name: nameOf(names, id) })),
           ...audience.people.map((id) => nameOf(names, id)),
         ]
   const { openPerPerson, resources } = template.quota
@@ -42,8 +45,8 @@ export function useFacts({ template, names }: TemplateReport): Fact[] {
     ...fact(words.label.default, template.default ? [words.isDefault] : []),
     ...fact(words.label.languages, Object.keys(template.localised).map(languageOf)),
     ...fact(words.label.quota, [
-      openPerPerson === undefined ? '' : fill(words.openPerPerson, { count: quantity(openPerPerson) }),
-      resources === undefined ? '' : fill(words.resources, { count: quantity(resources) }),
+      openPerPerson === undefined ? '' : format(words.openPerPerson, { count: quantity(openPerPerson) }),
+      resources === undefined ? '' : format(words.resources, { count: quantity(resources) }),
     ]),
   ]
 }
@@ -66,11 +69,11 @@ export const questionFacts = ({ template: { fields } }: TemplateReport): Fact[] 
       words.type[type],
       required ? words.required : '',
       ...short(choices.map(({ title }) => title)),
-      pattern === undefined ? '' : fill(words.pattern, { pattern }),
-      minimum === undefined ? '' : fill(words.least, { value: boundOf(minimum) }),
-      maximum === undefined ? '' : fill(words.most, { value: boundOf(maximum) }),
-      field.default === undefined ? '' : fill(words.default, { value: shownValue(field.default) }),
-      customAttribute === undefined ? '' : fill(words.attribute, { number: String(customAttribute) }),
+      pattern === undefined ? '' : format(words.pattern, { pattern }),
+      minimum === undefined ? '' : format(words.least, { value: boundOf(minimum) }),
+      maximum === undefined ? '' : format(words.most, { value: boundOf(maximum) }),
+      field.default === undefined ? '' : format(words.default, { value: shownValue(field.default) }),
+      customAttribute === undefined ? '' : format(words.attribute, { number: String(customAttribute) }),
     ]),
   )
 
@@ -84,8 +87,8 @@ const shownValue = (value: unknown): string => {
 export const propertyFacts = ({ template }: TemplateReport): Fact[] =>
   Object.entries(template.properties).flatMap(([id, rule]) =>
     fact(fieldName({ template }, id), [
-      rule.fixed === undefined ? '' : fill(words.fixed, { value: shownValue(rule.fixed) }),
-      rule.default === undefined ? '' : fill(words.default, { value: shownValue(rule.default) }),
+      rule.fixed === undefined ? '' : format(words.fixed, { value: shownValue(rule.fixed) }),
+      rule.default === undefined ? '' : format(words.default, { value: shownValue(rule.default) }),
       rule.required ? words.required : '',
       rule.shown ? '' : words.notAsked,
     ]),
@@ -98,7 +101,7 @@ export function nameFacts({ template: { kind, naming }, example }: TemplateRepor
   const rules = (['displayName', 'name', 'alias'] as const).flatMap((field) => {
     const rule = naming[field]
     if (!rule) return []
-    const allowed = rule.allowed === '' ? '' : fill(words.allowed, { characters: rule.allowed })
+    const allowed = rule.allowed === '' ? '' : format(words.allowed, { characters: rule.allowed })
     const label = field === 'alias' && isMailboxKind(kind) ? strings.field.alias : words.label[field]
     return fact(label, [patternInWords(rule.pattern), allowed])
   })
@@ -121,20 +124,20 @@ export function limitFacts({ template: { limits, labels } }: Pick<TemplateReport
     ...fact(strings.field.owners, [
       ownersMinimum === 1 && ownersMaximum === 20
         ? ''
-        : fill(words.owners, { least: String(ownersMinimum), most: String(ownersMaximum) }),
+        : format(words.owners, { least: String(ownersMinimum), most: String(ownersMaximum) }),
       externalOwners ? '' : words.ownOwnersOnly,
     ]),
     ...fact(
       strings.field.capacity,
-      capacityMaximum === undefined ? [] : [fill(words.megabytes, { count: quantity(capacityMaximum) })],
+      capacityMaximum === undefined ? [] : [format(words.megabytes, { count: quantity(capacityMaximum) })],
     ),
     ...fact(words.label.access, [
-      permissionsMaximum === undefined ? '' : fill(words.people, { count: quantity(permissionsMaximum) }),
+      permissionsMaximum === undefined ? '' : format(words.people, { count: quantity(permissionsMaximum) }),
       ...(accessLevels ?? []).map((level) => strings.field[`permissions.${level}`]),
     ]),
     ...fact(strings.field.labelId, [
       ...allowed.map(({ name }) => name),
-      usualName === undefined ? '' : fill(words.default, { value: usualName }),
+      usualName === undefined ? '' : format(words.default, { value: usualName }),
     ]),
   ]
 }
@@ -144,12 +147,12 @@ export function approvalFacts({ template, names }: TemplateReport): Fact[] {
   const { approval } = template
   if (approval === null) return fact(words.label.approval, [words.noApproval])
   const stages = approval.stages.flatMap((stage, index) =>
-    fact(fill(words.label.stage, { number: String(index + 1) }), stageParts(stage, names, template)),
+    fact(format(words.label.stage, { number: String(index + 1) }), stageParts(stage, names, template)),
   )
   const { expiresAfterDays: days } = approval
   return [
     ...stages,
-    ...fact(words.label.expires, days === undefined ? [] : [fill(words.days, { count: quantity(days) })]),
+    ...fact(words.label.expires, days === undefined ? [] : [format(words.days, { count: quantity(days) })]),
   ]
 }
 
@@ -157,12 +160,15 @@ function stageParts(stage: StagePolicy, names: Names, template: Template): strin
   const { approvers, rule, quorum, when = [], selfApproval, remindAfterHours, escalateAfterHours, backup = [] } = stage
   const count = String(quorum ?? approvers.length)
   return [
-    fill(words.rule[rule], { count, people: listOf(short(askedOf(approvers, names)), rule === 'any' ? 'or' : 'and') }),
+    format(words.rule[rule], {
+      count,
+      people: listOf(short(askedOf(approvers, names)), rule === 'any' ? 'or' : 'and'),
+    }),
     ...when.map((one) => conditionInWords(one, template)),
     selfApproval === true ? words.selfApproval : '',
-    remindAfterHours === undefined ? '' : fill(words.reminds, { hours: quantity(remindAfterHours) }),
-    escalateAfterHours === undefined ? '' : fill(words.escalates, { hours: quantity(escalateAfterHours) }),
-    backup.length === 0 ? '' : fill(words.backup, { people: listOf(short(askedOf(backup, names)), 'and') }),
+    remindAfterHours === undefined ? '' : format(words.reminds, { hours: quantity(remindAfterHours) }),
+    escalateAfterHours === undefined ? '' : format(words.escalates, { hours: quantity(escalateAfterHours) }),
+    backup.length === 0 ? '' : format(words.backup, { people: listOf(short(askedOf(backup, names)), 'and') }),
   ]
 }
 
@@ -170,19 +176,19 @@ const askedOf = (approvers: readonly Approver[], names: Names): string[] =>
   approvers.map((one) => {
     if ('manager' in one) return words.manager
     if ('user' in one) return nameOf(names, one.user)
-    if ('group' in one) return fill(words.inGroup, { name: nameOf(names, one.group) })
-    return fill(words.ownersOf, { name: nameOf(names, one.ownersOf) })
+    if ('group' in one) return format(words.inGroup, { name: nameOf(names, one.group) })
+    return format(words.ownersOf, { name: nameOf(names, one.ownersOf) })
   })
 
 function conditionInWords(one: Condition, template: Template): string {
   if ('externalOwners' in one) return words.when.externalOwners
   const field = fieldName({ template }, one.field)
-  if ('above' in one) return fill(words.when.above, { field, bound: quantity(one.above) })
-  if ('below' in one) return fill(words.when.below, { field, bound: quantity(one.below) })
-  if ('given' in one) return fill(one.given ? words.when.given : words.when.notGiven, { field })
+  if ('above' in one) return format(words.when.above, { field, bound: quantity(one.above) })
+  if ('below' in one) return format(words.when.below, { field, bound: quantity(one.below) })
+  if ('given' in one) return format(one.given ? words.when.given : words.when.notGiven, { field })
   const [values, key] = 'oneOf' in one ? [one.oneOf, 'oneOf' as const] : [one.noneOf, 'noneOf' as const]
   const titles = values.map((value) => titleOf(one.field, String(value), template))
-  return fill(words.when[key], { field, values: listOf(short(titles), 'or') })
+  return format(words.when[key], { field, values: listOf(short(titles), 'or') })
 }
 
 /** What people see where the request holds an id of a label or the value of a choice. */

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import { type AuditEntry, auditActions, type Person, person } from '../core/index.ts'
-import { strings } from './strings.ts'
-import { cut, fill, fullMoment, longest, moment, peopleList, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { cut, fullMoment, longest, moment, peopleList, type Viewer } from './words.ts'
 
 type Said = keyof typeof strings.timeline.says
 
 /** How a status card shows who did what: behind a button that asks for it, or with it on the card, folded or open. */
 export const timeline = z.strictObject({
   shows: z.enum(['button', 'folded', 'open']),
-  /** How many there are before the first that is shown. */
-  earlier: z.int(),
+  /** How many there are before the first that is shown, or `''`. */
+  earlier: z.string(),
   rows: z.array(z.strictObject({ text: z.string(), at: z.string(), comment: z.string() })),
 })
 export type TimelineView = z.output<typeof timeline>
@@ -37,22 +37,25 @@ export function timelineView(
   viewer: Viewer,
   room: TimelineRoom = timelineRooms[0],
 ): TimelineView {
-  if (!known) return { shows: 'button', earlier: 0, rows: [] }
+  if (!known) return { shows: 'button', earlier: '', rows: [] }
   const told = known.entries.flatMap((entry, index) => {
     const said = saidOf(entry, index === 0)
     return said === undefined ? [] : [{ entry, said }]
   })
   const shown = told.slice(-room.rows)
+  const count = told.length - shown.length
   return {
     shows: known.isOpen ? 'open' : 'folded',
-    earlier: told.length - shown.length,
+    earlier: count > 0 ? format(strings.timeline.earlier, { count }) : '',
     rows: shown.map(({ entry, said }) => ({
-      text: fill(strings.timeline.says[said], valuesOf(entry, viewer)),
+      text: format(strings.timeline.says[said], valuesOf(entry, viewer)),
       at: moment(entry.at, viewer, 'day'),
-      comment: room.comment === 0 ? '' : cut(entry.comment ?? '', room.comment),
+      comment: room.comment > 0 && entry.comment ? quoted(cut(entry.comment, room.comment)) : '',
     })),
   }
 }
+
+const quoted = (comment: string): string => format(strings.timeline.quote, { comment })
 
 /** Which words tell an entry; undefined for the steps of the work, and for what a later version may have written. */
 function saidOf({ action, actor, data = {} }: AuditEntry, isFirst: boolean): Said | undefined {

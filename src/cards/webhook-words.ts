@@ -8,8 +8,8 @@ import {
 } from '../core/index.ts'
 import { signed } from './admin-templates.ts'
 import { rowLook, rowLooks } from './look.ts'
-import { strings } from './strings.ts'
-import { fill, longest, moment, quantity, type Viewer } from './words.ts'
+import { format, strings } from './messages.ts'
+import { longest, moment, quantity, type Viewer } from './words.ts'
 
 const words = strings.webhooks
 
@@ -18,7 +18,7 @@ export function answerOf(said: string | null): string {
   // Of a network's error its code says enough.
   const code = /^not reachable \(([A-Z0-9_]+)\)$/.exec(said ?? '')?.[1]
   const meaning: AnswerMeaning = meaningOf(said)
-  return fill(words.answer[meaning], { said: code ?? said ?? '' })
+  return format(words.answer[meaning], { said: code ?? said ?? '' })
 }
 
 /** What stands in a button for whom a webhook goes to; `own`: the bot's own subscription. */
@@ -35,9 +35,9 @@ export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url)
 export function stateOf({ state, endpoint, last, counts }: WebhookReceiver, viewer: Viewer): string {
   const { failingSince, disabledAt, reason, waitsUntil } = endpoint
   const at = (moments: string | null) => (moments === null ? '' : moment(moments, viewer, 'full'))
-  if (state === 'off') return fill(reason === 'gone' ? words.state.gone : words.state.dead, { at: at(disabledAt) })
-  if (state === 'waits') return fill(words.state.waits, { at: at(waitsUntil) })
-  if (state === 'failing') return fill(words.state.failing, { at: at(failingSince) })
+  if (state === 'off') return format(reason === 'gone' ? words.state.gone : words.state.dead, { at: at(disabledAt) })
+  if (state === 'waits') return format(words.state.waits, { at: at(waitsUntil) })
+  if (state === 'failing') return format(words.state.failing, { at: at(failingSince) })
   return last === undefined && counts.pending === 0 ? words.state.unused : words.state.well
 }
 
@@ -49,7 +49,7 @@ export function hintOf({ state, subscriber }: WebhookReceiver): string {
 }
 
 export const countsOf = ({ delivered, failed, pending }: WebhookReceiver['counts'], sentence: string): string =>
-  fill(sentence, { delivered: quantity(delivered), failed: quantity(failed), pending: quantity(pending) })
+  format(sentence, { delivered: quantity(delivered), failed: quantity(failed), pending: quantity(pending) })
 
 /** The mark of a row, without the weight that tells what is now in a progress. */
 export const plainLook = ({ mark, color }: (typeof rowLooks)[keyof typeof rowLooks]) =>

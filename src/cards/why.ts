@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import {
   type Explanation,
+  type ExplanationLine,
+  explanationKeyOf,
   explanationTopics,
-  inWords,
+  type Person,
   type Request,
   referenceOf,
-  sentenceKeyOf,
   stepName,
-  type Writing,
 } from '../core/index.ts'
 import { fieldName } from './approval-why.ts'
 import { defineCard } from './define-card.ts'
 import { look, looks, shownState } from './look.ts'
+import { format, strings, type Values } from './messages.ts'
 import { type CardJson, firstThatFits } from './render.ts'
 import { peopleInWords, problemInWords, stepWords } from './steps.ts'
-import { strings } from './strings.ts'
 import { cut, duration, longest, moment, peopleList, time, type Viewer } from './words.ts'
 
 export const whyCard = defineCard({
@@ -22,13 +22,14 @@ export const whyCard = defineCard({
   data: z.strictObject({
     at: z.string(),
     reference: z.string(),
-    displayName: z.string(),
+    fallback: z.string(),
+    about: z.string(),
     look,
     topics: z.array(
       z.strictObject({
         topic: z.enum(explanationTopics),
         lines: z.array(z.strictObject({ text: z.string() })).min(1),
-        more: z.int(),
+        more: z.string(),
       }),
     ),
   }),
@@ -57,15 +58,18 @@ export function whyView(
   const writing = writingOf(request, viewer)
   const topics = explanationTopics.flatMap((topic) => {
     const told = explained.filter((one) => one.topic === topic && !isQuick(one))
-    const lines = told.flatMap((one) => sentenceOf(one, writing) ?? [])
+    const lines = told.flatMap((one) => explanationText(one, writing) ?? [])
     if (lines.length === 0) return []
     const shown = lines.slice(0, room.lines).map((text) => ({ text: cut(text, room.text) }))
-    return [{ topic, lines: shown, more: lines.length - shown.length }]
+    const count = lines.length - shown.length
+    return [{ topic, lines: shown, more: count > 0 ? format(strings.why.more, { count }) : '' }]
   })
+  const reference = referenceOf(request)
   return {
     at: time(viewer),
-    reference: referenceOf(request),
-    displayName: cut(request.details.displayName, longest.name),
+    reference,
+    fallback: format(strings.why.fallback, { reference }),
+    about: format(strings.why.about, { reference, name: cut(request.details.displayName, longest.name) }),
     look: looks[shownState(request)],
     topics,
   }
@@ -79,13 +83,36 @@ export const renderWhy = (request: Request, explained: readonly Explanation[], v
 const isQuick = ({ code, facts }: Explanation): boolean =>
   (code === 'step-took' || code === 'queue-took') && Number(facts['seconds']) < quick
 
-function sentenceOf(one: Explanation, writing: Writing): string | undefined {
-  const key = sentenceKeyOf(one)
-  return key && inWords(strings.why.says[key], one, writing)
+/** How moments, lengths of time, people and facts are written for the reader. */
+export interface ExplanationWriting {
+  moment(at: string): string
+  duration(seconds: number): string
+  people(people: readonly Person[]): string
+  fact(name: string, value: string | number, facts: ExplanationLine['facts']): string
+}
+
+/** A line of an explanation as a sentence; undefined when it is of another version. */
+export function explanationText(line: ExplanationLine, writing: ExplanationWriting): string | undefined {
+  const key = explanationKeyOf(line)
+  return key && format(strings.why.says[key], valuesOf(line, writing))
+}
+
+function valuesOf({ at, stage, people = [], facts }: ExplanationLine, writing: ExplanationWriting): Values {
+  const written = ([name, value]: [string, string | number]) => {
+    if (name === 'seconds') return [name, writing.duration(Number(value))] as const
+    if (name === 'since' || name === 'until') return [name, writing.moment(String(value))] as const
+    return [name, writing.fact(name, value, facts)] as const
+  }
+  return {
+    ...Object.fromEntries(Object.entries(facts).map(written)),
+    ...(at !== undefined && { at: writing.moment(at) }),
+    ...(stage !== undefined && { stage }),
+    people: writing.people(people),
+  }
 }
 
 /** As the viewer reads it: their clock, the names of fields and steps, and problems in our words. */
-const writingOf = (request: Request, viewer: Viewer): Writing => ({
+const writingOf = (request: Request, viewer: Viewer): ExplanationWriting => ({
   moment: (at) => moment(at, viewer, 'full'),
   duration: (seconds) => duration(seconds * 1000),
   people: (people) => peopleList(people, 'and'),

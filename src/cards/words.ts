@@ -1,5 +1,5 @@
 import type { ApprovalStage, Decision, Person } from '../core/index.ts'
-import { strings } from './strings.ts'
+import { format, strings } from './messages.ts'
 
 /** Who looks at a card, in which language and time zone, when, and where the organisation's sites are. */
 export interface Viewer {
@@ -54,10 +54,6 @@ const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
 export const listOf = (names: readonly string[], type: keyof typeof lists): string =>
   new Intl.ListFormat(strings.locale, { type: lists[type] }).format(names)
 
-/** Puts values into the placeholders of our words, once: a value that looks like a placeholder stays as it is. */
-export const fill = (words: string, values: Readonly<Record<string, string>>): string =>
-  words.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole)
-
 /** The names of people, cut; beyond `most` the first ones and how many others. */
 export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or', most = 5): string {
   return shortList(
@@ -68,7 +64,7 @@ export function peopleList(people: readonly Pick<Person, 'displayName'>[], type:
 }
 
 function shortList(names: readonly string[], type: 'and' | 'or', most = 5): string {
-  const others = fill(strings.people.others, { count: String(names.length - most + 1) })
+  const others = format(strings.people.others, { count: String(names.length - most + 1) })
   return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, type)
 }
 
@@ -76,9 +72,9 @@ function shortList(names: readonly string[], type: 'and' | 'or', most = 5): stri
 export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf' | 'override'>[]): string {
   const named = decisions.map(({ by, insteadOf = [], override }) => {
     const name = cut(by.displayName, longest.name)
-    if (override) return [by.id, fill(strings.people.asAdmin, { name })] as const
+    if (override) return [by.id, format(strings.people.asAdmin, { name })] as const
     const people = peopleList(insteadOf, 'and', 3)
-    return [by.id, insteadOf.length === 0 ? name : fill(strings.people.for, { name, people })] as const
+    return [by.id, insteadOf.length === 0 ? name : format(strings.people.for, { name, people })] as const
   })
   return shortList([...new Map(named).values()], 'and')
 }
@@ -92,15 +88,16 @@ type TimeStyle = 'time' | 'day' | 'full'
 /** A moment for the viewer: today the time; on another day `day` gives the date, `full` the date and time. */
 export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): string {
   const date = new Date(at)
-  const today = format(date, viewer, { dateStyle: 'short' }) === format(viewer.now, viewer, { dateStyle: 'short' })
+  const today =
+    formatDate(date, viewer, { dateStyle: 'short' }) === formatDate(viewer.now, viewer, { dateStyle: 'short' })
   return today
-    ? format(date, viewer, parts('time', false))
-    : format(date, viewer, parts(style, !sameYear(date, viewer)))
+    ? formatDate(date, viewer, parts('time', false))
+    : formatDate(date, viewer, parts(style, !sameYear(date, viewer)))
 }
 
 /** Since when something waits: of today the time, else "yesterday", or the day. */
 export function sinceDay(at: string, viewer: Viewer): string {
-  const day = (moment: Date): string => format(moment, { ...viewer, locale: 'sv' }, { dateStyle: 'short' })
+  const day = (moment: Date): string => formatDate(moment, { ...viewer, locale: 'sv' }, { dateStyle: 'short' })
   const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
   return isYesterday
     ? new Intl.RelativeTimeFormat(strings.locale, { numeric: 'auto' }).format(-1, 'day')
@@ -109,14 +106,14 @@ export function sinceDay(at: string, viewer: Viewer): string {
 
 /** An hour of the day, 0 to 23, as the viewer's clock shows it. */
 export const hourOf = (hour: number, viewer: Viewer): string =>
-  format(new Date(Date.UTC(2026, 0, 1, hour)), { ...viewer, timeZone: 'UTC' }, parts('time', false))
+  formatDate(new Date(Date.UTC(2026, 0, 1, hour)), { ...viewer, timeZone: 'UTC' }, parts('time', false))
 
 /** What the viewer's clock shows now. */
-export const time = (viewer: Viewer): string => format(viewer.now, viewer, parts('time', false))
+export const time = (viewer: Viewer): string => formatDate(viewer.now, viewer, parts('time', false))
 
 /** The date and time, whatever today is. */
 export const fullMoment = (at: string, viewer: Viewer): string =>
-  format(new Date(at), viewer, parts('full', !sameYear(new Date(at), viewer)))
+  formatDate(new Date(at), viewer, parts('full', !sameYear(new Date(at), viewer)))
 
 export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
 
@@ -135,12 +132,12 @@ export function days(from: string, until: string, viewer: Viewer): string {
 export function lastDay(until: string, viewer: Viewer): string {
   const date = new Date(until)
   const shown = { day: 'numeric', month: 'long', year: 'numeric' } as const
-  const clock = format(date, { ...viewer, locale: 'en' }, { ...parts('time', false), hourCycle: 'h23' })
-  return format(date, viewer, clock === '23:59' ? shown : { ...shown, ...parts('time', false) })
+  const clock = formatDate(date, { ...viewer, locale: 'en' }, { ...parts('time', false), hourCycle: 'h23' })
+  return formatDate(date, viewer, clock === '23:59' ? shown : { ...shown, ...parts('time', false) })
 }
 
 const sameYear = (date: Date, viewer: Viewer): boolean =>
-  format(date, viewer, { year: 'numeric' }) === format(viewer.now, viewer, { year: 'numeric' })
+  formatDate(date, viewer, { year: 'numeric' }) === formatDate(viewer.now, viewer, { year: 'numeric' })
 
 function parts(style: TimeStyle, year: boolean): Intl.DateTimeFormatOptions {
   const time = { hour: '2-digit', minute: '2-digit' } as const
@@ -152,7 +149,7 @@ function parts(style: TimeStyle, year: boolean): Intl.DateTimeFormatOptions {
 const formats = new Map<string, Intl.DateTimeFormat>()
 const mostFormats = 500
 
-const format = (date: Date, viewer: Viewer, options: Intl.DateTimeFormatOptions): string =>
+const formatDate = (date: Date, viewer: Viewer, options: Intl.DateTimeFormatOptions): string =>
   formatOf(viewer, options).format(date)
 
 function formatOf({ locale, timeZone }: Viewer, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {

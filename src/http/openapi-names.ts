@@ -6,7 +6,6 @@ import {
   deliveryAttempt,
   deliveryDetails,
   deliveryView,
-  explanation,
   mailboxRequest,
   mailboxResource,
   person,
@@ -25,6 +24,7 @@ import { problemBody } from './problem.ts'
 import { accepted } from './routes/accepted.ts'
 import { healthPartBody } from './routes/admin-health.ts'
 import { deadLetter } from './routes/dead-letters.ts'
+import { explanationBody } from './routes/explanation.ts'
 import { healthBody } from './routes/health.ts'
 import { templateForAdmins, templateToWrite } from './routes/templates.ts'
 
@@ -53,7 +53,7 @@ const answered: readonly Named[] = [
     'A stage of the approval, with the people who may decide and what they decided.',
   ],
   ['Decision', decision, 'What one approver decided.'],
-  ['Explanation', explanation, 'One thing that explains a request. Branch on `code`; `detail` is for people.'],
+  ['Explanation', explanationBody, 'One thing that explains a request. Branch on `code`; `detail` is for people.'],
   ['RequestStep', requestStep, 'One durable part of making the resource.'],
   ['RequestProblem', problem, 'Why a step or the request stopped.'],
   ['Check', check, 'One thing that was asked for, read back from the tenant.'],

@@ -69,7 +69,7 @@ export async function createHttpServer(options: HttpOptions): Promise<HttpServer
 }
 
 function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
-  const { clock, provisioning, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
+  const { clock, provisioning, texts, webhookSecret, messages, health, tokenBuckets: buckets, log } = options
   const now = clock ? () => clock.now().getTime() : Date.now
   const refusals = createRefusals(options.limits.refusalsPerMinute ?? 0, now)
   const addressOf = createClientAddress(options.trustedProxies ?? [])
@@ -77,6 +77,7 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
   return {
     services: {
       provisioning,
+      texts,
       webhookSecret,
       messages,
       ...(options.admitsActivity && { admitsActivity: options.admitsActivity }),

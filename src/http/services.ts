@@ -1,5 +1,13 @@
 import type { Request, Response } from 'restify'
-import type { Clock, IdempotencyStore, Provisioning, Telemetry, TokenBuckets } from '../core/index.ts'
+import type {
+  Clock,
+  Explanation,
+  HealthPart,
+  IdempotencyStore,
+  Provisioning,
+  Telemetry,
+  TokenBuckets,
+} from '../core/index.ts'
 import type { TokenOptions } from './authenticate.ts'
 import type { LimitOptions } from './limits.ts'
 import type { Waiting } from './waiting.ts'
@@ -33,9 +41,16 @@ export interface Metrics {
   readonly isOpen: boolean
 }
 
+/** The sentences that people read beside the codes of an answer. The composition root has them from the message catalogue. */
+export interface ApiTexts {
+  explanation(line: Explanation): string
+  healthPart(part: HealthPart): string
+}
+
 /** What the handlers of routes use. */
 export interface Services {
   readonly provisioning: Provisioning
+  readonly texts: ApiTexts
   /** `whsec_` and base64: what the bot's own subscription is signed with (Standard Webhooks 1.0.0). */
   readonly webhookSecret: string
   readonly messages: MessagesHandler

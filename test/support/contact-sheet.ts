@@ -1,13 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Page } from 'playwright-core'
-import { expand } from '../../src/cards/render.ts'
-import { strings } from '../../src/cards/strings.ts'
-import { samples as cardSamples } from './card-samples.ts'
+import { strings } from '../../src/cards/messages.ts'
 import { longer } from './longer-words.ts'
 import { themes } from './teams-themes.ts'
-
-import { templateSamples } from './template-samples.ts'
 
 /**
  * Draws every sample card with the Adaptive Cards renderer, in Teams' light and dark theme, onto one picture, and says
@@ -15,6 +11,10 @@ import { templateSamples } from './template-samples.ts'
  * `LONG_WORDS=1` every word of ours is 35 % longer, as other languages are; with `TEMPLATES=1` the cards are those of the
  * sample templates: the choice and each form (docs/templates).
  */
+// Views take their texts from the catalogue, so it is longer before they are loaded.
+if (process.env['LONG_WORDS'] === '1') Object.assign(strings, longer(strings))
+const { samples: cardSamples } = await import('./card-samples.ts')
+const { templateSamples } = await import('./template-samples.ts')
 const samples = process.env['TEMPLATES'] === '1' ? await templateSamples() : cardSamples
 const [out, widthGiven = '320', ...names] = process.argv.slice(2)
 if (out === undefined) throw new Error('usage: node test/support/contact-sheet.ts <out.png> [width] [name …]')
@@ -27,8 +27,7 @@ const withNames = (card: object): unknown =>
       ? { ...value, type: 'Input.Text', value: value.choices.map(({ title }: { title: string }) => title).join(', ') }
       : value,
   )
-const words = process.env['LONG_WORDS'] === '1' ? longer(strings) : strings
-const cards = shown.map(({ name, card, data }) => ({ name, card: withNames(expand(card, data, words)) }))
+const cards = shown.map(({ name, data, render }) => ({ name, card: withNames(render(data)) }))
 const renderer = readFileSync(createRequire(import.meta.url).resolve('adaptivecards/dist/adaptivecards.min.js'), 'utf8')
 
 const page = `<!doctype html><meta charset="utf-8"><style>

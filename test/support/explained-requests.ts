@@ -1,4 +1,4 @@
-import { type AuditEntry, type Request, type SentenceKey, snapshot, type Template } from '../../src/core/index.ts'
+import { type AuditEntry, type ExplanationKey, type Request, snapshot, type Template } from '../../src/core/index.ts'
 import { mailboxOf } from './card-mailboxes.ts'
 import { projectSite, requestId, requestOf, requests, stepsUntil } from './card-requests.ts'
 import { approvedBy, at, dana, kim, omar, priya, rejectedBy, sam, stageOf, tenantId } from './card-world.ts'
@@ -47,7 +47,7 @@ const running = (more: Parameters<typeof stepsUntil>[1]) => ({
 export const now = new Date(at('10:45'))
 
 /** A case for every sentence that there is: one that is missing does not compile. */
-export const cases: Readonly<Record<SentenceKey, Explained>> = {
+export const cases: Readonly<Record<ExplanationKey, Explained>> = {
   'no-approval': {
     request: requestOf({ template: withPolicy({ approval: null }), approvals: [], status: 'queued' }),
     says: 'The template Project site asks for no approval.',

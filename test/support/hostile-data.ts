@@ -10,6 +10,31 @@ import type { Sample } from './card-sample.ts'
 const ours = new Set([
   ...['reference', 'at', 'age', 'gaveUpAt', 'waited', 'retry', 'words', 'group', 'command'],
   ...['quantity', 'delta', 'told', 'rest', 'compared'],
+  ...[
+    'fallback',
+    'heading',
+    'similarHeading',
+    'band',
+    'step',
+    'edition',
+    'advice',
+    'finding',
+    'waiting',
+    'comes',
+    'jobs',
+  ],
+  ...[
+    'range',
+    'earlier',
+    'older',
+    'hidden',
+    'hiddenDetails',
+    'more',
+    'moreChecks',
+    'moreSimilar',
+    'moreToMe',
+    'moreWarnings',
+  ],
   ...['id', 'key', 'letterId', 'requestId', 'url', 'regex', 'minimum', 'maximum'],
 ])
 

@@ -10,8 +10,13 @@ export function longer(words: Node): Node {
   return Object.fromEntries(entries)
 }
 
-/** Sentences get more words, single words more letters. */
+/** Sentences get more words, single words more letters; of a plural each form. */
 function longerText(text: string): string {
+  if (text.startsWith('{count, plural,'))
+    return text.replace(
+      /(=0|one|other) \{((?:[^{}]|\{\w+\})*)\}/g,
+      (_, form, inner) => `${form} {${longerText(inner)}}`,
+    )
   const filler = text.includes(' ') ? ' lang en meer'.repeat(20) : 'enlangemeer'
   return `${text}${filler.slice(0, Math.ceil(text.length * 0.35))}`.trimEnd()
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { expect, onTestFinished } from 'vitest'
+import { apiTexts } from '../../src/cards/index.ts'
 import { type IdempotencyStore, type Provisioning, provisioningRequest, type Request } from '../../src/core/index.ts'
 import { createHttpServer, type HttpOptions, problemBody } from '../../src/http/index.ts'
 import { contractFault } from './contract.ts'
@@ -120,6 +121,7 @@ export async function startRest(issuer: Issuer, options: Partial<HttpOptions> = 
     farewellMilliseconds: 10,
     baseUrl,
     provisioning: coreWith(),
+    texts: apiTexts,
     tokens: issuer.options,
     idempotency: noKeys,
     webhookSecret,

@@ -72,6 +72,7 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^restify/, rooms: ['http'] },
   { vendor: /^@azure\/msal-node/, rooms: ['microsoft365', 'client'] },
   { vendor: /^(adaptivecards|adaptive-expressions)/, rooms: ['cards'] },
+  { vendor: /^intl-messageformat/, rooms: ['cards'] },
   { vendor: /^(pg$|@electric-sql)/, rooms: ['store'] },
   { vendor: /^pg-boss/, rooms: ['jobs'] },
   { vendor: /^jose/, rooms: ['http', 'bot', 'simulator'] },

@@ -10,10 +10,10 @@ import {
 import type { Request } from '../requests/index.ts'
 import type { Person } from '../shared/index.ts'
 import { type JudgedCondition, titleOfFound } from '../templates/index.ts'
-import type { Said } from './explanation-words.ts'
+import type { ExplanationLine } from './codes.ts'
 
 /** Why these people were asked, who may decide in their place, and what comes if nobody does. */
-export function whyThisApprover(request: Request, now: Date): Said[] {
+export function whyThisApprover(request: Request, now: Date): ExplanationLine[] {
   const { template, approvals, policy = [], status } = request
   const open = status === 'pendingApproval' ? openStage(approvals) : undefined
   const last = approvals.findIndex((stage) => !isApproved(stage))
@@ -31,12 +31,14 @@ export function whyThisApprover(request: Request, now: Date): Said[] {
       ...(wasAsked(request, stage) ? askedAs(request, stage) : []),
       ...changedSince(stage),
     ]),
-    ...later.map(({ stage, approvers }): Said => ({ code: 'next-approval', stage, people: approvers, facts: {} })),
+    ...later.map(
+      ({ stage, approvers }): ExplanationLine => ({ code: 'next-approval', stage, people: approvers, facts: {} }),
+    ),
     ...policy.filter(({ stage }) => stage === null).flatMap((one) => leftOut(request, one)),
   ]
 }
 
-const nobodyAsked = ({ name, approval }: Request['template']): Said => ({
+const nobodyAsked = ({ name, approval }: Request['template']): ExplanationLine => ({
   code: approval === null ? 'no-approval' : 'none-asked',
   facts: { template: name },
 })
@@ -49,7 +51,7 @@ export const openedAtOf = (request: Request, { stage, openedAt }: ApprovalStage)
 const wasAsked = (request: Request, stage: ApprovalStage): boolean =>
   openedAtOf(request, stage) !== undefined || !stage.decisions.some(({ override }) => override)
 
-function waits(request: Request, stage: ApprovalStage): Said {
+function waits(request: Request, stage: ApprovalStage): ExplanationLine {
   const since = openedAtOf(request, stage) ?? request.updatedAt
   return { code: 'waits', stage: stage.stage, people: waitingFor(request.approvals), facts: { since } }
 }
@@ -57,7 +59,7 @@ function waits(request: Request, stage: ApprovalStage): Said {
 /** Of a comment whose words went with the details of the request. */
 const notKept = 'not kept any more'
 
-function decided({ stage }: ApprovalStage, given: Decision): Said {
+function decided({ stage }: ApprovalStage, given: Decision): ExplanationLine {
   const { by, decision, at, comment, insteadOf = [], override } = given
   if (override) return { code: `${decision}-override`, stage, people: [by], at, facts: { comment: comment || notKept } }
   const facts = {
@@ -70,7 +72,7 @@ function decided({ stage }: ApprovalStage, given: Decision): Said {
 /** Names of several people, as one fact. */
 const namesOf = (people: readonly Person[]): string => people.map(({ displayName }) => displayName).join(', ')
 
-function conditionsOf(request: Request, { stage }: ApprovalStage): Said[] {
+function conditionsOf(request: Request, { stage }: ApprovalStage): ExplanationLine[] {
   const judged = request.policy?.find((one) => one.stage === stage)?.conditions ?? []
   return judged.flatMap((one) => [
     { code: 'stage-asked', stage, facts: factsOf(request, one) },
@@ -79,7 +81,7 @@ function conditionsOf(request: Request, { stage }: ApprovalStage): Said[] {
 }
 
 /** Only what spoke against it: a stage is left out as soon as one condition does not hold. */
-const leftOut = (request: Request, { place, conditions }: JudgedStage): Said[] =>
+const leftOut = (request: Request, { place, conditions }: JudgedStage): ExplanationLine[] =>
   conditions
     .filter(({ holds }) => !holds)
     .flatMap((one) => [
@@ -88,7 +90,7 @@ const leftOut = (request: Request, { place, conditions }: JudgedStage): Said[] =
     ])
 
 /** The requester did not name the value that was judged. */
-function usualOf({ template }: Request, { condition, found, usual }: JudgedCondition): Said[] {
+function usualOf({ template }: Request, { condition, found, usual }: JudgedCondition): ExplanationLine[] {
   if (!usual || 'externalOwners' in condition || found === '') return []
   const { field } = condition
   return [{ code: 'value-usual', facts: { field, found: titleOfFound(template, field, found) } }]
@@ -111,7 +113,7 @@ function factsOf(request: Request, { condition, found, holds }: JudgedCondition)
 type Way = 'person' | 'manager' | 'member' | 'owner' | 'group' | 'admin' | 'groupOrAdmin' | 'template'
 
 /** By which line of the policy each was found; who came in another's place is told of by that. */
-function askedAs(request: Request, stage: ApprovalStage): Said[] {
+function askedAs(request: Request, stage: ApprovalStage): ExplanationLine[] {
   const { reassigned = [], approvers, resolvedTo, resolvedFor } = stage
   const first = approvers.filter(({ id }) => !reassigned.some(({ to }) => to.id === id))
   const former = reassigned.flatMap(({ from }) => from).filter(({ id }) => !reassigned.some(({ to }) => to.id === id))
@@ -122,7 +124,7 @@ function askedAs(request: Request, stage: ApprovalStage): Said[] {
     ...(resolvedTo && resolvedFor
       ? [{ code: 'admins-asked', stage: stage.stage, facts: { why: resolvedFor } } as const]
       : []),
-    ...[...byWay].map(([why, people]): Said => {
+    ...[...byWay].map(([why, people]): ExplanationLine => {
       return { code: 'asked-as', stage: stage.stage, people, facts: { why, ...(why === 'manager' && { requester }) } }
     }),
   ]
@@ -151,25 +153,25 @@ const placeOf = ({ policy }: Request, { stage, place }: ApprovalStage): number =
   place ?? policy?.find((one) => one.stage === stage)?.place ?? stage
 
 /** What became of those who were asked: given to others, stood in for, not told, reminded. */
-function changedSince(of: ApprovalStage): Said[] {
+function changedSince(of: ApprovalStage): ExplanationLine[] {
   const { stage, reassigned = [], standIns = [], unreachable = [] } = of
   // What stands in a summary of the day is no reminder of its own.
   const reminders = of.reminders?.filter(({ inDigest }) => !inDigest) ?? []
   const last = reminders.at(-1)
   return [
-    ...reassigned.map(({ from, to, by, at, comment = '' }): Said => {
+    ...reassigned.map(({ from, to, by, at, comment = '' }): ExplanationLine => {
       const facts = { from: namesOf(from), by: by.displayName, ...(comment && { comment }) }
       return { code: comment ? 'reassigned-saying' : 'reassigned', stage, people: [to], at, facts }
     }),
     ...standIns.flatMap((one) => standsIn(of, one)),
-    ...unreachable.map(({ person, at, why }): Said => {
+    ...unreachable.map(({ person, at, why }): ExplanationLine => {
       return { code: 'not-told', stage, people: [person], at, facts: { reason: why } }
     }),
     ...(last ? [{ code: 'reminded', stage, at: last.at, facts: { count: reminders.length } } as const] : []),
   ]
 }
 
-function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): Said[] {
+function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): ExplanationLine[] {
   const { person, insteadOf: ids, why, as, by, since, until } = standIn
   const insteadOf = namesOf(approvers.filter(({ id }) => ids.includes(id)))
   if (insteadOf === '' || (why === 'delegated' && (!by || !until))) return []
@@ -178,7 +180,7 @@ function standsIn({ stage, approvers }: ApprovalStage, standIn: StandIn): Said[]
 }
 
 /** What follows if nobody decides, as far as it has not happened. */
-function whatIsDue({ stage, times, reminders, escalatedAt }: ApprovalStage, now: Date): Said[] {
+function whatIsDue({ stage, times, reminders, escalatedAt }: ApprovalStage, now: Date): ExplanationLine[] {
   const isToCome = (at: string | undefined): at is string => at !== undefined && Date.parse(at) > now.getTime()
   const due = [
     { code: 'will-remind', at: reminders?.some(({ by }) => by === null) ? undefined : times?.remindAt },

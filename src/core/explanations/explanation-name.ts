@@ -6,22 +6,22 @@ import {
   type RequestForMailbox,
   type RequestForSite,
 } from '../requests/index.ts'
-import type { Said } from './explanation-words.ts'
+import type { ExplanationLine } from './codes.ts'
 
 /** Why it has its name: what was typed, what the template makes of it, and what was taken. */
-export function whyThisName(request: Request): Said[] {
+export function whyThisName(request: Request): ExplanationLine[] {
   // What was typed went with its details.
   if (request.reducedAt !== undefined) return [nameIs(request)]
   const own = isForMailbox(request) ? nameOfMailbox(request) : nameOfSite(request)
   return [...own, ...takenMeanwhile(request)]
 }
 
-const nameIs = (request: Request): Said => ({
+const nameIs = (request: Request): ExplanationLine => ({
   code: 'name-is',
   facts: { address: isForMailbox(request) ? request.address : request.alias },
 })
 
-function nameOfSite(request: RequestForSite): Said[] {
+function nameOfSite(request: RequestForSite): ExplanationLine[] {
   const { template, details, passedOver = [] } = request
   return [
     nameIs(request),
@@ -35,7 +35,7 @@ function nameOfSite(request: RequestForSite): Said[] {
   ]
 }
 
-function nameOfMailbox(request: RequestForMailbox): Said[] {
+function nameOfMailbox(request: RequestForMailbox): ExplanationLine[] {
   const { template, address, aliasAddress, details } = request
   const domain = address.slice(address.indexOf('@') + 1)
   return [
@@ -49,7 +49,7 @@ function nameOfMailbox(request: RequestForMailbox): Said[] {
   ]
 }
 
-function affixes({ naming: { prefix, suffix } }: Request['template']): Said[] {
+function affixes({ naming: { prefix, suffix } }: Request['template']): ExplanationLine[] {
   if (prefix === '' && suffix === '') return []
   const why = suffix === '' ? 'prefix' : prefix === '' ? 'suffix' : 'both'
   const facts = { why, ...(prefix !== '' && { prefix }), ...(suffix !== '' && { suffix }) }
@@ -57,7 +57,7 @@ function affixes({ naming: { prefix, suffix } }: Request['template']): Said[] {
 }
 
 /** A name that was free when it was asked for, and somebody else's when it was to be made. */
-function takenMeanwhile(request: Request): Said[] {
+function takenMeanwhile(request: Request): ExplanationLine[] {
   const { problem } = request
   if (!isTakenName(problem)) return []
   const main = isForMailbox(request) ? request.address : request.alias

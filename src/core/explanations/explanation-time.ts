@@ -2,11 +2,11 @@ import { type ApprovalStage, isApproved, isRejected, openStage } from '../approv
 import type { AuditEntry } from '../audit/index.ts'
 import { isForMailbox, nextStep, type Request, type RequestStep } from '../requests/index.ts'
 import { isTerminal } from '../shared/index.ts'
+import type { ExplanationCode, ExplanationLine } from './codes.ts'
 import { openedAtOf } from './explanation-approval.ts'
-import type { ExplanationCode, Said } from './explanation-words.ts'
 
 /** Why it takes or took this long: approval, queue, each step, and what it waits for now. */
-export function whyThisLong(request: Request, timeline: readonly AuditEntry[], now: Date): Said[] {
+export function whyThisLong(request: Request, timeline: readonly AuditEntry[], now: Date): ExplanationLine[] {
   return [
     inAll(request, now),
     ...request.approvals.flatMap((stage) => ofStage(request, stage, now)),
@@ -22,7 +22,7 @@ export function whyThisLong(request: Request, timeline: readonly AuditEntry[], n
 const between = (from: string, to: string): number =>
   Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000))
 
-function inAll({ status, submittedAt, finishedAt, followUp }: Request, now: Date): Said {
+function inAll({ status, submittedAt, finishedAt, followUp }: Request, now: Date): ExplanationLine {
   const isOver = isTerminal(status) && (status !== 'succeeded' || followUp.state === 'announced')
   const end = isOver ? (followUp.at ?? finishedAt) : undefined
   return end
@@ -31,7 +31,7 @@ function inAll({ status, submittedAt, finishedAt, followUp }: Request, now: Date
 }
 
 /** What it waits for just now, or why it does not go on. */
-function whatNow(request: Request, now: Date): Said[] {
+function whatNow(request: Request, now: Date): ExplanationLine[] {
   const { status, finishedAt, followUp } = request
   const step = nextStep(request)
   switch (status) {
@@ -52,7 +52,7 @@ function whatNow(request: Request, now: Date): Said[] {
   }
 }
 
-function underWay({ name: step, status, attempts, startedAt, problem }: RequestStep, now: Date): Said[] {
+function underWay({ name: step, status, attempts, startedAt, problem }: RequestStep, now: Date): ExplanationLine[] {
   if (problem)
     return [{ code: 'step-tried', facts: { step, attempts, problem: problem.detail, problemCode: problem.code } }]
   if (status === 'pending' || startedAt === undefined) return [{ code: 'step-next', facts: { step } }]
@@ -62,7 +62,7 @@ function underWay({ name: step, status, attempts, startedAt, problem }: RequestS
     : [{ code: 'step-runs', facts: { step, seconds } }]
 }
 
-function stoppedAt(request: Request): Said {
+function stoppedAt(request: Request): ExplanationLine {
   const step = request.problem?.step ?? request.steps.find(({ status }) => status === 'failed')?.name
   const { code = '', detail = '' } = request.problem ?? {}
   const facts = { problem: detail, problemCode: code }
@@ -70,7 +70,7 @@ function stoppedAt(request: Request): Said {
 }
 
 /** How long a stage took; of one whose turn has not come, or of which it is not known when it came, nothing. */
-function ofStage(request: Request, stage: ApprovalStage, now: Date): Said[] {
+function ofStage(request: Request, stage: ApprovalStage, now: Date): ExplanationLine[] {
   const opened = openedAtOf(request, stage)
   const last = stage.decisions.at(-1)
   if (opened === undefined) return []
@@ -84,9 +84,9 @@ function ofStage(request: Request, stage: ApprovalStage, now: Date): Said[] {
 }
 
 /** Each wait between being queued and being begun: a retry queues anew. */
-function queued({ status, queuedAt }: Request, timeline: readonly AuditEntry[], now: Date): Said[] {
+function queued({ status, queuedAt }: Request, timeline: readonly AuditEntry[], now: Date): ExplanationLine[] {
   const moves = timeline.filter(({ action }) => action === 'queued' || action === 'provisioning')
-  const ended = moves.flatMap((move, index): Said[] => {
+  const ended = moves.flatMap((move, index): ExplanationLine[] => {
     const before = moves[index - 1]
     if (move.action !== 'provisioning' || before?.action !== 'queued') return []
     return [{ code: 'queue-took', at: move.at, facts: { seconds: between(before.at, move.at) } }]
@@ -95,7 +95,7 @@ function queued({ status, queuedAt }: Request, timeline: readonly AuditEntry[], 
   return [...ended, { code: 'queue-waits', facts: { since: queuedAt, seconds: between(queuedAt, now.toISOString()) } }]
 }
 
-function stepTook({ name: step, status, attempts, startedAt, finishedAt }: RequestStep): Said[] {
+function stepTook({ name: step, status, attempts, startedAt, finishedAt }: RequestStep): ExplanationLine[] {
   if (status !== 'done' || startedAt === undefined || finishedAt === undefined) return []
   const facts = { step, seconds: between(startedAt, finishedAt) }
   return attempts > 1 ? [{ code: 'step-took-again', facts: { ...facts, attempts } }] : [{ code: 'step-took', facts }]
@@ -104,8 +104,8 @@ function stepTook({ name: step, status, attempts, startedAt, finishedAt }: Reque
 const notices: Readonly<Record<string, ExplanationCode>> = { late: 'late', overdue: 'overdue', restarted: 'went-on' }
 
 /** What the timeline tells of delays: that it was late, and who let it go on. */
-function noticed(timeline: readonly AuditEntry[]): Said[] {
-  return timeline.flatMap(({ at, actor, action }, index): Said[] => {
+function noticed(timeline: readonly AuditEntry[]): ExplanationLine[] {
+  return timeline.flatMap(({ at, actor, action }, index): ExplanationLine[] => {
     const isRetry = action === 'queued' && 'id' in actor && index > 0
     const code = isRetry ? 'went-on' : Object.hasOwn(notices, action) ? notices[action] : undefined
     if (code === undefined) return []
@@ -113,7 +113,7 @@ function noticed(timeline: readonly AuditEntry[]): Said[] {
   })
 }
 
-function ofEnd({ status, finishedAt, cancelledBy, cancelComment, followUp }: Request): Said[] {
+function ofEnd({ status, finishedAt, cancelledBy, cancelComment, followUp }: Request): ExplanationLine[] {
   if (status === 'expired' && finishedAt) return [{ code: 'expired', at: finishedAt, facts: {} }]
   if (status === 'cancelled' && finishedAt && cancelledBy) {
     const facts: Record<string, string> = cancelComment ? { comment: cancelComment } : {}

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import type { AuditEntry } from '../audit/index.ts'
 import { type Request, read, timeline } from '../requests/index.ts'
 import { type Actor, instant, person } from '../shared/index.ts'
+import { type ExplanationLine, explanationCodes } from './codes.ts'
 import { whyThisApprover } from './explanation-approval.ts'
 import { whyThisName } from './explanation-name.ts'
 import { whyThisLong } from './explanation-time.ts'
-import { explanationCodes, inWords, plainWriting, type Said, sentenceKeyOf, sentences } from './explanation-words.ts'
 import type { ExplanationPorts } from './ports.ts'
 
 export const explanationTopics = ['approval', 'name', 'time'] as const
@@ -19,8 +19,6 @@ export const explanation = z.object({
   stage: z.int().optional(),
   people: z.array(person).optional(),
   facts: z.record(z.string(), z.union([z.string(), z.number()])),
-  /** The same as one sentence of plain English, for people. */
-  detail: z.string(),
 })
 export type Explanation = z.output<typeof explanation>
 
@@ -33,13 +31,11 @@ export function explain(request: Request, timeline: readonly AuditEntry[], now: 
     approval: whyThisApprover(request, now),
     name: whyThisName(request),
     time: whyThisLong(request, timeline, now),
-  } satisfies Record<(typeof explanationTopics)[number], readonly Said[]>
-  return explanationTopics.flatMap((topic) => told[topic].map((said) => withSentence(topic, said)))
+  } satisfies Record<(typeof explanationTopics)[number], readonly ExplanationLine[]>
+  return explanationTopics.flatMap((topic) => told[topic].map((line) => ofTopic(topic, line)))
 }
 
-function withSentence(topic: Explanation['topic'], said: Said): Explanation {
-  const { code, at, stage, people, facts } = said
-  const key = sentenceKeyOf(said)
+function ofTopic(topic: Explanation['topic'], { code, at, stage, people, facts }: ExplanationLine): Explanation {
   return {
     topic,
     code,
@@ -47,7 +43,6 @@ function withSentence(topic: Explanation['topic'], said: Said): Explanation {
     ...(stage !== undefined && { stage }),
     ...(people && people.length > 0 && { people: [...people] }),
     facts,
-    detail: key ? inWords(sentences[key], said, plainWriting) : '',
   }
 }
 

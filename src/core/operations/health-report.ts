@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { healthSayings } from './health-words.ts'
 
 /** From good to bad. */
 export const healthStates = ['green', 'amber', 'red'] as const
@@ -23,6 +22,51 @@ export const healthParts = [
 ] as const
 export const healthPartName = z.enum(healthParts)
 export type HealthPartName = z.output<typeof healthPartName>
+
+/** What can be said of a part. The catalogue has a message for each, made of the measures of the part. */
+export const healthSayings = [
+  'answers',
+  'slow',
+  'silent',
+  'processesWork',
+  'processesMixed',
+  'processSilent',
+  'processesSilent',
+  'processesIdle',
+  'processesStill',
+  'idle',
+  'onTime',
+  'late',
+  'noDeadLetters',
+  'deadLetters',
+  'watched',
+  'unwatched',
+  'neverWatched',
+  'refuses',
+  'slowsDown',
+  'timesOut',
+  'unreachable',
+  'fails',
+  'noSignIn',
+  'failedOften',
+  'slowedOften',
+  'signedIn',
+  'notSignedIn',
+  'signInFails',
+  'certificateGood',
+  'certificateSoon',
+  'certificateOver',
+  'certificateUnread',
+  'certificateOverUnread',
+  'certificateNotNeeded',
+  'webhooksGood',
+  'webhooksFail',
+  'webhooksOwnFails',
+  'directoryUnseen',
+  'directoryUsual',
+  'directorySlow',
+] as const
+export type HealthSaying = (typeof healthSayings)[number]
 
 const count = z.int().min(0)
 const seconds = z.number().min(0)
@@ -72,7 +116,7 @@ const measures = z
 export const healthPart = z.strictObject({
   name: healthPartName,
   state: healthState,
-  /** Which sentence says it, by its code. */
+  /** Which message says it. */
   says: z.enum(healthSayings),
   ...measures.shape,
 })

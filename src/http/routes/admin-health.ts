@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { healthInWords, healthPart, healthSentences, healthState, plainHealthWriting } from '../../core/index.ts'
+import { healthPart, healthState } from '../../core/index.ts'
 import { defineRoute } from '../define-route.ts'
 import { readHealthExamples } from '../examples/admin-health.ts'
 
@@ -27,12 +27,12 @@ export const readHealth = defineRoute({
   },
   refusals: [],
   examples: readHealthExamples,
-  async handle({ actor, provisioning }) {
+  async handle({ actor, provisioning, services }) {
     const { state, at, version, startedAt, parts } = await provisioning.admin.health(actor)
     const uptimeSeconds = Math.max(0, Math.round((at.getTime() - startedAt.getTime()) / 1000))
     const shown = parts.map((part) => {
-      const { name, state, says, ...measures } = part
-      return { name, state, detail: healthInWords(healthSentences[says], part, plainHealthWriting), ...measures }
+      const { name, state, says: _, ...measures } = part
+      return { name, state, detail: services.texts.healthPart(part), ...measures }
     })
     return { status: 200, body: { state, at: at.toISOString(), version, uptimeSeconds, parts: shown } }
   },

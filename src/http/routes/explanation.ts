@@ -4,6 +4,9 @@ import { defineRoute } from '../define-route.ts'
 import { explainRequestExamples } from '../examples/explanation.ts'
 import { ofOneRequest } from './shown-request.ts'
 
+/** A line of an explanation, with the same as one sentence of plain English. */
+export const explanationBody = explanation.extend({ detail: z.string() })
+
 export const explainRequest = defineRoute({
   id: 'explainRequest',
   tag: 'Requests',
@@ -16,12 +19,16 @@ export const explainRequest = defineRoute({
   answers: {
     200: {
       says: 'What explains the request, by topic. Nothing is said that is not recorded.',
-      body: z.strictObject({ value: z.array(explanation) }),
+      body: z.strictObject({ value: z.array(explanationBody) }),
     },
   },
   refusals: ['not-found'],
   examples: explainRequestExamples,
-  async handle({ actor, provisioning }, { params }) {
-    return { status: 200, body: { value: await provisioning.explanation(actor, params.requestId) } }
+  async handle({ actor, provisioning, services }, { params }) {
+    const lines = await provisioning.explanation(actor, params.requestId)
+    return {
+      status: 200,
+      body: { value: lines.map((line) => ({ ...line, detail: services.texts.explanation(line) })) },
+    }
   },
 })
