@@ -1,9 +1,9 @@
 import './private-umask.ts'
 import { existsSync } from 'node:fs'
-import { type App, createApp } from './app.ts'
-import { ConfigurationError, type Environment, readConfig, secretsOf } from './config.ts'
-import { createLog, maskSecrets } from './log.ts'
-import { type Playgrounds, startPlaygrounds } from './playground.ts'
+import { ConfigurationError, type Environment, readConfig, secretsOf } from './app/config.ts'
+import { type App, createApp } from './app/index.ts'
+import { type Playgrounds, startPlaygrounds } from './app/local/playground.ts'
+import { createLog, maskSecrets } from './app/log.ts'
 
 /** The process: environment, signals, exit. Everything else is in `app.ts`. */
 async function main(): Promise<void> {

@@ -1,5 +1,5 @@
-import { createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { createApp } from '../../src/app/index.ts'
 
 /**
  * The service in a process of its own, with the variables of its environment, the Bot connector's keys from the address

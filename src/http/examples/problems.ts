@@ -1,5 +1,5 @@
-import type { ProblemBody } from '../problem.ts'
-import { type ProblemCode, problemCodes, problemTitles, problemTypeOf } from '../problem-codes.ts'
+import type { ProblemBody } from '../server/problem.ts'
+import { type ProblemCode, problemCodes, problemTitles, problemTypeOf } from '../server/problem-codes.ts'
 
 type Said = readonly [instance: string, detail: string, errors?: ProblemBody['errors']]
 

@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import {
+  type Actor,
+  type Deciding,
+  longestComment,
+  type Permission,
+  type Provisioning,
+  type Request,
+} from '../../../core/index.ts'
+import { approveRequestExamples, rejectRequestExamples } from '../../examples/decisions.ts'
+import { cancelRequestExamples, retryRequestExamples } from '../../examples/late-decisions.ts'
+import { type ActorRoute, defineRoute } from '../../server/define-route.ts'
+import type { ProblemCode } from '../../server/problem-codes.ts'
+import { mayStill, ofOneRequest, showing, shown } from '../shared/shown-request.ts'
+
+const comment = z.string().trim().max(longestComment).optional().describe('Why; the requester reads it')
+const endingBody = z.strictObject({ comment }).default({})
+const decisionBody = z
+  .strictObject({
+    comment,
+    stage: z
+      .int()
+      .min(1)
+      .max(5)
+      .optional()
+      .describe('The stage that is decided: with it, a call that is repeated without its key decides no other one'),
+  })
+  .default({})
+
+type Decide = (
+  provisioning: Provisioning,
+  actor: Actor,
+  requestId: string,
+  comment: string | undefined,
+  attempt: string,
+  stage: number | undefined,
+) => Promise<Request>
+
+type DecisionExamples =
+  | typeof approveRequestExamples
+  | typeof rejectRequestExamples
+  | typeof cancelRequestExamples
+  | typeof retryRequestExamples
+
+interface DecisionSpec {
+  readonly verb: 'approve' | 'reject' | 'cancel' | 'retry'
+  readonly summary: string
+  readonly permission: Permission
+  readonly decides?: Deciding
+  readonly refusals: readonly ProblemCode[]
+  readonly examples: DecisionExamples
+  readonly decide: Decide
+}
+
+function decisionRoute({ verb, summary, permission, decides, refusals, examples, decide }: DecisionSpec): ActorRoute {
+  const body: z.ZodType<{ comment?: string | undefined; stage?: number | undefined }> = decides
+    ? decisionBody
+    : endingBody
+  return defineRoute({
+    id: `${verb}Request`,
+    tag: 'Requests',
+    method: 'POST',
+    path: `/requests/v1/:requestId/${verb}`,
+    summary,
+    permission,
+    ...(decides && { decides }),
+    audience: 'any',
+    params: ofOneRequest,
+    body,
+    answers: { 200: showing },
+    refusals: ['not-found', ...refusals],
+    examples,
+    idempotent: true,
+    mayStill: mayStill(permission),
+    async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
+      return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt, body.stage))
+    },
+  })
+}
+
+const tooLate = ['self-approval', 'not-an-approver', 'second-admin-needed', 'already-decided', 'already-ended'] as const
+
+export const approveRequest = decisionRoute({
+  verb: 'approve',
+  summary: 'Approve a request',
+  permission: 'request.decide',
+  decides: 'approve',
+  refusals: tooLate,
+  examples: approveRequestExamples,
+  decide: (to, ...call) => to.approve(...call),
+})
+export const rejectRequest = decisionRoute({
+  verb: 'reject',
+  summary: 'Reject a request, saying why',
+  permission: 'request.decide',
+  decides: 'reject',
+  refusals: [...tooLate, 'comment-required'],
+  examples: rejectRequestExamples,
+  decide: (to, ...call) => to.reject(...call),
+})
+export const cancelRequest = decisionRoute({
+  verb: 'cancel',
+  summary: 'Cancel a request',
+  permission: 'request.cancel',
+  refusals: ['already-ended', 'illegal-transition'],
+  examples: cancelRequestExamples,
+  decide: (to, actor, requestId, comment, attempt) => to.cancel(actor, requestId, comment, attempt),
+})
+export const retryRequest = decisionRoute({
+  verb: 'retry',
+  summary: 'Continue a failed request',
+  permission: 'request.retry',
+  refusals: ['illegal-transition'],
+  examples: retryRequestExamples,
+  decide: (to, actor, requestId, comment, attempt) => to.retry(actor, requestId, comment, attempt),
+})

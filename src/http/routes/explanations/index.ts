@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { explanation } from '../../../core/index.ts'
+import { explainRequestExamples } from '../../examples/explanation.ts'
+import { defineRoute } from '../../server/define-route.ts'
+import { ofOneRequest } from '../shared/shown-request.ts'
+
+export const explainRequest = defineRoute({
+  id: 'explainRequest',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1/:requestId/explanation',
+  summary: 'Why these approvers, why this name, why it takes this long',
+  permission: 'request.read',
+  audience: 'any',
+  params: ofOneRequest,
+  answers: {
+    200: {
+      says: 'What explains the request, by topic. Nothing is said that is not recorded.',
+      body: z.strictObject({ value: z.array(explanation) }),
+    },
+  },
+  refusals: ['not-found'],
+  examples: explainRequestExamples,
+  async handle({ actor, provisioning }, { params }) {
+    return { status: 200, body: { value: await provisioning.explanation(actor, params.requestId) } }
+  },
+})

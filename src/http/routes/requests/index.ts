@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import {
+  auditEntry,
+  ProvisioningError,
+  type Request,
+  requestState,
+  requestView,
+  resourceKind,
+  viewOf,
+} from '../../../core/index.ts'
+import { listRequestsExamples, readRequestExamples, readTimelineExamples } from '../../examples/requests.ts'
+import { defineRoute } from '../../server/define-route.ts'
+import { listOf, paging } from '../shared/paging.ts'
+import { ofOneRequest, showing } from '../shared/shown-request.ts'
+import { readWaiting } from './read-waiting.ts'
+
+export const readRequest = defineRoute({
+  id: 'readRequest',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1/:requestId',
+  summary: 'Read a request, or wait until it changes',
+  permission: 'request.read',
+  audience: 'any',
+  params: ofOneRequest,
+  headers: ['Prefer'],
+  answers: { 200: { ...showing, sometimes: ['Preference-Applied'] } },
+  refusals: ['not-found'],
+  examples: readRequestExamples,
+  handle: (scope, { params }) => readWaiting(scope, params.requestId),
+})
+
+export const listRequests = defineRoute({
+  id: 'listRequests',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1',
+  summary: 'List own requests, newest first (an admin: all), or those that wait for the caller',
+  permission: 'request.list',
+  audience: 'any',
+  query: z.strictObject({
+    status: requestState.optional(),
+    kind: resourceKind.optional(),
+    reference: z
+      .string()
+      .regex(/^REQ-\d{1,9}$/i, { error: 'a reference such as REQ-1042' })
+      .optional()
+      .describe('The one request that people call so, if the caller may see it, whoever asked for it'),
+    waitingFor: z
+      .literal('me')
+      .optional()
+      .describe('Those that wait for a decision of the caller, whoever asked for them'),
+    ...paging,
+  }),
+  answers: { 200: { says: 'A page of the list.', body: listOf(requestView) } },
+  refusals: [],
+  examples: listRequestsExamples,
+  async handle({ actor, provisioning }, { query: { status, kind, reference, waitingFor, limit, cursor } }) {
+    if (reference !== undefined) {
+      const found = await oneOf(provisioning.readByReference(actor, reference))
+      const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
+      return { status: 200, body: { value: found.filter(isMeant).map(viewOf) } }
+    }
+    const { requests, nextCursor } = await provisioning.list(actor, {
+      limit,
+      ...(status && { status }),
+      ...(kind && { kind }),
+      ...(cursor && { cursor }),
+      ...(waitingFor && { waitingForMe: true }),
+    })
+    return { status: 200, body: { value: requests.map(viewOf), ...(nextCursor && { nextCursor }) } }
+  },
+})
+
+/** A list of what is there and may be seen: a list is never a refusal. */
+async function oneOf(reading: Promise<Request>): Promise<Request[]> {
+  try {
+    return [await reading]
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'not-found') return []
+    throw error
+  }
+}
+
+/** A line of the timeline: the request is in the address already. */
+const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
+
+export const readTimeline = defineRoute({
+  id: 'readTimeline',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1/:requestId/timeline',
+  summary: 'Who did what, when, with which comment',
+  permission: 'request.read',
+  audience: 'any',
+  params: ofOneRequest,
+  answers: {
+    200: { says: 'The timeline, the oldest entry first.', body: z.strictObject({ value: z.array(timelineEntry) }) },
+  },
+  refusals: ['not-found'],
+  examples: readTimelineExamples,
+  async handle({ actor, provisioning }, { params }) {
+    const entries = await provisioning.timeline(actor, params.requestId)
+    return { status: 200, body: { value: entries.map((entry) => timelineEntry.parse(entry)) } }
+  },
+})
