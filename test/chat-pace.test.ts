@@ -4,7 +4,7 @@ import { enter, type Limit, leave, longestCall, noteAnswer, ownLimits, teamsLimi
 import { createPacedChats } from '../src/bot/paced-chats.ts'
 import { type ChatTraffic, PutOff } from '../src/core/index.ts'
 import { openDatabase } from '../src/store/database/database.ts'
-import { chatPaceInMemory, createChatPace } from '../src/store/notifications/chat-pace.ts'
+import { chatPaceInMemory, createChatPace } from '../src/store/notifications/chats.ts'
 import { saying } from './support/bot-activities.ts'
 import { startBot, withBotWorld } from './support/bot-world.ts'
 import { withDatabase } from './support/database.ts'

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createFigures, definitions } from '../src/app/metrics.ts'
-import { createReadings } from '../src/app/metrics-readings.ts'
+import { createFigures, createReadings, definitions } from '../src/app/metrics.ts'
 import { openStates } from '../src/core/index.ts'
 import { startIssuer, startRest } from './support/rest.ts'
 import { templates, withService } from './support/service.ts'

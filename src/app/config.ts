@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { network, webhookSecret } from '../core/index.ts'
-import { isLoopbackHost, isLoopbackUrl } from './addresses.ts'
-import { uncheckedCertificates, unsafeServer } from './database-address.ts'
+import { isLoopbackHost, isLoopbackUrl, uncheckedCertificates, unsafeServer } from './addresses.ts'
 
 const port = z.coerce
   .number('must be a number')

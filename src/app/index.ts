@@ -12,11 +12,10 @@ import {
 } from '../core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from '../http/index.ts'
 import { startDigest } from '../jobs/notifications/digest.ts'
-import { startWatchdog } from '../jobs/provisioning/watchdog.ts'
+import { startWatchdog } from '../jobs/provisioning/index.ts'
 import { createQueue, type Queue } from '../jobs/queue/queue.ts'
-import { createWebhookPoster } from '../jobs/webhooks/post.ts'
-import { resolveHost } from '../jobs/webhooks/resolve-host.ts'
-import { createSendWebhook } from '../jobs/webhooks/send.ts'
+import { createSendWebhook } from '../jobs/webhooks/message.ts'
+import { createWebhookPoster, resolveHost } from '../jobs/webhooks/post.ts'
 import {
   chatPaceInMemory,
   createByHandNotes,
@@ -41,8 +40,7 @@ import {
 import { findSurroundings, type Surroundings, settingsOf } from './endpoints.ts'
 import { jobsOf } from './jobs.ts'
 import { createLog } from './log.ts'
-import { createFigures } from './metrics.ts'
-import { createReadings } from './metrics-readings.ts'
+import { createFigures, createReadings } from './metrics.ts'
 import { ownVersion, readiness, vitalsOf } from './readiness.ts'
 import { startWatch } from './watch.ts'
 

@@ -11,9 +11,7 @@ import {
   tellJob,
 } from '../jobs/notifications/notify.ts'
 import { erasePersonJob } from '../jobs/privacy/index.ts'
-import { followUpJob } from '../jobs/provisioning/follow-up.ts'
-import { provisionJob } from '../jobs/provisioning/provision.ts'
-import { watchdogJob } from '../jobs/provisioning/watchdog.ts'
+import { followUpJob, provisionJob, watchdogJob } from '../jobs/provisioning/index.ts'
 import { jobRegistry } from '../jobs/queue/define-job.ts'
 import { deliverWebhookJob } from '../jobs/webhooks/deliver.ts'
 import type { PostWebhook } from '../jobs/webhooks/post.ts'

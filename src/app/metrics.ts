@@ -1,5 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
-import type { Telemetry } from '../core/index.ts'
+import type { RequestState, RequestStore, Telemetry } from '../core/index.ts'
+import type { Queue } from '../jobs/queue/queue.ts'
 
 /** Seconds. What people wait for is looked at closely up to a second, and up to half a minute at all. */
 const ofAnswers = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
@@ -117,23 +119,23 @@ export const definitions = {
     labels: ['version'],
   },
 } as const satisfies Readonly<Record<`quartermaster_${string}`, Definition>>
-export type FigureName = keyof typeof definitions
+type FigureName = keyof typeof definitions
 type OfType<T extends Definition['type']> = {
   [N in FigureName]: (typeof definitions)[N]['type'] extends T ? N : never
 }[FigureName]
 type LabelsOf<N extends FigureName> = Readonly<Record<(typeof definitions)[N]['labels'][number], string>>
 
 /** What the store says when the figures are read. */
-export interface Readings {
+interface Readings {
   readonly requests: Readonly<Record<string, number>>
   readonly queue: { readonly waiting: number; readonly oldestSeconds: number }
 }
 
 /** Calls to Microsoft 365 that run and wait in this process, by service. */
-export type CallsUnderWay = Readonly<Record<string, { readonly running: number; readonly waiting: number }>>
+type CallsUnderWay = Readonly<Record<string, { readonly running: number; readonly waiting: number }>>
 
 /** The figures of one service. */
-export interface Figures {
+interface Figures {
   readonly telemetry: Telemetry
   /** As Prometheus reads them ("Text-based format"), with what the store says; undefined = it does not answer. */
   text(readings: Readings | undefined, calls?: CallsUnderWay): Promise<string>
@@ -220,9 +222,51 @@ function metricOf(name: string, { type, help, labels, buckets }: Definition, reg
 
 let processRegistry: Registry | undefined
 /** Figures of Node and its event loop: one process has them once, however many services run in it (in tests there are many). */
-export function ofThisProcess(): Registry {
+function ofThisProcess(): Registry {
   if (processRegistry) return processRegistry
   processRegistry = new Registry()
   collectDefaultMetrics({ register: processRegistry })
   return processRegistry
+}
+
+/** How long what was read serves, in milliseconds: however many ask, the store is asked no more often. */
+const KEPT_MILLISECONDS = 15_000
+/** How long a scrape waits for the store. Scrapers give up after ten seconds, and would then have nothing at all. */
+const PATIENCE_MILLISECONDS = 2000
+
+/** Reads what the store knows for the figures; undefined when it does not answer in time, which is asked again next time. */
+export function createReadings(
+  {
+    requests,
+    queue,
+    tenantId,
+    states,
+  }: {
+    requests: Pick<RequestStore, 'countByState'>
+    queue: Pick<Queue, 'state'>
+    tenantId: string
+    /** Those that do not pile up. */
+    states: readonly RequestState[]
+  },
+  now: () => number = () => performance.now(),
+): () => Promise<Readings | undefined> {
+  let kept: { readonly at: number; readonly readings: Readings } | undefined
+  let reading: Promise<Readings | undefined> | undefined
+  const read = async (): Promise<Readings> => {
+    const [counts, state] = await Promise.all([requests.countByState(tenantId, states), queue.state()])
+    const all = Object.fromEntries(states.map((one) => [one, counts[one] ?? 0]))
+    const readings = { requests: all, queue: state }
+    kept = { at: now(), readings }
+    return readings
+  }
+  return async () => {
+    if (kept && now() - kept.at < KEPT_MILLISECONDS) return kept.readings
+    // One question at a time, also when an earlier scrape has given up on it.
+    reading ??= read()
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined
+      })
+    return Promise.race([reading, setTimeout(PATIENCE_MILLISECONDS, undefined, { ref: false })])
+  }
 }

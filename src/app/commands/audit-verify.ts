@@ -1,10 +1,9 @@
 import '../../private-umask.ts'
 import { existsSync } from 'node:fs'
-import { readKey } from '../../store/audit/key.ts'
-import { missingNumbers, provedAll } from '../../store/audit/rows.ts'
+import { missingNumbers, provedAll, readKey } from '../../store/audit/chain.ts'
 import { openStopped } from '../../store/database/backup.ts'
 import { type Database, openDatabase } from '../../store/index.ts'
-import { assertSafeServer } from '../database-address.ts'
+import { assertSafeServer } from '../addresses.ts'
 import { tell } from './output.ts'
 
 const usage = `Proves the audit of every request and of the organisation itself, and names what is not as it was written.

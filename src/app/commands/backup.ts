@@ -1,9 +1,9 @@
 import '../../private-umask.ts'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { keyFile } from '../../store/audit/key.ts'
+import { keyFile } from '../../store/audit/chain.ts'
 import { backUpStore } from '../../store/database/backup.ts'
-import { assertSafeServer } from '../database-address.ts'
+import { assertSafeServer } from '../addresses.ts'
 import { moveStore } from './move-store.ts'
 import { holds, tell } from './output.ts'
 

@@ -1,6 +1,5 @@
 import { adoptJobs, prepareQueues } from '../../jobs/queue/copy-jobs.ts'
-import { BackupError, openStopped } from '../../store/database/backup.ts'
-import { type Contents, contentsOf } from '../../store/database/contents.ts'
+import { BackupError, type Contents, contentsOf, openStopped } from '../../store/database/backup.ts'
 import { copyRows, lockAndFindRows, ownTables } from '../../store/database/copy.ts'
 import { auditKeyOf, chainExisting, type Database, migrate, openDatabase } from '../../store/index.ts'
 

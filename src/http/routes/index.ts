@@ -1,25 +1,24 @@
 import { routeRegistry } from '../server/define-route.ts'
 import { readAudit, readOrganisationAudit } from './audit/index.ts'
 import { cancelBatch, createBatch, listBatchRows, readBatch } from './batches/index.ts'
-import { approveRequest, cancelRequest, rejectRequest, retryRequest } from './decisions/index.ts'
-import { nudgeRequest, reassignRequest } from './decisions/reassign.ts'
+import {
+  approveRequest,
+  cancelRequest,
+  nudgeRequest,
+  reassignRequest,
+  rejectRequest,
+  retryRequest,
+} from './decisions/index.ts'
 import { explainRequest } from './explanations/index.ts'
-import { dismissDeadLetter, listDeadLetters, replayDeadLetter } from './operations/dead-letters.ts'
 import { readDocs, readDocsFile, readOpenApi } from './operations/docs.ts'
-import { readHealth } from './operations/index.ts'
-import { readMetrics } from './operations/metrics.ts'
-import { live, ready } from './operations/probes.ts'
-import { readStats } from './operations/stats.ts'
+import { dismissDeadLetter, listDeadLetters, readHealth, readStats, replayDeadLetter } from './operations/index.ts'
+import { live, readMetrics, ready } from './operations/probes.ts'
 import { downloadExport, showExport } from './privacy/index.ts'
-import { listRequests, readRequest, readTimeline } from './requests/index.ts'
-import { createMailbox } from './requests/mailboxes.ts'
-import { previewRequest } from './requests/preview.ts'
-import { createSite } from './requests/sites.ts'
+import { listRequests, readRequest, readTimeline } from './requests/read.ts'
+import { createMailbox, createSite, previewRequest } from './requests/submit.ts'
 import { receiveActivity } from './shared/messages.ts'
 import { listTemplates, readTemplate, writeTemplate } from './templates/index.ts'
-import { listDeliveries, readDelivery, replayDelivery } from './webhooks/deliveries.ts'
-import { receiveWebhook } from './webhooks/index.ts'
-import { testWebhook } from './webhooks/webhook-test.ts'
+import { listDeliveries, readDelivery, receiveWebhook, replayDelivery, testWebhook } from './webhooks/index.ts'
 
 /** The REST contract (DESIGN §5). */
 export const routes = routeRegistry(

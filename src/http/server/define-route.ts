@@ -10,11 +10,10 @@ import {
   type Provisioning,
   refuseFields,
 } from '../../core/index.ts'
+import type { Answer, AnswerOf, Answers, answered, Example, ExampleOf, RequestHeader } from './answers.ts'
 import type { Audience } from './authenticate.ts'
-import type { RequestHeader } from './headers.ts'
 import { HttpError } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
-import type { Answer, AnswerOf, Answers, answered, Example, ExampleOf } from './route-answers.ts'
 import type { Services } from './services.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT'

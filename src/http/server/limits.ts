@@ -1,6 +1,5 @@
 import type { BucketRule, LimitsOfUse, TokenBuckets } from '../../core/index.ts'
 import { HttpError } from './problem.ts'
-import { createOwnBuckets } from './token-buckets.ts'
 
 /** Requests per minute; 0 = no limit. `writeBurst` is how many writes may come at once (0: a whole minute's). */
 export interface LimitOptions {
@@ -40,7 +39,7 @@ const sharedPatience = 1000
 const toldEvery = 60_000
 
 /** The shared buckets, and who is told when a request could not be counted there. */
-export interface SharedBuckets {
+interface SharedBuckets {
   readonly buckets: TokenBuckets
   readonly warn: (fields: object, message: string) => void
 }
@@ -166,3 +165,74 @@ function tooMany(limit: Counted, headers: Record<string, string>): HttpError {
   const detail = `That is more than ${Math.round(perSecond * 60)} ${name.replace('-', ' ')} a minute.${counts} Wait ${seconds} s.`
   return new HttpError('rate-limited', detail, { headers: { ...headers, 'Retry-After': String(seconds) } })
 }
+
+interface Bucket {
+  readonly rule: BucketRule
+  tokens: number
+  filledAt: number
+}
+
+/** More buckets than this are looked through for those that nobody uses any more. */
+const bucketsBeforeSweep = 10_000
+
+/** Buckets of this process alone: for the embedded store, which has one. `now` is in milliseconds. */
+export function createOwnBuckets(now: () => number): TokenBuckets {
+  const buckets = new Map<string, Bucket>()
+
+  const filled = (rule: BucketRule, at: number): Bucket => {
+    const { tokens, filledAt } = buckets.get(rule.key) ?? { tokens: rule.capacity, filledAt: at }
+    const bucket = { rule, tokens: fill(rule, tokens, at - filledAt), filledAt: Math.max(filledAt, at) }
+    buckets.set(rule.key, bucket)
+    return bucket
+  }
+  const sweep = (at: number): void => {
+    for (const [key, { rule, tokens, filledAt }] of buckets) {
+      if (fill(rule, tokens, at - filledAt) >= rule.capacity) buckets.delete(key)
+    }
+  }
+
+  return {
+    async draw(rules) {
+      const at = now()
+      if (buckets.size > bucketsBeforeSweep) sweep(at)
+      const wanted = rules.map((rule) => filled(rule, at))
+      const taken = wanted.every(({ tokens, rule: { cost = 1 } }) => tokens >= cost)
+      if (taken) for (const bucket of wanted) bucket.tokens -= bucket.rule.cost ?? 1
+      return { taken, tokens: wanted.map(({ tokens }) => tokens) }
+    },
+    forgetFull: async () => sweep(now()),
+  }
+}
+
+const fill = ({ capacity, perSecond }: BucketRule, tokens: number, milliseconds: number): number =>
+  Math.min(capacity, tokens + (Math.max(0, milliseconds) / 1000) * perSecond)
+
+/**
+ * Counts by address the callers who show no good token or signature. Above so many a minute (0 = no limit) they are told
+ * to wait in place of what was wrong. It refuses nobody else: who shows a good token is served, whoever shares the address.
+ * Counted by each process for itself, so that a flood of refusals writes nothing into the store.
+ */
+export function createRefusals(perMinute: number, now: () => number) {
+  const buckets = createOwnBuckets(now)
+  return {
+    /** The error itself, or 429 with Retry-After when this address has had too many of its kind. */
+    async judge(error: unknown, address: string): Promise<unknown> {
+      if (perMinute === 0 || !(error instanceof HttpError) || !refusesCaller.has(error.code)) return error
+      const rule = { key: address, capacity: perMinute, perSecond: perMinute / 60 }
+      const { taken, tokens } = await buckets.draw([rule])
+      if (taken) return error
+      const secondsUntil = (wanted: number) => Math.max(1, Math.ceil((wanted - (tokens[0] ?? 0)) / rule.perSecond))
+      const seconds = secondsUntil(1)
+      const limit = `"refusals";r=0;t=${secondsUntil(perMinute)}`
+      const detail = `That is more than ${perMinute} refused calls a minute from one address. Wait ${seconds} s.`
+      const policy = `"refusals";q=${perMinute};w=60`
+      return new HttpError('rate-limited', detail, {
+        // What is wrong is said all the same: whoever shares the address may only need a new token.
+        headers: { ...error.headers, 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: limit },
+        cause: error,
+      })
+    },
+  }
+}
+
+const refusesCaller: ReadonlySet<string> = new Set(['unauthenticated', 'invalid-token', 'invalid-signature'])

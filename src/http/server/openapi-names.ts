@@ -21,10 +21,9 @@ import {
   webhookTestBody,
   webhookTestResult,
 } from '../../core/index.ts'
-import { deadLetter } from '../routes/operations/dead-letters.ts'
-import { healthPartBody } from '../routes/operations/index.ts'
+import { deadLetter, healthPartBody } from '../routes/operations/index.ts'
 import { healthBody } from '../routes/operations/probes.ts'
-import { accepted } from '../routes/requests/accepted.ts'
+import { accepted } from '../routes/requests/submit.ts'
 import { templateForAdmins, templateToWrite } from '../routes/templates/index.ts'
 import { problemBody } from './problem.ts'
 

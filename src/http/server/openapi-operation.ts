@@ -1,12 +1,9 @@
 import { z } from 'zod'
+import { type AnswerHeader, type AnswerSpec, type Example, type RequestHeader, requestHeaders } from './answers.ts'
 import type { BodySpec, Route } from './define-route.ts'
-import { type AnswerHeader, type RequestHeader, requestHeaders } from './headers.ts'
-import { describeProblems, headersOf, type Part, problemContent, type RefusalBook } from './openapi-problems.ts'
 import type { JsonSchema, SchemaBook } from './openapi-schemas.ts'
-import { type Access, securityOf } from './openapi-security.ts'
-import type { ProblemCode } from './problem-codes.ts'
-import { byStatus, refusalsOf } from './refusals.ts'
-import type { AnswerSpec, Example } from './route-answers.ts'
+import { describeProblems, headersOf, type Part, problemContent, type RefusalBook } from './openapi-schemas.ts'
+import { type ProblemCode, problemCodes } from './problem-codes.ts'
 
 /** What stands once in the document. */
 export interface Books {
@@ -45,7 +42,7 @@ function parametersOf({ params, query, examples }: Route, book: SchemaBook): Par
 const fieldsOf = ({ properties = {} }: JsonSchema): [string, unknown][] => Object.entries(properties)
 
 /** The headers that a call may have: its own, and those that come with how it is served. */
-export function headersTaken({ headers = [], idempotent, method, answers }: Route): RequestHeader[] {
+function headersTaken({ headers = [], idempotent, method, answers }: Route): RequestHeader[] {
   const isVersioned = method === 'GET' && answers[200]?.headers?.includes('ETag') === true
   return [
     ...headers,
@@ -141,4 +138,107 @@ function answerOf(
     headers: headersOf(codes.length > 0 ? [] : headers, [...headers, ...perhaps, ...sometimes, ...replayed]),
     ...(Object.keys(content).length > 0 && { content }),
   }
+}
+
+/** Where callers get tokens, and for what. */
+export interface Access {
+  /** The address that callers know: scopes are named by it. */
+  readonly baseUrl: string
+  /** `{login}/{tenant}`: where people and applications sign in. */
+  readonly authority: string
+}
+
+const scopesOf = ({ baseUrl }: Access) => ({
+  collab: `${baseUrl}/collab/App.ReadWrite.All`,
+  mail: `${baseUrl}/mail/App.ReadWrite.All`,
+  application: `${baseUrl}/mail/.default`,
+})
+
+/** What a caller has to show for a route: any one of these. */
+function securityOf({ audience, ...route }: Route, access: Access): Part[] {
+  if (audience === null) return route.permission === 'public' && route.credential ? [{ [route.credential]: [] }] : []
+  const { collab, mail, application } = scopesOf(access)
+  const scopes = { collab: [collab], mail: [mail, application], any: [collab, mail, application] }[audience]
+  return [...scopes.map((scope) => ({ entra: [scope] })), { token: [] }]
+}
+
+/** The security schemes of the document (API document, "Authentication"). */
+export function securitySchemes(access: Access): Part {
+  const { collab, mail, application } = scopesOf(access)
+  const tokenUrl = `${access.authority}/oauth2/v2.0/token`
+  const people = { [collab]: 'Sites, on behalf of a person', [mail]: 'Mailboxes, on behalf of a person' }
+  return {
+    entra: {
+      type: 'oauth2',
+      description:
+        'Register an application with Microsoft Entra ID and sign people in, by device code ' +
+        `(${access.authority}/oauth2/v2.0/devicecode) or by code with PKCE. Applications may ask for mailboxes without ` +
+        'a person when they are listed in `MAIL_APP_CLIENTS`; sites always take a person.',
+      flows: {
+        authorizationCode: {
+          authorizationUrl: `${access.authority}/oauth2/v2.0/authorize`,
+          tokenUrl,
+          refreshUrl: tokenUrl,
+          scopes: people,
+        },
+        clientCredentials: { tokenUrl, scopes: { [application]: 'Mailboxes, without a person' } },
+      },
+    },
+    token: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token that you have already.',
+    },
+    signature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'webhook-signature',
+      description: 'The signature of Standard Webhooks 1.0.0.',
+    },
+    metrics: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The value of `METRICS_TOKEN`. None in local mode without it, which is on loopback only.',
+    },
+    connector: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description:
+        'A token of the Bot connector, for the app id of the bot. None in local mode, which is on loopback only.',
+    },
+  }
+}
+
+/** Answered whatever the service does, so that its surroundings can see how it does. */
+const always = ['/healthz', '/readyz', '/metrics']
+
+/**
+ * Every code that a call of this route can be refused with: those that its own work names, and those that come of how it is
+ * served (`serve-route.ts`, in the same order). Tests hold every answer that they see against it.
+ */
+function refusalsOf(route: Route): ProblemCode[] {
+  const { params, query, body, permission, idempotent, anyAccept, refusals, path } = route
+  const codes: [when: boolean, ...codes: ProblemCode[]][] = [
+    [!always.includes(path), 'starting', 'draining'],
+    [!anyAccept, 'not-acceptable'],
+    [permission !== 'public', 'unauthenticated', 'invalid-token', 'insufficient-scope', 'keys-unreachable'],
+    [permission !== 'public', 'rate-limited', 'forbidden', 'unavailable'],
+    [idempotent === true, 'idempotency-key-malformed', 'idempotency-key-in-flight', 'idempotency-key-reused'],
+    [params !== undefined, 'no-such-address'],
+    [query !== undefined, 'validation-failed'],
+    [body !== undefined, 'request-timeout', 'body-too-large', 'unsupported-media-type'],
+    [body !== undefined, 'malformed-json', 'duplicate-key', 'too-deep', 'validation-failed'],
+    [true, 'malformed-request', 'headers-too-large', 'internal'],
+  ]
+  const served = codes.flatMap(([when, ...some]) => (when ? some : []))
+  const all = Object.keys(problemCodes) as ProblemCode[]
+  return all.filter((code) => served.includes(code) || refusals.includes(code))
+}
+
+/** The codes in groups of one status, in the order of the statuses. */
+function byStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]> {
+  const groups = Map.groupBy(codes, (code) => problemCodes[code].status)
+  return new Map([...groups].sort(([one], [other]) => one - other))
 }

@@ -1,11 +1,16 @@
+import { z } from 'zod'
 import { anyWebhookBody } from '../../core/index.ts'
 import { receiveWebhookExamples } from '../examples/webhooks.ts'
 import { type Route, tags } from './define-route.ts'
-import type { OpenApi } from './openapi-body.ts'
-import { type Books, headerParameters, operationOf } from './openapi-operation.ts'
-import { createRefusalBook, headerComponents, type Part, problemExampleComponents } from './openapi-problems.ts'
-import { createSchemaBook, type SchemaBook } from './openapi-schemas.ts'
-import { type Access, securitySchemes } from './openapi-security.ts'
+import { type Access, type Books, headerParameters, operationOf, securitySchemes } from './openapi-operation.ts'
+import {
+  createRefusalBook,
+  createSchemaBook,
+  headerComponents,
+  type Part,
+  problemExampleComponents,
+  type SchemaBook,
+} from './openapi-schemas.ts'
 import { problemBody } from './problem.ts'
 
 const description = `Asks for Microsoft 365 mailboxes and SharePoint sites by templates and their policies.
@@ -62,7 +67,7 @@ function withoutUnused<D extends { readonly components: Readonly<Record<string, 
 }
 
 /** As OpenAPI writes a path: `/requests/v1/{requestId}`. */
-export const openApiPath = (path: string): string => path.replace(/:([^/]+)/g, '{$1}')
+const openApiPath = (path: string): string => path.replace(/:([^/]+)/g, '{$1}')
 
 function pathsOf(routes: readonly Route[], books: Books, access: Access): Part {
   const paths: Record<string, Record<string, Part>> = {}
@@ -104,3 +109,7 @@ function webhookOf(book: SchemaBook): Part {
     },
   }
 }
+
+/** What the document is: OpenAPI 3.1.1. Its form is tested with a validator. */
+export const openApiBody = z.looseObject({ openapi: z.literal('3.1.1') })
+type OpenApi = z.output<typeof openApiBody>

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../core/index.ts'
-import type { AnswerHeader } from './headers.ts'
+import type { AnswerHeader } from './answers.ts'
 
 /** What a code says: the status it comes with, what happened, and what the caller can do about it. */
 export interface ProblemCodeEntry {

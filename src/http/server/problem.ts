@@ -1,7 +1,60 @@
 import { z } from 'zod'
-import { type ErrorCode, type Fault, isBusy, ProvisioningError, TenantError } from '../../core/index.ts'
-import { faultMeanings } from './fault-codes.ts'
+import { type ErrorCode, type Fault, type FaultCode, isBusy, ProvisioningError, TenantError } from '../../core/index.ts'
 import { type HttpErrorCode, type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
+
+/** What is wrong with a field, by the code in `errors[].code`. Those that only a chat brings stand here too: the list is one. */
+export const faultMeanings: Readonly<Record<FaultCode | 'too-deep' | 'duplicate-key', string>> = {
+  required: 'It is missing or empty, and has to be there.',
+  null: 'It is null. Leave it out instead.',
+  'wrong-type': 'It is of another JSON type than is documented.',
+  'too-short': 'The text or list has too few characters or entries.',
+  'too-long': 'The text or list has too many characters or entries.',
+  'too-small': 'The number is below the least; `suggestion` is the least.',
+  'too-large': 'The number is above the most; `suggestion` is the most.',
+  invalid: 'It does not have the documented form.',
+  'unknown-field': 'The body has no such field.',
+  'unknown-template': 'There is no such template, or the caller may not use it.',
+  'wrong-resource': 'The template makes the other resource: a site in place of a mailbox, or the reverse.',
+  'name-taken': 'Somebody has the name or address; `suggestion` is free.',
+  'unknown-person': 'The id is not that of a person of the organisation.',
+  'unreadable-person':
+    'The directory does not tell whether the person is an enabled member; `detail` says what an administrator can do.',
+  'label-not-allowed': 'The template does not offer this sensitivity label.',
+  'not-a-choice': 'The template’s question has other choices.',
+  pattern: 'The text does not match what the template asks for; `detail` says what that is.',
+  'owners-minimum': 'There are fewer owners than the template wants, the requester included.',
+  'owners-maximum': 'There are more owners than the template allows, the requester included.',
+  'not-applicable': 'This kind of mailbox has no such property.',
+  'not-a-country': 'It is neither an English country name nor a code of two letters.',
+  'domain-not-accepted': 'The organisation has no mail in this domain; `suggestion` is one that it has.',
+  'same-as-address': 'The alias is the address of the mailbox already.',
+  'chosen-twice': 'One person has two levels of access. A form in chat can bring it.',
+  'no-mailbox': 'The person has no mailbox, so they cannot be given access to one.',
+  past: 'The day is over.',
+  'too-early': 'The date is before the first that is possible; `suggestion` is the first.',
+  'too-late': 'The date is after the last that is possible; `suggestion` is the last.',
+  'not-a-date': 'It is no date as YYYY-MM-DD.',
+  fixed: 'The template sets this; `suggestion` is its value. Leave it out.',
+  'blocked-word': 'The name has a word that the organisation does not allow in names.',
+  'reserved-name':
+    'Certificate authorities, registrars or mail systems trust this address. Only a template that allows the name gives it; `suggestion` is another one.',
+  'former-address':
+    'The address belonged to another person or resource; `detail` names the day from which it is free. `suggestion` is free now.',
+  characters: 'The name has characters that the template does not allow; `suggestion` lists them.',
+  'too-many-people': 'More people are given access than the template allows; `suggestion` is the most.',
+  'access-not-allowed': 'The template does not give this level of access.',
+  'external-owner': 'The owner is from outside, and the template wants people of the organisation.',
+  'person-blocked': 'The account of the person is blocked, so they get nothing here.',
+  'person-guest': 'The person is a guest, and guests get no access to mailboxes.',
+  'quota-reached': 'There are as many of this template as it allows; `suggestion` is the most.',
+  'same-person': 'It is the caller, and somebody else is needed.',
+  'cannot-decide': 'The person is a guest or blocked, so they cannot decide.',
+  'asked-for-it': 'The person asked for it, so they do not decide about it.',
+  'already-asked': 'The person is asked already, or has decided.',
+  'not-asked': 'The decision of this person is not waited for.',
+  'too-deep': 'The body nests deeper here than any documented one.',
+  'duplicate-key': 'The key stands twice in one object.',
+}
 
 const faultList = Object.entries(faultMeanings)
   .map(([code, means]) => `\`${code}\`: ${means}`)

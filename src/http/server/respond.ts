@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Request, Response } from 'restify'
-import type { headersOfAll } from './headers.ts'
+import type { Answer, headersOfAll } from './answers.ts'
 import { type Problem, problemOf } from './problem.ts'
-import type { Answer } from './route-answers.ts'
 import type { HttpLog } from './services.ts'
 
 /** One request and its answer, and the ids by which both are found in the log. */

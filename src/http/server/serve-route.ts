@@ -8,7 +8,9 @@ import {
   TenantError,
   within,
 } from '../../core/index.ts'
+import { answered } from './answers.ts'
 import type { Authenticate, Identity } from './authenticate.ts'
+import { largestBody, parseJson, readBody } from './bodies.ts'
 import {
   type ActorRoute,
   type ActorScope,
@@ -20,11 +22,8 @@ import {
 } from './define-route.ts'
 import { claimKey, idempotencyKeyOf } from './idempotency.ts'
 import type { Limits } from './limits.ts'
-import { parseJson } from './parse-json.ts'
 import { HttpError, problemOf } from './problem.ts'
-import { largestBody, readBody } from './read-body.ts'
 import { acceptsJson, type Exchange, type Outgoing, outgoing, pathOf, send, sent } from './respond.ts'
-import { answered } from './route-answers.ts'
 import type { Services } from './services.ts'
 
 /** All that serving a route takes. */

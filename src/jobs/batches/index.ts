@@ -1,6 +1,5 @@
 import { jobPayloads, type Provisioning } from '../../core/index.ts'
-import { defineJob } from '../queue/define-job.ts'
-import { failureOf } from '../queue/failure.ts'
+import { defineJob, failureOf } from '../queue/define-job.ts'
 
 /** One turn of a batch: submits rows until something has to be waited for, and orders the next turn. */
 export const runBatchJob = (provisioning: Provisioning) =>

@@ -1,7 +1,6 @@
 import { jobId, jobPayloads, type Provisioning } from '../../core/index.ts'
 import type { QueueLog } from '../queue/boss.ts'
-import { defineJob } from '../queue/define-job.ts'
-import { failureOf } from '../queue/failure.ts'
+import { defineJob, failureOf } from '../queue/define-job.ts'
 import type { Queue } from '../queue/queue.ts'
 
 /** Hours begin at these steps somewhere: there are time zones of half and of quarter hours. In milliseconds. */

@@ -1,6 +1,6 @@
 import type { HealthWatcher, WatchTimes } from '../../core/index.ts'
 import type { QueueLog } from '../queue/boss.ts'
-import { failureOf } from '../queue/failure.ts'
+import { failureOf } from '../queue/define-job.ts'
 import { type Repeated, repeat } from '../queue/repeat.ts'
 
 /** Has the service looked after in this process, until it is ended; then another process may look. */

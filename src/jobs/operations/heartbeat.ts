@@ -1,5 +1,5 @@
 import type { QueueLog } from '../queue/boss.ts'
-import { failureOf } from '../queue/failure.ts'
+import { failureOf } from '../queue/define-job.ts'
 import { type Repeated, repeat } from '../queue/repeat.ts'
 
 /** How often a process says that it is there, and how soon again after it could not, in milliseconds. */

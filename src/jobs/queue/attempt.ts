@@ -2,7 +2,7 @@ import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import { from, type JobOutcome, originOfJob, type Telemetry } from '../../core/index.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job, JobFailure, JobScope } from './define-job.ts'
-import { failureOf, isRetryable, retryAfterSeconds } from './failure.ts'
+import { failureOf, isRetryable, retryAfterSeconds } from './define-job.ts'
 import { putOff, putOffMilliseconds } from './put-off.ts'
 import { requestsOf } from './queue-state.ts'
 

@@ -3,7 +3,7 @@ import { type DeadLetter, type DeadLetterHead, type DeadLetters, from, originOfJ
 import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
 import type { Job } from './define-job.ts'
-import { failureOf } from './failure.ts'
+import { failureOf } from './define-job.ts'
 
 /** The queue that a given-up job's copy goes to. The copy is the dead letter: it stays until somebody looks after it. */
 export const DEAD_LETTER = 'dead-letter'

@@ -15,7 +15,7 @@ export interface JobScope {
   requestsOf(name: string): Promise<string[]>
 }
 
-export interface JobOptions {
+interface JobOptions {
   /** Attempts after the first. */
   readonly retries: number
   /** Before the second attempt; doubled for each further one, with jitter. */
@@ -51,7 +51,7 @@ const UNREADABLE = { times: 30, milliseconds: 60_000 }
  * Thrown for a payload that does not parse. While replicas are exchanged one by one a newer one may have ordered it, and
  * will do it: so it is put off for half an hour in all. After that no attempt will ever be able to read it.
  */
-export class UnreadablePayload extends Error {
+class UnreadablePayload extends Error {
   override readonly name = 'UnreadablePayload'
   readonly retryable = false
   readonly putOffMilliseconds: number | undefined
@@ -103,4 +103,28 @@ export function jobRegistry(...jobs: readonly Job[]): ReadonlyMap<string, Job> {
     byName.set(job.name, job)
   }
   return byName
+}
+
+/** What is kept of an error: its stack would tell more than the store should. */
+export function failureOf(error: unknown): JobFailure {
+  const { name, message, value } = (
+    typeof error === 'object' && error !== null ? error : { message: String(error) }
+  ) as {
+    name?: unknown
+    message?: unknown
+    value?: unknown
+  }
+  if (message === undefined && value !== undefined) return failureOf(value)
+  return { name: String(name ?? 'Error'), message: String(message ?? 'unknown') }
+}
+
+/** Whether trying again may help: an error says so itself when not. */
+export function isRetryable(error: unknown): boolean {
+  return !(typeof error === 'object' && error !== null && 'retryable' in error && error.retryable === false)
+}
+
+/** When the other side wants to be asked again, in seconds; 0 = it did not say. */
+export function retryAfterSeconds(error: unknown): number {
+  if (typeof error !== 'object' || error === null || !('retryAfterSeconds' in error)) return 0
+  return typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : 0
 }

@@ -1,6 +1,12 @@
 import { Webhook } from 'standardwebhooks'
-import { type AttemptOutcome, longestWaitSeconds, traceHeaders } from '../../core/index.ts'
-import type { WebhookAnswer } from './post.ts'
+import {
+  type AttemptOutcome,
+  type Clock,
+  longestWaitSeconds,
+  type SendWebhook,
+  traceHeaders,
+} from '../../core/index.ts'
+import type { PostWebhook, WebhookAnswer } from './post.ts'
 
 /**
  * `webhook-signature` of one attempt (Standard Webhooks 1.0.0): one for each secret, joined by spaces, so receivers may
@@ -63,3 +69,23 @@ function retryAfterSeconds(header: string | undefined, now: Date): number {
   const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((date - now.getTime()) / 1000)
   return seconds > 0 ? Math.min(seconds, longestWaitSeconds) : 0
 }
+
+interface SendScope {
+  readonly post: PostWebhook
+  /** The secret of the bot's own subscription. */
+  readonly ownSecret: string
+  readonly clock: Clock
+}
+
+/** Sends a webhook outside the queue: to the same addresses, signed and judged in the same way as a delivery. */
+export const createSendWebhook =
+  ({ post, ownSecret, clock }: SendScope): SendWebhook =>
+  async ({ url, id, at, body, secrets }) => {
+    const headers = headersOf(secrets === 'own' ? [ownSecret] : secrets, id, at, body)
+    if (headers === undefined) return { said: unsigned, milliseconds: 0 }
+    const began = performance.now()
+    const signal = new AbortController().signal
+    const answer = await post({ url, headers, body, anywhere: secrets === 'own', signal })
+    const milliseconds = Math.round(performance.now() - began)
+    return { said: outcomeOf(answer, clock.now()).said, milliseconds }
+  }

@@ -17,7 +17,7 @@ import {
 } from '../../core/index.ts'
 import type { Database } from '../database/database.ts'
 import { hasAny, patternsOf } from '../shared/person-names.ts'
-import { proofsOf } from './rows.ts'
+import { proofsOf } from './chain.ts'
 
 /** Who did what, when: appended in the transaction of the change itself, each entry tied to the one before. */
 export function createAuditLog(database: Database, key: Uint8Array): AuditLog {

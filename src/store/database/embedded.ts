@@ -4,12 +4,10 @@ import { join, resolve } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { createPgConfig } from '@electric-sql/pglite/node-postgres'
 import pg from 'pg'
-import { DurableFiles, measureFlush, syncFolder, syncTree } from './durable-files.ts'
-import { keepPlans } from './plans.ts'
+import { DurableFiles, finishRestore, measureFlush, syncFolder, syncTree } from './durable-files.ts'
 import { makePrivate } from './private-folder.ts'
-import { finishRestore } from './restored.ts'
 import { lockStore } from './store-lock.ts'
-import { type QueryResult, runStatement } from './transaction.ts'
+import { keepPlans, type QueryResult, runStatement } from './transaction.ts'
 
 /** PostgreSQL inside this process: a pool of exactly one connection, and what a server would do by itself. */
 export interface EmbeddedStore {

@@ -1,7 +1,7 @@
 import { auditReport } from '../../../core/index.ts'
 import { readAuditExamples, readOrganisationAuditExamples } from '../../examples/audit.ts'
 import { defineRoute } from '../../server/define-route.ts'
-import { ofOneRequest } from '../shared/shown-request.ts'
+import { ofOneRequest } from '../shared/index.ts'
 
 export const readAudit = defineRoute({
   id: 'readAudit',

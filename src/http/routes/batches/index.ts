@@ -20,7 +20,7 @@ import {
 } from '../../examples/batches.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { errorsOf } from '../../server/problem.ts'
-import { listOf, paging } from '../shared/paging.ts'
+import { listOf, paging } from '../shared/index.ts'
 
 const ofOneBatch = z.object({ batchId: z.uuid().toLowerCase() })
 /** 200 rows of the longest mailbox that people ask for are about half of it. */

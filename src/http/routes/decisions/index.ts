@@ -9,9 +9,10 @@ import {
 } from '../../../core/index.ts'
 import { approveRequestExamples, rejectRequestExamples } from '../../examples/decisions.ts'
 import { cancelRequestExamples, retryRequestExamples } from '../../examples/late-decisions.ts'
+import { nudgeRequestExamples, reassignRequestExamples } from '../../examples/waiting.ts'
 import { type ActorRoute, defineRoute } from '../../server/define-route.ts'
 import type { ProblemCode } from '../../server/problem-codes.ts'
-import { mayStill, ofOneRequest, showing, shown } from '../shared/shown-request.ts'
+import { mayStill, ofOneRequest, showing, shown } from '../shared/index.ts'
 
 const comment = z.string().trim().max(longestComment).optional().describe('Why; the requester reads it')
 const endingBody = z.strictObject({ comment }).default({})
@@ -113,4 +114,55 @@ export const retryRequest = decisionRoute({
   refusals: ['illegal-transition'],
   examples: retryRequestExamples,
   decide: (to, actor, requestId, comment, attempt) => to.retry(actor, requestId, comment, attempt),
+})
+
+const reassignBody = z.strictObject({
+  to: z.uuid().toLowerCase().describe('User id of the person who is asked instead'),
+  from: z
+    .uuid()
+    .toLowerCase()
+    .optional()
+    .describe('User id of the approver in whose place; may be left out where it can only be one'),
+  comment: z.string().trim().max(longestComment).optional().describe('Why; it stands in the timeline'),
+})
+
+export const reassignRequest = defineRoute({
+  id: 'reassignRequest',
+  tag: 'Requests',
+  method: 'POST',
+  path: '/requests/v1/:requestId/reassign',
+  summary: 'Ask somebody else in the place of an approver',
+  permission: 'request.reassign',
+  decides: 'reassign',
+  audience: 'any',
+  params: ofOneRequest,
+  body: reassignBody,
+  answers: { 200: showing },
+  refusals: ['not-found', 'self-approval', 'not-an-approver', 'already-decided', 'already-ended'],
+  examples: reassignRequestExamples,
+  idempotent: true,
+  mayStill: mayStill('request.reassign'),
+  async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
+    return shown(await provisioning.reassign(actor, params.requestId, body, attempt))
+  },
+})
+
+export const nudgeRequest = defineRoute({
+  id: 'nudgeRequest',
+  tag: 'Requests',
+  method: 'POST',
+  path: '/requests/v1/:requestId/nudge',
+  summary: 'Remind those whose decision is waited for, once a day at most',
+  permission: 'request.nudge',
+  audience: 'any',
+  params: ofOneRequest,
+  body: z.strictObject({}).default({}),
+  answers: { 200: showing },
+  refusals: ['not-found', 'already-ended', 'nudged-already'],
+  examples: nudgeRequestExamples,
+  idempotent: true,
+  mayStill: mayStill('request.nudge'),
+  async handle({ actor, provisioning, requestId: attempt }, { params }) {
+    return shown(await provisioning.nudge(actor, params.requestId, attempt))
+  },
 })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { explanation } from '../../../core/index.ts'
 import { explainRequestExamples } from '../../examples/explanation.ts'
 import { defineRoute } from '../../server/define-route.ts'
-import { ofOneRequest } from '../shared/shown-request.ts'
+import { ofOneRequest } from '../shared/index.ts'
 
 export const explainRequest = defineRoute({
   id: 'explainRequest',

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { z } from 'zod'
 import { readOpenApiExamples } from '../../examples/service.ts'
+import { entityTag } from '../../server/answers.ts'
 import { definePublicRoute } from '../../server/define-route.ts'
-import { entityTag } from '../../server/entity-tag.ts'
-import { openApiBody } from '../../server/openapi-body.ts'
+import { openApiBody } from '../../server/openapi.ts'
 
 const about = { tag: 'Service', permission: 'public', audience: null } as const
 /** The same for everybody until the service changes: kept, and asked for again whether it is the same. */

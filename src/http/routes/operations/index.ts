@@ -1,7 +1,23 @@
 import { z } from 'zod'
-import { healthInWords, healthPart, healthSentences, healthState, plainHealthWriting } from '../../../core/index.ts'
+import {
+  healthInWords,
+  healthPart,
+  healthSentences,
+  healthState,
+  periodOf,
+  plainHealthWriting,
+  referenceOf,
+  stats,
+} from '../../../core/index.ts'
 import { readHealthExamples } from '../../examples/admin-health.ts'
+import {
+  dismissDeadLetterExamples,
+  listDeadLettersExamples,
+  replayDeadLetterExamples,
+} from '../../examples/administration.ts'
+import { readStatsExamples } from '../../examples/stats.ts'
 import { defineRoute } from '../../server/define-route.ts'
+import { listOf, paging } from '../shared/index.ts'
 
 export const healthPartBody = healthPart.omit({ says: true }).extend({ detail: z.string() })
 
@@ -35,5 +51,98 @@ export const readHealth = defineRoute({
       return { name, state, detail: healthInWords(healthSentences[says], part, plainHealthWriting), ...measures }
     })
     return { status: 200, body: { state, at: at.toISOString(), version, uptimeSeconds, parts: shown } }
+  },
+})
+
+export const readStats = defineRoute({
+  id: 'readStats',
+  tag: 'Administration',
+  method: 'GET',
+  path: '/admin/v1/stats',
+  summary: 'What was asked for, decided, made and failed in the last seven or thirty days, and how long it took',
+  permission: 'stats.read',
+  audience: 'any',
+  query: z.strictObject({ period: z.enum(['week', 'month']).default('week') }),
+  answers: {
+    200: { says: 'The numbers of the period, and of as long a time before it. Times are in seconds.', body: stats },
+  },
+  refusals: [],
+  examples: readStatsExamples,
+  async handle({ actor, provisioning }, { query: { period } }) {
+    // These two are counted back from now, so that they are the same everywhere.
+    const anywhere = { timeZone: 'UTC', locale: 'en' }
+    const span = periodOf(period, new Date(), anywhere)
+    return { status: 200, body: await provisioning.admin.stats(actor, span) }
+  },
+})
+
+export const deadLetter = z.strictObject({
+  id: z.uuid(),
+  job: z.string(),
+  problem: z.string(),
+  at: z.iso.datetime(),
+  requestId: z.uuid().optional(),
+  reference: z.string().optional(),
+})
+
+export const listDeadLetters = defineRoute({
+  id: 'listDeadLetters',
+  tag: 'Administration',
+  method: 'GET',
+  path: '/admin/v1/dead-letters',
+  summary: 'List jobs that were given up and that nobody has looked after, the newest first',
+  permission: 'deadLetter.read',
+  audience: 'any',
+  query: z.strictObject(paging),
+  answers: { 200: { says: 'A page of the list.', body: listOf(deadLetter) } },
+  refusals: [],
+  examples: listDeadLettersExamples,
+  async handle({ actor, provisioning }, { query: { limit, cursor } }) {
+    const page = { limit, ...(cursor !== undefined && { cursor }) }
+    const { jobs, nextCursor } = await provisioning.admin.deadLetters(actor, page)
+    const value = jobs.map(({ letterId, job, problem, at, request }) => ({
+      id: letterId,
+      ...{ job, problem, at: at.toISOString() },
+      ...(request && { requestId: request.requestId, reference: referenceOf(request) }),
+    }))
+    return { status: 200, body: { value, ...(nextCursor && { nextCursor }) } }
+  },
+})
+
+export const dismissDeadLetter = defineRoute({
+  id: 'dismissDeadLetter',
+  tag: 'Administration',
+  method: 'POST',
+  path: '/admin/v1/dead-letters/:letterId/dismiss',
+  summary: 'Take a given-up job off the list without running it',
+  permission: 'deadLetter.dismiss',
+  audience: 'any',
+  params: z.object({ letterId: z.uuid().toLowerCase() }),
+  answers: { 204: { says: 'It is off the list.', body: null } },
+  refusals: ['not-found'],
+  examples: dismissDeadLetterExamples,
+  idempotent: true,
+  async handle({ actor, provisioning }, { params }) {
+    await provisioning.admin.dismiss(actor, params.letterId)
+    return { status: 204 }
+  },
+})
+
+export const replayDeadLetter = defineRoute({
+  id: 'replayDeadLetter',
+  tag: 'Administration',
+  method: 'POST',
+  path: '/admin/v1/dead-letters/:letterId/replay',
+  summary: 'Run a given-up job again',
+  permission: 'deadLetter.replay',
+  audience: 'any',
+  params: z.object({ letterId: z.uuid().toLowerCase() }),
+  answers: { 204: { says: 'It will be run again.', body: null } },
+  refusals: ['not-found', 'illegal-transition'],
+  examples: replayDeadLetterExamples,
+  idempotent: true,
+  async handle({ actor, provisioning }, { params }) {
+    await provisioning.admin.replay(actor, params.letterId)
+    return { status: 204 }
   },
 })

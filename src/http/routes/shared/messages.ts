@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { receiveActivityExamples } from '../../examples/service.ts'
+import { answered } from '../../server/answers.ts'
+import { largestBody } from '../../server/bodies.ts'
 import { definePublicRoute } from '../../server/define-route.ts'
-import { largestBody } from '../../server/read-body.ts'
 import { closesConnection, commonHeaders } from '../../server/respond.ts'
-import { answered } from '../../server/route-answers.ts'
 
 /** What the bot's guard says to what it does not let in. */
 const refusal = z.strictObject({ error: z.strictObject({ code: z.string(), message: z.string() }) })

@@ -1,11 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
-import { anyWebhookBody, faultsOf, refuseFields, webhookBody } from '../../../core/index.ts'
+import {
+  anyWebhookBody,
+  delivery,
+  deliveryDetails,
+  deliveryView,
+  faultsOf,
+  refuseFields,
+  showDelivery,
+  showDeliveryDetails,
+  webhookBody,
+  webhookTestResult,
+} from '../../../core/index.ts'
+import { listDeliveriesExamples, readDeliveryExamples, replayDeliveryExamples } from '../../examples/deliveries.ts'
+import { testWebhookExamples } from '../../examples/webhook-test.ts'
 import { receiveWebhookExamples } from '../../examples/webhooks.ts'
-import { definePublicRoute, signedBody } from '../../server/define-route.ts'
-import { parseJson } from '../../server/parse-json.ts'
+import { parseJson } from '../../server/bodies.ts'
+import { definePublicRoute, defineRoute, signedBody } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
+import { listOf, paging } from '../shared/index.ts'
 
 const provisioned = z.object({ type: z.enum(['site.provisioned', 'mailbox.provisioned']) })
 
@@ -57,3 +71,89 @@ function verify(secret: string, body: Buffer, headers: IncomingHttpHeaders): voi
     })
   }
 }
+
+const params = z.object({ deliveryId: z.uuid().toLowerCase() })
+/** What became of webhooks. A secret is nowhere in it, and what receivers answer is not kept. */
+export const listDeliveries = defineRoute({
+  id: 'listDeliveries',
+  tag: 'Webhooks',
+  method: 'GET',
+  path: '/webhooks/v1/deliveries',
+  summary: 'List deliveries of webhooks, newest first',
+  permission: 'delivery.read',
+  audience: 'any',
+  query: z.strictObject({
+    status: delivery.shape.status.optional(),
+    templateId: z.uuid().toLowerCase().optional(),
+    requestId: z.uuid().toLowerCase().optional(),
+    ...paging,
+  }),
+  answers: { 200: { says: 'A page of the list.', body: listOf(deliveryView) } },
+  refusals: [],
+  examples: listDeliveriesExamples,
+  async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {
+    const { deliveries, nextCursor } = await provisioning.deliveries.list(actor, {
+      limit,
+      ...(status && { status }),
+      ...(templateId && { templateId }),
+      ...(requestId && { requestId }),
+      ...(cursor && { cursor }),
+    })
+    return { status: 200, body: { value: deliveries.map(showDelivery), ...(nextCursor && { nextCursor }) } }
+  },
+})
+
+export const readDelivery = defineRoute({
+  id: 'readDelivery',
+  tag: 'Webhooks',
+  method: 'GET',
+  path: '/webhooks/v1/deliveries/:deliveryId',
+  summary: 'Read a delivery with its attempts, and how its receiver does',
+  permission: 'delivery.read',
+  audience: 'any',
+  params,
+  answers: { 200: { says: 'The delivery.', body: deliveryDetails } },
+  refusals: ['not-found'],
+  examples: readDeliveryExamples,
+  async handle({ actor, provisioning }, { params: { deliveryId } }) {
+    return { status: 200, body: showDeliveryDetails(await provisioning.deliveries.read(actor, deliveryId)) }
+  },
+})
+
+/** The same message under the same `webhook-id`, so a receiver that has it can tell (Standard Webhooks 1.0.0). */
+export const replayDelivery = defineRoute({
+  id: 'replayDelivery',
+  tag: 'Webhooks',
+  method: 'POST',
+  path: '/webhooks/v1/deliveries/:deliveryId/replay',
+  summary: 'Send a delivery that has ended once more, from the start of the schedule',
+  permission: 'delivery.replay',
+  audience: 'any',
+  params,
+  answers: { 202: { says: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
+  refusals: ['not-found', 'illegal-transition'],
+  examples: replayDeliveryExamples,
+  idempotent: true,
+  async handle({ actor, provisioning }, { params: { deliveryId } }) {
+    const body = showDeliveryDetails(await provisioning.deliveries.replay(actor, deliveryId))
+    return { status: 202, headers: { Location: `/webhooks/v1/deliveries/${deliveryId}` }, body }
+  },
+})
+
+/** So that integrators can try their receiver, also from a build server. */
+export const testWebhook = defineRoute({
+  id: 'testWebhook',
+  tag: 'Webhooks',
+  method: 'POST',
+  path: '/templates/v1/:templateId/webhook/test',
+  summary: 'Send one signed webhook.test to the webhook of a template now, and tell what came back',
+  permission: 'webhook.test',
+  audience: 'any',
+  params: z.object({ templateId: z.uuid().toLowerCase() }),
+  answers: { 200: { says: 'It was tried once. `delivered` tells whether it was taken.', body: webhookTestResult } },
+  refusals: ['not-found'],
+  examples: testWebhookExamples,
+  async handle({ actor, provisioning }, { params: { templateId } }) {
+    return { status: 200, body: await provisioning.deliveries.test(actor, { templateId }) }
+  },
+})

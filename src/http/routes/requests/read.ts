@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   auditEntry,
+  isTerminal,
   ProvisioningError,
   type Request,
   requestState,
@@ -9,10 +10,10 @@ import {
   viewOf,
 } from '../../../core/index.ts'
 import { listRequestsExamples, readRequestExamples, readTimelineExamples } from '../../examples/requests.ts'
-import { defineRoute } from '../../server/define-route.ts'
-import { listOf, paging } from '../shared/paging.ts'
-import { ofOneRequest, showing } from '../shared/shown-request.ts'
-import { readWaiting } from './read-waiting.ts'
+import { type ActorScope, defineRoute } from '../../server/define-route.ts'
+import { hasEntity } from '../../server/respond.ts'
+import { type WaitEnd, waitWished } from '../../server/waiting.ts'
+import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
 
 export const readRequest = defineRoute({
   id: 'readRequest',
@@ -104,3 +105,40 @@ export const readTimeline = defineRoute({
     return { status: 200, body: { value: entries.map((entry) => timelineEntry.parse(entry)) } }
   },
 })
+
+/** The request, or its next version when the caller wants to wait for it and there is a place to wait. */
+async function readWaiting(scope: ActorScope, requestId: string) {
+  const { actor, provisioning, request } = scope
+  const found = await provisioning.read(actor, requestId)
+  const seconds = waitWished([request.headers['prefer'] ?? []].flat().join())
+  if (seconds === 0) return shown(found)
+  const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
+  if (ended === undefined) return shown(found)
+  // What may be read, and by whom, is decided anew.
+  const current = ended === 'gone' ? found : await provisioning.read(actor, requestId)
+  if (ended === 'stopping') return shown(current)
+  const { headers, ...answer } = shown(current)
+  return { ...answer, headers: { ...headers, 'Preference-Applied': `wait=${seconds}` } }
+}
+
+/** Whether there is something to tell at once: another version than the caller knows, or that no other will come. */
+function hasNews({ request }: ActorScope, found: Request): boolean {
+  if (isTerminal(found.status)) return true
+  return request.headers['if-none-match'] !== undefined && !hasEntity(request, shown(found).headers.ETag)
+}
+
+async function hold(
+  { services, actor, response }: ActorScope,
+  { requestId, version }: Request,
+  seconds: number,
+): Promise<WaitEnd | undefined> {
+  const gone = new AbortController()
+  const leave = () => gone.abort()
+  response.once('close', leave)
+  if (response.destroyed) leave()
+  try {
+    return await services.waiting.hold({ requestId, version, personId: actor.id, seconds, gone: gone.signal })
+  } finally {
+    response.off('close', leave)
+  }
+}

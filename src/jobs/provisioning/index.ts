@@ -1,8 +1,32 @@
 import { jobId, jobPayloads, type Provisioning } from '../../core/index.ts'
 import type { QueueLog } from '../queue/boss.ts'
-import { defineJob } from '../queue/define-job.ts'
-import { failureOf } from '../queue/failure.ts'
+import { defineJob, failureOf } from '../queue/define-job.ts'
 import type { Queue } from '../queue/queue.ts'
+
+/** Makes what a queued request asks for. Safe to run twice: each step looks before it creates. */
+export const provisionJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'provision',
+    payload: jobPayloads.provision,
+    retries: 8,
+    retryDelaySeconds: 2,
+    expireInSeconds: 180,
+    concurrency: 8,
+    handle: ({ requestId }, run) => provisioning.system.provision(requestId, run),
+    onDeadLetter: ({ requestId }) => provisioning.system.giveUp(requestId),
+  })
+
+/** One look whether what a request asked for is there; each look orders the next until it is found. */
+export const followUpJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'follow-up',
+    payload: jobPayloads['follow-up'],
+    retries: 3,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 8,
+    handle: ({ requestId, look }) => provisioning.system.lookWhetherThere(requestId, look),
+  })
 
 /** How often requests past their deadlines are looked for, in milliseconds. */
 const TURN_MILLISECONDS = 60_000
