@@ -11,11 +11,11 @@ import {
   type WatchTimes,
 } from '../core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from '../http/index.ts'
-import { startDigest } from '../jobs/notifications/digest.ts'
+import { startDigest } from '../jobs/notifications/index.ts'
 import { startWatchdog } from '../jobs/provisioning/index.ts'
-import { createQueue, type Queue } from '../jobs/queue/queue.ts'
-import { createSendWebhook } from '../jobs/webhooks/message.ts'
-import { createWebhookPoster, resolveHost } from '../jobs/webhooks/post.ts'
+import { createQueue, type Queue } from '../jobs/queue/index.ts'
+import { createSendWebhook } from '../jobs/webhooks/index.ts'
+import { createWebhookPoster, resolveHost } from '../jobs/webhooks/index.ts'
 import {
   chatPaceInMemory,
   createByHandNotes,

@@ -1,7 +1,7 @@
 import type { Clock, Jobs, Outbox, Provisioning, Telemetry } from '../core/index.ts'
 import { runBatchJob } from '../jobs/batches/index.ts'
 import { realignApprovalsJob, tendApprovalJob } from '../jobs/decisions/index.ts'
-import { digestJob } from '../jobs/notifications/digest.ts'
+import { digestJob } from '../jobs/notifications/index.ts'
 import {
   catchUpJob,
   notifyAdminsJob,
@@ -9,12 +9,12 @@ import {
   refreshCardsJob,
   tellAdminsJob,
   tellJob,
-} from '../jobs/notifications/notify.ts'
+} from '../jobs/notifications/index.ts'
 import { erasePersonJob } from '../jobs/privacy/index.ts'
 import { followUpJob, provisionJob, watchdogJob } from '../jobs/provisioning/index.ts'
-import { jobRegistry } from '../jobs/queue/define-job.ts'
-import { deliverWebhookJob } from '../jobs/webhooks/deliver.ts'
-import type { PostWebhook } from '../jobs/webhooks/post.ts'
+import { jobRegistry } from '../jobs/queue/index.ts'
+import { deliverWebhookJob } from '../jobs/webhooks/index.ts'
+import type { PostWebhook } from '../jobs/webhooks/index.ts'
 import type { Database, Stores } from '../store/index.ts'
 import type { Logger } from './log.ts'
 

@@ -1,5 +1,5 @@
 import { jobPayloads, type Provisioning } from '../../core/index.ts'
-import { defineJob, failureOf } from '../queue/define-job.ts'
+import { defineJob, failureOf } from '../queue/index.ts'
 
 /** One turn of a batch: submits rows until something has to be waited for, and orders the next turn. */
 export const runBatchJob = (provisioning: Provisioning) =>

@@ -1,5 +1,5 @@
 import { jobPayloads, type Provisioning } from '../../core/index.ts'
-import { defineJob } from '../queue/define-job.ts'
+import { defineJob } from '../queue/index.ts'
 
 /** One look after a stage that waits for approvers; each look orders the next until the stage is over. */
 export const tendApprovalJob = (provisioning: Provisioning) =>

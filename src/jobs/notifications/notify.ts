@@ -1,5 +1,5 @@
 import { jobPayloads, type Outbox, type Provisioning } from '../../core/index.ts'
-import { defineJob } from '../queue/define-job.ts'
+import { defineJob } from '../queue/index.ts'
 
 /** Sends one card to one person, once. */
 export const notifyJob = (provisioning: Provisioning, outbox: Outbox) =>

@@ -1,5 +1,5 @@
 import { jobPayloads, type Provisioning } from '../../core/index.ts'
-import { defineJob } from '../queue/define-job.ts'
+import { defineJob } from '../queue/index.ts'
 
 /** Removes a person from the store; what was begun is gone on with. */
 export const erasePersonJob = (provisioning: Provisioning) =>

@@ -1,7 +1,7 @@
 import { jobId, jobPayloads, type Provisioning } from '../../core/index.ts'
-import type { QueueLog } from '../queue/boss.ts'
-import { defineJob, failureOf } from '../queue/define-job.ts'
-import type { Queue } from '../queue/queue.ts'
+import type { QueueLog } from '../queue/index.ts'
+import { defineJob, failureOf } from '../queue/index.ts'
+import type { Queue } from '../queue/index.ts'
 
 /** Makes what a queued request asks for. Safe to run twice: each step looks before it creates. */
 export const provisionJob = (provisioning: Provisioning) =>

@@ -20,7 +20,7 @@ import {
   type WebhookEndpointStore,
   type WebhookOutcome,
 } from '../../core/index.ts'
-import { defineJob, type JobScope } from '../queue/define-job.ts'
+import { defineJob, type JobScope } from '../queue/index.ts'
 import { headersOf, outcomeOf, unsigned } from './message.ts'
 import type { PostWebhook } from './post.ts'
 import { createReceiverSlots } from './receiver-slots.ts'

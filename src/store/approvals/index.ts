@@ -1,5 +1,5 @@
 import { type Delegation, type DelegationStore, delegation } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** For how many days those that are over are kept: longer than anybody asks why they were asked. */
 const keptDays = 90

@@ -15,8 +15,8 @@ import {
   tellsOf,
   wordsOf,
 } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
-import { hasAny, patternsOf } from '../shared/person-names.ts'
+import type { Database } from '../database/index.ts'
+import { hasAny, patternsOf } from '../shared/index.ts'
 import { proofsOf } from './chain.ts'
 
 /** Who did what, when: appended in the transaction of the change itself, each entry tied to the one before. */

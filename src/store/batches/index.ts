@@ -7,7 +7,7 @@ import {
   requestState,
   rowProblem,
 } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** For how many days a batch is kept after its end. Its requests stay. */
 const keptDays = 30

@@ -1,5 +1,5 @@
 import { type DraftStore, draft } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** How long a draft is kept after it was last changed, in days: one that has ended, and any other. */
 const keptDays = { ended: 30, open: 90 } as const

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { AddressStore, NameCounters, Reservations } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** Names are compared without case, as addresses are. Not as the store's own `lower` has it, which depends on its locale. */
 const folded = (name: string): string => name.toLowerCase()

@@ -7,7 +7,7 @@ import {
   type SentCard,
   type SentCards,
 } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 interface Row {
   tenant_id: string

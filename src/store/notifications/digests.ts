@@ -1,5 +1,5 @@
 import type { Conversation, DigestStore } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 interface Chat {
   readonly person_id: string

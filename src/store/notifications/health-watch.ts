@@ -1,5 +1,5 @@
 import { type HealthWatch, type HealthWatchStore, healthWatch } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** Who looks after the health of the service, and what the looks have come to. */
 export function createHealthWatchStore(database: Database): HealthWatchStore {

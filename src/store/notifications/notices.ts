@@ -1,5 +1,5 @@
 import type { NoticeStore, SentNotice } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** For how many days it is known that one was sent: longer than any job that may still send it lives. */
 const keptDays = 100

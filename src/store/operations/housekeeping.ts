@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 import type { Stores } from '../index.ts'
 
 /** When the first turn comes after a start, in milliseconds, and how much later at most: a restart of all is not a storm. */

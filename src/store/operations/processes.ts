@@ -1,5 +1,5 @@
 import type { ProcessStore, SeenProcess } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** For how many hours a process that ended without a goodbye is remembered. */
 const keptHours = 24

@@ -1,5 +1,5 @@
 import type { ServiceCalls, ServiceTraffic } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** One call, as it is counted. */
 export interface CountedCall {

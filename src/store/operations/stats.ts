@@ -1,5 +1,5 @@
 import type { AskedRow, Span, Spread, StatsStore } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** As the index of migration 16 has it. */
 const outcomes = `log.tenant_id = $1 AND log.at >= $2 AND log.at < $3

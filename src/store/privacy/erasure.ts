@@ -5,8 +5,8 @@ import {
   type RetentionStore,
   withoutPerson,
 } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
-import { hasAny, patternsOf } from '../shared/person-names.ts'
+import type { Database } from '../database/index.ts'
+import { hasAny, patternsOf } from '../shared/index.ts'
 
 type Forgotten = Omit<ErasureCounts, 'requests' | 'entries'>
 

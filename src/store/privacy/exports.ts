@@ -12,8 +12,8 @@ import {
   type StoredTicket,
   type UnreadableRequest,
 } from '../../core/index.ts'
-import { iso } from '../audit/chain.ts'
-import type { Database } from '../database/database.ts'
+import { iso } from '../audit/index.ts'
+import type { Database } from '../database/index.ts'
 
 /** How many rows are read at a time: few enough that others get their turn on the event loop, many enough to be quick. */
 const pageSize = 100

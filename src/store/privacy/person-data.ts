@@ -8,8 +8,8 @@ import {
   shortestName,
   tellsOf,
 } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
-import { hasAny, patternOf, patternsOf } from '../shared/person-names.ts'
+import type { Database } from '../database/index.ts'
+import { hasAny, patternOf, patternsOf } from '../shared/index.ts'
 import { forgetPerson } from './erasure.ts'
 
 /** How many rows are read at a time. */

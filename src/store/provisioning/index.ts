@@ -1,5 +1,5 @@
 import type { DirectorySightings } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** For how many days it is kept how long the directory took. */
 const keptDays = 2

@@ -7,7 +7,7 @@ import {
   type RequestStore,
   waitingFor,
 } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** The first number of a tenant is 1001, so references look the same from the first day. */
 const numberBeforeFirst = 1000

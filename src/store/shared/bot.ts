@@ -1,5 +1,5 @@
 import type { BotStateStore, Inbox } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** How long the state of a conversation that nobody continues is kept, in days. */
 const keptDays = 90

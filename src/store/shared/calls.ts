@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { IdempotencyKey, IdempotencyStore, TokenBuckets } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 const storedAnswer = z.object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string() })
 

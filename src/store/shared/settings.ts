@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** A value that the service makes for itself once. `make` runs only while there is none; whoever stores first wins. */
 export async function ownSetting(database: Database, name: string, make: () => string): Promise<string> {

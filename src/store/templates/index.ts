@@ -6,7 +6,7 @@ import {
   template,
   templateVersion,
 } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** How many templates are kept parsed. */
 const keptParsed = 500

@@ -7,7 +7,7 @@ import {
   type WebhookEndpointStore,
   webhookEndpoint,
 } from '../../core/index.ts'
-import type { Database } from '../database/database.ts'
+import type { Database } from '../database/index.ts'
 
 /** How long an ended delivery is kept, in days. */
 const keptDays = 90
