@@ -14,8 +14,7 @@ import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKey
 import { startDigest } from '../jobs/notifications/index.ts'
 import { startWatchdog } from '../jobs/provisioning/index.ts'
 import { createQueue, type Queue } from '../jobs/queue/index.ts'
-import { createSendWebhook } from '../jobs/webhooks/index.ts'
-import { createWebhookPoster, resolveHost } from '../jobs/webhooks/index.ts'
+import { createSendWebhook, createWebhookPoster, resolveHost } from '../jobs/webhooks/index.ts'
 import {
   chatPaceInMemory,
   createByHandNotes,

@@ -1,9 +1,9 @@
 import type { Clock, Jobs, Outbox, Provisioning, Telemetry } from '../core/index.ts'
 import { runBatchJob } from '../jobs/batches/index.ts'
 import { realignApprovalsJob, tendApprovalJob } from '../jobs/decisions/index.ts'
-import { digestJob } from '../jobs/notifications/index.ts'
 import {
   catchUpJob,
+  digestJob,
   notifyAdminsJob,
   notifyJob,
   refreshCardsJob,
@@ -13,8 +13,7 @@ import {
 import { erasePersonJob } from '../jobs/privacy/index.ts'
 import { followUpJob, provisionJob, watchdogJob } from '../jobs/provisioning/index.ts'
 import { jobRegistry } from '../jobs/queue/index.ts'
-import { deliverWebhookJob } from '../jobs/webhooks/index.ts'
-import type { PostWebhook } from '../jobs/webhooks/index.ts'
+import { deliverWebhookJob, type PostWebhook } from '../jobs/webhooks/index.ts'
 import type { Database, Stores } from '../store/index.ts'
 import type { Logger } from './log.ts'
 

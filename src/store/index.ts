@@ -6,29 +6,25 @@ import { createBatchStore } from './batches/index.ts'
 import type { Database } from './database/index.ts'
 import { createDraftStore } from './drafts/index.ts'
 import { createFormerAddresses, createNameCounters, createReservations } from './naming/index.ts'
-import { createChatPace, createConversationStore, createSentCards } from './notifications/index.ts'
-import { createDigestStore } from './notifications/index.ts'
-import { createHealthWatchStore } from './notifications/index.ts'
-import { createNoticeStore } from './notifications/index.ts'
-import { createProcessStore } from './operations/index.ts'
-import { type CallCounts, createCallCounts } from './operations/index.ts'
-import { createStatsStore } from './operations/index.ts'
-import { createRetentionStore } from './privacy/index.ts'
-import { createExportSource, createExportTickets } from './privacy/index.ts'
-import { createPersonStore } from './privacy/index.ts'
+import {
+  createChatPace,
+  createConversationStore,
+  createDigestStore,
+  createHealthWatchStore,
+  createNoticeStore,
+  createSentCards,
+} from './notifications/index.ts'
+import { type CallCounts, createCallCounts, createProcessStore, createStatsStore } from './operations/index.ts'
+import { createExportSource, createExportTickets, createPersonStore, createRetentionStore } from './privacy/index.ts'
 import { createDirectorySightings } from './provisioning/index.ts'
 import { createRequestStore } from './requests/index.ts'
-import { createBotState, createInbox } from './shared/index.ts'
-import { createIdempotencyKeys, createTokenBuckets } from './shared/index.ts'
+import { createBotState, createIdempotencyKeys, createInbox, createTokenBuckets } from './shared/index.ts'
 import { createTemplateStore } from './templates/index.ts'
 import { createDeliveryStore, createWebhookEndpointStore } from './webhooks/index.ts'
 
 export { auditKeyOf, chainExisting, keyFile, provedAll } from './audit/index.ts'
-export { type Database, openDatabase } from './database/index.ts'
-export { migrate } from './database/index.ts'
-export { foreignWriters, makePrivate } from './database/index.ts'
-export { chatPaceInMemory } from './notifications/index.ts'
-export { createByHandNotes } from './notifications/index.ts'
+export { type Database, foreignWriters, makePrivate, migrate, openDatabase } from './database/index.ts'
+export { chatPaceInMemory, createByHandNotes } from './notifications/index.ts'
 export { forgetOld, isOurTurn, startHousekeeping } from './operations/index.ts'
 export { ownSetting } from './shared/index.ts'
 

@@ -1,6 +1,13 @@
 import { adoptJobs, prepareQueues } from '../../jobs/queue/index.ts'
-import { BackupError, type Contents, contentsOf, openStopped } from '../../store/database/index.ts'
-import { copyRows, lockAndFindRows, ownTables } from '../../store/database/index.ts'
+import {
+  BackupError,
+  type Contents,
+  contentsOf,
+  copyRows,
+  lockAndFindRows,
+  openStopped,
+  ownTables,
+} from '../../store/database/index.ts'
 import { auditKeyOf, chainExisting, type Database, migrate, openDatabase } from '../../store/index.ts'
 
 export interface Moved extends Contents {

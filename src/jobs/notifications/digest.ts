@@ -1,7 +1,5 @@
 import { jobId, jobPayloads, type Provisioning } from '../../core/index.ts'
-import type { QueueLog } from '../queue/index.ts'
-import { defineJob, failureOf } from '../queue/index.ts'
-import type { Queue } from '../queue/index.ts'
+import { defineJob, failureOf, type Queue, type QueueLog } from '../queue/index.ts'
 
 /** Hours begin at these steps somewhere: there are time zones of half and of quarter hours. In milliseconds. */
 const TURN_MILLISECONDS = 15 * 60_000

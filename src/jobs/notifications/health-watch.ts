@@ -1,7 +1,5 @@
 import type { HealthWatcher, WatchTimes } from '../../core/index.ts'
-import type { QueueLog } from '../queue/index.ts'
-import { failureOf } from '../queue/index.ts'
-import { type Repeated, repeat } from '../queue/index.ts'
+import { failureOf, type QueueLog, type Repeated, repeat } from '../queue/index.ts'
 
 /** Has the service looked after in this process, until it is ended; then another process may look. */
 export function startHealthWatch(watcher: HealthWatcher, times: WatchTimes, log: QueueLog): Repeated {

@@ -1,6 +1,4 @@
-import type { QueueLog } from '../queue/index.ts'
-import { failureOf } from '../queue/index.ts'
-import { type Repeated, repeat } from '../queue/index.ts'
+import { failureOf, type QueueLog, type Repeated, repeat } from '../queue/index.ts'
 
 /** How often a process says that it is there, and how soon again after it could not, in milliseconds. */
 const BEAT_MILLISECONDS = 10_000

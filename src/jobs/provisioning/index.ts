@@ -1,7 +1,5 @@
 import { jobId, jobPayloads, type Provisioning } from '../../core/index.ts'
-import type { QueueLog } from '../queue/index.ts'
-import { defineJob, failureOf } from '../queue/index.ts'
-import type { Queue } from '../queue/index.ts'
+import { defineJob, failureOf, type Queue, type QueueLog } from '../queue/index.ts'
 
 /** Makes what a queued request asks for. Safe to run twice: each step looks before it creates. */
 export const provisionJob = (provisioning: Provisioning) =>

@@ -1,10 +1,16 @@
 import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import { from, type JobOutcome, originOfJob, type Telemetry } from '../../core/index.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
-import type { Job, JobFailure, JobScope } from './define-job.ts'
-import { failureOf, isRetryable, retryAfterSeconds } from './define-job.ts'
-import { putOff, putOffMilliseconds } from './put-off.ts'
-import { requestsOf } from './queue-state.ts'
+import {
+  failureOf,
+  isRetryable,
+  type Job,
+  type JobFailure,
+  type JobScope,
+  putOffMilliseconds,
+  retryAfterSeconds,
+} from './define-job.ts'
+import { lockClaim, putOff, requestsOf } from './tables.ts'
 
 export type ClaimedJob = JobWithMetadata<object>
 
@@ -120,12 +126,7 @@ async function postpone(
   // Once failed here, the result that the worker reports finds no active attempt and changes nothing.
   await store.transaction(async () => {
     // A claim that is over, since its time was up or it was given back, has no say in when the next attempt is.
-    const { rows } = await store.query(
-      `select 1 from ${store.queueConnection.schema}.job
-       where name = $1 and id = $2 and retry_count = $3 and state = 'active' for update`,
-      [name, id, retryCount],
-    )
-    if (rows.length === 0) return
+    if (!(await lockClaim(store, { name, id, retryCount }))) return
     await boss.fail(name, { id, retryCount }, output, { db })
     await boss.update(name, undefined, { id, startAfter, db })
   })

@@ -2,11 +2,8 @@ import type { JobResult, PgBoss } from 'pg-boss'
 import { type DeadLetter, type DeadLetterHead, type DeadLetters, from, originOfJob } from '../../core/index.ts'
 import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
-import type { Job } from './define-job.ts'
-import { failureOf } from './define-job.ts'
-
-/** The queue that a given-up job's copy goes to. The copy is the dead letter: it stays until somebody looks after it. */
-export const DEAD_LETTER = 'dead-letter'
+import { failureOf, type Job } from './define-job.ts'
+import { type LetterRow, readLetter, readLetters, takeLetter } from './tables.ts'
 
 /** Tells jobs that they were given up, durably: this is work like any other, with its own retries. */
 export const tellGivenUp =
@@ -25,38 +22,17 @@ export const tellGivenUp =
     }
   }
 
-interface Row {
-  readonly id: string
-  readonly job: string
-  readonly payload: unknown
-  readonly failure: unknown
-  readonly at: Date
-}
-
 /** What was given up and nobody has looked after yet, as the queue keeps it: 90 days. */
 export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog): DeadLetters {
-  const table = `${store.queueConnection.schema}.job`
-  const columns = 'id, source_name as job, data as payload, source_output as failure, created_on as at'
-  // Only those whose job has been told: to take one before that would leave what it was for waiting for ever.
-  const letters = `name = '${DEAD_LETTER}' and source_name is not null and state in ('completed', 'failed')`
   const take = async (letterId: string): Promise<DeadLetter | undefined> => {
-    const { rows } = await store.query<Row>(`delete from ${table} where ${letters} and id = $1 returning ${columns}`, [
-      letterId,
-    ])
-    return rows.map(letterOf)[0]
+    const row = await takeLetter(store, letterId)
+    return row && letterOf(row)
   }
   return {
-    async list() {
-      const { rows } = await store.query<Omit<Row, 'failure'>>(
-        `select id, source_name as job, data as payload, created_on as at from ${table} where ${letters}`,
-      )
-      return rows.map(headOf)
-    },
+    list: async () => (await readLetters(store)).map(headOf),
     async find(letterId) {
-      const { rows } = await store.query<Row>(`select ${columns} from ${table} where ${letters} and id = $1`, [
-        letterId,
-      ])
-      return rows.map(letterOf)[0]
+      const row = await readLetter(store, letterId)
+      return row && letterOf(row)
     },
     async settle(letterId, about) {
       const letter = await take(letterId)
@@ -74,5 +50,8 @@ export function createDeadLetters(boss: PgBoss, store: QueueStore, log: QueueLog
   }
 }
 
-const headOf = ({ id, ...head }: Omit<Row, 'failure'>): DeadLetterHead => ({ letterId: id, ...head })
-const letterOf = ({ failure, ...head }: Row): DeadLetter => ({ ...headOf(head), problem: failureOf(failure).message })
+const headOf = ({ id, ...head }: Omit<LetterRow, 'failure'>): DeadLetterHead => ({ letterId: id, ...head })
+const letterOf = ({ failure, ...head }: LetterRow): DeadLetter => ({
+  ...headOf(head),
+  problem: failureOf(failure).message,
+})

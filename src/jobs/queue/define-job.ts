@@ -128,3 +128,15 @@ export function retryAfterSeconds(error: unknown): number {
   if (typeof error !== 'object' || error === null || !('retryAfterSeconds' in error)) return 0
   return typeof error.retryAfterSeconds === 'number' ? error.retryAfterSeconds : 0
 }
+
+/** The shortest time that a job is put off, in milliseconds, so that it does not come back before what it waits for. */
+const shortest = 500
+
+/**
+ * For how long an error asks to put its job off, in milliseconds; undefined = it is a failed attempt like any other.
+ * Any error may carry `putOffMilliseconds`: what the job works on is taken just now, and nothing has been tried.
+ */
+export function putOffMilliseconds(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('putOffMilliseconds' in error)) return undefined
+  return typeof error.putOffMilliseconds === 'number' ? Math.max(shortest, error.putOffMilliseconds) : undefined
+}

@@ -3,11 +3,22 @@ import type { PgBoss } from 'pg-boss'
 import { type DeadLetters, type Telemetry, traceparentToEnqueue } from '../../core/index.ts'
 import { attempt, type ClaimedJob } from './attempt.ts'
 import { ambientConnection, createBoss, type QueueLog, type QueueStore } from './boss.ts'
-import { createDeadLetters, DEAD_LETTER, tellGivenUp } from './dead-letters.ts'
-import type { Job } from './define-job.ts'
-import { failureOf } from './define-job.ts'
-import { countJobs, dueAt, type JobCounts, lastDone, type QueueState, readQueueState } from './queue-state.ts'
-import { giveBack, HEARTBEAT_SECONDS, reclaim } from './reclaim.ts'
+import { createDeadLetters, tellGivenUp } from './dead-letters.ts'
+import { failureOf, type Job } from './define-job.ts'
+import {
+  countJobs,
+  DEAD_LETTER,
+  dueAt,
+  giveBack,
+  HEARTBEAT_SECONDS,
+  type JobCounts,
+  LAST_RESORT_SECONDS,
+  lastDone,
+  namesWithDueJobs,
+  type QueueState,
+  readQueueState,
+  reclaim,
+} from './tables.ts'
 import { createWorker, type Worker } from './worker.ts'
 
 /** A job to be: see {@link Queue.enqueue}. */
@@ -55,8 +66,6 @@ const DAY_SECONDS = 86_400
 const LONGEST_BACKOFF_SECONDS = 900
 /** After its silence a killed worker's jobs are due again within this: 12 s at most. */
 const RECLAIM_MILLISECONDS = 3000
-/** pg-boss's own watch over heartbeats counts an attempt; it is there for when nobody reclaims. */
-export const LAST_RESORT_SECONDS = 120
 /** NOTIFY tells of new jobs; jobs whose time has come are found by looking, this often. */
 const LOOK_MILLISECONDS = 500
 /** How long the looks may fail before this process says that it does not work on the queue. */
@@ -134,8 +143,8 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
     enqueueAll,
     start: (jobs) => store.outside(() => start(jobs)),
     stop: (timeoutSeconds) => store.outside(() => stop(timeoutSeconds)),
-    counts: () => countJobs(store, DEAD_LETTER),
-    state: () => readQueueState(store, DEAD_LETTER),
+    counts: () => countJobs(store),
+    state: () => readQueueState(store),
     dueAt: (name, requestIds) => dueAt(store, name, requestIds),
     lastDone: (name) => lastDone(store, name),
     takeOver: reclaimDead,
@@ -178,14 +187,7 @@ async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<s
 }
 
 async function wakeForDue(store: QueueStore, workers: ReadonlyMap<string, Worker>): Promise<void> {
-  const { schema } = store.queueConnection
-  // In the words of pg-boss's index of what waits: a week of jobs that are done stands in the same table.
-  const { rows } = await store.query<{ name: string }>(
-    `select distinct name from ${schema}.job
-     where state < 'active' and not blocked and start_after <= now() and name = any($1)`,
-    [[...workers.keys()]],
-  )
-  for (const { name } of rows) workers.get(name)?.wake()
+  for (const name of await namesWithDueJobs(store, [...workers.keys()])) workers.get(name)?.wake()
 }
 
 const pause = <T>(milliseconds: number, value?: T) => setTimeout(milliseconds, value, { ref: false })

@@ -3,7 +3,7 @@ import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
 import type { ClaimedJob } from './attempt.ts'
 import { ambientConnection, type QueueStore } from './boss.ts'
 import { failureOf } from './define-job.ts'
-import { giveBack, HEARTBEAT_SECONDS, keepAlive } from './reclaim.ts'
+import { dropRetries, giveBack, HEARTBEAT_SECONDS, keepAlive } from './tables.ts'
 
 type Claim = { readonly id: string; readonly retryCount: number }
 
@@ -39,12 +39,7 @@ function createSettler(boss: PgBoss, store: QueueStore, name: string) {
   /** Without its retries a failure is the end, and pg-boss makes the dead letter of it. */
   const giveUp = ({ id, retryCount }: Claim, output: object | undefined): Promise<unknown> =>
     store.transaction(async () => {
-      const { schema } = store.queueConnection
-      await store.query(
-        `update ${schema}.job set retry_limit = retry_count
-         where name = $1 and id = $2 and retry_count = $3 and state = 'active'`,
-        [name, id, retryCount],
-      )
+      await dropRetries(store, { name, id, retryCount })
       await boss.fail(name, { id, retryCount }, output, { db: ambientConnection(store) })
     })
 

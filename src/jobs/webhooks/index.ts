@@ -3,4 +3,4 @@
  */
 export { deliverWebhookJob } from './deliver.ts'
 export { createSendWebhook } from './message.ts'
-export { type PostWebhook, createWebhookPoster, resolveHost } from './post.ts'
+export { createWebhookPoster, type PostWebhook, resolveHost } from './post.ts'

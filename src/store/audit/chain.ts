@@ -14,8 +14,7 @@ import {
   verify,
   type Words,
 } from '../../core/index.ts'
-import type { Database } from '../database/index.ts'
-import { syncFolder } from '../database/index.ts'
+import { type Database, syncFolder } from '../database/index.ts'
 
 /** Where the key lies when no setting gives it: beside the store, not in it. */
 export const keyFile = (dataDir: string): string => join(dataDir, 'audit.key')

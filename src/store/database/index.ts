@@ -2,7 +2,7 @@
  * The database itself: the embedded engine and the server, transactions, migrations, backup, move, and the lock
  * and permissions of the data folder. No table of the product is read or written here.
  */
-export { BackupError, type Contents, backUpStore, contentsOf, openStopped, restoreStore } from './backup.ts'
+export { BackupError, backUpStore, type Contents, contentsOf, openStopped, restoreStore } from './backup.ts'
 export { copyRows, lockAndFindRows, ownTables } from './copy.ts'
 export { type Database, openDatabase } from './database.ts'
 export { syncFolder } from './durable-files.ts'
