@@ -179,23 +179,3 @@ export interface Example {
   readonly status: number
   readonly answer?: unknown
 }
-/** A value that is written down once, and changed by nobody. */
-type Written<T> = T extends readonly (infer E)[]
-  ? readonly Written<E>[]
-  : T extends object
-    ? { readonly [K in keyof T]: Written<T[K]> }
-    : T
-
-/** An example whose body and answer fit the schemas of its route. */
-export type ExampleOf<P, Q, B, A extends Answers> = Omit<Example, 'body' | 'status' | 'answer'> &
-  (P extends z.ZodType ? { readonly params: Readonly<Record<keyof z.output<P> & string, string>> } : unknown) &
-  (Q extends z.ZodType ? { readonly query?: { readonly [K in keyof z.output<Q>]?: string } } : unknown) &
-  (B extends undefined ? { readonly body?: undefined } : { readonly body?: Written<B> }) &
-  { [S in keyof A & number]: { readonly status: S } & AnswerIn<A[S]> }[keyof A & number]
-type AnswerIn<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly string[] }
-  ? { readonly answer?: S['body'] extends z.ZodType ? Written<z.input<S['body']>> : undefined }
-  : S['body'] extends z.ZodType
-    ? undefined extends z.input<S['body']>
-      ? { readonly answer?: Written<z.input<S['body']>> }
-      : { readonly answer: Written<z.input<S['body']>> }
-    : { readonly answer?: undefined }

@@ -10,7 +10,7 @@ import {
   type Provisioning,
   refuseFields,
 } from '../../core/index.ts'
-import type { Answer, AnswerOf, Answers, answered, Example, ExampleOf, RequestHeader } from './answers.ts'
+import type { Answer, AnswerOf, Answers, answered, Example, RequestHeader } from './answers.ts'
 import type { Audience } from './authenticate.ts'
 import { HttpError } from './problem.ts'
 import type { ProblemCode } from './problem-codes.ts'
@@ -87,9 +87,6 @@ interface Input<P, Q, B> {
   readonly body: Parsed<B, Buffer>
 }
 
-/** What a body may hold, whoever reads it. */
-type BodyIn<B> = B extends z.ZodType ? z.input<B> : B extends undefined ? undefined : Readonly<Record<string, unknown>>
-
 /** What a route takes in. */
 interface Taken<P, Q, B> {
   readonly params?: P
@@ -107,7 +104,8 @@ interface Common<P, Q, B, A extends Answers> extends Taken<P, Q, B> {
   /** The headers that it reads, beside those that come with how it is served (Idempotency-Key, If-None-Match). */
   readonly headers?: readonly RequestHeader[]
   readonly answers: A
-  readonly examples: Readonly<Record<string, ExampleOf<NoInfer<P>, NoInfer<Q>, BodyIn<NoInfer<B>>, NoInfer<A>>>>
+  /** Calls with their answers, from the `examples.json` of the room. A test checks each against the schemas. */
+  readonly examples: Readonly<Record<string, Example>>
   /** The codes of the problems that its own work can end in; those of how it is served come to them. */
   readonly refusals: readonly ProblemCode[]
   /** Is a POST and yet writes nothing: counted as a read. */
@@ -149,9 +147,7 @@ interface PublicSpec<P, Q, B, A extends Answers> extends Common<P, Q, B, A> {
 }
 
 type AnySchema = z.ZodType | undefined
-interface Described extends Omit<Common<AnySchema, AnySchema, BodySpec | undefined, Answers>, 'examples'> {
-  readonly examples: Readonly<Record<string, Example>>
-}
+type Described = Common<AnySchema, AnySchema, BodySpec | undefined, Answers>
 export interface ActorRoute extends Described {
   readonly permission: Permission
   readonly audience: Audience
@@ -183,7 +179,6 @@ export function defineRoute<
     throw new Error(`${spec.id} stores answers and does not say who may still have them`)
   return {
     ...spec,
-    examples: plain(spec.examples),
     recheck: async (raw, scope) => mayStill?.(scope, paramsOf(spec, raw)),
     prepare(raw) {
       const input = parseInput(spec, raw)
@@ -207,16 +202,12 @@ export function definePublicRoute<
 >(spec: PublicSpec<P, Q, B, A>): PublicRoute {
   return {
     ...spec,
-    examples: plain(spec.examples),
     prepare(raw) {
       const input = parseInput(spec, raw)
       return (scope) => spec.handle(scope, input)
     },
   }
 }
-
-/** Examples without the types that their route's schemas gave them, which have done their work by then. */
-const plain = (examples: object) => examples as Readonly<Record<string, Example>>
 
 /** All routes of a server. Throws at start when two answer to the same call or id, or one claims a status that HTTP has not. */
 export function routeRegistry(...routes: readonly Route[]): readonly Route[] {

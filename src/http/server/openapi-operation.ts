@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { type AnswerHeader, type AnswerSpec, type Example, type RequestHeader, requestHeaders } from './answers.ts'
 import type { BodySpec, Route } from './define-route.ts'
-import { describeProblems, headersOf, type JsonSchema, type Part, problemContent, type RefusalBook, type SchemaBook } from './openapi-schemas.ts'
+import {
+  describeProblems,
+  headersOf,
+  type JsonSchema,
+  type Part,
+  problemContent,
+  type RefusalBook,
+  type SchemaBook,
+} from './openapi-schemas.ts'
 import { type ProblemCode, problemCodes } from './problem-codes.ts'
 
 /** What stands once in the document. */

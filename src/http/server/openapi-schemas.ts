@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { problemExamples } from '../examples/problems.ts'
 import { type AnswerHeader, answerHeaders, headersOfAll } from './answers.ts'
 import { schemaNames } from './openapi-names.ts'
-import { type ProblemCode, problemCodes, problemTypeOf } from './problem-codes.ts'
+import type { ProblemBody } from './problem.ts'
+import { type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
+import problems from './problem-examples.json' with { type: 'json' }
 
 /** A JSON Schema (2020-12), which is what OpenAPI 3.1 has for its own. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema
@@ -128,6 +129,23 @@ export function createRefusalBook(): RefusalBook {
   }
 }
 
-/** The example of every code, as the service answers it. */
+/** Where a problem is answered, in which words, naming which fields. A test has the service say each. */
+const said: Readonly<Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors'>>> = problems
+
+/** A problem with this code, as the service answers it. */
+function problemExample(code: ProblemCode): ProblemBody {
+  const { status } = problemCodes[code]
+  const { instance, detail, errors } = said[code]
+  const title = problemTitles[status] ?? ''
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+  return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...(errors && { errors }) }
+}
+
+/** The example of every code. */
 export const problemExampleComponents = (): Part =>
-  Object.fromEntries([...problemExamples].map(([code, value]) => [code, { summary: problemCodes[code].means, value }]))
+  Object.fromEntries(
+    (Object.keys(problemCodes) as ProblemCode[]).map((code) => [
+      code,
+      { summary: problemCodes[code].means, value: problemExample(code) },
+    ]),
+  )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { anyWebhookBody } from '../../core/index.ts'
-import { receiveWebhookExamples } from '../examples/webhooks.ts'
+import examples from '../routes/webhooks/examples.json' with { type: 'json' }
 import { type Route, tags } from './define-route.ts'
 import { type Access, type Books, headerParameters, operationOf, securitySchemes } from './openapi-operation.ts'
 import {
@@ -96,8 +96,8 @@ function webhookOf(book: SchemaBook): Part {
           'application/json': {
             schema: book.taken(anyWebhookBody),
             examples: {
-              provisioned: { summary: 'A site is ready', value: receiveWebhookExamples.ready.body },
-              test: { summary: 'An admin tries the receiver', value: receiveWebhookExamples.test.body },
+              provisioned: { summary: 'A site is ready', value: examples.receiveWebhook.ready.body },
+              test: { summary: 'An admin tries the receiver', value: examples.receiveWebhook.test.body },
             },
           },
         },

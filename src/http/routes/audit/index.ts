@@ -1,7 +1,7 @@
 import { auditReport } from '../../../core/index.ts'
-import { readAuditExamples, readOrganisationAuditExamples } from '../../examples/audit.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { ofOneRequest } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
 
 export const readAudit = defineRoute({
   id: 'readAudit',
@@ -14,7 +14,7 @@ export const readAudit = defineRoute({
   params: ofOneRequest,
   answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
   refusals: ['not-found'],
-  examples: readAuditExamples,
+  examples: examples.readAudit,
   async handle({ actor, provisioning }, { params }) {
     return { status: 200, body: await provisioning.admin.audit(actor, params.requestId) }
   },
@@ -31,7 +31,7 @@ export const readOrganisationAudit = defineRoute({
   audience: 'any',
   answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
   refusals: [],
-  examples: readOrganisationAuditExamples,
+  examples: examples.readOrganisationAudit,
   async handle({ actor, provisioning }) {
     return { status: 200, body: await provisioning.admin.organisationAudit(actor) }
   },

@@ -12,15 +12,10 @@ import {
   referenceOf,
   viewOfBatch,
 } from '../../../core/index.ts'
-import {
-  cancelBatchExamples,
-  createBatchExamples,
-  listBatchRowsExamples,
-  readBatchExamples,
-} from '../../examples/batches.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { errorsOf } from '../../server/problem.ts'
 import { listOf, paging } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
 
 const ofOneBatch = z.object({ batchId: z.uuid().toLowerCase() })
 /** 200 rows of the longest mailbox that people ask for are about half of it. */
@@ -61,7 +56,7 @@ export const createBatch = defineRoute({
     },
   },
   refusals: ['too-many-open-requests', 'not-found'],
-  examples: createBatchExamples,
+  examples: examples.createBatch,
   idempotent: true,
   // Each row of a dry run is a preview.
   extraReads: (body) => {
@@ -96,7 +91,7 @@ export const readBatch = defineRoute({
   params: ofOneBatch,
   answers: { 200: { says: 'The batch as it is now.', body: batchView } },
   refusals: ['not-found'],
-  examples: readBatchExamples,
+  examples: examples.readBatch,
   async handle({ actor, provisioning }, { params: { batchId } }) {
     return { status: 200, body: viewOfBatch(await provisioning.batches.read(actor, batchId)) }
   },
@@ -114,7 +109,7 @@ export const listBatchRows = defineRoute({
   query: z.strictObject({ status: z.enum(batchRowStatuses).optional(), ...paging }),
   answers: { 200: { says: 'A page of the list.', body: listOf(batchRowView) } },
   refusals: ['not-found'],
-  examples: listBatchRowsExamples,
+  examples: examples.listBatchRows,
   async handle({ actor, provisioning }, { params: { batchId }, query: { status, limit, cursor } }) {
     const { rows, nextCursor } = await provisioning.batches.rows(actor, batchId, {
       limit,
@@ -145,7 +140,7 @@ export const cancelBatch = defineRoute({
   params: ofOneBatch,
   answers: { 200: { says: 'The batch as it is now.', body: batchView } },
   refusals: ['not-found', 'already-ended'],
-  examples: cancelBatchExamples,
+  examples: examples.cancelBatch,
   idempotent: true,
   // Whoever may read a batch may cancel it.
   mayStill: ({ actor, provisioning }, { batchId }) => provisioning.batches.read(actor, batchId),

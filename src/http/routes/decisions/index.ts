@@ -7,12 +7,10 @@ import {
   type Provisioning,
   type Request,
 } from '../../../core/index.ts'
-import { approveRequestExamples, rejectRequestExamples } from '../../examples/decisions.ts'
-import { cancelRequestExamples, retryRequestExamples } from '../../examples/late-decisions.ts'
-import { nudgeRequestExamples, reassignRequestExamples } from '../../examples/waiting.ts'
 import { type ActorRoute, defineRoute } from '../../server/define-route.ts'
 import type { ProblemCode } from '../../server/problem-codes.ts'
 import { mayStill, ofOneRequest, showing, shown } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
 
 const comment = z.string().trim().max(longestComment).optional().describe('Why; the requester reads it')
 const endingBody = z.strictObject({ comment }).default({})
@@ -37,23 +35,16 @@ type Decide = (
   stage: number | undefined,
 ) => Promise<Request>
 
-type DecisionExamples =
-  | typeof approveRequestExamples
-  | typeof rejectRequestExamples
-  | typeof cancelRequestExamples
-  | typeof retryRequestExamples
-
 interface DecisionSpec {
   readonly verb: 'approve' | 'reject' | 'cancel' | 'retry'
   readonly summary: string
   readonly permission: Permission
   readonly decides?: Deciding
   readonly refusals: readonly ProblemCode[]
-  readonly examples: DecisionExamples
   readonly decide: Decide
 }
 
-function decisionRoute({ verb, summary, permission, decides, refusals, examples, decide }: DecisionSpec): ActorRoute {
+function decisionRoute({ verb, summary, permission, decides, refusals, decide }: DecisionSpec): ActorRoute {
   const body: z.ZodType<{ comment?: string | undefined; stage?: number | undefined }> = decides
     ? decisionBody
     : endingBody
@@ -70,7 +61,7 @@ function decisionRoute({ verb, summary, permission, decides, refusals, examples,
     body,
     answers: { 200: showing },
     refusals: ['not-found', ...refusals],
-    examples,
+    examples: examples[`${verb}Request`],
     idempotent: true,
     mayStill: mayStill(permission),
     async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
@@ -87,7 +78,6 @@ export const approveRequest = decisionRoute({
   permission: 'request.decide',
   decides: 'approve',
   refusals: tooLate,
-  examples: approveRequestExamples,
   decide: (to, ...call) => to.approve(...call),
 })
 export const rejectRequest = decisionRoute({
@@ -96,7 +86,6 @@ export const rejectRequest = decisionRoute({
   permission: 'request.decide',
   decides: 'reject',
   refusals: [...tooLate, 'comment-required'],
-  examples: rejectRequestExamples,
   decide: (to, ...call) => to.reject(...call),
 })
 export const cancelRequest = decisionRoute({
@@ -104,7 +93,6 @@ export const cancelRequest = decisionRoute({
   summary: 'Cancel a request',
   permission: 'request.cancel',
   refusals: ['already-ended', 'illegal-transition'],
-  examples: cancelRequestExamples,
   decide: (to, actor, requestId, comment, attempt) => to.cancel(actor, requestId, comment, attempt),
 })
 export const retryRequest = decisionRoute({
@@ -112,7 +100,6 @@ export const retryRequest = decisionRoute({
   summary: 'Continue a failed request',
   permission: 'request.retry',
   refusals: ['illegal-transition'],
-  examples: retryRequestExamples,
   decide: (to, actor, requestId, comment, attempt) => to.retry(actor, requestId, comment, attempt),
 })
 
@@ -139,7 +126,7 @@ export const reassignRequest = defineRoute({
   body: reassignBody,
   answers: { 200: showing },
   refusals: ['not-found', 'self-approval', 'not-an-approver', 'already-decided', 'already-ended'],
-  examples: reassignRequestExamples,
+  examples: examples.reassignRequest,
   idempotent: true,
   mayStill: mayStill('request.reassign'),
   async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
@@ -159,7 +146,7 @@ export const nudgeRequest = defineRoute({
   body: z.strictObject({}).default({}),
   answers: { 200: showing },
   refusals: ['not-found', 'already-ended', 'nudged-already'],
-  examples: nudgeRequestExamples,
+  examples: examples.nudgeRequest,
   idempotent: true,
   mayStill: mayStill('request.nudge'),
   async handle({ actor, provisioning, requestId: attempt }, { params }) {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { explanation } from '../../../core/index.ts'
-import { explainRequestExamples } from '../../examples/explanation.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { ofOneRequest } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
 
 export const explainRequest = defineRoute({
   id: 'explainRequest',
@@ -20,7 +20,7 @@ export const explainRequest = defineRoute({
     },
   },
   refusals: ['not-found'],
-  examples: explainRequestExamples,
+  examples: examples.explainRequest,
   async handle({ actor, provisioning }, { params }) {
     return { status: 200, body: { value: await provisioning.explanation(actor, params.requestId) } }
   },

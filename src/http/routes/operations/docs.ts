@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { z } from 'zod'
-import { readOpenApiExamples } from '../../examples/service.ts'
 import { entityTag } from '../../server/answers.ts'
 import { definePublicRoute } from '../../server/define-route.ts'
 import { openApiBody } from '../../server/openapi.ts'
+import examples from './examples.json' with { type: 'json' }
 
 const about = { tag: 'Service', permission: 'public', audience: null } as const
 /** The same for everybody until the service changes: kept, and asked for again whether it is the same. */
@@ -25,7 +25,7 @@ export const readOpenApi = definePublicRoute({
     },
   },
   refusals: [],
-  examples: readOpenApiExamples,
+  examples: examples.readOpenApi,
   async handle({ services }) {
     const { text, etag } = services.openApi()
     return { status: 200, mediaType: 'application/json' as const, headers: { ...kept, ETag: etag }, body: text }

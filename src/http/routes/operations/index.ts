@@ -9,15 +9,9 @@ import {
   referenceOf,
   stats,
 } from '../../../core/index.ts'
-import { readHealthExamples } from '../../examples/admin-health.ts'
-import {
-  dismissDeadLetterExamples,
-  listDeadLettersExamples,
-  replayDeadLetterExamples,
-} from '../../examples/administration.ts'
-import { readStatsExamples } from '../../examples/stats.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { listOf, paging } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
 
 export const healthPartBody = healthPart.omit({ says: true }).extend({ detail: z.string() })
 
@@ -42,7 +36,7 @@ export const readHealth = defineRoute({
     },
   },
   refusals: [],
-  examples: readHealthExamples,
+  examples: examples.readHealth,
   async handle({ actor, provisioning }) {
     const { state, at, version, startedAt, parts } = await provisioning.admin.health(actor)
     const uptimeSeconds = Math.max(0, Math.round((at.getTime() - startedAt.getTime()) / 1000))
@@ -67,7 +61,7 @@ export const readStats = defineRoute({
     200: { says: 'The numbers of the period, and of as long a time before it. Times are in seconds.', body: stats },
   },
   refusals: [],
-  examples: readStatsExamples,
+  examples: examples.readStats,
   async handle({ actor, provisioning }, { query: { period } }) {
     // These two are counted back from now, so that they are the same everywhere.
     const anywhere = { timeZone: 'UTC', locale: 'en' }
@@ -96,7 +90,7 @@ export const listDeadLetters = defineRoute({
   query: z.strictObject(paging),
   answers: { 200: { says: 'A page of the list.', body: listOf(deadLetter) } },
   refusals: [],
-  examples: listDeadLettersExamples,
+  examples: examples.listDeadLetters,
   async handle({ actor, provisioning }, { query: { limit, cursor } }) {
     const page = { limit, ...(cursor !== undefined && { cursor }) }
     const { jobs, nextCursor } = await provisioning.admin.deadLetters(actor, page)
@@ -120,7 +114,7 @@ export const dismissDeadLetter = defineRoute({
   params: z.object({ letterId: z.uuid().toLowerCase() }),
   answers: { 204: { says: 'It is off the list.', body: null } },
   refusals: ['not-found'],
-  examples: dismissDeadLetterExamples,
+  examples: examples.dismissDeadLetter,
   idempotent: true,
   async handle({ actor, provisioning }, { params }) {
     await provisioning.admin.dismiss(actor, params.letterId)
@@ -139,7 +133,7 @@ export const replayDeadLetter = defineRoute({
   params: z.object({ letterId: z.uuid().toLowerCase() }),
   answers: { 204: { says: 'It will be run again.', body: null } },
   refusals: ['not-found', 'illegal-transition'],
-  examples: replayDeadLetterExamples,
+  examples: examples.replayDeadLetter,
   idempotent: true,
   async handle({ actor, provisioning }, { params }) {
     await provisioning.admin.replay(actor, params.letterId)

@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { readLivenessExamples, readMetricsExamples, readReadinessExamples } from '../../examples/service.ts'
 import { definePublicRoute } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
 import type { Metrics } from '../../server/services.ts'
+import examples from './examples.json' with { type: 'json' }
 
 export const healthBody = z.strictObject({
   status: z.enum(['ok', 'unavailable']),
@@ -21,7 +21,7 @@ export const live = definePublicRoute({
   audience: null,
   answers: { 200: { says: 'It is.', body: healthBody } },
   refusals: [],
-  examples: readLivenessExamples,
+  examples: examples.readLiveness,
   handle: async () => ({ status: 200, body: { status: 'ok' as const, checks: {} } }),
 })
 
@@ -39,7 +39,7 @@ export const ready = definePublicRoute({
     503: { says: 'It cannot just now; `checks` says why.', body: healthBody, headers: ['Retry-After'] },
   },
   refusals: [],
-  examples: readReadinessExamples,
+  examples: examples.readReadiness,
   async handle({ services }) {
     const { ok, checks } = await services.health.ready()
     if (ok) return { status: 200, body: { status: 'ok' as const, checks } }
@@ -59,7 +59,7 @@ export const readMetrics = definePublicRoute({
   credential: 'metrics',
   answers: { 200: { says: 'The figures.', body: z.string(), mediaTypes: ['text/plain'] } },
   refusals: ['no-such-address', 'invalid-token', 'unauthenticated'],
-  examples: readMetricsExamples,
+  examples: examples.readMetrics,
   anyAccept: true,
   async handle({ services: { metrics }, headers }) {
     admit(metrics, headers.authorization)

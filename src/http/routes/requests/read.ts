@@ -9,11 +9,11 @@ import {
   resourceKind,
   viewOf,
 } from '../../../core/index.ts'
-import { listRequestsExamples, readRequestExamples, readTimelineExamples } from '../../examples/requests.ts'
 import { type ActorScope, defineRoute } from '../../server/define-route.ts'
 import { hasEntity } from '../../server/respond.ts'
 import { type WaitEnd, waitWished } from '../../server/waiting.ts'
 import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
 
 export const readRequest = defineRoute({
   id: 'readRequest',
@@ -27,7 +27,7 @@ export const readRequest = defineRoute({
   headers: ['Prefer'],
   answers: { 200: { ...showing, sometimes: ['Preference-Applied'] } },
   refusals: ['not-found'],
-  examples: readRequestExamples,
+  examples: examples.readRequest,
   handle: (scope, { params }) => readWaiting(scope, params.requestId),
 })
 
@@ -55,7 +55,7 @@ export const listRequests = defineRoute({
   }),
   answers: { 200: { says: 'A page of the list.', body: listOf(requestView) } },
   refusals: [],
-  examples: listRequestsExamples,
+  examples: examples.listRequests,
   async handle({ actor, provisioning }, { query: { status, kind, reference, waitingFor, limit, cursor } }) {
     if (reference !== undefined) {
       const found = await oneOf(provisioning.readByReference(actor, reference))
@@ -99,7 +99,7 @@ export const readTimeline = defineRoute({
     200: { says: 'The timeline, the oldest entry first.', body: z.strictObject({ value: z.array(timelineEntry) }) },
   },
   refusals: ['not-found'],
-  examples: readTimelineExamples,
+  examples: examples.readTimeline,
   async handle({ actor, provisioning }, { params }) {
     const entries = await provisioning.timeline(actor, params.requestId)
     return { status: 200, body: { value: entries.map((entry) => timelineEntry.parse(entry)) } }

@@ -8,11 +8,9 @@ import {
   simulatedPreview,
   siteRequest,
 } from '../../../core/index.ts'
-import { createMailboxExamples } from '../../examples/mailboxes.ts'
-import { previewRequestExamples } from '../../examples/preview.ts'
-import { createSiteExamples } from '../../examples/sites.ts'
 import { checkedByCore, checkedWhole, defineRoute } from '../../server/define-route.ts'
 import { errorsOf } from '../../server/problem.ts'
+import examples from './examples.json' with { type: 'json' }
 
 /** API document, "creation response (queued request)" of either resource, and the state that the request is in. */
 export const accepted = z.strictObject({
@@ -53,7 +51,7 @@ export const createSite = defineRoute({
   body: checkedWhole(siteRequest),
   answers: { 202: accepting },
   refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
-  examples: createSiteExamples,
+  examples: examples.createSite,
   idempotent: true,
   async handle({ actor, provisioning, requestId }, { body }) {
     return acceptance(await provisioning.submitSite(actor, body, requestId), provisioning)
@@ -75,7 +73,7 @@ export const createMailbox = defineRoute({
   body: checkedByCore(mailboxRequest),
   answers: { 202: accepting },
   refusals: ['name-taken', 'too-many-open-requests', 'not-found'],
-  examples: createMailboxExamples,
+  examples: examples.createMailbox,
   idempotent: true,
   async handle({ actor, provisioning, requestId }, { body }) {
     return acceptance(await provisioning.submitMailbox(actor, body, requestId), provisioning)
@@ -109,7 +107,7 @@ export const previewRequest = defineRoute({
     },
   },
   refusals: [],
-  examples: previewRequestExamples,
+  examples: examples.previewRequest,
   onlyReads: true,
   extraReads: (body) => readsOf(body) - 1,
   async handle({ actor, provisioning }, { query: { as }, body }) {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { receiveActivityExamples } from '../../examples/service.ts'
 import { answered } from '../../server/answers.ts'
 import { largestBody } from '../../server/bodies.ts'
 import { definePublicRoute } from '../../server/define-route.ts'
 import { closesConnection, commonHeaders } from '../../server/respond.ts'
+import examples from './examples.json' with { type: 'json' }
 
 /** What the bot's guard says to what it does not let in. */
 const refusal = z.strictObject({ error: z.strictObject({ code: z.string(), message: z.string() }) })
@@ -30,7 +30,7 @@ export const receiveActivity = definePublicRoute({
     503: { says: 'The token cannot be checked just now.', body: refusal, headers: ['Retry-After'] },
   },
   refusals: [],
-  examples: receiveActivityExamples,
+  examples: examples.receiveActivity,
   anyAccept: true,
   largest: { bytes: largestBody.messages, depth: 64 },
   async admit({ services, request, response, requestId }) {

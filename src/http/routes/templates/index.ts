@@ -10,10 +10,9 @@ import {
   templateForUsers,
   webhookSubscription,
 } from '../../../core/index.ts'
-import { writeTemplateExamples } from '../../examples/template-writes.ts'
-import { listTemplatesExamples, readTemplateExamples } from '../../examples/templates.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
+import examples from './examples.json' with { type: 'json' }
 
 const params = z.object({ templateId: z.uuid().toLowerCase() })
 
@@ -41,7 +40,7 @@ export const listTemplates = defineRoute({
     200: { says: 'The list. An admin sees the policies too.', body: z.strictObject({ value: z.array(shownTemplate) }) },
   },
   refusals: [],
-  examples: listTemplatesExamples,
+  examples: examples.listTemplates,
   async handle({ actor, provisioning }) {
     const templates = await provisioning.templates.list(actor)
     return { status: 200, body: { value: templates.map((one) => show(actor, one)) } }
@@ -59,7 +58,7 @@ export const readTemplate = defineRoute({
   params,
   answers: { 200: { says: 'The template. An admin sees its policies too.', body: shownTemplate, headers: ['ETag'] } },
   refusals: ['not-found'],
-  examples: readTemplateExamples,
+  examples: examples.readTemplate,
   async handle({ actor, provisioning }, { params }) {
     const found = await provisioning.templates.read(actor, params.templateId)
     return { status: 200, headers: etagOf(found), body: show(actor, found) }
@@ -82,7 +81,7 @@ export const writeTemplate = defineRoute({
     201: { says: 'Made.', body: templateForAdmins, headers: ['ETag', 'Location'] },
   },
   refusals: ['precondition-required', 'stale-version', 'not-found'],
-  examples: writeTemplateExamples,
+  examples: examples.writeTemplate,
   async handle({ actor, provisioning, headers }, { params: { templateId }, body }) {
     const expected = await expectedVersion(provisioning, actor, templateId, headers)
     const written = await provisioning.templates.put(actor, templateId, body, expected)

@@ -13,13 +13,11 @@ import {
   webhookBody,
   webhookTestResult,
 } from '../../../core/index.ts'
-import { listDeliveriesExamples, readDeliveryExamples, replayDeliveryExamples } from '../../examples/deliveries.ts'
-import { testWebhookExamples } from '../../examples/webhook-test.ts'
-import { receiveWebhookExamples } from '../../examples/webhooks.ts'
 import { parseJson } from '../../server/bodies.ts'
 import { definePublicRoute, defineRoute, signedBody } from '../../server/define-route.ts'
 import { HttpError } from '../../server/problem.ts'
 import { listOf, paging } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
 
 const provisioned = z.object({ type: z.enum(['site.provisioned', 'mailbox.provisioned']) })
 
@@ -37,7 +35,7 @@ export const receiveWebhook = definePublicRoute({
   body: signedBody(anyWebhookBody),
   answers: { 204: { says: 'Taken. Types that are not known are taken too.', body: null } },
   refusals: ['invalid-signature', 'rate-limited', 'unavailable'],
-  examples: receiveWebhookExamples,
+  examples: examples.receiveWebhook,
   anyAccept: true,
   async handle({ services, headers }, { body }) {
     verify(services.webhookSecret, body, headers)
@@ -90,7 +88,7 @@ export const listDeliveries = defineRoute({
   }),
   answers: { 200: { says: 'A page of the list.', body: listOf(deliveryView) } },
   refusals: [],
-  examples: listDeliveriesExamples,
+  examples: examples.listDeliveries,
   async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {
     const { deliveries, nextCursor } = await provisioning.deliveries.list(actor, {
       limit,
@@ -114,7 +112,7 @@ export const readDelivery = defineRoute({
   params,
   answers: { 200: { says: 'The delivery.', body: deliveryDetails } },
   refusals: ['not-found'],
-  examples: readDeliveryExamples,
+  examples: examples.readDelivery,
   async handle({ actor, provisioning }, { params: { deliveryId } }) {
     return { status: 200, body: showDeliveryDetails(await provisioning.deliveries.read(actor, deliveryId)) }
   },
@@ -132,7 +130,7 @@ export const replayDelivery = defineRoute({
   params,
   answers: { 202: { says: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
   refusals: ['not-found', 'illegal-transition'],
-  examples: replayDeliveryExamples,
+  examples: examples.replayDelivery,
   idempotent: true,
   async handle({ actor, provisioning }, { params: { deliveryId } }) {
     const body = showDeliveryDetails(await provisioning.deliveries.replay(actor, deliveryId))
@@ -152,7 +150,7 @@ export const testWebhook = defineRoute({
   params: z.object({ templateId: z.uuid().toLowerCase() }),
   answers: { 200: { says: 'It was tried once. `delivered` tells whether it was taken.', body: webhookTestResult } },
   refusals: ['not-found'],
-  examples: testWebhookExamples,
+  examples: examples.testWebhook,
   async handle({ actor, provisioning }, { params: { templateId } }) {
     return { status: 200, body: await provisioning.deliveries.test(actor, { templateId }) }
   },
