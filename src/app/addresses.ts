@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { routeOf } from '../store/database/index.ts'
+import { routeOf } from '../store/index.ts'
 
 /**
  * Whether a host name is this machine by itself, without a look-up: `localhost`, 127.0.0.0/8 or `::1`, with or without

@@ -11,10 +11,16 @@ import {
   type WatchTimes,
 } from '../core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from '../http/index.ts'
-import { startDigest } from '../jobs/notifications/index.ts'
-import { startWatchdog } from '../jobs/provisioning/index.ts'
-import { createQueue, type Queue } from '../jobs/queue/index.ts'
-import { createSendWebhook, createWebhookPoster, resolveHost } from '../jobs/webhooks/index.ts'
+import {
+  createQueue,
+  createSendWebhook,
+  createWebhookPoster,
+  jobsOf,
+  type Queue,
+  resolveHost,
+  startDigest,
+  startWatchdog,
+} from '../jobs/index.ts'
 import {
   chatPaceInMemory,
   createByHandNotes,
@@ -37,7 +43,6 @@ import {
   tokensOf,
 } from './connections.ts'
 import { findSurroundings, type Surroundings, settingsOf } from './endpoints.ts'
-import { jobsOf } from './jobs.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
 import { ownVersion, readiness, vitalsOf } from './readiness.ts'
@@ -172,7 +177,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   await seed(ports, settings, surroundings)
   warmUp()
   const leftJobs = await queue.start(
-    jobsOf({ ...{ provisioning, outbox, stores, clock, jobs, database, telemetry, log, webhookSecret, post } }),
+    jobsOf({
+      ...{ ...stores, provisioning, outbox, clock, work: database, jobs, telemetry, log, post },
+      ownSecret: webhookSecret,
+    }),
   )
   const stopWatchdog = startWatchdog(queue, log, clock.now)
   const stopDigest = settings.digest ? startDigest(queue, log, clock.now) : undefined

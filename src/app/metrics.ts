@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import type { RequestState, RequestStore, Telemetry } from '../core/index.ts'
-import type { Queue } from '../jobs/queue/index.ts'
+import type { Queue } from '../jobs/index.ts'
 
 /** Seconds. What people wait for is looked at closely up to a second, and up to half a minute at all. */
 const ofAnswers = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Vitals } from '../core/index.ts'
-import type { Queue } from '../jobs/queue/index.ts'
+import type { Queue } from '../jobs/index.ts'
 import type { Database } from '../store/index.ts'
 
 /** What is told when the store does not answer: then the queue, which lives in it, cannot be counted. */

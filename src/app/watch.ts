@@ -9,9 +9,7 @@ import {
   type WatchTimes,
   watchTimes,
 } from '../core/index.ts'
-import { startHealthWatch } from '../jobs/notifications/index.ts'
-import { startHeartbeat } from '../jobs/operations/heartbeat.ts'
-import type { Queue } from '../jobs/queue/index.ts'
+import { type Queue, startHealthWatch, startHeartbeat } from '../jobs/index.ts'
 import type { Logger } from './log.ts'
 
 interface Watched {

@@ -1,8 +1,6 @@
 import '../../private-umask.ts'
 import { existsSync } from 'node:fs'
-import { missingNumbers, provedAll, readKey } from '../../store/audit/index.ts'
-import { openStopped } from '../../store/database/index.ts'
-import { type Database, openDatabase } from '../../store/index.ts'
+import { type Database, missingNumbers, openDatabase, openStopped, provedAll, readKey } from '../../store/index.ts'
 import { assertSafeServer } from '../addresses.ts'
 import { tell } from './output.ts'
 

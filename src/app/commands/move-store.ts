@@ -1,14 +1,18 @@
-import { adoptJobs, prepareQueues } from '../../jobs/queue/index.ts'
+import { adoptJobs, prepareQueues } from '../../jobs/index.ts'
 import {
+  auditKeyOf,
   BackupError,
   type Contents,
+  chainExisting,
   contentsOf,
   copyRows,
+  type Database,
   lockAndFindRows,
+  migrate,
+  openDatabase,
   openStopped,
   ownTables,
-} from '../../store/database/index.ts'
-import { auditKeyOf, chainExisting, type Database, migrate, openDatabase } from '../../store/index.ts'
+} from '../../store/index.ts'
 
 export interface Moved extends Contents {
   /** Jobs that wait for their time or for a worker, in the server now. */

@@ -1,4 +1,4 @@
-import type { Contents } from '../../store/database/index.ts'
+import type { Contents } from '../../store/index.ts'
 
 /** What a store holds, as the commands for backup and restore say it. */
 export function holds({ requests, templates, newestChange }: Contents): string {

@@ -1,7 +1,7 @@
 import '../../private-umask.ts'
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { restoreStore } from '../../store/database/index.ts'
+import { restoreStore } from '../../store/index.ts'
 import { holds, tell } from './output.ts'
 
 const usage = `Brings back a copy of the embedded store that npm run backup has made. Stop the service first.

@@ -1,7 +1,6 @@
 /**
- * The service’s own health: statistics, calls to Microsoft 365, running processes, and the removal of old rows.
+ * The service’s own health: statistics, calls to Microsoft 365 and running processes.
  */
-export { forgetOld, isOurTurn, startHousekeeping } from './housekeeping.ts'
 export { createProcessStore } from './processes.ts'
 export { type CallCounts, createCallCounts } from './service-calls.ts'
 export { createStatsStore } from './stats.ts'
