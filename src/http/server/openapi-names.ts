@@ -21,9 +21,8 @@ import {
   webhookTestBody,
   webhookTestResult,
 } from '../../core/index.ts'
-import { deadLetter, healthPartBody } from '../routes/operations/index.ts'
-import { healthBody } from '../routes/operations/probes.ts'
-import { accepted } from '../routes/requests/submit.ts'
+import { deadLetter, healthBody, healthPartBody } from '../routes/operations/index.ts'
+import { accepted } from '../routes/requests/index.ts'
 import { templateForAdmins, templateToWrite } from '../routes/templates/index.ts'
 import { problemBody } from './problem.ts'
 

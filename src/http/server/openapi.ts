@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { anyWebhookBody } from '../../core/index.ts'
 import examples from '../routes/webhooks/examples.json' with { type: 'json' }
 import { type Route, tags } from './define-route.ts'
@@ -27,7 +26,7 @@ cancelled; or have the template’s webhook tell you.
 - Answers may get more fields; bodies with a field that is not described are refused.`
 
 /** The API document: everything that stands in the routes, as OpenAPI 3.1.1 (https://spec.openapis.org/oas/v3.1.1). */
-export function openApiOf(routes: readonly Route[], access: Access): OpenApi {
+export function openApiOf(routes: readonly Route[], access: Access): Part & { readonly openapi: '3.1.1' } {
   const books = { schemas: createSchemaBook(), refusals: createRefusalBook() }
   books.schemas.answered(problemBody)
   const paths = pathsOf(routes, books, access)
@@ -109,7 +108,3 @@ function webhookOf(book: SchemaBook): Part {
     },
   }
 }
-
-/** What the document is: OpenAPI 3.1.1. Its form is tested with a validator. */
-export const openApiBody = z.looseObject({ openapi: z.literal('3.1.1') })
-type OpenApi = z.output<typeof openApiBody>

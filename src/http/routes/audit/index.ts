@@ -1,9 +1,10 @@
+/** The audit of one request and of the organisation. */
 import { auditReport } from '../../../core/index.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { ofOneRequest } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-export const readAudit = defineRoute({
+const readAudit = defineRoute({
   id: 'readAudit',
   tag: 'Administration',
   method: 'GET',
@@ -21,7 +22,7 @@ export const readAudit = defineRoute({
 })
 
 /** The chain of what is about no one request. */
-export const readOrganisationAudit = defineRoute({
+const readOrganisationAudit = defineRoute({
   id: 'readOrganisationAudit',
   tag: 'Administration',
   method: 'GET',
@@ -36,3 +37,6 @@ export const readOrganisationAudit = defineRoute({
     return { status: 200, body: await provisioning.admin.organisationAudit(actor) }
   },
 })
+
+export const requestAuditRoutes = [readAudit] as const
+export const organisationAuditRoutes = [readOrganisationAudit] as const

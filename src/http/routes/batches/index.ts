@@ -1,3 +1,4 @@
+/** Many requests in one call. */
 import { z } from 'zod'
 import {
   type BatchRow,
@@ -32,7 +33,7 @@ const dryRun = z.strictObject({
  * Many requests in one call, which wait for their turn under the limits of use. A token for the resource is needed, as for the call
  * that creates one. A repeat under the same Idempotency-Key is the same batch.
  */
-export const createBatch = defineRoute({
+const createBatch = defineRoute({
   id: 'createBatch',
   tag: 'Requests',
   method: 'POST',
@@ -80,7 +81,7 @@ export const createBatch = defineRoute({
 
 const showChecked = (row: CheckedRow): CheckedRow => ({ ...row, errors: errorsOf(row.errors) })
 
-export const readBatch = defineRoute({
+const readBatch = defineRoute({
   id: 'readBatch',
   tag: 'Requests',
   method: 'GET',
@@ -97,7 +98,7 @@ export const readBatch = defineRoute({
   },
 })
 
-export const listBatchRows = defineRoute({
+const listBatchRows = defineRoute({
   id: 'listBatchRows',
   tag: 'Requests',
   method: 'GET',
@@ -129,7 +130,7 @@ function showRow({ key, status, request, problem }: BatchRow): z.output<typeof b
   }
 }
 
-export const cancelBatch = defineRoute({
+const cancelBatch = defineRoute({
   id: 'cancelBatch',
   tag: 'Requests',
   method: 'POST',
@@ -148,3 +149,5 @@ export const cancelBatch = defineRoute({
     return { status: 200, body: viewOfBatch(await provisioning.batches.cancel(actor, batchId)) }
   },
 })
+
+export const batchRoutes = [createBatch, readBatch, listBatchRows, cancelBatch] as const

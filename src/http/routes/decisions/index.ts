@@ -1,3 +1,4 @@
+/** Decisions about one request: approve, reject, cancel, retry, reassign, remind. */
 import { z } from 'zod'
 import {
   type Actor,
@@ -72,7 +73,7 @@ function decisionRoute({ verb, summary, permission, decides, refusals, decide }:
 
 const tooLate = ['self-approval', 'not-an-approver', 'second-admin-needed', 'already-decided', 'already-ended'] as const
 
-export const approveRequest = decisionRoute({
+const approveRequest = decisionRoute({
   verb: 'approve',
   summary: 'Approve a request',
   permission: 'request.decide',
@@ -80,7 +81,7 @@ export const approveRequest = decisionRoute({
   refusals: tooLate,
   decide: (to, ...call) => to.approve(...call),
 })
-export const rejectRequest = decisionRoute({
+const rejectRequest = decisionRoute({
   verb: 'reject',
   summary: 'Reject a request, saying why',
   permission: 'request.decide',
@@ -88,14 +89,14 @@ export const rejectRequest = decisionRoute({
   refusals: [...tooLate, 'comment-required'],
   decide: (to, ...call) => to.reject(...call),
 })
-export const cancelRequest = decisionRoute({
+const cancelRequest = decisionRoute({
   verb: 'cancel',
   summary: 'Cancel a request',
   permission: 'request.cancel',
   refusals: ['already-ended', 'illegal-transition'],
   decide: (to, actor, requestId, comment, attempt) => to.cancel(actor, requestId, comment, attempt),
 })
-export const retryRequest = decisionRoute({
+const retryRequest = decisionRoute({
   verb: 'retry',
   summary: 'Continue a failed request',
   permission: 'request.retry',
@@ -113,7 +114,7 @@ const reassignBody = z.strictObject({
   comment: z.string().trim().max(longestComment).optional().describe('Why; it stands in the timeline'),
 })
 
-export const reassignRequest = defineRoute({
+const reassignRequest = defineRoute({
   id: 'reassignRequest',
   tag: 'Requests',
   method: 'POST',
@@ -134,7 +135,7 @@ export const reassignRequest = defineRoute({
   },
 })
 
-export const nudgeRequest = defineRoute({
+const nudgeRequest = defineRoute({
   id: 'nudgeRequest',
   tag: 'Requests',
   method: 'POST',
@@ -153,3 +154,12 @@ export const nudgeRequest = defineRoute({
     return shown(await provisioning.nudge(actor, params.requestId, attempt))
   },
 })
+
+export const decisionRoutes = [
+  approveRequest,
+  rejectRequest,
+  cancelRequest,
+  retryRequest,
+  reassignRequest,
+  nudgeRequest,
+] as const

@@ -1,10 +1,11 @@
+/** The reasons for the state of a request. */
 import { z } from 'zod'
 import { explanation } from '../../../core/index.ts'
 import { defineRoute } from '../../server/define-route.ts'
 import { ofOneRequest } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-export const explainRequest = defineRoute({
+const explainRequest = defineRoute({
   id: 'explainRequest',
   tag: 'Requests',
   method: 'GET',
@@ -25,3 +26,5 @@ export const explainRequest = defineRoute({
     return { status: 200, body: { value: await provisioning.explanation(actor, params.requestId) } }
   },
 })
+
+export const explanationRoutes = [explainRequest] as const

@@ -3,8 +3,10 @@ import { createRequire } from 'node:module'
 import { z } from 'zod'
 import { entityTag } from '../../server/answers.ts'
 import { definePublicRoute } from '../../server/define-route.ts'
-import { openApiBody } from '../../server/openapi.ts'
 import examples from './examples.json' with { type: 'json' }
+
+/** What the document is: OpenAPI 3.1.1. Its form is tested with a validator. */
+const openApiBody = z.looseObject({ openapi: z.literal('3.1.1') })
 
 const about = { tag: 'Service', permission: 'public', audience: null } as const
 /** The same for everybody until the service changes: kept, and asked for again whether it is the same. */
@@ -65,7 +67,7 @@ const start = `SwaggerUIBundle({
 })
 `
 
-export const readDocs = definePublicRoute({
+const readDocs = definePublicRoute({
   ...about,
   id: 'readDocs',
   method: 'GET',
@@ -134,3 +136,5 @@ function fileOf(name: keyof typeof files) {
   file.catch(() => read.delete(name))
   return file
 }
+
+export const docsRoutes = [readOpenApi, readDocs, readDocsFile] as const

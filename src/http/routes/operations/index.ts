@@ -1,3 +1,4 @@
+/** Health, statistics and dead letters for admins; probes, metrics and the API document are in the files beside. */
 import { z } from 'zod'
 import {
   healthInWords,
@@ -15,7 +16,7 @@ import examples from './examples.json' with { type: 'json' }
 
 export const healthPartBody = healthPart.omit({ says: true }).extend({ detail: z.string() })
 
-export const readHealth = defineRoute({
+const readHealth = defineRoute({
   id: 'readHealth',
   tag: 'Administration',
   method: 'GET',
@@ -48,7 +49,7 @@ export const readHealth = defineRoute({
   },
 })
 
-export const readStats = defineRoute({
+const readStats = defineRoute({
   id: 'readStats',
   tag: 'Administration',
   method: 'GET',
@@ -79,7 +80,7 @@ export const deadLetter = z.strictObject({
   reference: z.string().optional(),
 })
 
-export const listDeadLetters = defineRoute({
+const listDeadLetters = defineRoute({
   id: 'listDeadLetters',
   tag: 'Administration',
   method: 'GET',
@@ -103,7 +104,7 @@ export const listDeadLetters = defineRoute({
   },
 })
 
-export const dismissDeadLetter = defineRoute({
+const dismissDeadLetter = defineRoute({
   id: 'dismissDeadLetter',
   tag: 'Administration',
   method: 'POST',
@@ -122,7 +123,7 @@ export const dismissDeadLetter = defineRoute({
   },
 })
 
-export const replayDeadLetter = defineRoute({
+const replayDeadLetter = defineRoute({
   id: 'replayDeadLetter',
   tag: 'Administration',
   method: 'POST',
@@ -140,3 +141,9 @@ export const replayDeadLetter = defineRoute({
     return { status: 204 }
   },
 })
+
+export const reportRoutes = [readStats, readHealth] as const
+export const deadLetterRoutes = [listDeadLetters, replayDeadLetter, dismissDeadLetter] as const
+
+export { docsRoutes } from './docs.ts'
+export { healthBody, probeRoutes } from './probes.ts'

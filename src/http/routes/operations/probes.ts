@@ -11,7 +11,7 @@ export const healthBody = z.strictObject({
 })
 
 /** Liveness: the process answers. */
-export const live = definePublicRoute({
+const live = definePublicRoute({
   id: 'readLiveness',
   tag: 'Service',
   method: 'GET',
@@ -26,7 +26,7 @@ export const live = definePublicRoute({
 })
 
 /** Readiness: all that the service needs answers. A load balancer sends no calls here while it does not. */
-export const ready = definePublicRoute({
+const ready = definePublicRoute({
   id: 'readReadiness',
   tag: 'Service',
   method: 'GET',
@@ -48,7 +48,7 @@ export const ready = definePublicRoute({
 })
 
 /** For Prometheus. Answered in every phase, and to whoever has the token however often they ask. */
-export const readMetrics = definePublicRoute({
+const readMetrics = definePublicRoute({
   id: 'readMetrics',
   tag: 'Service',
   method: 'GET',
@@ -89,3 +89,5 @@ function isSame(given: string, known: string): boolean {
   const [one, other] = [given, known].map((text) => createHash('sha256').update(text).digest())
   return one !== undefined && other !== undefined && timingSafeEqual(one, other)
 }
+
+export const probeRoutes = [live, ready, readMetrics] as const

@@ -1,3 +1,4 @@
+/** Exports by single-use links. */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
@@ -32,7 +33,7 @@ const link = {
 const refused = ['link-used', 'link-expired', 'link-changed', 'link-refused', 'unavailable'] as const
 
 /** What a link to an export will give. It stays unused, since whoever scans or previews links reads this. */
-export const showExport = definePublicRoute({
+const showExport = definePublicRoute({
   ...link,
   id: 'showExport',
   method: 'GET',
@@ -49,7 +50,7 @@ export const showExport = definePublicRoute({
 })
 
 /** Uses a link up and gives its file. People who have the link need nothing else. */
-export const downloadExport = definePublicRoute({
+const downloadExport = definePublicRoute({
   ...link,
   id: 'downloadExport',
   method: 'POST',
@@ -185,3 +186,5 @@ ${content}
 </html>
 `,
 })
+
+export const exportRoutes = [showExport, downloadExport] as const

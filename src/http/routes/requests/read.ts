@@ -15,7 +15,7 @@ import { type WaitEnd, waitWished } from '../../server/waiting.ts'
 import { listOf, ofOneRequest, paging, showing, shown } from '../shared/index.ts'
 import examples from './examples.json' with { type: 'json' }
 
-export const readRequest = defineRoute({
+const readRequest = defineRoute({
   id: 'readRequest',
   tag: 'Requests',
   method: 'GET',
@@ -31,7 +31,7 @@ export const readRequest = defineRoute({
   handle: (scope, { params }) => readWaiting(scope, params.requestId),
 })
 
-export const listRequests = defineRoute({
+const listRequests = defineRoute({
   id: 'listRequests',
   tag: 'Requests',
   method: 'GET',
@@ -86,7 +86,7 @@ async function oneOf(reading: Promise<Request>): Promise<Request[]> {
 /** A line of the timeline: the request is in the address already. */
 const timelineEntry = auditEntry.omit({ requestId: true, tenantId: true, attempt: true })
 
-export const readTimeline = defineRoute({
+const readTimeline = defineRoute({
   id: 'readTimeline',
   tag: 'Requests',
   method: 'GET',
@@ -142,3 +142,5 @@ async function hold(
     response.off('close', leave)
   }
 }
+
+export const readingRoutes = [listRequests, readRequest, readTimeline] as const

@@ -40,7 +40,7 @@ function acceptance({ requestId, tenantId, status, approvals }: Request, { setti
  * `POST {base_url}/collab/v1/spo/` (API document, "Create the service site"): queued, not done. What is left open the template
  * decides, so core reads the body itself.
  */
-export const createSite = defineRoute({
+const createSite = defineRoute({
   id: 'createSite',
   tag: 'Sites',
   method: 'POST',
@@ -62,7 +62,7 @@ export const createSite = defineRoute({
  * `POST {base_url}/mail/v1/mailboxes/` (API document, "Create mailbox"): queued, not done. What a field means depends on
  * the template's kind, so core reads the body itself and tells all faults at once: of form, kind, template and names.
  */
-export const createMailbox = defineRoute({
+const createMailbox = defineRoute({
   id: 'createMailbox',
   tag: 'Mailboxes',
   method: 'POST',
@@ -84,7 +84,7 @@ export const createMailbox = defineRoute({
  * `POST {base_url}/requests/v1/preview`: what either of the calls that create something would make of a body. Nothing is written.
  * What the call would refuse is part of the answer, so a form can show it while it is being filled in.
  */
-export const previewRequest = defineRoute({
+const previewRequest = defineRoute({
   id: 'previewRequest',
   tag: 'Requests',
   method: 'POST',
@@ -116,3 +116,5 @@ export const previewRequest = defineRoute({
     return { status: 200, body: { ...preview, errors: errorsOf(preview.errors) } }
   },
 })
+
+export const submissionRoutes = [createSite, createMailbox, previewRequest] as const

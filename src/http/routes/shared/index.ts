@@ -1,3 +1,4 @@
+/** What routes of several capabilities share: pages of a list, one request as the answer, and the bot's endpoint. */
 import { z } from 'zod'
 import { authorize, type Permission, type Request, requestView, viewOf } from '../../../core/index.ts'
 import type { ActorScope } from '../../server/define-route.ts'

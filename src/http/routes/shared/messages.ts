@@ -12,7 +12,7 @@ const refusal = z.strictObject({ error: z.strictObject({ code: z.string(), messa
  * The Bot Framework's endpoint. Whether the activity comes from the channel is checked by the bot's own guard, before any
  * handler. Cards nest deeper than our API's bodies do.
  */
-export const receiveActivity = definePublicRoute({
+const receiveActivity = definePublicRoute({
   id: 'receiveActivity',
   tag: 'Service',
   method: 'POST',
@@ -48,3 +48,5 @@ export const receiveActivity = definePublicRoute({
     return answered
   },
 })
+
+export const channelRoutes = [receiveActivity] as const

@@ -1,3 +1,4 @@
+/** Templates: list, read, write. */
 import { z } from 'zod'
 import {
   type Actor,
@@ -28,7 +29,7 @@ const show = (actor: Actor, one: Template): z.input<typeof shownTemplate> =>
   actor.isAdmin ? templateForAdmins.parse(showTemplateToAdmin(one)) : showTemplateToUser(one)
 const etagOf = (one: Template) => ({ ETag: `"${one.version}"` })
 
-export const listTemplates = defineRoute({
+const listTemplates = defineRoute({
   id: 'listTemplates',
   tag: 'Templates',
   method: 'GET',
@@ -47,7 +48,7 @@ export const listTemplates = defineRoute({
   },
 })
 
-export const readTemplate = defineRoute({
+const readTemplate = defineRoute({
   id: 'readTemplate',
   tag: 'Templates',
   method: 'GET',
@@ -65,7 +66,7 @@ export const readTemplate = defineRoute({
   },
 })
 
-export const writeTemplate = defineRoute({
+const writeTemplate = defineRoute({
   id: 'writeTemplate',
   tag: 'Templates',
   method: 'PUT',
@@ -112,3 +113,5 @@ async function expectedVersion(
   if (match === '*' || tags.includes(`"${version}"`)) return version
   throw new ProvisioningError('stale-version', 'The template has another version by now. Read it again.')
 }
+
+export const templateRoutes = [listTemplates, readTemplate, writeTemplate] as const

@@ -1,3 +1,4 @@
+/** Webhooks: those that we receive, deliveries to receivers, and a test of a receiver. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
@@ -22,7 +23,7 @@ import examples from './examples.json' with { type: 'json' }
 const provisioned = z.object({ type: z.enum(['site.provisioned', 'mailbox.provisioned']) })
 
 /** Our own webhooks, which the bot listens to like any other subscriber. Types that it does not know are fine. */
-export const receiveWebhook = definePublicRoute({
+const receiveWebhook = definePublicRoute({
   id: 'receiveWebhook',
   tag: 'Webhooks',
   method: 'POST',
@@ -72,7 +73,7 @@ function verify(secret: string, body: Buffer, headers: IncomingHttpHeaders): voi
 
 const params = z.object({ deliveryId: z.uuid().toLowerCase() })
 /** What became of webhooks. A secret is nowhere in it, and what receivers answer is not kept. */
-export const listDeliveries = defineRoute({
+const listDeliveries = defineRoute({
   id: 'listDeliveries',
   tag: 'Webhooks',
   method: 'GET',
@@ -101,7 +102,7 @@ export const listDeliveries = defineRoute({
   },
 })
 
-export const readDelivery = defineRoute({
+const readDelivery = defineRoute({
   id: 'readDelivery',
   tag: 'Webhooks',
   method: 'GET',
@@ -119,7 +120,7 @@ export const readDelivery = defineRoute({
 })
 
 /** The same message under the same `webhook-id`, so a receiver that has it can tell (Standard Webhooks 1.0.0). */
-export const replayDelivery = defineRoute({
+const replayDelivery = defineRoute({
   id: 'replayDelivery',
   tag: 'Webhooks',
   method: 'POST',
@@ -139,7 +140,7 @@ export const replayDelivery = defineRoute({
 })
 
 /** So that integrators can try their receiver, also from a build server. */
-export const testWebhook = defineRoute({
+const testWebhook = defineRoute({
   id: 'testWebhook',
   tag: 'Webhooks',
   method: 'POST',
@@ -155,3 +156,6 @@ export const testWebhook = defineRoute({
     return { status: 200, body: await provisioning.deliveries.test(actor, { templateId }) }
   },
 })
+
+export const deliveryRoutes = [listDeliveries, readDelivery, replayDelivery, testWebhook] as const
+export const receiverRoutes = [receiveWebhook] as const
