@@ -25,7 +25,7 @@ function answerOf(id: string, status = 200): z.ZodType {
 describe('the client and the whole service', () => {
   const service = withService()
   const clientOf = (who: keyof typeof people) => {
-    const simulatorUrl = service.app.surroundings.simulator?.url ?? ''
+    const simulatorUrl = service.app.endpoints.simulator?.url ?? ''
     const scopes = {
       collab: `${service.app.url}/collab/App.ReadWrite.All`,
       mail: `${service.app.url}/mail/App.ReadWrite.All`,

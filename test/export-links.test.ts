@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
 import { readConfig, secretsOf } from '../src/app/config.ts'
-import { findSurroundings, settingsOf } from '../src/app/endpoints.ts'
+import { findEndpoints, settingsOf } from '../src/app/endpoints.ts'
 import {
   type ExportTicket,
   exportKeyOf,
@@ -311,7 +311,7 @@ describe('the state of a link', () => {
       const nobody = 'http://127.0.0.1:9'
       const tenant = { LOGIN_URL: nobody, DIRECTORY_URL: nobody, EXCHANGE_URL: nobody, SHAREPOINT_URL: nobody }
       const config = readConfig({ DATA_DIR: dataDir, ...tenant, ...more })
-      return settingsOf(config, await findSurroundings(config), auditKey).exportLinks?.key
+      return settingsOf(config, await findEndpoints(config), auditKey).exportLinks?.key
     }
     expect(await keyOf({})).toEqual(exportKeyOf(auditKey))
     expect(await keyOf({ EXPORT_SECRET: secret.toString('base64') })).toEqual(exportKeyOf(secret))

@@ -11,11 +11,11 @@ import {
 } from '../microsoft365/index.ts'
 import { auditKeyOf, chainExisting, type Database, migrate, ownSetting, type Stores } from '../store/index.ts'
 import type { Environment } from './config.ts'
-import { readJsonFile, type Surroundings } from './endpoints.ts'
+import { type Endpoints, readJsonFile } from './endpoints.ts'
 import type { Logger } from './log.ts'
 
 /** The key of the audit's seals, over a store that is as this version expects it. */
-export async function openAudit(database: Database, config: Environment, { dataDir }: Surroundings, log: Logger) {
+export async function openAudit(database: Database, config: Environment, { dataDir }: Endpoints, log: Logger) {
   const { key, isNew } = auditKeyOf(dataDir, config.AUDIT_SECRET)
   const ran = await migrate(database, undefined, { 7: () => chainExisting(database, key) })
   if (isNew && !ran.includes(7))
@@ -26,7 +26,7 @@ export async function openAudit(database: Database, config: Environment, { dataD
 /** `heard`: who is told of each call to Microsoft 365. */
 export async function connectTenant(
   config: Environment,
-  surroundings: Surroundings,
+  endpoints: Endpoints,
   database: Database,
   outgoing: typeof fetch,
   { log, heard }: { log: Logger; heard: readonly CallLog[] },
@@ -38,7 +38,7 @@ export async function connectTenant(
         .parse(JSON.parse(await ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate()))))
   const warn = (message: string, fields: object) => log.warn(fields, message)
   return connectMicrosoft365({
-    ...surroundings,
+    ...endpoints,
     certificate,
     certificatePath: config.CLIENT_CERTIFICATE_PATH,
     fetch: outgoing,
@@ -64,7 +64,7 @@ export const measuredBy =
     telemetry.serviceCalled({ service, purpose, status, seconds: milliseconds / 1000 })
 
 /** None in local mode without an app id: then the bot listens on loopback only, and takes no tokens. */
-export function credentialsOf(config: Environment, { tenantId }: Surroundings) {
+export function credentialsOf(config: Environment, { tenantId }: Endpoints) {
   const appId = config.MICROSOFT_APP_ID
   if (appId === undefined) return undefined
   return {
@@ -75,7 +75,7 @@ export function credentialsOf(config: Environment, { tenantId }: Surroundings) {
   }
 }
 
-export function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppClients }: Surroundings) {
+export function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppClients }: Endpoints) {
   const authority = `${loginUrl}/${tenantId}`
   return {
     authority,
@@ -87,7 +87,7 @@ export function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, m
 }
 
 /** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
-export async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Surroundings): Promise<void> {
+export async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Endpoints): Promise<void> {
   if (templatesFile === undefined) return
   const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
   if (!parsed.success)

@@ -8,7 +8,7 @@ import { foreignWriters, makePrivate } from '../store/index.ts'
 import { ConfigurationError, type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
-export interface Surroundings {
+export interface Endpoints {
   readonly local: boolean
   readonly port: number
   readonly host: string
@@ -49,10 +49,10 @@ const loopback = ['127.0.0.0/8', '::1/128']
  * Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. Nobody else can
  * read DATA_DIR from then on. Throws a {@link ConfigurationError} in production when other users can write to it.
  */
-export async function findSurroundings(
+export async function findEndpoints(
   config: Environment,
   warn: (message: string) => void = () => undefined,
-): Promise<Surroundings> {
+): Promise<Endpoints> {
   const local = config.MODE === 'local'
   const dataDir = config.DATA_DIR ?? 'data'
   keepToOurselves(dataDir, { refuses: !local, warn })
@@ -140,15 +140,15 @@ export async function readJsonFile(path: string): Promise<unknown> {
 }
 
 /** What the core is told of the organisation's decisions. `auditKey` seals links to exports where no setting does. */
-export function settingsOf(config: Environment, surroundings: Surroundings, auditKey: Uint8Array): Settings {
+export function settingsOf(config: Environment, endpoints: Endpoints, auditKey: Uint8Array): Settings {
   const { EXPORT_SECRET } = config
   const exportSecret = EXPORT_SECRET === undefined ? auditKey : Buffer.from(EXPORT_SECRET, 'base64')
   return {
-    tenantId: surroundings.tenantId,
-    admins: surroundings.admins,
+    tenantId: endpoints.tenantId,
+    admins: endpoints.admins,
     adminDecidesOwnReassignment: config.ADMIN_DECIDES_OWN_REASSIGNMENT,
     openRequestsPerPerson: config.OPEN_REQUESTS_PER_PERSON,
-    mailApplications: surroundings.mailAppClients,
+    mailApplications: endpoints.mailAppClients,
     approvals: {
       reachMinutes: config.APPROVAL_REACH_MINUTES,
       remindAfterHours: config.APPROVAL_REMINDER_HOURS,
@@ -161,10 +161,10 @@ export function settingsOf(config: Environment, surroundings: Surroundings, audi
       everySeconds: config.FOLLOW_UP_EVERY_SECONDS,
       stopSeconds: config.FOLLOW_UP_STOP_SECONDS,
     },
-    webhookAllowCidrs: surroundings.webhookAllowCidrs,
-    exportLinks: { root: surroundings.baseUrl, key: exportKeyOf(exportSecret) },
+    webhookAllowCidrs: endpoints.webhookAllowCidrs,
+    exportLinks: { root: endpoints.baseUrl, key: exportKeyOf(exportSecret) },
     formerAddressDays: config.FORMER_ADDRESS_DAYS,
     ...(config.RETENTION_DAYS > 0 && { retentionDays: config.RETENTION_DAYS }),
-    followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${surroundings.baseUrl}/webhooks/provisioning` : null,
+    followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${endpoints.baseUrl}/webhooks/provisioning` : null,
   }
 }

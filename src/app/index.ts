@@ -1,3 +1,4 @@
+/** The composition root: wires all layers. Only `main.ts` and tests call it. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { connectorKeysUrl, createBot, createChannel } from '../bot/index.ts'
@@ -42,7 +43,7 @@ import {
   seed,
   tokensOf,
 } from './connections.ts'
-import { findSurroundings, type Surroundings, settingsOf } from './endpoints.ts'
+import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
 import { ownVersion, readiness, vitalsOf } from './readiness.ts'
@@ -51,7 +52,7 @@ import { startWatch } from './watch.ts'
 /** The running service. */
 export interface App {
   readonly url: string
-  readonly surroundings: Surroundings
+  readonly endpoints: Endpoints
   readonly provisioning: Provisioning
   readonly database: Database
   readonly queue: Queue
@@ -78,13 +79,13 @@ export interface Substitutes {
 export async function createApp(config: Environment, substitutes: Substitutes = {}): Promise<App> {
   const level = config.LOG_LEVEL ?? (config.MODE === 'local' ? 'warn' : 'info')
   const log = createLog(level, secretsOf(config), substitutes.writeLog)
-  const surroundings = await findSurroundings(config, (message) => log.warn({}, message))
+  const endpoints = await findEndpoints(config, (message) => log.warn({}, message))
   const database = await openDatabase({
-    dataDir: surroundings.dataDir,
+    dataDir: endpoints.dataDir,
     ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),
     log: (message) => log.info(message),
   })
-  const auditKey = await openAudit(database, config, surroundings, log)
+  const auditKey = await openAudit(database, config, endpoints, log)
   const version = await ownVersion()
   const figures = createFigures(version)
   const { telemetry } = figures
@@ -98,7 +99,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     return fetch(input, init)
   }
   const heard = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
-  const microsoft365 = await connectTenant(config, surroundings, database, outgoing, { log, heard })
+  const microsoft365 = await connectTenant(config, endpoints, database, outgoing, { log, heard })
   const { tenant, directory, connection } = microsoft365
   const clock = { now: () => new Date() }
   const jobs: Jobs = { enqueue: queue.enqueueAll, dueAt: queue.dueAt }
@@ -109,7 +110,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   // Callers and batches draw from the same buckets: one process has its own, several have the store's.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
   const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
-  const settings = settingsOf(config, surroundings, auditKey)
+  const settings = settingsOf(config, endpoints, auditKey)
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const { assertOutside } = database
   const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs }
@@ -124,7 +125,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     }),
   }
   const provisioning = createProvisioning(ports, settings)
-  const credentials = credentialsOf(config, surroundings)
+  const credentials = credentialsOf(config, endpoints)
   const { adapter, outbox, byHand } = createChannel({
     credentials,
     assertOutside: database.assertOutside,
@@ -151,11 +152,11 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   )
   const readings = createReadings({ requests: stores.requests, queue, tenantId: settings.tenantId, states: openStates })
   const http = await createHttpServer({
-    port: surroundings.port,
-    host: surroundings.host,
-    baseUrl: surroundings.baseUrl,
+    port: endpoints.port,
+    host: endpoints.host,
+    baseUrl: endpoints.baseUrl,
     provisioning,
-    tokens: tokensOf(surroundings),
+    tokens: tokensOf(endpoints),
     idempotency: stores.idempotency,
     webhookSecret,
     messages: bot.messages,
@@ -174,7 +175,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     log,
     starting: true,
   })
-  await seed(ports, settings, surroundings)
+  await seed(ports, settings, endpoints)
   warmUp()
   const leftJobs = await queue.start(
     jobsOf({
@@ -186,7 +187,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopDigest = settings.digest ? startDigest(queue, log, clock.now) : undefined
   const watch = await startWatch({
     ...{ ports, settings, queue, byHand, log, own, times: substitutes.watchTimes },
-    notes: createByHandNotes(surroundings.dataDir),
+    notes: createByHandNotes(endpoints.dataDir),
     alone: database.engine === 'embedded' && leftJobs === 0,
   })
   writtenAt = watch.writtenAt
@@ -200,7 +201,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   })
   return {
     url: http.url,
-    surroundings,
+    endpoints,
     provisioning,
     database,
     queue,
@@ -220,7 +221,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       await Promise.race([stopCounting(), setTimeout(500, undefined, { ref: false })])
       // A connection that hangs is not waited for: what was not committed by now never is.
       await Promise.race([database.close(), setTimeout(1000, undefined, { ref: false })])
-      await surroundings.simulator?.close()
+      await endpoints.simulator?.close()
     },
   }
 }

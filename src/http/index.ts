@@ -1,4 +1,4 @@
-/** The HTTP room's door. */
+/** HTTP: `server/` is how a call is served, `routes/` what each call does. No rules of the product. */
 
 export { routes } from './routes/index.ts'
 export type { TokenOptions } from './server/authenticate.ts'

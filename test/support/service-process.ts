@@ -13,4 +13,4 @@ process.on('SIGTERM', () => {
     .then(() => process.exit(0))
     .catch(console.error)
 })
-process.stdout.write(`${app.url} ${app.surroundings.simulator?.url}\n`)
+process.stdout.write(`${app.url} ${app.endpoints.simulator?.url}\n`)

@@ -115,7 +115,7 @@ export function withService(
     await connector?.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
-  const simulatorUrl = () => known(known(app).surroundings.simulator).url
+  const simulatorUrl = () => known(known(app).endpoints.simulator).url
   return {
     get app() {
       return known(app)

@@ -47,9 +47,9 @@ describe('a service whose database is away', () => {
     }
     app = await createApp(readConfig({ ...variables, OPEN_REQUESTS_PER_PERSON: '0' }))
     kim = new TeamsUser(() => app.url, connector, people.kim)
-    token = await tokenFor(app.surroundings.simulator?.url ?? '', people.kim.id, `${app.url}/collab/App.ReadWrite.All`)
+    token = await tokenFor(app.endpoints.simulator?.url ?? '', people.kim.id, `${app.url}/collab/App.ReadWrite.All`)
     adminToken = await tokenFor(
-      app.surroundings.simulator?.url ?? '',
+      app.endpoints.simulator?.url ?? '',
       people.sam.id,
       `${app.url}/collab/App.ReadWrite.All`,
     )

@@ -21,7 +21,7 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     app = await createApp(readConfig({ PORT: '0', ...quick, DATA_DIR: dataDir, ...more }))
   }
   const call = async (who: keyof typeof people, method: string, path: string, body?: object) => {
-    const simulatorUrl = app.surroundings.simulator?.url ?? ''
+    const simulatorUrl = app.endpoints.simulator?.url ?? ''
     const token = await tokenFor(simulatorUrl, people[who].id, `${app.url}/collab/App.ReadWrite.All`)
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': 'k' }
     const response = await fetch(`${app.url}${path}`, {

@@ -63,7 +63,7 @@ async function startWindow(app: App, { userPrincipalName, part, port }: (typeof 
   const person = contoso.people.find((one) => one.userPrincipalName === userPrincipalName)
   if (!person) throw new Error(`contoso.json has no ${userPrincipalName}`)
   const name = person.displayName
-  const folder = resolve(app.surroundings.dataDir, 'playground', person.givenName.toLowerCase())
+  const folder = resolve(app.endpoints.dataDir, 'playground', person.givenName.toLowerCase())
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const config = JSON.stringify(configFor(app, person), null, 2)
   await writeFile(join(folder, 'playground.yml'), config, { mode: 0o600 })
@@ -103,7 +103,7 @@ function configFor(app: App, current: Person): object {
   const window = current.givenName.toLowerCase()
   return {
     version: '0.1.1',
-    tenantId: app.surroundings.tenantId,
+    tenantId: app.endpoints.tenantId,
     bot: { id: 'quartermaster', name: 'Quartermaster' },
     currentUser: userOf(current),
     users: others.map(userOf),

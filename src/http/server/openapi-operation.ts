@@ -218,7 +218,7 @@ export function securitySchemes(access: Access): Part {
   }
 }
 
-/** Answered whatever the service does, so that its surroundings can see how it does. */
+/** Answered whatever the service does, so that probes can see its health. */
 const always = ['/healthz', '/readyz', '/metrics']
 
 /**

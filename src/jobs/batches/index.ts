@@ -1,3 +1,4 @@
+/** The job that submits the rows of a batch. */
 import { jobPayloads, type Provisioning } from '../../core/index.ts'
 import { defineJob, failureOf } from '../queue/index.ts'
 

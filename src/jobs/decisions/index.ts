@@ -1,3 +1,4 @@
+/** Jobs that watch over open stages. */
 import { jobPayloads, type Provisioning } from '../../core/index.ts'
 import { defineJob } from '../queue/index.ts'
 

@@ -1,3 +1,4 @@
+/** The job that erases a person. */
 import { jobPayloads, type Provisioning } from '../../core/index.ts'
 import { defineJob } from '../queue/index.ts'
 

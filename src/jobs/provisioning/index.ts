@@ -1,3 +1,4 @@
+/** Jobs that create resources and look after them until they are there. */
 import { jobId, jobPayloads, type Provisioning } from '../../core/index.ts'
 import { defineJob, failureOf, type Queue, type QueueLog } from '../queue/index.ts'
 

@@ -1,3 +1,4 @@
+/** Delegations: who decides for whom. */
 import { type Delegation, type DelegationStore, delegation } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 

@@ -1,3 +1,4 @@
+/** Batches with their rows. */
 import {
   type BatchRow,
   type BatchRowStatus,

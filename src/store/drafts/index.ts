@@ -1,3 +1,4 @@
+/** Forms in progress. */
 import { type DraftStore, draft } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 

@@ -1,3 +1,4 @@
+/** Names: reservations, the numbers in names, and former addresses. */
 import { createHmac } from 'node:crypto'
 import type { AddressStore, NameCounters, Reservations } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'

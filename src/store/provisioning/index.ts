@@ -1,3 +1,4 @@
+/** How long the directory took to show new sites. */
 import type { DirectorySightings } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 

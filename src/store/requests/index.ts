@@ -1,3 +1,4 @@
+/** Requests as whole aggregates. */
 import {
   openStates,
   provisioningRequest,

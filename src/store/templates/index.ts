@@ -1,3 +1,4 @@
+/** Templates with their versions. */
 import {
   showTemplateToAdmin,
   type Template,

@@ -1,3 +1,4 @@
+/** Webhooks: deliveries with their attempts, and the status of receivers. */
 import {
   type Delivery,
   type DeliveryCounts,
