@@ -1,9 +1,9 @@
 import './private-umask.ts'
 import { existsSync } from 'node:fs'
-import { type App, createApp } from './app.ts'
-import { ConfigurationError, type Environment, readConfig, secretsOf } from './config.ts'
-import { createLog, maskSecrets } from './log.ts'
-import { type Playgrounds, startPlaygrounds } from './playground.ts'
+import { ConfigurationError, type Environment, readConfig, secretsOf } from './app/config.ts'
+import { type App, createApp } from './app/index.ts'
+import { type Playgrounds, startPlaygrounds } from './app/local/playground.ts'
+import { createLog, maskSecrets } from './app/log.ts'
 
 /** The process: environment, signals, exit. Everything else is in `app.ts`. */
 async function main(): Promise<void> {
@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   endWithoutSecrets(config)
   const app = await createApp(config)
   const playgrounds =
-    config.PLAYGROUND !== 'off' && app.surroundings.local
+    config.PLAYGROUND !== 'off' && app.endpoints.local
       ? await startPlaygrounds(app, { admin: config.PLAYGROUND === 'admin' })
       : undefined
   // Whoever reads that it answers may end it at once, and in order.
@@ -29,7 +29,7 @@ function endWithoutSecrets(config: Environment): void {
 }
 
 function announce(app: App, playgrounds: Playgrounds | undefined): void {
-  const { local, simulator } = app.surroundings
+  const { local, simulator } = app.endpoints
   const lines = [`Quartermaster answers at ${app.url}`]
   lines.push(`  The API, to read and to try: ${app.url}/docs`)
   if (simulator) lines.push(`  Microsoft 365, simulated: ${simulator.url} (tenant Contoso)`)

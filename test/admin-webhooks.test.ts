@@ -131,8 +131,8 @@ describe('webhooks, for admins in chat', () => {
   })
 
   it('a test of the bot’s own reaches the bot, which takes it', async () => {
-    const { provisioning, surroundings } = service.app
-    const sam = await provisioning.actor({ tenantId: surroundings.tenantId, id: people.sam.id })
+    const { provisioning, endpoints } = service.app
+    const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
     expect(await provisioning.deliveries.test(sam, 'bot')).toMatchObject({ delivered: true, status: '204' })
   })
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { cardActionRegistry, defineCardAction } from '../src/bot/define-card-action.ts'
 import { commandRegistry, defineCommand } from '../src/bot/define-command.ts'
 import { routeRegistry, routes } from '../src/http/index.ts'
-import { defineJob, jobRegistry } from '../src/jobs/define-job.ts'
+import { defineJob, jobRegistry } from '../src/jobs/queue/define-job.ts'
 import { faultsOf, readSources, sourceOf } from './support/sources.ts'
 
 describe('the house keeps its rooms', () => {

@@ -119,7 +119,7 @@ describe('what is asked for again', () => {
     const form = cardOf(await kim.clicks(before, 'Edit and send again'))
     const { requestId } = action(form, 'Review').data as { requestId: string }
     const draft = await service.app.provisioning.drafts.read(
-      await service.app.provisioning.actor({ tenantId: service.app.surroundings.tenantId, id: kim.id }),
+      await service.app.provisioning.actor({ tenantId: service.app.endpoints.tenantId, id: kim.id }),
       requestId,
     )
     expect(Object.keys(draft.draft.values)).not.toContain('metadata.costCentre')

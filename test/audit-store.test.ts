@@ -176,7 +176,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
 
 describe.each(engines)('a store from before there were chains, %s', (engine) => {
   const store = withDatabase(engine, { migrated: false })
-  const migrations = fileURLToPath(new URL('../src/store/migrations/', import.meta.url))
+  const migrations = fileURLToPath(new URL('../src/store/database/migrations/', import.meta.url))
 
   it('is chained as it is found, once, and proves after a restart', async () => {
     const older = mkdtempSync(join(inject('runFolder'), 'older-'))

@@ -84,7 +84,7 @@ describe('the audit of the whole service', () => {
   })
 
   it('has its key beside the store, not in it', async () => {
-    const { dataDir } = service.app.surroundings
+    const { dataDir } = service.app.endpoints
     expect(keyFile(dataDir)).toBe(`${dataDir}/audit.key`)
     const { rows } = await service.app.database.query('SELECT name FROM settings')
     expect(JSON.stringify(rows)).not.toContain('audit')

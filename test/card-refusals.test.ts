@@ -4,7 +4,7 @@ import { type CardSender, createCardSender } from '../src/bot/card-sender.ts'
 import { createPacedChats } from '../src/bot/chat-pace.ts'
 import { cards } from '../src/cards/index.ts'
 import { type Conversation, ProvisioningError, PutOff } from '../src/core/index.ts'
-import { chatPaceInMemory } from '../src/store/chat-pace.ts'
+import { chatPaceInMemory } from '../src/store/notifications/chats.ts'
 import { kim, requests, tenantId, viewerOf } from './support/card-requests.ts'
 import { type Connector, startConnector } from './support/connector.ts'
 

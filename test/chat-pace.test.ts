@@ -11,8 +11,8 @@ import {
   teamsLimits,
 } from '../src/bot/chat-pace.ts'
 import { type ChatTraffic, PutOff } from '../src/core/index.ts'
-import { chatPaceInMemory, createChatPace } from '../src/store/chat-pace.ts'
-import { openDatabase } from '../src/store/database.ts'
+import { openDatabase } from '../src/store/database/database.ts'
+import { chatPaceInMemory, createChatPace } from '../src/store/notifications/chats.ts'
 import { saying } from './support/bot-activities.ts'
 import { startBot, withBotWorld } from './support/bot-world.ts'
 import { withDatabase } from './support/database.ts'

@@ -94,7 +94,7 @@ describe('a site that is asked for in chat', () => {
     const references = sends.map(({ card }) => /REQ-\d+/.exec(textOf(card ?? {}))?.[0])
     expect(new Set(references).size).toBe(1)
     const { requests } = await service.app.provisioning.listOwn(
-      await service.app.provisioning.actor({ tenantId: service.app.surroundings.tenantId, id: kim.id }),
+      await service.app.provisioning.actor({ tenantId: service.app.endpoints.tenantId, id: kim.id }),
       100,
     )
     expect(requests.filter(({ details }) => details.displayName === 'Twice')).toHaveLength(1)

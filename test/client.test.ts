@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { createClient, ProblemError, type ProvisioningRequest, StillUnderWayError } from '../src/client/index.ts'
 import type { requestView } from '../src/core/index.ts'
 import { routes } from '../src/http/index.ts'
-import type { accepted } from '../src/http/routes/accepted.ts'
-import type { templateForAdmins } from '../src/http/routes/templates.ts'
+import type { accepted } from '../src/http/routes/requests/submit.ts'
+import type { templateForAdmins } from '../src/http/routes/templates/index.ts'
 import { templates, tokenFor, withService } from './support/service.ts'
 import { people } from './support/teams-user.ts'
 
@@ -25,7 +25,7 @@ function answerOf(id: string, status = 200): z.ZodType {
 describe('the client and the whole service', () => {
   const service = withService()
   const clientOf = (who: keyof typeof people) => {
-    const simulatorUrl = service.app.surroundings.simulator?.url ?? ''
+    const simulatorUrl = service.app.endpoints.simulator?.url ?? ''
     const scopes = {
       collab: `${service.app.url}/collab/App.ReadWrite.All`,
       mail: `${service.app.url}/mail/App.ReadWrite.All`,

@@ -67,7 +67,7 @@ async function quiet(service: Service, ...names: string[]): Promise<void> {
 function postWebhook(service: Service, requestId: string, secret: string, url?: string): Promise<Response> {
   const data = { reference: 'REQ-1', kind: 'teamSite', status: 'succeeded', displayName: 'A site', ...(url && { url }) }
   const at = new Date()
-  const tenantId = service.app.surroundings.tenantId
+  const tenantId = service.app.endpoints.tenantId
   const body = JSON.stringify({ type: 'site.provisioned', timestamp: at.toISOString(), requestId, tenantId, data })
   const headers = {
     'content-type': 'application/json',
@@ -106,7 +106,7 @@ describe('with the poll alone', () => {
 })
 
 async function changeGroup(service: Service, groupId: string, change: object): Promise<void> {
-  const { directoryUrl, directoryExtension } = service.app.surroundings
+  const { directoryUrl, directoryExtension } = service.app.endpoints
   const token = await tokenFor(directoryUrl, service.sam.id, 'https://graph.microsoft.com/.default')
   const response = await fetch(`${directoryUrl}/v1.0/groups/${groupId}`, {
     method: 'PATCH',
@@ -180,7 +180,7 @@ describe('with a directory that is slow, and no webhook', () => {
     expect([followUps(service, 'Slow'), linkOf(connector.activity(cardId))]).toEqual([[], undefined])
     expect(shown()).toContain('Taking longer than usual')
 
-    const url = `${app.surroundings.sharePointUrl}/sites/slow-by-webhook`
+    const url = `${app.endpoints.sharePointUrl}/sites/slow-by-webhook`
     expect((await postWebhook(service, requestId, webhookSecret, url)).status).toBe(204)
     expect(linkOf(await firstFollowUp(service, 'Slow'))).toBe(url)
     await until(() => linkOf(connector.activity(cardId)), 'the link on the status card')

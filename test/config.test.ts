@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
-import { ConfigurationError, readConfig, settingNames } from '../src/config.ts'
+import { ConfigurationError, readConfig, settingNames } from '../src/app/config.ts'
 import { bareEnvironment } from './support/bare-environment.ts'
 import { emptyStore } from './support/database.ts'
 

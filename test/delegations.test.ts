@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { Delegation, Person } from '../src/core/index.ts'
-import { createDelegationStore } from '../src/store/delegations.ts'
+import { createDelegationStore } from '../src/store/approvals/index.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, stranger, tenantId, withCore } from './support/core.ts'
 import { type EngineName, withDatabase } from './support/database.ts'
 import { named, refusal } from './support/refusal.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readDocsFile, readOpenApi } from '../src/http/routes/docs.ts'
+import { readDocsFile, readOpenApi } from '../src/http/routes/operations/docs.ts'
 import { startIssuer, startRest } from './support/rest.ts'
 
 const nothing = { params: undefined, query: {}, body: undefined }

@@ -38,11 +38,11 @@ describe('entry points', () => {
   it('set a private umask before anything else is loaded', () => {
     const paths = entryPoints()
     expect(paths).toEqual(
-      expect.arrayContaining(['src/main.ts', 'src/client/cli.ts', 'src/backup.ts', 'test/replicas.ts']),
+      expect.arrayContaining(['src/main.ts', 'src/client/cli.ts', 'src/app/commands/backup.ts', 'test/replicas.ts']),
     )
     expect(paths.filter((path) => !masks(path) && !forEverybody.includes(path))).toEqual([])
     // What the service starts by itself.
-    expect(masks('src/playground-process.ts')).toBe(true)
+    expect(masks('src/app/local/playground-process.ts')).toBe(true)
   })
 
   it('are all that run by themselves among the sources', () => {

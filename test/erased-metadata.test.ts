@@ -11,7 +11,7 @@ import {
   withoutPerson,
 } from '../src/core/index.ts'
 import { personRecords } from '../src/core/privacy/known-person.ts'
-import { provedAll } from '../src/store/audit-rows.ts'
+import { provedAll } from '../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../src/store/index.ts'
 import { auditKey } from './support/audit-chains.ts'
 import { actorOf, dana, kim, omar, priya, tenantId, tenantWith, withCore } from './support/core.ts'

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
-import { readConfig, secretsOf } from '../src/config.ts'
+import { readConfig, secretsOf } from '../src/app/config.ts'
+import { findEndpoints, settingsOf } from '../src/app/endpoints.ts'
 import {
   type ExportTicket,
   exportKeyOf,
@@ -16,7 +17,6 @@ import {
   stateOfLink,
 } from '../src/core/index.ts'
 import { createStores, forgetOld, migrate, ownSetting } from '../src/store/index.ts'
-import { findSurroundings, settingsOf } from '../src/surroundings.ts'
 import { contract, contractFault } from './support/contract.ts'
 import { actorOf, dana, kim, priya, tenantId, withCore } from './support/core.ts'
 import { engines, withDatabase } from './support/database.ts'
@@ -311,7 +311,7 @@ describe('the state of a link', () => {
       const nobody = 'http://127.0.0.1:9'
       const tenant = { LOGIN_URL: nobody, DIRECTORY_URL: nobody, EXCHANGE_URL: nobody, SHAREPOINT_URL: nobody }
       const config = readConfig({ DATA_DIR: dataDir, ...tenant, ...more })
-      return settingsOf(config, await findSurroundings(config), auditKey).exportLinks?.key
+      return settingsOf(config, await findEndpoints(config), auditKey).exportLinks?.key
     }
     expect(await keyOf({})).toEqual(exportKeyOf(auditKey))
     expect(await keyOf({ EXPORT_SECRET: secret.toString('base64') })).toEqual(exportKeyOf(secret))
@@ -334,7 +334,7 @@ describe('the migration to issued links', () => {
   it('removes the key from the database, and keys of calls that were refused more than an hour ago', async () => {
     const { database } = store
     const folder = mkdtempSync(join(inject('runFolder'), 'migrations-'))
-    cpSync('src/store/migrations', folder, { recursive: true })
+    cpSync('src/store/database/migrations', folder, { recursive: true })
     rmSync(join(folder, '021-export-tickets.sql'))
     await migrate(database, folder)
     await ownSetting(database, 'export-key', () => 'secret')

@@ -22,7 +22,7 @@ describe('exports and a person’s data, in chat', () => {
     const { card } = await says(sam, 'admin export this month', /Your links are ready/)
     const urls = urlsOf(card)
     expect(urls).toHaveLength(4)
-    expect(urls.every((url) => url.startsWith(`${service.app.surroundings.baseUrl}/exports/v1/`))).toBe(true)
+    expect(urls.every((url) => url.startsWith(`${service.app.endpoints.baseUrl}/exports/v1/`))).toBe(true)
     const [csv = ''] = urls
     const answer = await fetch(csv, { method: 'POST' })
     expect([answer.status, answer.headers.get('content-disposition')]).toEqual([

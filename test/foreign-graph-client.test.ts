@@ -23,7 +23,7 @@ describe('Microsoft’s own Graph client', () => {
   const { call } = caller(service)
 
   async function graph(who?: keyof typeof people): Promise<Client> {
-    const directoryUrl = service.app.surroundings.simulator?.url ?? ''
+    const directoryUrl = service.app.endpoints.simulator?.url ?? ''
     const token = who && (await tokenFor(directoryUrl, people[who].id, 'https://graph.microsoft.com/Group.Read.All'))
     const retries = new RetryHandler()
     retries.setNext(new HTTPMessageHandler())

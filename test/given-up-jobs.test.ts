@@ -7,7 +7,7 @@ import {
   type Request,
   type RequestForSite,
 } from '../src/core/index.ts'
-import { provisionJob } from '../src/jobs/provision.ts'
+import { provisionJob } from '../src/jobs/provisioning/index.ts'
 import { requestOf, stepsUntil } from './support/card-requests.ts'
 import { actorOf, kim, priya, tenantId, tenantWith, withCore } from './support/core.ts'
 

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/app/log.ts'
 import { type HostileText, hostileTexts } from './support/hostile-texts.ts'
 import { caller, siteView } from './support/rest-caller.ts'
 import { templates, withService } from './support/service.ts'

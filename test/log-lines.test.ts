@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLog, maskSecrets } from '../src/log.ts'
+import { createLog, maskSecrets } from '../src/app/log.ts'
 
 describe('a line of the log', () => {
   const lines = (secrets: string[], write: (log: ReturnType<typeof createLog>) => void): string => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLog } from '../src/log.ts'
+import { createLog } from '../src/app/log.ts'
 
 describe('what has the shape of a secret is masked wherever a text quotes it', () => {
   const logged = (fields: object, message = 'said'): string => {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { openDatabase } from '../src/store/database/database.ts'
+import { migrate } from '../src/store/database/migrate.ts'
 import { engines, withDatabase } from './support/database.ts'
 
 describe.each(engines)('migrations, %s', (engine) => {

@@ -6,7 +6,7 @@ import { describe, expect, inject, it } from 'vitest'
 import { createStores, migrate, openDatabase } from '../src/store/index.ts'
 import { withDatabase } from './support/database.ts'
 
-const own = fileURLToPath(new URL('../src/store/migrations/', import.meta.url))
+const own = fileURLToPath(new URL('../src/store/database/migrations/', import.meta.url))
 /** What a next version may do to a store that the present one still works on. */
 const additive = `
   ALTER TABLE requests ADD COLUMN colour text;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { erasedName, type Person, type PersonRecord, type Provisioning, type Request } from '../src/core/index.ts'
-import { provedAll } from '../src/store/audit-rows.ts'
+import { provedAll } from '../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../src/store/index.ts'
 import { auditKey } from './support/audit-chains.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, withCore } from './support/core.ts'

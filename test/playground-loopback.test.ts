@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 
 /** A process that keeps to this machine, and says how each way of calling another one ends. */
 const script = `
-  import './src/playground-loopback.ts'
+  import './src/app/local/playground-loopback.ts'
   import { request as http } from 'node:http'
   import { request as https } from 'node:https'
   import { connect } from 'node:net'

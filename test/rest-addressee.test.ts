@@ -67,7 +67,7 @@ describe('in local mode, where the chat takes no tokens, a web page cannot speak
   })
 
   test('nor at the simulated Microsoft 365', async () => {
-    const { url } = service.app.surroundings.simulator ?? { url: '' }
+    const { url } = service.app.endpoints.simulator ?? { url: '' }
     const host = new URL(url).host
     const form = 'user_code=ABC&answer=allow'
     const sign = (name: string, origin: string) =>

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { ProvisioningError } from '../src/core/index.ts'
-import { createIdempotencyKeys } from '../src/store/idempotency-keys.ts'
+import { createIdempotencyKeys } from '../src/store/shared/calls.ts'
 import { withDatabase } from './support/database.ts'
 import { coreWith, requestOf, startIssuer, startRest } from './support/rest.ts'
 

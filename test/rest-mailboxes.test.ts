@@ -190,7 +190,7 @@ describe('a mailbox over REST', () => {
   describe('by an application', () => {
     /** A token as an application gets it from Entra ID: by client credentials, for all that it was granted. */
     async function appToken(client: string, api: 'mail' | 'collab'): Promise<string> {
-      const { loginUrl, tenantId } = service.app.surroundings
+      const { loginUrl, tenantId } = service.app.endpoints
       const form = { grant_type: 'client_credentials', client_id: client, client_secret: 'any' }
       const response = await fetch(`${loginUrl}/${tenantId}/oauth2/v2.0/token`, {
         method: 'POST',

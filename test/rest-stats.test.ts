@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { stats } from '../src/core/index.ts'
-import { readStatsExamples } from '../src/http/examples/stats.ts'
+import examples from '../src/http/routes/operations/examples.json' with { type: 'json' }
 import { alike } from './support/alike.ts'
 import { textOf } from './support/cards.ts'
 import { caller } from './support/rest-caller.ts'
@@ -37,7 +37,7 @@ describe('the numbers of a period, of a service in its first week', () => {
     await until(made, 'that it is made')
     for (const period of ['', '?period=week', '?period=month']) {
       const answer = await call('sam', 'GET', `${path}${period}`)
-      const example = readStatsExamples.week.answer
+      const example = examples.readStats.week.answer
       const expected = { ...example, period: period === '?period=month' ? 'month' : 'week' }
       expect(timeless(answer.body)).toEqual(timeless(expected))
     }

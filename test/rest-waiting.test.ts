@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ProvisioningError } from '../src/core/index.ts'
-import { waitWished } from '../src/http/prefer.ts'
+import { waitWished } from '../src/http/server/waiting.ts'
 import { coreWith, requestOf, startIssuer, startRest } from './support/rest.ts'
 import { until } from './support/until.ts'
 

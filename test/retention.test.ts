@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cards } from '../src/cards/index.ts'
 import { type Provisioning, type Request, requestView, viewOf } from '../src/core/index.ts'
-import { provedAll } from '../src/store/audit-rows.ts'
+import { provedAll } from '../src/store/audit/chain.ts'
 import { auditKey } from './support/audit-chains.ts'
 import { viewerOf } from './support/card-requests.ts'
 import { textOf } from './support/cards.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createDirectorySightings } from '../src/store/directory-sightings.ts'
-import { createCallCounts } from '../src/store/service-calls.ts'
+import { createCallCounts } from '../src/store/operations/service-calls.ts'
+import { createDirectorySightings } from '../src/store/provisioning/index.ts'
 import { tenantId } from './support/core.ts'
 import { engines, withDatabase } from './support/database.ts'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { createQueue } from '../src/jobs/queue.ts'
-import { openDatabase } from '../src/store/database.ts'
-import { ownVersion, vitalsOf } from '../src/vitals.ts'
+import { ownVersion, vitalsOf } from '../src/app/readiness.ts'
+import { createQueue } from '../src/jobs/queue/queue.ts'
+import { openDatabase } from '../src/store/database/database.ts'
 import { discardStore, engines, newStoreOptions } from './support/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -3,7 +3,7 @@ import http, { createServer, type RequestListener, type Server } from 'node:http
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createWebhookPoster, type PosterOptions } from '../src/jobs/post-webhook.ts'
+import { createWebhookPoster, type PosterOptions } from '../src/jobs/webhooks/post.ts'
 import { selfSigned } from './support/certificates.ts'
 import { addressesToRefuse } from './support/webhook-addresses.ts'
 

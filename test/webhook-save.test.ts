@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { endpointOf, type Ports } from '../src/core/index.ts'
-import { createWebhookPoster } from '../src/jobs/post-webhook.ts'
+import { createWebhookPoster } from '../src/jobs/webhooks/post.ts'
 import { actorOf, priya, tenantId, withCore } from './support/core.ts'
 import { named, refusal } from './support/refusal.ts'
 import { addressesToRefuse } from './support/webhook-addresses.ts'

@@ -1,5 +1,5 @@
-import type { Database } from './database.ts'
-import type { Stores } from './index.ts'
+import type { Database } from './database/index.ts'
+import type { Stores } from './stores.ts'
 
 /** When the first turn comes after a start, in milliseconds, and how much later at most: a restart of all is not a storm. */
 const FIRST_MILLISECONDS = 60_000

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
-import { openEmbedded } from '../../src/store/embedded.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database/database.ts'
+import { openEmbedded } from '../../src/store/database/embedded.ts'
+import { migrate } from '../../src/store/database/migrate.ts'
 
 export type EngineName = Database['engine']
 export const engines: readonly EngineName[] = ['embedded', 'server']

@@ -89,7 +89,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
     const { params } = await waiting('kim', 'Apollo')
     await call('dana', 'POST', `/requests/v1/${params.requestId}/reject`, { body: { comment: 'What is it for?' } })
     const { drafts, actor } = service.app.provisioning
-    const kim = await actor({ tenantId: service.app.surroundings.tenantId, id: people.kim.id })
+    const kim = await actor({ tenantId: service.app.endpoints.tenantId, id: people.kim.id })
     const opened = await drafts.again(kim, params.requestId)
     if (opened.step !== 'details') throw new Error(`no form, but: ${opened.step}`)
     const { requestId, version } = opened.draft
@@ -127,8 +127,8 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
   }
   /** What other examples gave up is looked after, and something waits for its time. */
   const well = async () => {
-    const { queue, provisioning, surroundings } = service.app
-    const sam = await provisioning.actor({ tenantId: surroundings.tenantId, id: people.sam.id })
+    const { queue, provisioning, endpoints } = service.app
+    const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
     for (const { letterId } of (await provisioning.admin.deadLetters(sam, { limit: 100 })).jobs)
       await provisioning.admin.dismiss(sam, letterId)
     await queue.enqueue('watchdog', { turn: 0 }, { startAfter: new Date(Date.now() + 3_600_000) })
@@ -189,7 +189,7 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
       const written = { ...fields.parse(body), description: 'Another' }
       const { database } = service.app
       for (const table of ['audit_log', 'audit_heads'])
-        await database.query(`DELETE FROM ${table} WHERE request_id = $1`, [service.app.surroundings.tenantId])
+        await database.query(`DELETE FROM ${table} WHERE request_id = $1`, [service.app.endpoints.tenantId])
       await call('sam', 'PUT', path, { body: written, headers: { 'if-match': headers.get('etag') ?? '' } })
       return { who: 'sam' }
     },

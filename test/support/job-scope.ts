@@ -1,4 +1,4 @@
-import type { JobScope } from '../../src/jobs/define-job.ts'
+import type { JobScope } from '../../src/jobs/queue/define-job.ts'
 
 /** The scope of a job's first attempt, outside any queue. */
 export const firstAttempt = (signal: AbortSignal = new AbortController().signal): JobScope => ({

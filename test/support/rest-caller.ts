@@ -33,7 +33,7 @@ export function caller(service: Service) {
   async function newToken(who: Caller): Promise<string> {
     const asked =
       typeof who === 'string' ? { userId: people[who].id, scope: `${service.app.url}/collab/App.ReadWrite.All` } : who
-    const response = await fetch(`${service.app.surroundings.simulator?.url}/control/token`, {
+    const response = await fetch(`${service.app.endpoints.simulator?.url}/control/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(asked),

@@ -1,5 +1,5 @@
-import { createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { createApp } from '../../src/app/index.ts'
 
 /**
  * The service in a process of its own, with the variables of its environment, the Bot connector's keys from the address
@@ -13,4 +13,4 @@ process.on('SIGTERM', () => {
     .then(() => process.exit(0))
     .catch(console.error)
 })
-process.stdout.write(`${app.url} ${app.surroundings.simulator?.url}\n`)
+process.stdout.write(`${app.url} ${app.endpoints.simulator?.url}\n`)

@@ -1,8 +1,8 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { type App, createApp, type Substitutes } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { type App, createApp, type Substitutes } from '../../src/app/index.ts'
 import { type Connector, startConnector } from './connector.ts'
 import { emptyStore } from './database.ts'
 import { people, TeamsUser } from './teams-user.ts'
@@ -115,7 +115,7 @@ export function withService(
     await connector?.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
-  const simulatorUrl = () => known(known(app).surroundings.simulator).url
+  const simulatorUrl = () => known(known(app).endpoints.simulator).url
   return {
     get app() {
       return known(app)

@@ -41,31 +41,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: ['core'],
   client: ['core'],
 }
-/** The files beside the rooms, which wire them. */
-const composition = new Set([
-  'app',
-  'app-jobs',
-  'app-parts',
-  'app-watch',
-  'surroundings',
-  'vitals',
-  'main',
-  'playground',
-  'playground-process',
-  'playground-loopback',
-  'config',
-  'private-umask',
-  'addresses',
-  'database-address',
-  'log',
-  'metrics',
-  'metrics-readings',
-  'backup',
-  'audit-verify',
-  'restore',
-  'move-store',
-  'store-words',
-])
+/** The composition root and the process, which wire the rooms. */
+const composition = new Set(['app', 'main', 'private-umask'])
 
 const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly string[] }[] = [
   { vendor: /^(botbuilder|botframework)/, rooms: ['bot'] },
@@ -77,8 +54,8 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^pg-boss/, rooms: ['jobs'] },
   { vendor: /^jose/, rooms: ['http', 'bot', 'simulator'] },
   { vendor: /^standardwebhooks/, rooms: ['jobs', 'http', 'client'] },
-  { vendor: /^pino/, rooms: ['log'] },
-  { vendor: /^prom-client/, rooms: ['metrics'] },
+  { vendor: /^pino/, rooms: ['app'] },
+  { vendor: /^prom-client/, rooms: ['app'] },
   { vendor: /^(commander|@inquirer|csv-parse)/, rooms: ['client'] },
   { vendor: /^csv-stringify/, rooms: ['client', 'core'] },
   { vendor: /^fastest-levenshtein/, rooms: ['bot', 'core', 'client'] },
@@ -98,7 +75,9 @@ function faultsOfFile(source: Source): string[] {
   const lines = text.split('\n').length - 1
   if (lines > largestFile) faults.push(`${path} has ${lines} lines, ${largestFile} at most`)
   if (/(^|\/)utils?(\/|\.ts$)/.test(path)) faults.push(`${path}: nothing is called utils`)
-  const isEntry = /(^main|^backup|^restore|^audit-verify|simulator\/(main|token)|client\/cli)\.ts$/.test(path)
+  const isEntry = /(^main|^app\/commands\/(backup|restore|audit-verify)|simulator\/(main|token)|client\/cli)\.ts$/.test(
+    path,
+  )
   if (!isEntry && /\bprocess\.env\b/.test(text)) faults.push(`${path} reads process.env; only entries do`)
   if (!isEntry && /\bconsole\./.test(text)) faults.push(`${path} writes to the console; only entries do`)
   return faults

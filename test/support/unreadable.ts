@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database/database.ts'
 
 /** As if a job that nobody can read had been put off all its times but now: it is due, and given up. */
 export async function endPatience(database: Database, name: string): Promise<void> {

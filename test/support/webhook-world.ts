@@ -8,8 +8,8 @@ import {
   PutOff,
   type Template,
 } from '../../src/core/index.ts'
-import { deliverWebhookJob } from '../../src/jobs/deliver-webhook.ts'
-import type { PostWebhook, WebhookAnswer, WebhookPost } from '../../src/jobs/post-webhook.ts'
+import { deliverWebhookJob } from '../../src/jobs/webhooks/deliver.ts'
+import type { PostWebhook, WebhookAnswer, WebhookPost } from '../../src/jobs/webhooks/post.ts'
 import { actorOf, type Core, priya, tenantId, withCore } from './core.ts'
 import { firstAttempt } from './job-scope.ts'
 

@@ -1,6 +1,6 @@
-import { jobRegistry } from '../../src/jobs/define-job.ts'
-import { createQueue } from '../../src/jobs/queue.ts'
-import { type DatabaseOptions, openDatabase } from '../../src/store/database.ts'
+import { jobRegistry } from '../../src/jobs/queue/define-job.ts'
+import { createQueue } from '../../src/jobs/queue/queue.ts'
+import { type DatabaseOptions, openDatabase } from '../../src/store/database/database.ts'
 import { sleeperJob } from './sleeper-job.ts'
 
 /**

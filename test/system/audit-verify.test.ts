@@ -11,7 +11,7 @@ import { bareEnvironment } from '../support/bare-environment.ts'
 import { engines, newDatabaseUrl, newStoreOptions } from '../support/database.ts'
 import { requestOf } from '../support/rest.ts'
 
-const entry = fileURLToPath(new URL('../../src/audit-verify.ts', import.meta.url))
+const entry = fileURLToPath(new URL('../../src/app/commands/audit-verify.ts', import.meta.url))
 
 interface Ended {
   readonly code: number

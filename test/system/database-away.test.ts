@@ -3,8 +3,8 @@ import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type App, createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { type App, createApp } from '../../src/app/index.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
 import { serverUrl } from '../support/database.ts'
 import { templates, tokenFor } from '../support/service.ts'
@@ -47,9 +47,9 @@ describe('a service whose database is away', () => {
     }
     app = await createApp(readConfig({ ...variables, OPEN_REQUESTS_PER_PERSON: '0' }))
     kim = new TeamsUser(() => app.url, connector, people.kim)
-    token = await tokenFor(app.surroundings.simulator?.url ?? '', people.kim.id, `${app.url}/collab/App.ReadWrite.All`)
+    token = await tokenFor(app.endpoints.simulator?.url ?? '', people.kim.id, `${app.url}/collab/App.ReadWrite.All`)
     adminToken = await tokenFor(
-      app.surroundings.simulator?.url ?? '',
+      app.endpoints.simulator?.url ?? '',
       people.sam.id,
       `${app.url}/collab/App.ReadWrite.All`,
     )

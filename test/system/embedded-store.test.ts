@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openDatabase } from '../../src/store/database.ts'
-import { openEmbedded } from '../../src/store/embedded.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
+import { openEmbedded } from '../../src/store/database/embedded.ts'
 import { startChild } from '../support/child.ts'
 import { newStoreOptions, withDatabase } from '../support/database.ts'
 

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { appendFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
-import { openDatabase } from '../../src/store/database.ts'
-import { openEmbedded } from '../../src/store/embedded.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
+import { openEmbedded } from '../../src/store/database/embedded.ts'
 import { emptyStore } from '../support/database.ts'
 
 /** A disk of its own; undefined where nobody may mount one. */

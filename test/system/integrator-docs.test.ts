@@ -58,7 +58,7 @@ describe('what the pages for integrators show is what happens:', () => {
   const service = withService({ MAIL_APP_CLIENTS: applicationId })
 
   it.each(pages)('%s', { timeout: 120_000 }, async (page) => {
-    const simulator = service.app.surroundings.simulator?.url ?? ''
+    const simulator = service.app.endpoints.simulator?.url ?? ''
     const port = String(await freePort())
     const addresses = {
       'http://127.0.0.1:3978': service.app.url,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { defineJob, type JobScope, jobRegistry } from '../../src/jobs/define-job.ts'
-import { createQueue, type Queue } from '../../src/jobs/queue.ts'
+import { defineJob, type JobScope, jobRegistry } from '../../src/jobs/queue/define-job.ts'
+import { createQueue, type Queue } from '../../src/jobs/queue/queue.ts'
 import { engines, withDatabase } from '../support/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { IdempotencyStore, Person, RequestForSite } from '../../src/core/index.ts'
-import { createIdempotencyKeys } from '../../src/store/idempotency-keys.ts'
+import { createIdempotencyKeys } from '../../src/store/shared/calls.ts'
 import { requestOf } from '../support/card-requests.ts'
 import { asSite, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
 import { startIssuer, startRest } from '../support/rest.ts'

@@ -1,9 +1,9 @@
 import { cpSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { type App, createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
-import { moveStore } from '../../src/move-store.ts'
+import { moveStore } from '../../src/app/commands/move-store.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { type App, createApp } from '../../src/app/index.ts'
 import { migrate, openDatabase } from '../../src/store/index.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
 import { emptyStore, newDatabaseUrl } from '../support/database.ts'
@@ -21,7 +21,7 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
     app = await createApp(readConfig({ PORT: '0', ...quick, DATA_DIR: dataDir, ...more }))
   }
   const call = async (who: keyof typeof people, method: string, path: string, body?: object) => {
-    const simulatorUrl = app.surroundings.simulator?.url ?? ''
+    const simulatorUrl = app.endpoints.simulator?.url ?? ''
     const token = await tokenFor(simulatorUrl, people[who].id, `${app.url}/collab/App.ReadWrite.All`)
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': 'k' }
     const response = await fetch(`${app.url}${path}`, {

@@ -45,7 +45,7 @@ describe('mutations of what is written by REST', () => {
     await put(ids.roomMailbox, { ...(await likeOf(templates.meetingRoom)), fields: [] })
     await put(ids.written, goodTemplate())
     const { app } = service
-    const simulator = app.surroundings.simulator?.url ?? ''
+    const simulator = app.endpoints.simulator?.url ?? ''
     for (const who of ['kim', 'dana', 'sam'] as const)
       for (const api of ['collab', 'mail'])
         tokens.set(`${who} ${api}`, await tokenFor(simulator, people[who].id, `${app.url}/${api}/App.ReadWrite.All`))

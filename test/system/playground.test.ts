@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { type Playgrounds, startPlaygrounds } from '../../src/playground.ts'
+import { type Playgrounds, startPlaygrounds } from '../../src/app/local/playground.ts'
 import { withService } from '../support/service.ts'
 import { contosoTenant, people } from '../support/teams-user.ts'
 

@@ -16,8 +16,8 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { openEmbedded } from '../../src/store/embedded.ts'
-import { foreignWriters, makePrivate } from '../../src/store/private-folder.ts'
+import { openEmbedded } from '../../src/store/database/embedded.ts'
+import { foreignWriters, makePrivate } from '../../src/store/database/private-folder.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { emptyStore } from '../support/database.ts'
 
@@ -104,11 +104,11 @@ describe('the files of the service', { timeout: 90_000 }, () => {
   it('are private when a backup is written into the folder and brought back', async () => {
     const file = join(dataDir, 'today.tar.gz')
     openAll(join(dataDir, 'backups'))
-    const written = await ended(run('src/backup.ts', [file], { DATA_DIR: dataDir }))
+    const written = await ended(run('src/app/commands/backup.ts', [file], { DATA_DIR: dataDir }))
     expect(written, written.said).toMatchObject({ code: 0 })
     expect(openTo(dataDir)).toEqual([])
     openAll(join(dataDir, 'postgres'))
-    const restored = await ended(run('src/restore.ts', [file, '--replace'], { DATA_DIR: dataDir }))
+    const restored = await ended(run('src/app/commands/restore.ts', [file, '--replace'], { DATA_DIR: dataDir }))
     expect(restored, restored.said).toMatchObject({ code: 0 })
     expect(readdirSync(dataDir).some((name) => name.startsWith('postgres.before-'))).toBe(true)
     expect(openTo(dataDir)).toEqual([])

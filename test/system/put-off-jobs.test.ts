@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { PutOff } from '../../src/core/index.ts'
-import { defineJob, jobRegistry } from '../../src/jobs/define-job.ts'
-import { putOff } from '../../src/jobs/put-off.ts'
-import { createQueue, type Queue } from '../../src/jobs/queue.ts'
+import { defineJob, jobRegistry } from '../../src/jobs/queue/define-job.ts'
+import { putOff } from '../../src/jobs/queue/tables.ts'
+import { createQueue, type Queue } from '../../src/jobs/queue/queue.ts'
 import { engines, withDatabase } from '../support/database.ts'
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} }

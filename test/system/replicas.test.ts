@@ -103,7 +103,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
   })
 
   it('begin at once over an empty one: each migration ran once, each template is there once', async () => {
-    const files = readdirSync('src/store/migrations').map((name) => Number(name.slice(0, 3)))
+    const files = readdirSync('src/store/database/migrations').map((name) => Number(name.slice(0, 3)))
     const { rows } = await store.query<{ number: number }>('select number from migrations order by number')
     expect(rows.map(({ number }) => number)).toEqual(files.toSorted((one, other) => one - other))
     const { body } = await call('sam', 'GET', '/templates/v1/')

@@ -6,9 +6,9 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { readConfig } from '../../src/config.ts'
-import { moveStore } from '../../src/move-store.ts'
+import { moveStore } from '../../src/app/commands/move-store.ts'
+import { readConfig } from '../../src/app/config.ts'
+import { createApp } from '../../src/app/index.ts'
 import { migrate, openDatabase } from '../../src/store/index.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { newAuthority } from '../support/certificates.ts'
@@ -105,8 +105,8 @@ describe('a PostgreSQL server that takes TLS alone', { timeout: 60_000 }, () => 
       return complaints
     }
     const far = 'postgres://db.contoso.example/q?sslmode=require'
-    const verify = resolve('src/audit-verify.ts')
-    const move = [resolve('src/backup.ts'), '--to', far]
+    const verify = resolve('src/app/commands/audit-verify.ts')
+    const move = [resolve('src/app/commands/backup.ts'), '--to', far]
     expect(await run([verify], { DATABASE_URL: far })).toMatch(/^DATABASE_URL must use TLS and verify the server/)
     expect(await run(move, {})).toMatch(
       /^--to must use TLS and verify the server db\.contoso\.example unless MODE=local/,

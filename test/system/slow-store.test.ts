@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import { type Database, openDatabase } from '../../src/store/database/database.ts'
 import { newStoreOptions, serverUrl } from '../support/database.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { until } from '../support/until.ts'

@@ -117,7 +117,7 @@ describe('a thousand tampered clicks on approval cards', () => {
           conversation: {
             id: dana.conversationId,
             conversationType: 'personal',
-            tenantId: service.app.surroundings.tenantId,
+            tenantId: service.app.endpoints.tenantId,
           },
         },
       }),

@@ -23,9 +23,9 @@ describe('a certificate near its end, as an admin sees and mends it in the chat'
   beforeAll(() => service.sam.installs())
   const health = () => service.sam.says('admin health')
   const entries = async () => {
-    const { surroundings, provisioning } = service.app
-    const sam = await provisioning.actor({ tenantId: surroundings.tenantId, id: people.sam.id })
-    const { entries } = await provisioning.admin.audit(sam, surroundings.tenantId)
+    const { endpoints, provisioning } = service.app
+    const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
+    const { entries } = await provisioning.admin.audit(sam, endpoints.tenantId)
     return entries.map(({ action, actor }) => [action, 'id' in actor ? actor.id : actor])
   }
 

@@ -1,0 +1,70 @@
+import { adoptJobs, prepareQueues } from '../../jobs/index.ts'
+import {
+  auditKeyOf,
+  BackupError,
+  type Contents,
+  chainExisting,
+  contentsOf,
+  copyRows,
+  type Database,
+  lockAndFindRows,
+  migrate,
+  openDatabase,
+  openStopped,
+  ownTables,
+} from '../../store/index.ts'
+
+export interface Moved extends Contents {
+  /** Jobs that wait for their time or for a worker, in the server now. */
+  readonly waitingJobs: number
+  /** Rows of all tables, jobs among them. */
+  readonly rows: number
+}
+
+/**
+ * Copies the embedded store of `dataDir` into a PostgreSQL server, whose tables it makes: everything in one transaction, or
+ * nothing. The embedded store stays as it is. Throws a {@link BackupError} while the service runs over it, and when the
+ * server's tables have rows.
+ */
+export async function moveStore(options: {
+  dataDir: string
+  databaseUrl: string
+  auditSecret?: string | undefined
+}): Promise<Moved> {
+  const from = await openStopped(options.dataDir)
+  try {
+    const to = await openDatabase(options).catch((error: Error) => {
+      throw new BackupError(`The server cannot be reached: ${error.message}`, { cause: error })
+    })
+    try {
+      const { key } = auditKeyOf(options.dataDir, options.auditSecret)
+      return await move(from, to, key)
+    } finally {
+      await to.close()
+    }
+  } finally {
+    await from.close()
+  }
+}
+
+const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+
+async function move(from: Database, to: Database, auditKey: Uint8Array): Promise<Moved> {
+  // Both have the same tables then.
+  await migrate(from, undefined, { 7: () => chainExisting(from, auditKey) })
+  await migrate(to)
+  const jobs = await prepareQueues(from, to, quiet)
+  const tables = await ownTables(to)
+  return from.transaction(() =>
+    to.patiently(() =>
+      to.transaction(async () => {
+        const filled = await lockAndFindRows(to, [...tables, jobs.target])
+        if (filled.length > 0)
+          throw new BackupError(`The server holds something already (${filled.join(', ')}): take an empty database.`)
+        let rows = await copyRows(from, to, jobs.source, jobs.target)
+        for (const table of tables) rows += await copyRows(from, to, table)
+        return { ...(await contentsOf((sql) => to.query(sql))), waitingJobs: await adoptJobs(to), rows }
+      }),
+    ),
+  )
+}

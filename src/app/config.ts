@@ -1,0 +1,284 @@
+import { z } from 'zod'
+import { network, webhookSecret } from '../core/index.ts'
+import { isLoopbackHost, isLoopbackUrl, uncheckedCertificates, unsafeServer } from './addresses.ts'
+
+const port = z.coerce
+  .number('must be a number')
+  .int('must be a whole number')
+  .min(0, 'must be at least 0')
+  .max(65_535, 'must be at most 65535')
+const count = z.coerce.number('must be a number').int('must be a whole number').min(0, 'must be at least 0')
+const seconds = count
+/** An hour of the day, or null for `off`. */
+const hourOrOff = z
+  .string()
+  .default('8')
+  .refine((text) => /^(?:off|1?\d|2[0-3])$/.test(text), 'must be an hour from 0 to 23, or off')
+  .transform((text) => (text === 'off' ? null : Number(text)))
+/** Up to a year. Parts are allowed: they are for trying it out. */
+const duration = (most: number) => z.coerce.number('must be a number').max(most, `must be at most ${most}`)
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+const onOff = z
+  .enum(['on', 'off'], 'must be on or off')
+  .default('on')
+  .transform((word) => word === 'on')
+const offOn = z
+  .enum(['on', 'off'], 'must be on or off')
+  .default('off')
+  .transform((word) => word === 'on')
+/** 0, or `off`: for ever. */
+const retentionDays = z
+  .union(
+    [z.literal('off'), z.coerce.number().int().min(0).max(36_500)],
+    'must be a whole number of days, at most 36500, or off',
+  )
+  .default(365)
+  .transform((days) => (days === 'off' ? 0 : days))
+/** 0: addresses are given to others at once. */
+const formerAddressDays = z.coerce
+  .number('must be a number')
+  .int('must be a whole number of days')
+  .min(0, 'must be at least 0')
+  .max(3650, 'must be at most 3650')
+  .default(365)
+/** The source of a key. */
+const keySecret = z
+  .base64('must be base64')
+  .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
+const id = z.uuid().toLowerCase()
+const url = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
+  .refine((text) => !URL.canParse(text) || !new URL(text).username, 'must have no user name: it is not used')
+  .transform((text) => text.replace(/\/+$/, ''))
+
+/** The environment, as `.env.example` lists it. Empty values count as absent. */
+const environment = z.object({
+  MODE: z.enum(['local', 'production'], 'must be local or production').default('local'),
+  PORT: port.default(3978),
+  HOST: z.string().optional(),
+  BASE_URL: url.optional(),
+  DATA_DIR: z.string().optional(),
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  TENANT_ID: id.optional(),
+  MICROSOFT_APP_ID: id.optional(),
+  MICROSOFT_APP_PASSWORD: z.string().optional(),
+  MICROSOFT_APP_TENANT_ID: id.optional(),
+  MICROSOFT_APP_TYPE: z
+    .enum(['SingleTenant', 'UserAssignedMSI'], 'must be SingleTenant or UserAssignedMSI')
+    .default('SingleTenant'),
+  CLIENT_ID: id.optional(),
+  CLIENT_CERTIFICATE_PATH: z.string().optional(),
+  TEAMS_APP_ID: id.optional(),
+  COLLAB_AUDIENCE: list,
+  MAIL_AUDIENCE: list,
+  MAIL_APP_CLIENTS: list.pipe(
+    z.array(z.uuid({ error: 'must be client ids of applications, joined by commas' }).toLowerCase()),
+  ),
+  LOGIN_URL: url.optional(),
+  DIRECTORY_URL: url.optional(),
+  SHAREPOINT_URL: url.optional(),
+  SHAREPOINT_ADMIN_URL: url.optional(),
+  EXCHANGE_URL: url.optional(),
+  DIRECTORY_EXTENSION: z.string().regex(/^\w+$/).optional(),
+  TEMPLATES_FILE: z.string().optional(),
+  ADMINS: list.pipe(
+    z.array(z.uuid({ error: 'must be object ids of people or groups, joined by commas' }).toLowerCase()),
+  ),
+  ADMIN_DECIDES_OWN_REASSIGNMENT: offOn,
+  WEBHOOK_SECRET: webhookSecret.optional(),
+  AUDIT_SECRET: keySecret.optional(),
+  EXPORT_SECRET: keySecret.optional(),
+  WEBHOOK_ALLOW_CIDRS: list.pipe(z.array(network)),
+  FOLLOW_UP_FIRST_SECONDS: seconds.default(20),
+  FOLLOW_UP_EVERY_SECONDS: seconds.min(1).default(10),
+  FOLLOW_UP_STOP_SECONDS: seconds.default(30),
+  FOLLOW_UP_WEBHOOK: onOff,
+  TRUSTED_PROXIES: list.pipe(z.array(network)),
+  METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).optional(),
+  PLAYGROUND: z.enum(['on', 'off', 'admin'], 'must be on, off or admin').default('on'),
+  SIMULATOR_PORT: port.default(3979),
+  SIMULATOR_DIRECTORY_SECONDS: z.coerce.number('must be a number').min(0, 'must be at least 0').default(15),
+  RATE_LIMIT_WRITES_PER_MINUTE: count.default(60),
+  RATE_LIMIT_WRITE_BURST: count.default(10),
+  RATE_LIMIT_READS_PER_MINUTE: count.default(300),
+  RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
+  RATE_LIMIT_REFUSALS_PER_MINUTE: count.default(60),
+  OPEN_REQUESTS_PER_PERSON: count.default(10),
+  RETENTION_DAYS: retentionDays,
+  FORMER_ADDRESS_DAYS: formerAddressDays,
+  APPROVAL_REACH_MINUTES: duration(365 * 24 * 60)
+    .positive('must be above 0')
+    .default(10),
+  APPROVAL_REMINDER_HOURS: duration(365 * 24)
+    .min(0, 'must be at least 0')
+    .default(24),
+  APPROVAL_ESCALATION_HOURS: duration(365 * 24)
+    .min(0, 'must be at least 0')
+    .default(72),
+  DIGEST_HOUR: hourOrOff,
+  APPROVAL_EXPIRY_DAYS: duration(365).positive('must be above 0').default(14),
+})
+export type Environment = z.output<typeof environment>
+/** Every name there is, as `.env.example` lists them. */
+export const settingNames = Object.keys(environment.shape)
+
+/** The values of settings that nobody may read, in the log or anywhere. */
+export function secretsOf({
+  MICROSOFT_APP_PASSWORD,
+  WEBHOOK_SECRET,
+  AUDIT_SECRET,
+  EXPORT_SECRET,
+  METRICS_TOKEN,
+  DATABASE_URL,
+}: Environment): string[] {
+  // The password of an address is masked by its place there; drivers tell of it nowhere else.
+  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, AUDIT_SECRET, EXPORT_SECRET, METRICS_TOKEN, DATABASE_URL].filter(
+    (one) => one !== undefined,
+  )
+}
+
+/** Limits of use of the HTTP side, each in a minute. */
+export const limitsOf = (environment: Environment) => ({
+  writesPerMinute: environment.RATE_LIMIT_WRITES_PER_MINUTE,
+  writeBurst: environment.RATE_LIMIT_WRITE_BURST,
+  readsPerMinute: environment.RATE_LIMIT_READS_PER_MINUTE,
+  tenantWritesPerMinute: environment.RATE_LIMIT_TENANT_WRITES_PER_MINUTE,
+  refusalsPerMinute: environment.RATE_LIMIT_REFUSALS_PER_MINUTE,
+})
+
+/** What production cannot do without; local mode has a default for each. */
+const neededInProduction = [
+  'MICROSOFT_APP_ID',
+  'CLIENT_ID',
+  'CLIENT_CERTIFICATE_PATH',
+  'TENANT_ID',
+  'SHAREPOINT_URL',
+  'DIRECTORY_EXTENSION',
+  'AUDIT_SECRET',
+  'BASE_URL',
+] as const
+
+/** Every fault of the environment at once, one sentence each. */
+export class ConfigurationError extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(
+      `The configuration has ${faults.length === 1 ? 'one fault' : `${faults.length} faults`}:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    )
+    this.name = 'ConfigurationError'
+    this.faults = faults
+  }
+}
+
+/** Reads the environment. Throws a {@link ConfigurationError} that names every fault. */
+export function readConfig(variables: Readonly<Record<string, string | undefined>>): Environment {
+  const given = Object.fromEntries(
+    Object.entries(variables).filter(([name, value]) => name in environment.shape && value !== ''),
+  )
+  const parsed = environment.safeParse(given)
+  const faults = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
+  const mode = given['MODE'] ?? 'local'
+  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)))
+  if (mode === 'production' && variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') faults.push(uncheckedCertificates)
+  if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
+  return parsed.data
+}
+
+/** The settings that say where the tenant answers. */
+export const tenantAddresses = [
+  'LOGIN_URL',
+  'DIRECTORY_URL',
+  'SHAREPOINT_URL',
+  'SHAREPOINT_ADMIN_URL',
+  'EXCHANGE_URL',
+] as const
+
+function productionFaults(given: Record<string, string | undefined>): string[] {
+  const faults: string[] = neededInProduction
+    .filter((name) => given[name] === undefined)
+    .map((name) => `${name} is needed when MODE=production.`)
+  if (given['MICROSOFT_APP_TYPE'] !== 'UserAssignedMSI' && given['MICROSOFT_APP_PASSWORD'] === undefined)
+    faults.push('MICROSOFT_APP_PASSWORD is needed when MODE=production, unless MICROSOFT_APP_TYPE=UserAssignedMSI.')
+  if (given['DATABASE_URL'] === undefined && given['DATA_DIR'] === undefined)
+    faults.push('DATABASE_URL, or DATA_DIR for the embedded store, is needed when MODE=production.')
+  faults.push(...sharedRegistrations(given))
+  const baseUrl = given['BASE_URL']
+  if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
+    faults.push('BASE_URL must be a public https address when MODE=production.')
+  // Our tokens go there, and links on cards lead there.
+  const plain = tenantAddresses.filter((name) => given[name]?.startsWith('http:'))
+  faults.push(...plain.map((name) => `${name} must be an https address when MODE=production.`))
+  const server = given['DATABASE_URL'] === undefined ? undefined : unsafeServer(given['DATABASE_URL'])
+  if (server !== undefined) faults.push(server)
+  return faults
+}
+
+/**
+ * Registrations that would have to be apart (docs/app-registrations.md): a token that anybody gets for an API must be none
+ * for the bot, and the bot's secret none to the tenant.
+ */
+function sharedRegistrations(given: Record<string, string | undefined>): string[] {
+  const own = ['MICROSOFT_APP_ID', 'CLIENT_ID'] as const
+  const [bot, access] = own.map((name) => given[name]?.toLowerCase())
+  const same = bot !== undefined && bot === access
+  const faults = same ? ['CLIENT_ID must be another registration than MICROSOFT_APP_ID, the bot’s.'] : []
+  for (const name of ['COLLAB_AUDIENCE', 'MAIL_AUDIENCE', 'MAIL_APP_CLIENTS']) {
+    const named = (given[name] ?? '').toLowerCase()
+    const clash = own.filter((one) => given[one] !== undefined && named.includes(given[one].toLowerCase()))
+    faults.push(...clash.map((one) => `${name} must not name ${one}: give the APIs a registration of their own.`))
+  }
+  return faults
+}
+
+/** Without an app id the bot accepts activities without a token, so nobody else may reach it, and it may reach no real tenant. */
+function localFaults(given: Record<string, string | undefined>): string[] {
+  if (given['MICROSOFT_APP_ID'] !== undefined) return []
+  const host = given['HOST']
+  const open =
+    host === undefined || isLoopbackHost(host)
+      ? []
+      : [
+          'HOST must be a loopback address such as 127.0.0.1 unless MICROSOFT_APP_ID is set: without it the bot takes no tokens.',
+        ]
+  return [...open, ...realTenantFaults(given)]
+}
+
+/** Microsoft's addresses, where a tenant that is elsewhere answers unless told otherwise. The site's address has none. */
+export const microsoftAddresses = {
+  LOGIN_URL: 'https://login.microsoftonline.com',
+  DIRECTORY_URL: 'https://graph.microsoft.com',
+  EXCHANGE_URL: 'https://outlook.office365.com',
+} as const
+
+/** Anybody could speak in the chat of such a bot in another person's name, and be given sites and mailboxes of a real tenant. */
+function realTenantFaults(given: Record<string, string | undefined>): string[] {
+  const named = tenantAddresses.filter((name) => given[name] !== undefined)
+  const appId = 'set MICROSOFT_APP_ID and its credentials, so that the bot requires tokens'
+  const real = named
+    .filter((name) => !isLoopbackUrl(given[name] ?? ''))
+    .map(
+      (name) =>
+        `${name} must be a loopback address such as http://127.0.0.1:3979, because MICROSOFT_APP_ID is not set. Or ${appId}.`,
+    )
+  // One address turns the simulator off, and those that are not given are Microsoft's then.
+  const missing = Object.entries(microsoftAddresses)
+    .filter(([name]) => named.length > 0 && given[name] === undefined)
+    .map(
+      ([name, address]) =>
+        `${name} must be set too: its default is ${address}, and MICROSOFT_APP_ID is not set. Use a simulated tenant, or ${appId}.`,
+    )
+  return [...real, ...missing]
+}
+
+const sentence = (message: string): string => (message.endsWith('.') ? message : `${message}.`)

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { type Ports, type Settings, seedTemplates, type Telemetry, templateWithin } from '../core/index.ts'
+import {
+  type CallLog,
+  certificateFromPem,
+  connectMicrosoft365,
+  localCertificate,
+  serviceNames,
+} from '../microsoft365/index.ts'
+import { auditKeyOf, chainExisting, type Database, migrate, ownSetting, type Stores } from '../store/index.ts'
+import type { Environment } from './config.ts'
+import { type Endpoints, readJsonFile } from './endpoints.ts'
+import type { Logger } from './log.ts'
+
+/** The key of the audit's seals, over a store that is as this version expects it. */
+export async function openAudit(database: Database, config: Environment, { dataDir }: Endpoints, log: Logger) {
+  const { key, isNew } = auditKeyOf(dataDir, config.AUDIT_SECRET)
+  const ran = await migrate(database, undefined, { 7: () => chainExisting(database, key) })
+  if (isNew && !ran.includes(7))
+    log.warn({}, 'a key for the audit was made: what was sealed with another is not proved')
+  return key
+}
+
+/** `heard`: who is told of each call to Microsoft 365. */
+export async function connectTenant(
+  config: Environment,
+  endpoints: Endpoints,
+  database: Database,
+  outgoing: typeof fetch,
+  { log, heard }: { log: Logger; heard: readonly CallLog[] },
+) {
+  const certificate = config.CLIENT_CERTIFICATE_PATH
+    ? certificateFromPem(await readFile(config.CLIENT_CERTIFICATE_PATH, 'utf8'))
+    : z
+        .object({ privateKey: z.string(), thumbprintSha256: z.string() })
+        .parse(JSON.parse(await ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate()))))
+  const warn = (message: string, fields: object) => log.warn(fields, message)
+  return connectMicrosoft365({
+    ...endpoints,
+    certificate,
+    certificatePath: config.CLIENT_CERTIFICATE_PATH,
+    fetch: outgoing,
+    warn,
+    log: (entry) => {
+      for (const hear of heard) hear(entry)
+    },
+  })
+}
+
+/** Who counts the calls to Microsoft 365, so that all processes know how they go. */
+export const countedIn =
+  (counts: Stores['serviceCalls']): CallLog =>
+  ({ service, outcome }) => {
+    const name = serviceNames[service]
+    if (name) counts.count({ service: name, outcome })
+  }
+
+/** Who measures the calls to Microsoft 365. */
+export const measuredBy =
+  (telemetry: Telemetry): CallLog =>
+  ({ service, purpose, status, milliseconds }) =>
+    telemetry.serviceCalled({ service, purpose, status, seconds: milliseconds / 1000 })
+
+/** None in local mode without an app id: then the bot listens on loopback only, and takes no tokens. */
+export function credentialsOf(config: Environment, { tenantId }: Endpoints) {
+  const appId = config.MICROSOFT_APP_ID
+  if (appId === undefined) return undefined
+  return {
+    appId,
+    password: config.MICROSOFT_APP_PASSWORD,
+    tenantId: config.MICROSOFT_APP_TENANT_ID ?? tenantId,
+    type: config.MICROSOFT_APP_TYPE,
+  }
+}
+
+export function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppClients }: Endpoints) {
+  const authority = `${loginUrl}/${tenantId}`
+  return {
+    authority,
+    ...{ tenantId, issuers: [`${authority}/v2.0`, `https://sts.windows.net/${tenantId}/`] },
+    jwksUrl: `${authority}/discovery/v2.0/keys`,
+    ...{ collabAudiences: [...collabAudiences], mailAudiences: [...mailAudiences] },
+    mailAppClients: [...mailAppClients],
+  }
+}
+
+/** Stores the templates of the file that the store does not have yet. A fault in the file is told by its place. */
+export async function seed(ports: Ports, settings: Settings, { templatesFile, tenantId }: Endpoints): Promise<void> {
+  if (templatesFile === undefined) return
+  const parsed = z.array(templateWithin(settings.webhookAllowCidrs)).safeParse(await readJsonFile(templatesFile))
+  if (!parsed.success)
+    throw new Error(`TEMPLATES_FILE ${templatesFile} is not right:\n${z.prettifyError(parsed.error)}`)
+  await seedTemplates(ports, tenantId, parsed.data)
+}
+
+/** A secret that signs webhooks: 256 bits. */
+export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`

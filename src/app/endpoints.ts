@@ -1,0 +1,170 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { exportKeyOf, type Settings } from '../core/index.ts'
+import { type Simulator, startSimulator } from '../simulator/index.ts'
+import { foreignWriters, makePrivate } from '../store/index.ts'
+import { ConfigurationError, type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
+
+/** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
+export interface Endpoints {
+  readonly local: boolean
+  readonly port: number
+  readonly host: string
+  readonly baseUrl: string
+  readonly dataDir: string
+  readonly tenantId: string
+  readonly clientId: string
+  readonly loginUrl: string
+  readonly directoryUrl: string
+  readonly sharePointUrl: string
+  readonly sharePointAdminUrl: string
+  readonly exchangeUrl: string
+  readonly directoryExtension: string
+  /** The bot's app in the organisation's catalogue: it is installed for approvers who have no chat with the bot. */
+  readonly teamsAppId: string | undefined
+  readonly admins: readonly string[]
+  /** Networks that webhooks of templates may go to although they are private. */
+  readonly webhookAllowCidrs: readonly string[]
+  readonly templatesFile: string | undefined
+  readonly collabAudiences: readonly string[]
+  readonly mailAudiences: readonly string[]
+  /** Client ids of the applications that may ask for mailboxes without a person. */
+  readonly mailAppClients: readonly string[]
+  readonly simulator: Simulator | undefined
+}
+
+const contoso = {
+  tenantId: '0c0ffee0-1111-4111-8111-000000000365',
+  clientId: '0c0ffee0-2222-4222-8222-000000000001',
+  admins: ['22222222-bbbb-4bbb-8bbb-000000000002'],
+  templatesFile: fileURLToPath(new URL('../simulator/tenant/templates.json', import.meta.url)),
+}
+
+/** Subscribers of this machine, which is where people try webhooks out. */
+const loopback = ['127.0.0.0/8', '::1/128']
+
+/**
+ * Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. Nobody else can
+ * read DATA_DIR from then on. Throws a {@link ConfigurationError} in production when other users can write to it.
+ */
+export async function findEndpoints(
+  config: Environment,
+  warn: (message: string) => void = () => undefined,
+): Promise<Endpoints> {
+  const local = config.MODE === 'local'
+  const dataDir = config.DATA_DIR ?? 'data'
+  keepToOurselves(dataDir, { refuses: !local, warn })
+  const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
+  const simulator = local && !elsewhere ? await simulate(config, dataDir) : undefined
+  const port = config.PORT === 0 ? await freePort() : config.PORT
+  const host = config.HOST ?? (local ? '127.0.0.1' : '0.0.0.0')
+  const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${port}`
+  const sharePointUrl = simulator?.sharePointUrl ?? config.SHAREPOINT_URL ?? ''
+  return {
+    local,
+    port,
+    host,
+    baseUrl,
+    dataDir,
+    tenantId: config.TENANT_ID ?? contoso.tenantId,
+    clientId: config.CLIENT_ID ?? contoso.clientId,
+    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? microsoftAddresses.LOGIN_URL,
+    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? microsoftAddresses.DIRECTORY_URL,
+    sharePointUrl,
+    sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
+    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? microsoftAddresses.EXCHANGE_URL,
+    directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
+    teamsAppId: config.TEAMS_APP_ID,
+    admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,
+    webhookAllowCidrs: config.WEBHOOK_ALLOW_CIDRS.length > 0 || !local ? config.WEBHOOK_ALLOW_CIDRS : loopback,
+    templatesFile: config.TEMPLATES_FILE ?? (local ? contoso.templatesFile : undefined),
+    collabAudiences: config.COLLAB_AUDIENCE.length > 0 ? config.COLLAB_AUDIENCE : [`${baseUrl}/collab`],
+    mailAudiences: config.MAIL_AUDIENCE.length > 0 ? config.MAIL_AUDIENCE : [`${baseUrl}/mail`],
+    mailAppClients: config.MAIL_APP_CLIENTS,
+    simulator,
+  }
+}
+
+/** `refuses`: a folder that others could have changed, or whose permissions cannot be restricted, is a fault. */
+function keepToOurselves(dataDir: string, options: { refuses: boolean; warn: (message: string) => void }): void {
+  const faults = options.refuses ? foreignWriters(dataDir) : []
+  if (faults.length > 0) throw new ConfigurationError(faults)
+  const { changed, wereWritable, refused } = makePrivate(dataDir)
+  const [first] = refused
+  if (first !== undefined) {
+    const fault = `The permissions of ${refused.length} files in DATA_DIR cannot be restricted to this user, such as ${first}.`
+    if (options.refuses) throw new ConfigurationError([fault])
+    options.warn(fault)
+  }
+  if (changed === 0) return
+  const until = wereWritable > 0 ? `; other users of the machine could write to ${wereWritable} of them before` : ''
+  options.warn(`The permissions of ${changed} files in DATA_DIR were restricted to this user${until}.`)
+}
+
+function simulate(config: Environment, dataDir: string): Promise<Simulator> {
+  return startSimulator({
+    dataDir,
+    port: config.SIMULATOR_PORT,
+    directorySeconds: config.SIMULATOR_DIRECTORY_SECONDS,
+    // A directory that knows everything at once goes with mailboxes that are everywhere at once.
+    exchangeSettleSeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
+    directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
+  })
+}
+
+/** `https://contoso.sharepoint.com` → `https://contoso-admin.sharepoint.com`; any other host is its own admin host. */
+const adminUrlOf = (url: string): string => url.replace(/^(https:\/\/[^./]+)(\.sharepoint\.)/, '$1-admin$2')
+
+/** The port asked for, or any free one when it is taken, since addresses have to be known before anything listens. */
+export async function freePort(wanted = 0): Promise<number> {
+  const server = createServer()
+  try {
+    await once(server.listen(wanted, '127.0.0.1'), 'listening')
+  } catch {
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+  }
+  const address = server.address()
+  await new Promise((closed) => server.close(closed))
+  return typeof address === 'object' && address ? address.port : wanted
+}
+
+/** A JSON file named by the configuration; its absence or form is told in words. */
+export async function readJsonFile(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8'))
+  } catch (error) {
+    throw new Error(`${path} cannot be read as JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** What the core is told of the organisation's decisions. `auditKey` seals links to exports where no setting does. */
+export function settingsOf(config: Environment, endpoints: Endpoints, auditKey: Uint8Array): Settings {
+  const { EXPORT_SECRET } = config
+  const exportSecret = EXPORT_SECRET === undefined ? auditKey : Buffer.from(EXPORT_SECRET, 'base64')
+  return {
+    tenantId: endpoints.tenantId,
+    admins: endpoints.admins,
+    adminDecidesOwnReassignment: config.ADMIN_DECIDES_OWN_REASSIGNMENT,
+    openRequestsPerPerson: config.OPEN_REQUESTS_PER_PERSON,
+    mailApplications: endpoints.mailAppClients,
+    approvals: {
+      reachMinutes: config.APPROVAL_REACH_MINUTES,
+      remindAfterHours: config.APPROVAL_REMINDER_HOURS,
+      escalateAfterHours: config.APPROVAL_ESCALATION_HOURS,
+      expireAfterDays: config.APPROVAL_EXPIRY_DAYS,
+    },
+    digest: config.DIGEST_HOUR === null ? null : { hour: config.DIGEST_HOUR },
+    followUp: {
+      firstSeconds: config.FOLLOW_UP_FIRST_SECONDS,
+      everySeconds: config.FOLLOW_UP_EVERY_SECONDS,
+      stopSeconds: config.FOLLOW_UP_STOP_SECONDS,
+    },
+    webhookAllowCidrs: endpoints.webhookAllowCidrs,
+    exportLinks: { root: endpoints.baseUrl, key: exportKeyOf(exportSecret) },
+    formerAddressDays: config.FORMER_ADDRESS_DAYS,
+    ...(config.RETENTION_DAYS > 0 && { retentionDays: config.RETENTION_DAYS }),
+    followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${endpoints.baseUrl}/webhooks/provisioning` : null,
+  }
+}

@@ -1,0 +1,228 @@
+/** The composition root: wires all layers. Only `main.ts` and tests call it. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { connectorKeysUrl, createBot, createChannel } from '../bot/index.ts'
+import { apiTexts, warmUp } from '../cards/index.ts'
+import {
+  createProvisioning,
+  type Jobs,
+  openStates,
+  type Ports,
+  type Provisioning,
+  type WatchTimes,
+} from '../core/index.ts'
+import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from '../http/index.ts'
+import {
+  createQueue,
+  createSendWebhook,
+  createWebhookPoster,
+  jobsOf,
+  type Queue,
+  resolveHost,
+  startDigest,
+  startWatchdog,
+} from '../jobs/index.ts'
+import {
+  chatPaceInMemory,
+  createByHandNotes,
+  createStores,
+  type Database,
+  openDatabase,
+  ownSetting,
+  type Stores,
+  startHousekeeping,
+} from '../store/index.ts'
+import { type Environment, limitsOf, secretsOf } from './config.ts'
+import {
+  connectTenant,
+  countedIn,
+  credentialsOf,
+  measuredBy,
+  newSecret,
+  openAudit,
+  seed,
+  tokensOf,
+} from './connections.ts'
+import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
+import { createLog } from './log.ts'
+import { createFigures, createReadings } from './metrics.ts'
+import { ownVersion, readiness, vitalsOf } from './readiness.ts'
+import { startWatch } from './watch.ts'
+
+/** The running service. */
+export interface App {
+  readonly url: string
+  readonly endpoints: Endpoints
+  readonly provisioning: Provisioning
+  readonly database: Database
+  readonly queue: Queue
+  /** Stops listening, lets work end (10 s at most), closes the store. */
+  close(): Promise<void>
+}
+
+/** How long requests and jobs together may take to end when the service stops, in seconds. */
+const STOP_SECONDS = 6
+
+/** What tests put in the place of what is Microsoft's, where no setting may lead elsewhere. */
+export interface Substitutes {
+  /** Where the Bot connector's keys are. */
+  readonly connectorKeysUrl?: string
+  /** How fast chats may be written to, where the connector has no limits. */
+  readonly chatPace?: Stores['chatPace']
+  /** When admins are told how the service does. */
+  readonly watchTimes?: WatchTimes
+  /** Who gets the lines of the log. */
+  readonly writeLog?: (line: string) => void
+}
+
+/** The composition root: opens what the environment names, wires all rooms, and listens. Tests call it too. */
+export async function createApp(config: Environment, substitutes: Substitutes = {}): Promise<App> {
+  const level = config.LOG_LEVEL ?? (config.MODE === 'local' ? 'warn' : 'info')
+  const log = createLog(level, secretsOf(config), substitutes.writeLog)
+  const endpoints = await findEndpoints(config, (message) => log.warn({}, message))
+  const database = await openDatabase({
+    dataDir: endpoints.dataDir,
+    ...(config.DATABASE_URL !== undefined && { databaseUrl: config.DATABASE_URL }),
+    log: (message) => log.info(message),
+  })
+  const auditKey = await openAudit(database, config, endpoints, log)
+  const version = await ownVersion()
+  const figures = createFigures(version)
+  const { telemetry } = figures
+  const queue = await createQueue(database, log, telemetry)
+  const stores = {
+    ...createStores(database, auditKey),
+    ...(substitutes.chatPace && { chatPace: substitutes.chatPace }),
+  }
+  const outgoing: typeof fetch = (input, init) => {
+    database.assertOutside('an outgoing call')
+    return fetch(input, init)
+  }
+  const heard = [countedIn(stores.serviceCalls), measuredBy(telemetry)]
+  const microsoft365 = await connectTenant(config, endpoints, database, outgoing, { log, heard })
+  const { tenant, directory, connection } = microsoft365
+  const clock = { now: () => new Date() }
+  const jobs: Jobs = { enqueue: queue.enqueueAll, dueAt: queue.dueAt }
+  const own = { processId: randomUUID(), version, startedAt: clock.now() }
+  let writtenAt = () => own.startedAt
+  const vitals = vitalsOf(database, queue, { ...own, now: clock.now, writtenAt: () => writtenAt() })
+  const { deadLetters } = queue
+  // Callers and batches draw from the same buckets: one process has its own, several have the store's.
+  const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
+  const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
+  const settings = settingsOf(config, endpoints, auditKey)
+  const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
+  const { assertOutside } = database
+  const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs }
+  const post = createWebhookPoster(poster)
+  const ports: Ports = {
+    ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },
+    ...{ resolveHost, limitsOfUse, workers: queue, telemetry },
+    sendWebhook: createSendWebhook({
+      ...{ ownSecret: webhookSecret, clock },
+      // Somebody who has clicked waits for the answer, and Teams not as long as a delivery may take.
+      post: createWebhookPoster({ ...poster, timeoutMilliseconds: 8000 }),
+    }),
+  }
+  const provisioning = createProvisioning(ports, settings)
+  const credentials = credentialsOf(config, endpoints)
+  const { adapter, outbox, byHand } = createChannel({
+    credentials,
+    assertOutside: database.assertOutside,
+    ...{ chatPace: stores.chatPace, ownPace: chatPaceInMemory(Date.now) },
+    now: clock.now,
+    siteRoot: tenant.siteRoot,
+    outlookRoot: tenant.outlookRoot,
+    telemetry,
+    log,
+  })
+  const bot = createBot(
+    {
+      services: { ...stores, provisioning, now: clock.now, telemetry, log },
+      state: stores.botState,
+      credentials,
+      tenantId: settings.tenantId,
+      keys: createSigningKeys({
+        url: substitutes.connectorKeysUrl ?? connectorKeysUrl,
+        fetch: outgoing,
+        now: Date.now,
+      }),
+    },
+    adapter,
+  )
+  const readings = createReadings({ requests: stores.requests, queue, tenantId: settings.tenantId, states: openStates })
+  const http = await createHttpServer({
+    port: endpoints.port,
+    host: endpoints.host,
+    baseUrl: endpoints.baseUrl,
+    provisioning,
+    texts: apiTexts,
+    tokens: tokensOf(endpoints),
+    idempotency: stores.idempotency,
+    webhookSecret,
+    messages: bot.messages,
+    admitsActivity: bot.admit,
+    health: { ready: () => readiness(database, queue) },
+    metrics: {
+      text: async () => figures.text(await readings(), microsoft365.underWay()),
+      token: config.METRICS_TOKEN,
+      isOpen: credentials === undefined,
+    },
+    telemetry,
+    limits: limitsOf(config),
+    loopbackOnly: credentials === undefined,
+    trustedProxies: config.TRUSTED_PROXIES,
+    tokenBuckets,
+    log,
+    starting: true,
+  })
+  await seed(ports, settings, endpoints)
+  warmUp()
+  const leftJobs = await queue.start(
+    jobsOf({
+      ...{ ...stores, provisioning, outbox, clock, work: database, jobs, telemetry, log, post },
+      ownSecret: webhookSecret,
+    }),
+  )
+  const stopWatchdog = startWatchdog(queue, log, clock.now)
+  const stopDigest = settings.digest ? startDigest(queue, log, clock.now) : undefined
+  const watch = await startWatch({
+    ...{ ports, settings, queue, byHand, log, own, times: substitutes.watchTimes },
+    notes: createByHandNotes(endpoints.dataDir),
+    alone: database.engine === 'embedded' && leftJobs === 0,
+  })
+  writtenAt = watch.writtenAt
+  const stopCounting = stores.serviceCalls.start()
+  const stopWatchingCertificate = microsoft365.watchCertificate()
+  http.open()
+  const stopHousekeeping = startHousekeeping({
+    ...{ database, stores, now: clock.now, warn: log.warn.bind(log) },
+    reduce: provisioning.system.reduceOld,
+    noteAddresses: provisioning.system.noteAddresses,
+  })
+  return {
+    url: http.url,
+    endpoints,
+    provisioning,
+    database,
+    queue,
+    async close() {
+      stopHousekeeping()
+      stopWatchdog()
+      stopWatchingCertificate()
+      stopDigest?.()
+      const began = performance.now()
+      await http.drain()
+      // Jobs get what the requests have left of their time; those that take longer are given back.
+      // A store that is away hears no goodbye, and is not waited for.
+      const leaving = watch.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
+      await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
+      await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
+      await http.close()
+      await Promise.race([stopCounting(), setTimeout(500, undefined, { ref: false })])
+      // A connection that hangs is not waited for: what was not committed by now never is.
+      await Promise.race([database.close(), setTimeout(1000, undefined, { ref: false })])
+      await endpoints.simulator?.close()
+    },
+  }
+}

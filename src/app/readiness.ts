@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import type { Vitals } from '../core/index.ts'
+import type { Queue } from '../jobs/index.ts'
+import type { Database } from '../store/index.ts'
+
+/** What is told when the store does not answer: then the queue, which lives in it, cannot be counted. */
+const unknown = { waiting: 0, oldestSeconds: 0 }
+
+/**
+ * How the service itself does, for admins. `startedAt`: when this process began; `writtenAt`: when it last wrote into its store, as far
+ * as anybody else knows.
+ */
+export function vitalsOf(
+  database: Database,
+  queue: Queue,
+  { version, startedAt, now, writtenAt }: { version: string; startedAt: Date; now: () => Date; writtenAt: () => Date },
+): Vitals {
+  let pingedAt = startedAt
+  return {
+    async own() {
+      const askedAt = now()
+      const databaseMilliseconds = await database.ping().catch(() => null)
+      if (databaseMilliseconds !== null) pingedAt = askedAt
+      const databaseSeenAt = new Date(Math.max(pingedAt.getTime(), writtenAt().getTime()))
+      const { waiting, oldestSeconds } = await queue.state().catch(() => unknown)
+      const watchedAt = await queue.lastDone('watchdog').catch(() => null)
+      const measured = { databaseMilliseconds, databaseSeenAt, queue: { waiting, oldestSeconds } }
+      return { ...measured, watchedAt, version, startedAt }
+    },
+  }
+}
+
+/** Whether this process can do its work: its store answers and takes writes, and its queue is worked on. */
+export async function readiness(
+  database: Database,
+  queue: Queue,
+): Promise<{ ok: boolean; checks: Record<string, string> }> {
+  const answers = await database.ping().then(
+    () => true,
+    () => false,
+  )
+  const works = queue.isWorking()
+  const checks = {
+    database: answers ? 'answers' : 'does not answer',
+    queue: works ? 'is worked on' : 'is not worked on',
+  }
+  return { ok: answers && works, checks }
+}
+
+/** The version that runs. */
+export async function ownVersion(): Promise<string> {
+  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version
+}

@@ -1,0 +1,42 @@
+/** The audit of one request and of the organisation. */
+import { auditReport } from '../../../core/index.ts'
+import { defineRoute } from '../../server/define-route.ts'
+import { ofOneRequest } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
+
+const readAudit = defineRoute({
+  id: 'readAudit',
+  tag: 'Administration',
+  method: 'GET',
+  path: '/audit/v1/requests/:requestId',
+  summary: 'Who did what with a request, from where, and whether all of it is as it was written',
+  permission: 'audit.read',
+  audience: 'any',
+  params: ofOneRequest,
+  answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
+  refusals: ['not-found'],
+  examples: examples.readAudit,
+  async handle({ actor, provisioning }, { params }) {
+    return { status: 200, body: await provisioning.admin.audit(actor, params.requestId) }
+  },
+})
+
+/** The chain of what is about no one request. */
+const readOrganisationAudit = defineRoute({
+  id: 'readOrganisationAudit',
+  tag: 'Administration',
+  method: 'GET',
+  path: '/audit/v1/organisation',
+  summary: 'What admins did that is about no one request, and whether all of it is as it was written',
+  permission: 'audit.read',
+  audience: 'any',
+  answers: { 200: { says: 'The entries, the oldest first, and what the proof has found.', body: auditReport } },
+  refusals: [],
+  examples: examples.readOrganisationAudit,
+  async handle({ actor, provisioning }) {
+    return { status: 200, body: await provisioning.admin.organisationAudit(actor) }
+  },
+})
+
+export const requestAuditRoutes = [readAudit] as const
+export const organisationAuditRoutes = [readOrganisationAudit] as const

@@ -1,0 +1,153 @@
+/** Many requests in one call. */
+import { z } from 'zod'
+import {
+  type BatchRow,
+  batchOrder,
+  batchRowStatuses,
+  batchRowView,
+  batchView,
+  type CheckedRow,
+  checkedRow,
+  mostRows,
+  readsOf,
+  referenceOf,
+  viewOfBatch,
+} from '../../../core/index.ts'
+import { defineRoute } from '../../server/define-route.ts'
+import { errorsOf } from '../../server/problem.ts'
+import { listOf, paging } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
+
+const ofOneBatch = z.object({ batchId: z.uuid().toLowerCase() })
+/** 200 rows of the longest mailbox that people ask for are about half of it. */
+const largestBatch = { bytes: 512 * 1024, depth: 10 } as const
+/** Seconds after which a first look makes sense: the first rows are submitted within it. */
+const firstLook = '5'
+
+const dryRun = z.strictObject({
+  valid: z.boolean().describe('Whether every row is right.'),
+  rows: z.array(checkedRow),
+})
+
+/**
+ * Many requests in one call, which wait for their turn under the limits of use. A token for the resource is needed, as for the call
+ * that creates one. A repeat under the same Idempotency-Key is the same batch.
+ */
+const createBatch = defineRoute({
+  id: 'createBatch',
+  tag: 'Requests',
+  method: 'POST',
+  path: '/requests/v1/batch',
+  summary: 'Ask for many sites or mailboxes at once, or try it',
+  permission: 'request.create',
+  audience: 'any',
+  // A body that names neither is refused by its field, whoever's token came with it.
+  audienceOf: (body) => {
+    const { resource } = Object(body)
+    return resource === 'mailbox' ? 'mail' : resource === 'site' ? 'collab' : 'any'
+  },
+  body: batchOrder,
+  largest: largestBatch,
+  answers: {
+    200: { says: 'Of a dry run: what each row would be. Nothing was written.', body: dryRun },
+    202: {
+      says: 'Accepted: rows are submitted one after the other. Look at `Location` after `Retry-After`.',
+      body: batchView,
+      headers: ['Location', 'Retry-After'],
+    },
+  },
+  refusals: ['too-many-open-requests', 'not-found'],
+  examples: examples.createBatch,
+  idempotent: true,
+  // Each row of a dry run is a preview.
+  extraReads: (body) => {
+    const { dryRun, rows } = Object(body)
+    if (dryRun !== true || !Array.isArray(rows)) return 0
+    return rows.slice(0, mostRows).reduce((sum, row) => sum + readsOf(Object(row).body), 0)
+  },
+  changesNothing: (body) => Object(body).dryRun === true,
+  async handle({ actor, provisioning, requestId: batchId }, { body }) {
+    if (body.dryRun) {
+      const rows = await provisioning.batches.check(actor, body)
+      return { status: 200, body: { valid: rows.every(({ status }) => status === 'ok'), rows: rows.map(showChecked) } }
+    }
+    return {
+      status: 202,
+      headers: { Location: `/batches/v1/${batchId}`, 'Retry-After': firstLook },
+      body: viewOfBatch(await provisioning.batches.begin(actor, batchId, body)),
+    }
+  },
+})
+
+const showChecked = (row: CheckedRow): CheckedRow => ({ ...row, errors: errorsOf(row.errors) })
+
+const readBatch = defineRoute({
+  id: 'readBatch',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/batches/v1/:batchId',
+  summary: 'Read how a batch does',
+  permission: 'batch.read',
+  audience: 'any',
+  params: ofOneBatch,
+  answers: { 200: { says: 'The batch as it is now.', body: batchView } },
+  refusals: ['not-found'],
+  examples: examples.readBatch,
+  async handle({ actor, provisioning }, { params: { batchId } }) {
+    return { status: 200, body: viewOfBatch(await provisioning.batches.read(actor, batchId)) }
+  },
+})
+
+const listBatchRows = defineRoute({
+  id: 'listBatchRows',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/batches/v1/:batchId/rows',
+  summary: 'List what became of the rows of a batch, in their order',
+  permission: 'batch.read',
+  audience: 'any',
+  params: ofOneBatch,
+  query: z.strictObject({ status: z.enum(batchRowStatuses).optional(), ...paging }),
+  answers: { 200: { says: 'A page of the list.', body: listOf(batchRowView) } },
+  refusals: ['not-found'],
+  examples: examples.listBatchRows,
+  async handle({ actor, provisioning }, { params: { batchId }, query: { status, limit, cursor } }) {
+    const { rows, nextCursor } = await provisioning.batches.rows(actor, batchId, {
+      limit,
+      ...(status && { status }),
+      ...(cursor && { cursor }),
+    })
+    return { status: 200, body: { value: rows.map(showRow), ...(nextCursor && { nextCursor }) } }
+  },
+})
+
+function showRow({ key, status, request, problem }: BatchRow): z.output<typeof batchRowView> {
+  return {
+    key,
+    status,
+    request: request && { requestId: request.requestId, reference: referenceOf(request), status: request.status },
+    problem: problem && { ...problem, errors: errorsOf(problem.errors) },
+  }
+}
+
+const cancelBatch = defineRoute({
+  id: 'cancelBatch',
+  tag: 'Requests',
+  method: 'POST',
+  path: '/batches/v1/:batchId/cancel',
+  summary: 'Submit no more rows of a batch; what was submitted stays',
+  permission: 'batch.cancel',
+  audience: 'any',
+  params: ofOneBatch,
+  answers: { 200: { says: 'The batch as it is now.', body: batchView } },
+  refusals: ['not-found', 'already-ended'],
+  examples: examples.cancelBatch,
+  idempotent: true,
+  // Whoever may read a batch may cancel it.
+  mayStill: ({ actor, provisioning }, { batchId }) => provisioning.batches.read(actor, batchId),
+  async handle({ actor, provisioning }, { params: { batchId } }) {
+    return { status: 200, body: viewOfBatch(await provisioning.batches.cancel(actor, batchId)) }
+  },
+})
+
+export const batchRoutes = [createBatch, readBatch, listBatchRows, cancelBatch] as const

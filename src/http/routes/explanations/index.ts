@@ -1,0 +1,37 @@
+/** The reasons for the state of a request. */
+import { z } from 'zod'
+import { explanation } from '../../../core/index.ts'
+import { defineRoute } from '../../server/define-route.ts'
+import { ofOneRequest } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
+
+/** A line of an explanation, with the same as one sentence of plain English. */
+export const explanationBody = explanation.extend({ detail: z.string() })
+
+const explainRequest = defineRoute({
+  id: 'explainRequest',
+  tag: 'Requests',
+  method: 'GET',
+  path: '/requests/v1/:requestId/explanation',
+  summary: 'Why these approvers, why this name, why it takes this long',
+  permission: 'request.read',
+  audience: 'any',
+  params: ofOneRequest,
+  answers: {
+    200: {
+      says: 'What explains the request, by topic. Nothing is said that is not recorded.',
+      body: z.strictObject({ value: z.array(explanationBody) }),
+    },
+  },
+  refusals: ['not-found'],
+  examples: examples.explainRequest,
+  async handle({ actor, provisioning, services }, { params }) {
+    const lines = await provisioning.explanation(actor, params.requestId)
+    return {
+      status: 200,
+      body: { value: lines.map((line) => ({ ...line, detail: services.texts.explanation(line) })) },
+    }
+  },
+})
+
+export const explanationRoutes = [explainRequest] as const

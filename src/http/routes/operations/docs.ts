@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { z } from 'zod'
+import { entityTag } from '../../server/answers.ts'
+import { definePublicRoute } from '../../server/define-route.ts'
+import examples from './examples.json' with { type: 'json' }
+
+/** What the document is: OpenAPI 3.1.1. Its form is tested with a validator. */
+const openApiBody = z.looseObject({ openapi: z.literal('3.1.1') })
+
+const about = { tag: 'Service', permission: 'public', audience: null } as const
+/** The same for everybody until the service changes: kept, and asked for again whether it is the same. */
+const kept = { 'Cache-Control': 'no-cache' } as const
+
+export const readOpenApi = definePublicRoute({
+  ...about,
+  id: 'readOpenApi',
+  method: 'GET',
+  path: '/openapi.json',
+  summary: 'This description of the API, as OpenAPI 3.1',
+  answers: {
+    200: {
+      says: 'The description.',
+      body: openApiBody,
+      mediaTypes: ['application/json'],
+      headers: ['ETag', 'Cache-Control'],
+    },
+  },
+  refusals: [],
+  examples: examples.readOpenApi,
+  async handle({ services }) {
+    const { text, etag } = services.openApi()
+    return { status: 200, mediaType: 'application/json' as const, headers: { ...kept, ETag: etag }, body: text }
+  },
+})
+
+/** Nothing from elsewhere is loaded or called. Swagger UI has its icons as data. */
+const policy = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:"],
+  ...["connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+].join('; ')
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Quartermaster API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="page"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`
+/** The validator of Swagger UI is a page elsewhere, so there is none. */
+const start = `SwaggerUIBundle({
+  url: '/openapi.json',
+  domNode: document.getElementById('page'),
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+})
+`
+
+const readDocs = definePublicRoute({
+  ...about,
+  id: 'readDocs',
+  method: 'GET',
+  path: '/docs',
+  summary: 'A page to read this description and to try the API',
+  answers: {
+    200: {
+      says: 'The page.',
+      body: z.string(),
+      mediaTypes: ['text/html'],
+      headers: ['Content-Security-Policy', 'ETag', 'Cache-Control'],
+    },
+  },
+  refusals: [],
+  examples: {},
+  anyAccept: true,
+  async handle() {
+    const headers = { ...kept, ETag: entityTag(page), 'Content-Security-Policy': policy }
+    return { status: 200, mediaType: 'text/html' as const, headers, body: page }
+  },
+})
+
+const files = {
+  'start.js': 'text/javascript',
+  'swagger-ui-bundle.js': 'text/javascript',
+  'swagger-ui.css': 'text/css',
+} as const
+const fileName = z.enum(Object.keys(files) as [keyof typeof files, ...(keyof typeof files)[]])
+
+export const readDocsFile = definePublicRoute({
+  ...about,
+  id: 'readDocsFile',
+  method: 'GET',
+  path: '/docs/:file',
+  summary: 'What that page is made of',
+  params: z.object({ file: fileName }),
+  answers: {
+    200: {
+      says: 'The file.',
+      body: z.string(),
+      mediaTypes: ['text/javascript', 'text/css'],
+      headers: ['ETag', 'Cache-Control'],
+    },
+  },
+  refusals: [],
+  examples: {},
+  anyAccept: true,
+  async handle(_, { params: { file } }) {
+    const { body, etag } = await fileOf(file)
+    return { status: 200, mediaType: files[file], headers: { ...kept, ETag: etag }, body }
+  },
+})
+
+const { resolve } = createRequire(import.meta.url)
+
+/** Everybody may ask for these, so they are read once, and the same bytes go to all. */
+const read = new Map<keyof typeof files, Promise<{ readonly body: Uint8Array; readonly etag: string }>>()
+
+function fileOf(name: keyof typeof files) {
+  const known = read.get(name)
+  if (known !== undefined) return known
+  const text = name === 'start.js' ? Promise.resolve(start) : readFile(resolve(`swagger-ui-dist/${name}`), 'utf8')
+  const file = text.then((content) => ({ body: Buffer.from(content), etag: entityTag(content) }))
+  read.set(name, file)
+  // One that could not be read is tried again.
+  file.catch(() => read.delete(name))
+  return file
+}
+
+export const docsRoutes = [readOpenApi, readDocs, readDocsFile] as const

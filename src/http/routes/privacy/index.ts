@@ -1,0 +1,190 @@
+/** Exports by single-use links. */
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { z } from 'zod'
+import {
+  type ClosedLink,
+  type ExportFile,
+  type ExportKind,
+  type ExportPreview,
+  linkMinutes,
+} from '../../../core/index.ts'
+import { answered } from '../../server/answers.ts'
+import { definePublicRoute, type Scope } from '../../server/define-route.ts'
+import { HttpError } from '../../server/problem.ts'
+import type { HttpErrorCode } from '../../server/problem-codes.ts'
+import { commonHeaders } from '../../server/respond.ts'
+
+const page = z.string().describe('A page for people, where the caller accepts `text/html`.')
+const headers = ['Content-Security-Policy', 'Referrer-Policy'] as const
+const showing = (says: string) => ({ says, body: page, mediaTypes: ['text/html'], headers }) as const
+const notAdmin = showing('The person who requested the link is not an admin now.')
+const unknown = showing('The link was not issued, or its key has changed.')
+const ended = showing('The link was used, or has expired.')
+const link = {
+  tag: 'Administration',
+  path: '/exports/v1/:token',
+  permission: 'public',
+  audience: null,
+  anyAccept: true,
+  params: z.object({ token: z.string().min(1) }),
+  examples: {},
+} as const
+const refused = ['link-used', 'link-expired', 'link-changed', 'link-refused', 'unavailable'] as const
+
+/** What a link to an export will give. It stays unused, since whoever scans or previews links reads this. */
+const showExport = definePublicRoute({
+  ...link,
+  id: 'showExport',
+  method: 'GET',
+  summary: 'The page behind a link that the bot gave to an admin, with the button that downloads the file',
+  answers: { 200: showing('The page. The link stays unused.'), 403: notAdmin, 404: unknown, 410: ended },
+  refusals: [...refused, 'link-needs-post'],
+  async handle(scope, { params: { token } }) {
+    const found = await scope.services.provisioning.system.previewExport(token)
+    if (found.state !== 'open') return refusal(scope, found)
+    if (acceptsPage(scope)) return { status: 200 as const, ...pageOfLink(found) }
+    const detail = 'This link gives its file once, to a POST: curl -X POST -OJ and this address.'
+    throw new HttpError('link-needs-post', detail, { headers: { Allow: 'POST' } })
+  },
+})
+
+/** Uses a link up and gives its file. People who have the link need nothing else. */
+const downloadExport = definePublicRoute({
+  ...link,
+  id: 'downloadExport',
+  method: 'POST',
+  summary: 'The file behind a link that the bot gave to an admin, once',
+  answers: {
+    200: {
+      says: 'The file, a part at a time. The link is used up, also if the download breaks off.',
+      body: z.string(),
+      mediaTypes: ['text/csv', 'application/json'],
+      headers: ['Content-Disposition', ...headers],
+    },
+    403: notAdmin,
+    404: unknown,
+    410: ended,
+  },
+  refusals: refused,
+  async handle(scope, { params: { token } }) {
+    const found = await scope.services.provisioning.system.openExport(token)
+    return found.state === 'open' ? download(scope, found) : refusal(scope, found)
+  },
+})
+
+const again = 'Ask the bot for a new one in Teams: type admin export, or admin export person.'
+const refusals = {
+  used: { status: 410, code: 'link-used', says: `This link was used: it works once. ${again}` },
+  expired: {
+    status: 410,
+    code: 'link-expired',
+    says: `This link has expired: it worked for ${linkMinutes} minutes. ${again}`,
+  },
+  changed: {
+    status: 404,
+    code: 'link-changed',
+    says: `This link is unknown: a part of it is missing, or it expired long ago. ${again}`,
+  },
+  refused: { status: 403, code: 'link-refused', says: 'The person who requested this link is not an admin now.' },
+} as const satisfies Record<ClosedLink['state'], { status: number; code: HttpErrorCode; says: string }>
+
+const acceptsPage = ({ headers }: Scope): boolean => /\btext\/html\b/.test(headers.accept ?? '')
+
+function refusal(scope: Scope, { state }: ClosedLink) {
+  const { status, code, says } = refusals[state]
+  if (!acceptsPage(scope)) throw new HttpError(code, says)
+  return { status, ...pageSaying(says) }
+}
+
+/** The address is a secret, so it goes to nobody; and nothing that stands in the file is run. */
+const ofFile = {
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+} as const
+const mediaTypes = { csv: 'text/csv; charset=utf-8; header=present', json: 'application/json; charset=utf-8' } as const
+
+/** Written as it is read: what is long fills no memory. A caller who goes away ends it. */
+async function download(
+  { response, requestId }: Scope,
+  { name, format, content }: ExportFile,
+): Promise<typeof answered> {
+  response.writeHead(200, {
+    ...commonHeaders(requestId),
+    ...ofFile,
+    'Content-Type': mediaTypes[format],
+    'Content-Disposition': `attachment; filename="${name}"`,
+  })
+  await pipeline(Readable.from(content), response).catch((error: unknown) => {
+    const isGone = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+    if (!isGone) throw error
+  })
+  return answered
+}
+
+/** A page of a link to an export, as a route answers it. */
+interface ExportPage {
+  readonly mediaType: 'text/html'
+  readonly body: string
+  readonly headers: { readonly 'Content-Security-Policy': string; readonly 'Referrer-Policy': string }
+}
+
+/** The page loads nothing and runs nothing; its form leads to its own address only. */
+const policy =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+const titles: Readonly<Record<ExportKind, string>> = {
+  requests: 'Requests',
+  audit: 'Audit entries',
+  person: 'Stored data of one person',
+}
+
+/**
+ * Asks for a click before the link is used: scanners and previews of links read pages and send no forms. The form needs no
+ * token against forged requests: its address is the secret, and a page that knows the address could open the link anyway.
+ */
+function pageOfLink({ name, content, until }: ExportPreview): ExportPage {
+  const { what, format, from, to } = content
+  const days = what === 'person' ? '' : `<p>${from === to ? from : `${from} to ${to}`}, UTC.</p>\n`
+  const [day, time] = until.toISOString().split('T')
+  return pageOf(
+    `<h1>${titles[what]}, ${format.toUpperCase()}</h1>
+${days}<p class="file">${name}</p>
+<p>This link works once, until <time datetime="${until.toISOString()}">${time?.slice(0, 5)} UTC</time> on ${day}. Your download is recorded in the audit.</p>
+<form method="post"><button>Download</button></form>
+<p class="small">If the download breaks off, ask the bot for a new link.</p>`,
+    // With no-referrer a browser names no origin for the form, and local mode refuses calls of unknown pages.
+    'same-origin',
+  )
+}
+
+/** Says why a link gives nothing. */
+const pageSaying = (says: string): ExportPage => pageOf(`<p>${says}</p>`, 'no-referrer')
+
+const pageOf = (content: string, referrer: string): ExportPage => ({
+  mediaType: 'text/html',
+  headers: { 'Content-Security-Policy': policy, 'Referrer-Policy': referrer },
+  body: `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Quartermaster</title>
+<style>
+body { font: 1.1rem/1.5 system-ui, sans-serif; max-width: 32rem; margin: 4rem auto; padding: 0 1rem; overflow-wrap: anywhere }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem }
+p { margin: 0 0 1rem }
+.file { font-family: ui-monospace, monospace; font-size: 0.95rem }
+.small { font-size: 0.95rem }
+button { font: inherit; font-weight: 600; min-height: 2.75rem; padding: 0.5rem 1.5rem; margin: 0.5rem 0 1.5rem; border: 0; border-radius: 0.375rem; background: #0f5ea8; color: #fff; cursor: pointer }
+button:hover { background: #0c4d8a }
+button:focus-visible { outline: 3px solid; outline-offset: 3px }
+</style>
+<main>
+${content}
+</main>
+</html>
+`,
+})
+
+export const exportRoutes = [showExport, downloadExport] as const

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { answered } from '../../server/answers.ts'
+import { largestBody } from '../../server/bodies.ts'
+import { definePublicRoute } from '../../server/define-route.ts'
+import { closesConnection, commonHeaders } from '../../server/respond.ts'
+import examples from './examples.json' with { type: 'json' }
+
+/** What the bot's guard says to what it does not let in. */
+const refusal = z.strictObject({ error: z.strictObject({ code: z.string(), message: z.string() }) })
+
+/**
+ * The Bot Framework's endpoint. Whether the activity comes from the channel is checked by the bot's own guard, before any
+ * handler. Cards nest deeper than our API's bodies do.
+ */
+const receiveActivity = definePublicRoute({
+  id: 'receiveActivity',
+  tag: 'Service',
+  method: 'POST',
+  path: '/api/messages',
+  summary: 'Receive an activity from the Bot Framework',
+  permission: 'public',
+  audience: null,
+  credential: 'connector',
+  body: z.looseObject({}),
+  answers: {
+    200: { says: 'Heard. An invoke gets its answer as the body.', body: z.looseObject({}).optional() },
+    400: { says: 'This is no activity, or one that nobody answers.', body: refusal.optional() },
+    401: { says: 'The token is missing or not valid.', body: refusal, headers: ['WWW-Authenticate'] },
+    403: { says: 'Another channel, organisation or connector.', body: refusal },
+    503: { says: 'The token cannot be checked just now.', body: refusal, headers: ['Retry-After'] },
+  },
+  refusals: [],
+  examples: examples.receiveActivity,
+  anyAccept: true,
+  largest: { bytes: largestBody.messages, depth: 64 },
+  async admit({ services, request, response, requestId }) {
+    if (!services.admitsActivity) return true
+    const headers = { ...commonHeaders(requestId), ...(closesConnection(request) && { Connection: 'close' }) }
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+    const admitted = await services.admitsActivity(request, response)
+    if (admitted) response.removeHeader('Connection')
+    return admitted
+  },
+  async handle({ services, request, response, requestId }, { body }) {
+    request.body = body
+    for (const [name, value] of Object.entries(commonHeaders(requestId))) response.setHeader(name, value)
+    await services.messages(request, response)
+    return answered
+  },
+})
+
+export const channelRoutes = [receiveActivity] as const

@@ -1,0 +1,117 @@
+/** Templates: list, read, write. */
+import { z } from 'zod'
+import {
+  type Actor,
+  type Provisioning,
+  ProvisioningError,
+  showTemplateToAdmin,
+  showTemplateToUser,
+  type Template,
+  template,
+  templateForUsers,
+  webhookSubscription,
+} from '../../../core/index.ts'
+import { defineRoute } from '../../server/define-route.ts'
+import { HttpError } from '../../server/problem.ts'
+import examples from './examples.json' with { type: 'json' }
+
+const params = z.object({ templateId: z.uuid().toLowerCase() })
+
+/** A template as an admin sees it: whole, but for the webhook's secret, which is write-only. */
+export const templateForAdmins = template.extend({ webhook: webhookSubscription.omit({ secret: true }).nullable() })
+/** What is written: id and version come from the address and If-Match, and a secret left out stays as it is. */
+export const templateToWrite = template
+  .partial({ id: true, version: true })
+  .extend({ webhook: webhookSubscription.partial({ secret: true }).nullable().default(null) })
+const shownTemplate = z.union([templateForAdmins, templateForUsers])
+
+const show = (actor: Actor, one: Template): z.input<typeof shownTemplate> =>
+  actor.isAdmin ? templateForAdmins.parse(showTemplateToAdmin(one)) : showTemplateToUser(one)
+const etagOf = (one: Template) => ({ ETag: `"${one.version}"` })
+
+const listTemplates = defineRoute({
+  id: 'listTemplates',
+  tag: 'Templates',
+  method: 'GET',
+  path: '/templates/v1',
+  summary: 'List the templates that the caller may use',
+  permission: 'template.read',
+  audience: 'any',
+  answers: {
+    200: { says: 'The list. An admin sees the policies too.', body: z.strictObject({ value: z.array(shownTemplate) }) },
+  },
+  refusals: [],
+  examples: examples.listTemplates,
+  async handle({ actor, provisioning }) {
+    const templates = await provisioning.templates.list(actor)
+    return { status: 200, body: { value: templates.map((one) => show(actor, one)) } }
+  },
+})
+
+const readTemplate = defineRoute({
+  id: 'readTemplate',
+  tag: 'Templates',
+  method: 'GET',
+  path: '/templates/v1/:templateId',
+  summary: 'Read a template',
+  permission: 'template.read',
+  audience: 'any',
+  params,
+  answers: { 200: { says: 'The template. An admin sees its policies too.', body: shownTemplate, headers: ['ETag'] } },
+  refusals: ['not-found'],
+  examples: examples.readTemplate,
+  async handle({ actor, provisioning }, { params }) {
+    const found = await provisioning.templates.read(actor, params.templateId)
+    return { status: 200, headers: etagOf(found), body: show(actor, found) }
+  },
+})
+
+const writeTemplate = defineRoute({
+  id: 'writeTemplate',
+  tag: 'Templates',
+  method: 'PUT',
+  path: '/templates/v1/:templateId',
+  summary: 'Write a template that has been read (If-Match) or is new (If-None-Match: *)',
+  permission: 'template.write',
+  audience: 'any',
+  params,
+  headers: ['If-Match', 'If-None-Match'],
+  body: templateToWrite,
+  answers: {
+    200: { says: 'Written.', body: templateForAdmins, headers: ['ETag'] },
+    201: { says: 'Made.', body: templateForAdmins, headers: ['ETag', 'Location'] },
+  },
+  refusals: ['precondition-required', 'stale-version', 'not-found'],
+  examples: examples.writeTemplate,
+  async handle({ actor, provisioning, headers }, { params: { templateId }, body }) {
+    const expected = await expectedVersion(provisioning, actor, templateId, headers)
+    const written = await provisioning.templates.put(actor, templateId, body, expected)
+    const shown = { headers: etagOf(written), body: templateForAdmins.parse(showTemplateToAdmin(written)) }
+    if (expected > 0) return { status: 200, ...shown }
+    return { status: 201, headers: { ...shown.headers, Location: `/templates/v1/${templateId}` }, body: shown.body }
+  },
+})
+
+/** The version that the caller has read, by RFC 9110 §13.1; 0 = there must be none yet. */
+async function expectedVersion(
+  provisioning: Provisioning,
+  actor: Actor,
+  templateId: string,
+  headers: { 'if-match'?: string | undefined; 'if-none-match'?: string | undefined },
+): Promise<number> {
+  const match = headers['if-match']?.trim()
+  const noneMatch = headers['if-none-match']?.trim()
+  if (match === undefined && noneMatch === '*') return 0
+  if (match === undefined || noneMatch !== undefined) {
+    const detail = 'Send the ETag that you have read as If-Match, or If-None-Match: * for a new template.'
+    throw new HttpError('precondition-required', detail)
+  }
+  const only = /^"(\d{1,9})"$/.exec(match)?.[1]
+  if (only !== undefined && Number(only) > 0) return Number(only)
+  const { version } = await provisioning.templates.read(actor, templateId)
+  const tags = match.split(',').map((tag) => tag.trim())
+  if (match === '*' || tags.includes(`"${version}"`)) return version
+  throw new ProvisioningError('stale-version', 'The template has another version by now. Read it again.')
+}
+
+export const templateRoutes = [listTemplates, readTemplate, writeTemplate] as const

@@ -1,0 +1,161 @@
+/** Webhooks: those that we receive, deliveries to receivers, and a test of a receiver. */
+import type { IncomingHttpHeaders } from 'node:http'
+import { Webhook } from 'standardwebhooks'
+import { z } from 'zod'
+import {
+  anyWebhookBody,
+  delivery,
+  deliveryDetails,
+  deliveryView,
+  faultsOf,
+  refuseFields,
+  showDelivery,
+  showDeliveryDetails,
+  webhookBody,
+  webhookTestResult,
+} from '../../../core/index.ts'
+import { parseJson } from '../../server/bodies.ts'
+import { definePublicRoute, defineRoute, signedBody } from '../../server/define-route.ts'
+import { HttpError } from '../../server/problem.ts'
+import { listOf, paging } from '../shared/index.ts'
+import examples from './examples.json' with { type: 'json' }
+
+const provisioned = z.object({ type: z.enum(['site.provisioned', 'mailbox.provisioned']) })
+
+/** Our own webhooks, which the bot listens to like any other subscriber. Types that it does not know are fine. */
+const receiveWebhook = definePublicRoute({
+  id: 'receiveWebhook',
+  tag: 'Webhooks',
+  method: 'POST',
+  path: '/webhooks/provisioning',
+  summary: 'Receive a signed provisioning webhook',
+  permission: 'public',
+  audience: null,
+  credential: 'signature',
+  headers: ['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  body: signedBody(anyWebhookBody),
+  answers: { 204: { says: 'Taken. Types that are not known are taken too.', body: null } },
+  refusals: ['invalid-signature', 'rate-limited', 'unavailable'],
+  examples: examples.receiveWebhook,
+  anyAccept: true,
+  async handle({ services, headers }, { body }) {
+    verify(services.webhookSecret, body, headers)
+    const message = parseJson(body, { depth: 10, storableText: true })
+    if (!provisioned.safeParse(message).success) return { status: 204 }
+    const parsed = webhookBody.safeParse(message)
+    if (!parsed.success) return refuseFields(faultsOf(parsed.error, message))
+    const { requestId, data } = parsed.data
+    await services.provisioning.system.completeByWebhook(requestId, data.url ?? '')
+    return { status: 204 }
+  },
+})
+
+/** Standard Webhooks 1.0.0: HMAC-SHA256 over id, timestamp and the bytes as sent; five minutes of tolerance. */
+function verify(secret: string, body: Buffer, headers: IncomingHttpHeaders): void {
+  const one = (name: string): string => {
+    const value = headers[name]
+    return typeof value === 'string' ? value : ''
+  }
+  const signature = {
+    'webhook-id': one('webhook-id'),
+    'webhook-timestamp': one('webhook-timestamp'),
+    'webhook-signature': one('webhook-signature'),
+  }
+  try {
+    new Webhook(secret).verify(body, signature, { jsonParse: false })
+  } catch (cause) {
+    throw new HttpError('invalid-signature', 'The webhook is not signed by us, or too long ago.', {
+      headers: { 'WWW-Authenticate': 'Webhook realm="quartermaster"' },
+      cause,
+    })
+  }
+}
+
+const params = z.object({ deliveryId: z.uuid().toLowerCase() })
+/** What became of webhooks. A secret is nowhere in it, and what receivers answer is not kept. */
+const listDeliveries = defineRoute({
+  id: 'listDeliveries',
+  tag: 'Webhooks',
+  method: 'GET',
+  path: '/webhooks/v1/deliveries',
+  summary: 'List deliveries of webhooks, newest first',
+  permission: 'delivery.read',
+  audience: 'any',
+  query: z.strictObject({
+    status: delivery.shape.status.optional(),
+    templateId: z.uuid().toLowerCase().optional(),
+    requestId: z.uuid().toLowerCase().optional(),
+    ...paging,
+  }),
+  answers: { 200: { says: 'A page of the list.', body: listOf(deliveryView) } },
+  refusals: [],
+  examples: examples.listDeliveries,
+  async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {
+    const { deliveries, nextCursor } = await provisioning.deliveries.list(actor, {
+      limit,
+      ...(status && { status }),
+      ...(templateId && { templateId }),
+      ...(requestId && { requestId }),
+      ...(cursor && { cursor }),
+    })
+    return { status: 200, body: { value: deliveries.map(showDelivery), ...(nextCursor && { nextCursor }) } }
+  },
+})
+
+const readDelivery = defineRoute({
+  id: 'readDelivery',
+  tag: 'Webhooks',
+  method: 'GET',
+  path: '/webhooks/v1/deliveries/:deliveryId',
+  summary: 'Read a delivery with its attempts, and how its receiver does',
+  permission: 'delivery.read',
+  audience: 'any',
+  params,
+  answers: { 200: { says: 'The delivery.', body: deliveryDetails } },
+  refusals: ['not-found'],
+  examples: examples.readDelivery,
+  async handle({ actor, provisioning }, { params: { deliveryId } }) {
+    return { status: 200, body: showDeliveryDetails(await provisioning.deliveries.read(actor, deliveryId)) }
+  },
+})
+
+/** The same message under the same `webhook-id`, so a receiver that has it can tell (Standard Webhooks 1.0.0). */
+const replayDelivery = defineRoute({
+  id: 'replayDelivery',
+  tag: 'Webhooks',
+  method: 'POST',
+  path: '/webhooks/v1/deliveries/:deliveryId/replay',
+  summary: 'Send a delivery that has ended once more, from the start of the schedule',
+  permission: 'delivery.replay',
+  audience: 'any',
+  params,
+  answers: { 202: { says: 'It is on its way again.', body: deliveryDetails, headers: ['Location'] } },
+  refusals: ['not-found', 'illegal-transition'],
+  examples: examples.replayDelivery,
+  idempotent: true,
+  async handle({ actor, provisioning }, { params: { deliveryId } }) {
+    const body = showDeliveryDetails(await provisioning.deliveries.replay(actor, deliveryId))
+    return { status: 202, headers: { Location: `/webhooks/v1/deliveries/${deliveryId}` }, body }
+  },
+})
+
+/** So that integrators can try their receiver, also from a build server. */
+const testWebhook = defineRoute({
+  id: 'testWebhook',
+  tag: 'Webhooks',
+  method: 'POST',
+  path: '/templates/v1/:templateId/webhook/test',
+  summary: 'Send one signed webhook.test to the webhook of a template now, and tell what came back',
+  permission: 'webhook.test',
+  audience: 'any',
+  params: z.object({ templateId: z.uuid().toLowerCase() }),
+  answers: { 200: { says: 'It was tried once. `delivered` tells whether it was taken.', body: webhookTestResult } },
+  refusals: ['not-found'],
+  examples: examples.testWebhook,
+  async handle({ actor, provisioning }, { params: { templateId } }) {
+    return { status: 200, body: await provisioning.deliveries.test(actor, { templateId }) }
+  },
+})
+
+export const deliveryRoutes = [listDeliveries, readDelivery, replayDelivery, testWebhook] as const
+export const receiverRoutes = [receiveWebhook] as const

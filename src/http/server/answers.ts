@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto'
+import type { z } from 'zod'
+
+/** A header of requests or answers, as the API document tells of it. `format` is JSON Schema's. */
+interface Header {
+  readonly description: string
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly example: string | number
+  /** Whether a call without it is refused. */
+  readonly required?: true
+}
+const text = (description: string, example: string, more: Readonly<Record<string, unknown>> = {}): Header => ({
+  description,
+  schema: { type: 'string', ...more },
+  example,
+})
+
+const needed = (...header: Parameters<typeof text>): Header => ({ ...text(...header), required: true })
+
+/** The headers of requests that change what a call does, apart from Authorization. */
+export const requestHeaders = {
+  'Idempotency-Key': text(
+    'Makes a repeat harmless (draft-ietf-httpapi-idempotency-key-header): the same key with the same body gives the first ' +
+      'answer again, if the caller may still make the call; with another body it is refused. Kept seven days for each caller and ' +
+      'address. A call that was refused (4xx) keeps nothing.',
+    '3b1f8a52-6a54-4f0e-8a34-0f5a0c1d9e77',
+    { minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]{1,255}$' },
+  ),
+  traceparent: text(
+    'The trace that the call belongs to (W3C Trace Context). It goes on into all that follows: work, calls to Microsoft 365, ' +
+      'webhooks, the audit. Without it, or where it is not valid, one begins.',
+    '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  ),
+  'If-Match': text(
+    'The ETag that was read: the write counts only if nobody else has changed it (RFC 9110 §13.1.1).',
+    '"3"',
+  ),
+  Prefer: text(
+    '`wait=` and seconds, 30 at most (RFC 7240 §4.3): the answer is held until the request has another version than the one in ' +
+      'If-None-Match (without it: than it has now), has ended, or the time is over.',
+    'wait=30',
+  ),
+  'If-None-Match': text(
+    'With an ETag, of a read: 304 when nothing has changed. `*`, of a write: only if there is none yet (RFC 9110 §13.1.2).',
+    '"3"',
+  ),
+  'webhook-id': needed(
+    'The id of the message; the same in every attempt (Standard Webhooks).',
+    'c9a1d7b4-2f3e-4a5b-8c6d-7e8f9a0b1c2d',
+  ),
+  'webhook-timestamp': needed('When it was signed, in seconds since 1970.', '1772442000', { pattern: '^\\d+$' }),
+  'webhook-signature': needed(
+    '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64; several are separated by spaces.',
+    'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+  ),
+} as const satisfies Readonly<Record<string, Header>>
+export type RequestHeader = keyof typeof requestHeaders
+
+/** The headers of answers. */
+export const answerHeaders = {
+  'X-Request-Id': text(
+    'The id of this call alone, under which it is in the log. A call without `traceparent` begins a trace with the same digits.',
+    '0b6a2f5e-6b0f-4a54-9d3e-3a5f1f0c2d11',
+    {
+      format: 'uuid',
+    },
+  ),
+  'X-Content-Type-Options': text('Always `nosniff`.', 'nosniff', { const: 'nosniff' }),
+  'Cache-Control': text('`no-store`, but for what is the same for everybody.', 'no-store'),
+  Location: text('Where to read what was made.', '/requests/v1/6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11', {
+    format: 'uri-reference',
+  }),
+  'Retry-After': {
+    description: 'How long to wait before the next call about this, in seconds (RFC 9110 §10.2.3).',
+    schema: { type: 'integer', minimum: 0 },
+    example: 20,
+  },
+  'Preference-Applied': text(
+    'The wait that was heeded (RFC 7240 §3). Without it too many calls wait, and the next look is due in ten seconds.',
+    'wait=30',
+  ),
+  ETag: text('The version of what was read, for If-Match and If-None-Match (RFC 9110 §8.8.3).', '"3"'),
+  'RateLimit-Policy': text(
+    'The limits of use: `q` calls in `w` seconds each (draft-ietf-httpapi-ratelimit-headers).',
+    '"writes";q=10;w=10, "tenant-writes";q=600;w=60',
+  ),
+  RateLimit: text(
+    'What is left of them: `r` calls, all again in `t` seconds.',
+    '"writes";r=9;t=1, "tenant-writes";r=599;t=1',
+  ),
+  'Idempotency-Replayed': text('`true`: the answer of the first call under this key.', 'true', { const: 'true' }),
+  'WWW-Authenticate': text(
+    'What is wrong with the token, and which scope is needed (RFC 6750 §3).',
+    'Bearer realm="quartermaster", error="invalid_token"',
+  ),
+  Allow: text('The methods of this address (RFC 9110 §10.2.1).', 'GET, HEAD'),
+  Accept: text('What the body may be instead (RFC 9110 §12.5.1).', 'application/json'),
+  'Accept-Encoding': text('Which content coding is taken: none (RFC 9110 §12.5.3).', 'identity'),
+  'Content-Disposition': text('A file to be kept, and its name (RFC 6266).', 'attachment; filename="requests.csv"'),
+  'Referrer-Policy': text(
+    '`no-referrer`: no other site learns this address. `same-origin`, of a page with a form.',
+    'no-referrer',
+    {
+      enum: ['no-referrer', 'same-origin'],
+    },
+  ),
+  'Content-Security-Policy': text(
+    'What the page may load: its own files only.',
+    "default-src 'none'; script-src 'self'",
+  ),
+} as const satisfies Readonly<Record<string, Header>>
+export type AnswerHeader = keyof typeof answerHeaders
+
+/** What every answer carries. */
+export const headersOfAll = [
+  'X-Request-Id',
+  'X-Content-Type-Options',
+  'Cache-Control',
+] as const satisfies AnswerHeader[]
+
+/** A strong ETag of a text (RFC 9110 §8.8.3). */
+export const entityTag = (text: string): string =>
+  `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`
+
+/** One answer of a route that is no problem. The handler gives what stands here: the body and each header. */
+export interface AnswerSpec {
+  /** What it means, in one sentence. */
+  readonly says: string
+  /** null = no body. A schema that takes `undefined`: with or without one. */
+  readonly body: z.ZodType | null
+  /** Where the handler gives the text or bytes itself: which of these they are. */
+  readonly mediaTypes?: readonly string[]
+  /** Beside those that every answer carries. */
+  readonly headers?: readonly AnswerHeader[]
+  /** Those that some of them carry. */
+  readonly sometimes?: readonly AnswerHeader[]
+}
+/** The answers of a route by status. Problems are the same everywhere, so a route names only their codes. */
+export type Answers = Readonly<Record<number, AnswerSpec>>
+
+/** An answer as it is written. `body` is checked against its schema by tests, not while serving. */
+export interface Answer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly mediaType?: string | undefined
+}
+
+type HeadersOf<S extends AnswerSpec> = S extends { readonly headers: readonly (infer H extends AnswerHeader)[] }
+  ? { readonly headers: Readonly<Record<H, string>> & PerhapsOf<S> }
+  : { readonly headers?: undefined }
+type PerhapsOf<S extends AnswerSpec> = S extends { readonly sometimes: readonly (infer H extends AnswerHeader)[] }
+  ? { readonly [P in H]?: string }
+  : unknown
+type BodyOf<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly string[] }
+  ? { readonly body: string | Uint8Array }
+  : S['body'] extends z.ZodType
+    ? { readonly body: z.input<S['body']> }
+    : { readonly body?: undefined }
+
+type MediaOf<S extends AnswerSpec> = S extends { readonly mediaTypes: readonly (infer M extends string)[] }
+  ? { readonly mediaType: M }
+  : { readonly mediaType?: undefined }
+
+/** What a handler gives back: one of its route's answers, with its body and all of its headers. */
+export type AnswerOf<A extends Answers> = {
+  [S in keyof A & number]: { readonly status: S } & HeadersOf<A[S]> & BodyOf<A[S]> & MediaOf<A[S]>
+}[keyof A & number]
+
+/** Given back by a handler that has written the answer itself. */
+export const answered = Symbol('answered')
+
+/** One call of a route with its answer, as the API document shows it; a test makes each and compares. */
+export interface Example {
+  readonly summary: string
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly status: number
+  readonly answer?: unknown
+}

@@ -1,0 +1,169 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Fault, pointerOf, refuseFields } from '../../core/index.ts'
+import { HttpError } from './problem.ts'
+
+/** The largest bodies, in bytes (DESIGN §5). */
+export const largestBody = { api: 64 * 1024, messages: 256 * 1024 } as const
+
+/** How much more than allowed is read and thrown away, so that the sender gets to read the refusal. Bytes. */
+const discardedAtMost = 1024 * 1024
+
+/**
+ * Reads a JSON body as raw bytes, or gives undefined when there is none. Nothing is decompressed: restify's own parser
+ * ends the process on garbage that calls itself gzip, and counts bytes before they are inflated. Throws 415 for another
+ * media type, charset or any content coding, and 413 when there are more than `limit` bytes, announced or not.
+ */
+export async function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+): Promise<Buffer | undefined> {
+  const { headers } = request
+  const announced = Number(headers['content-length'] ?? 0)
+  if (announced === 0 && headers['transfer-encoding'] === undefined) return undefined
+  refuseOtherMedia(request)
+  if (announced > limit + discardedAtMost) throw tooLarge(limit)
+  if (headers.expect !== undefined) response.writeContinue()
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    // The socket must outlive the reading, for it carries the answer.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else if (size > limit + discardedAtMost) break
+    }
+  } catch (cause) {
+    throw new HttpError('malformed-request', 'The body ended before it was whole.', { cause })
+  }
+  if (size > limit) throw tooLarge(limit)
+  return Buffer.concat(chunks)
+}
+
+const tooLarge = (limit: number): HttpError =>
+  new HttpError('body-too-large', `The body may have at most ${limit / 1024} KiB.`, {
+    headers: { Connection: 'close' },
+  })
+
+function refuseOtherMedia({ headers }: IncomingMessage): void {
+  const coding = headers['content-encoding']
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
+    throw new HttpError('unsupported-media-type', 'Send the body without a content coding.', {
+      headers: { 'Accept-Encoding': 'identity' },
+    })
+  }
+  const [type, ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase())
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.replace(/^charset="?|"$/g, '')
+  if (type === 'application/json' && (charset === undefined || charset === 'utf-8' || charset === 'utf8')) return
+  throw new HttpError('unsupported-media-type', 'Send the body as application/json in UTF-8.', {
+    headers: { Accept: 'application/json' },
+  })
+}
+
+interface JsonRules {
+  /** How deep arrays and objects may nest. */
+  readonly depth: number
+  /** Whether text that no database column can hold (U+0000, half a surrogate pair) is refused, naming its field. */
+  readonly storableText: boolean
+}
+
+/**
+ * Parses a JSON body strictly (RFC 8259): UTF-8 only, no duplicate keys (I-JSON, RFC 7493 §2.3: two readers could
+ * otherwise see two different requests), a bounded depth. Throws 400 `malformed-json`, `duplicate-key` or `too-deep`, or
+ * 422 `validation-failed` for text that cannot be stored.
+ */
+export function parseJson(bytes: Uint8Array, rules: JsonRules): unknown {
+  const text = decode(bytes)
+  const value = parse(text)
+  inspect(text, rules.depth)
+  if (rules.storableText) refuseUnstorable(value)
+  return value
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
+  } catch {
+    throw new HttpError('malformed-json', 'The body is not UTF-8.')
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's own message quotes the body, so it is not passed on.
+    throw new HttpError('malformed-json', 'The body is not JSON.')
+  }
+}
+
+const tokens = /"(?:[^"\\]+|\\.)*"|[{}[\],]/g
+const colon = /\s*:/y
+
+/** An object or array that is open, with the keys seen in it and the key or index that stands next. */
+interface Level {
+  readonly keys: Set<string> | undefined
+  at: string | number
+}
+
+/** Walks the brackets and keys of text that is known to be JSON, for JSON.parse tells of neither depth nor duplicates. */
+function inspect(text: string, deepest: number): void {
+  const open: Level[] = []
+  const path = () => open.map(({ at }) => at)
+  for (const match of text.matchAll(tokens)) {
+    const [token] = match
+    const level = open.at(-1)
+    if (token === '{' || token === '[') {
+      if (open.length === deepest) throw tooDeep(path(), deepest)
+      open.push(token === '{' ? { keys: new Set(), at: '' } : { keys: undefined, at: 0 })
+    } else if (token === '}' || token === ']') open.pop()
+    else if (token === ',') {
+      if (typeof level?.at === 'number') level.at += 1
+    } else if (level?.keys) {
+      colon.lastIndex = match.index + token.length
+      if (!colon.test(text)) continue
+      level.at = String(JSON.parse(token))
+      if (level.keys.has(level.at)) throw duplicateKey(path(), level.at)
+      level.keys.add(level.at)
+    }
+  }
+}
+
+function tooDeep(path: readonly PropertyKey[], deepest: number): HttpError {
+  const detail = `The body nests deeper than ${deepest} levels.`
+  return new HttpError('too-deep', detail, { faults: [{ pointer: pointerOf(path), code: 'too-deep', detail }] })
+}
+
+function duplicateKey(path: readonly PropertyKey[], key: string): HttpError {
+  const detail = `The body has the key ${shown(key)} twice in one object.`
+  return new HttpError('duplicate-key', detail, {
+    faults: [{ pointer: pointerOf(path), code: 'duplicate-key', detail }],
+  })
+}
+
+const shown = (key: string): string => JSON.stringify(key.length > 64 ? `${key.slice(0, 64).toWellFormed()}…` : key)
+
+function refuseUnstorable(value: unknown): void {
+  const faults: Fault[] = []
+  collect(value, [], faults)
+  if (faults.length > 0) refuseFields(faults)
+}
+
+function collect(value: unknown, path: readonly string[], faults: Fault[]): void {
+  if (typeof value === 'string') {
+    if (!isStorable(value)) faults.push(unstorable(path, `${path.join('.') || 'The body'} holds`))
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, member] of Object.entries(value)) {
+      if (isStorable(key)) collect(member, [...path, key], faults)
+      else faults.push(unstorable(path, 'A key holds'))
+    }
+  }
+}
+
+const unstorable = (path: readonly string[], subject: string): Fault => ({
+  pointer: pointerOf(path),
+  code: 'invalid',
+  detail: `${subject} a character that is not text (U+0000 or half a surrogate pair).`,
+})
+
+const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')

@@ -1,0 +1,238 @@
+import type { BucketRule, LimitsOfUse, TokenBuckets } from '../../core/index.ts'
+import { HttpError } from './problem.ts'
+
+/** Requests per minute; 0 = no limit. `writeBurst` is how many writes may come at once (0: a whole minute's). */
+export interface LimitOptions {
+  readonly writesPerMinute: number
+  readonly writeBurst: number
+  readonly readsPerMinute: number
+  readonly tenantWritesPerMinute: number
+  /** Calls without a good token or signature, by address; none unless given. */
+  readonly refusalsPerMinute?: number
+}
+
+interface Limit extends BucketRule {
+  readonly name: string
+}
+interface Counted extends Limit {
+  readonly tokens: number
+}
+
+/** Limits of use per person and per tenant. */
+export interface Limits {
+  /**
+   * Counts one request, or as many as it costs, and gives the RateLimit headers for its answer
+   * (draft-ietf-httpapi-ratelimit-headers). Throws 429 with Retry-After when there is too little left. A request that costs more
+   * than there can ever be takes all of it.
+   */
+  take(kind: 'read' | 'write', caller: { tenantId: string; id: string }, cost?: number): Promise<Record<string, string>>
+  /**
+   * Counts a call with an Idempotency-Key before it is known to be a repeat, which `take` does not count: as many a minute
+   * as reads, by this process alone, so that a flood of repeats does not reach the store. Throws 429.
+   */
+  attempt(caller: { tenantId: string; id: string }): Promise<void>
+}
+
+/** How long a request waits to be counted by all replicas together, in milliseconds; then this process counts alone. */
+const sharedPatience = 1000
+/** Counting alone is told of once in so many milliseconds: it goes on for as long as the store is away. */
+const toldEvery = 60_000
+
+/** The shared buckets, and who is told when a request could not be counted there. */
+interface SharedBuckets {
+  readonly buckets: TokenBuckets
+  readonly warn: (fields: object, message: string) => void
+}
+
+/**
+ * Limits of use as token buckets: the shared ones where there are any, else those of this process. `now` is in
+ * milliseconds. While shared ones do not answer, this process's own hold: nobody is refused for that, and nobody gets more
+ * than the limit from one process.
+ */
+export function createLimits(options: LimitOptions, now: () => number, shared?: SharedBuckets): Limits {
+  const own = createOwnBuckets(now)
+  const draw = shared === undefined ? own.draw : orElse(shared.buckets.draw, own.draw, seldom(shared.warn, now))
+  return {
+    async attempt({ tenantId, id }) {
+      const limits = limitOf('attempts', `${tenantId}/${id}`, options.readsPerMinute, 0)
+      const { taken, tokens } = await own.draw(limits)
+      const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+      if (!taken && counted[0]) throw tooMany(counted[0], headersOf(counted))
+    },
+    async take(kind, { tenantId, id }, cost = 1) {
+      const limits = costing(cost, limitsOf(options, kind, tenantId, id))
+      if (limits.length === 0) return {}
+      const { taken, tokens } = await draw(limits)
+      const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+      const headers = headersOf(counted)
+      const empty = taken ? undefined : counted.find((one) => one.tokens < (one.cost ?? 1))
+      if (empty) throw tooMany(empty, headers)
+      return headers
+    },
+  }
+}
+
+/** Of each bucket so much is left to what people do by hand, and it fills up so far before work that can wait goes on. */
+const share = { kept: 0.5, filled: 0.8 } as const
+
+/** The same limits for work that waits for its turn. It takes from the buckets of those for whom it is done. */
+export const createLimitsOfUse = (options: LimitOptions, buckets: TokenBuckets): LimitsOfUse => ({
+  async takeWrite({ tenantId, id }) {
+    const limits = limitsOf(options, 'write', tenantId, id)
+    const { taken, tokens } = limits.length === 0 ? { taken: true, tokens: [] } : await buckets.draw(limits)
+    const counted = limits.map((limit, place) => ({ ...limit, tokens: tokens[place] ?? 0 }))
+    const short = counted.filter((one) => one.tokens < Math.floor(one.capacity * share.kept))
+    const seconds = short.map((one) => secondsUntil(one, Math.max(1, one.capacity * share.filled)))
+    return { taken, againInMilliseconds: Math.max(taken ? 0 : 1, ...seconds) * 1000 }
+  },
+  async takeReads({ tenantId, id }, cost) {
+    const limits = costing(cost, limitsOf(options, 'read', tenantId, id))
+    if (limits.length === 0) return 0
+    const { taken, tokens } = await buckets.draw(limits)
+    if (taken) return 0
+    const seconds = limits.map((limit, place) =>
+      secondsUntil({ ...limit, tokens: tokens[place] ?? 0 }, limit.cost ?? 1),
+    )
+    return Math.max(1, ...seconds)
+  },
+})
+
+const costing = (cost: number, limits: readonly Limit[]): Limit[] =>
+  limits.map((limit) => ({ ...limit, cost: Math.min(cost, limit.capacity) }))
+
+function limitOf(name: string, owner: string, perMinute: number, burst: number): Limit[] {
+  if (perMinute === 0) return []
+  return [{ name, key: `${name} ${owner}`, capacity: burst === 0 ? perMinute : burst, perSecond: perMinute / 60 }]
+}
+
+function limitsOf(options: LimitOptions, kind: 'read' | 'write', tenantId: string, id: string): Limit[] {
+  if (kind === 'read') return limitOf('reads', `${tenantId}/${id}`, options.readsPerMinute, 0)
+  return [
+    ...limitOf('writes', `${tenantId}/${id}`, options.writesPerMinute, options.writeBurst),
+    ...limitOf('tenant-writes', tenantId, options.tenantWritesPerMinute, 0),
+  ]
+}
+
+type Draw = TokenBuckets['draw']
+
+/** Counts alone when the shared count fails or takes too long. */
+function orElse(shared: Draw, own: Draw, tell: (why: unknown) => void): Draw {
+  return async (rules) => {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no answer in ${sharedPatience} ms`)), sharedPatience)
+    })
+    try {
+      return await Promise.race([shared(rules), late])
+    } catch (error) {
+      tell(error)
+      return own(rules)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+function seldom(warn: SharedBuckets['warn'], now: () => number): (why: unknown) => void {
+  let told = Number.NEGATIVE_INFINITY
+  let requests = 0
+  return (why) => {
+    requests += 1
+    if (now() - told < toldEvery) return
+    warn({ err: why, requests }, 'limits of use could not be counted with the other processes; this one counts alone')
+    told = now()
+    requests = 0
+  }
+}
+
+const secondsUntil = ({ tokens, perSecond }: Counted, wanted: number): number =>
+  Math.ceil(Math.max(0, wanted - tokens) / perSecond)
+
+function headersOf(limits: readonly Counted[]): Record<string, string> {
+  const policies = limits.map(({ name, capacity, perSecond }) => {
+    return `"${name}";q=${capacity};w=${Math.ceil(capacity / perSecond)}`
+  })
+  const left = limits.map((one) => {
+    return `"${one.name}";r=${Math.floor(one.tokens)};t=${secondsUntil(one, one.capacity)}`
+  })
+  return { 'RateLimit-Policy': policies.join(', '), RateLimit: left.join(', ') }
+}
+
+function tooMany(limit: Counted, headers: Record<string, string>): HttpError {
+  const { name, perSecond, cost = 1 } = limit
+  const seconds = Math.max(1, secondsUntil(limit, cost))
+  const counts = cost > 1 ? ` This call counts as ${cost}.` : ''
+  const detail = `That is more than ${Math.round(perSecond * 60)} ${name.replace('-', ' ')} a minute.${counts} Wait ${seconds} s.`
+  return new HttpError('rate-limited', detail, { headers: { ...headers, 'Retry-After': String(seconds) } })
+}
+
+interface Bucket {
+  readonly rule: BucketRule
+  tokens: number
+  filledAt: number
+}
+
+/** More buckets than this are looked through for those that nobody uses any more. */
+const bucketsBeforeSweep = 10_000
+
+/** Buckets of this process alone: for the embedded store, which has one. `now` is in milliseconds. */
+export function createOwnBuckets(now: () => number): TokenBuckets {
+  const buckets = new Map<string, Bucket>()
+
+  const filled = (rule: BucketRule, at: number): Bucket => {
+    const { tokens, filledAt } = buckets.get(rule.key) ?? { tokens: rule.capacity, filledAt: at }
+    const bucket = { rule, tokens: fill(rule, tokens, at - filledAt), filledAt: Math.max(filledAt, at) }
+    buckets.set(rule.key, bucket)
+    return bucket
+  }
+  const sweep = (at: number): void => {
+    for (const [key, { rule, tokens, filledAt }] of buckets) {
+      if (fill(rule, tokens, at - filledAt) >= rule.capacity) buckets.delete(key)
+    }
+  }
+
+  return {
+    async draw(rules) {
+      const at = now()
+      if (buckets.size > bucketsBeforeSweep) sweep(at)
+      const wanted = rules.map((rule) => filled(rule, at))
+      const taken = wanted.every(({ tokens, rule: { cost = 1 } }) => tokens >= cost)
+      if (taken) for (const bucket of wanted) bucket.tokens -= bucket.rule.cost ?? 1
+      return { taken, tokens: wanted.map(({ tokens }) => tokens) }
+    },
+    forgetFull: async () => sweep(now()),
+  }
+}
+
+const fill = ({ capacity, perSecond }: BucketRule, tokens: number, milliseconds: number): number =>
+  Math.min(capacity, tokens + (Math.max(0, milliseconds) / 1000) * perSecond)
+
+/**
+ * Counts by address the callers who show no good token or signature. Above so many a minute (0 = no limit) they are told
+ * to wait in place of what was wrong. It refuses nobody else: who shows a good token is served, whoever shares the address.
+ * Counted by each process for itself, so that a flood of refusals writes nothing into the store.
+ */
+export function createRefusals(perMinute: number, now: () => number) {
+  const buckets = createOwnBuckets(now)
+  return {
+    /** The error itself, or 429 with Retry-After when this address has had too many of its kind. */
+    async judge(error: unknown, address: string): Promise<unknown> {
+      if (perMinute === 0 || !(error instanceof HttpError) || !refusesCaller.has(error.code)) return error
+      const rule = { key: address, capacity: perMinute, perSecond: perMinute / 60 }
+      const { taken, tokens } = await buckets.draw([rule])
+      if (taken) return error
+      const secondsUntil = (wanted: number) => Math.max(1, Math.ceil((wanted - (tokens[0] ?? 0)) / rule.perSecond))
+      const seconds = secondsUntil(1)
+      const limit = `"refusals";r=0;t=${secondsUntil(perMinute)}`
+      const detail = `That is more than ${perMinute} refused calls a minute from one address. Wait ${seconds} s.`
+      const policy = `"refusals";q=${perMinute};w=60`
+      return new HttpError('rate-limited', detail, {
+        // What is wrong is said all the same: whoever shares the address may only need a new token.
+        headers: { ...error.headers, 'Retry-After': String(seconds), 'RateLimit-Policy': policy, RateLimit: limit },
+        cause: error,
+      })
+    },
+  }
+}
+
+const refusesCaller: ReadonlySet<string> = new Set(['unauthenticated', 'invalid-token', 'invalid-signature'])

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { type AnswerHeader, answerHeaders, headersOfAll } from './answers.ts'
+import { schemaNames } from './openapi-names.ts'
+import type { ProblemBody } from './problem.ts'
+import { type ProblemCode, problemCodes, problemTitles, problemTypeOf } from './problem-codes.ts'
+import problems from './problem-examples.json' with { type: 'json' }
+
+/** A JSON Schema (2020-12), which is what OpenAPI 3.1 has for its own. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema
+
+/** The schemas that stand once in the document, and how others refer to them. */
+export interface SchemaBook {
+  /** What is taken: fields with a default may be left out, and no other fields may be sent. */
+  taken(schema: z.ZodType): JsonSchema
+  /** What is answered: fields with a default are there. More fields may come with a later version. */
+  answered(schema: z.ZodType): JsonSchema
+  readonly components: Readonly<Record<string, JsonSchema>>
+}
+
+/** Makes JSON Schemas of zod's. Those with a name (`openapi-names.ts`) are collected, and referred to by it. */
+export function createSchemaBook(): SchemaBook {
+  const components: Record<string, JsonSchema> = {}
+  const add = (name: string, schema: JsonSchema): void => {
+    const known = components[name]
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+      throw new Error(`the schema ${name} is another one where it is taken than where it is answered`)
+    components[name] = schema
+  }
+  const convert = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
+    const {
+      $schema: _,
+      $defs = {},
+      ...own
+    } = z.toJSONSchema(schema, {
+      io,
+      metadata: schemaNames[io],
+      unrepresentable: 'any',
+      override: (context) => tidy(context, io),
+    })
+    for (const [name, definition] of Object.entries($defs)) add(name, referring(definition))
+    return referring(own)
+  }
+  return { taken: (schema) => convert(schema, 'input'), answered: (schema) => convert(schema, 'output'), components }
+}
+
+/** What says the same again in more words goes, and so does the promise that an answer will never have more fields. */
+function tidy({ zodSchema, jsonSchema }: TidyContext, io: 'input' | 'output'): void {
+  const { description } = z.globalRegistry.get(zodSchema) ?? {}
+  if (description !== undefined) jsonSchema.description ??= description
+  if (jsonSchema.format === 'uuid' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (io === 'output' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+}
+type TidyContext = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0]
+
+/** With references into the components of the document. */
+function referring(schema: JsonSchema): JsonSchema {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', '"#/components/schemas/'))
+}
+
+/** A part of the document: it is written as JSON, so its form is OpenAPI's matter. */
+export type Part = Readonly<Record<string, unknown>>
+
+/** References to headers of answers; those of `always` are in every answer, those of `sometimes` in some. */
+export function headersOf(always: readonly AnswerHeader[], sometimes: readonly AnswerHeader[] = []): Part {
+  const names = [...new Set([...headersOfAll, ...always, ...sometimes])]
+  const must = new Set<AnswerHeader>([...headersOfAll, ...always])
+  return Object.fromEntries(
+    names.map((name) => [name, { $ref: `#/components/headers/${must.has(name) ? name : `${name}-sometimes`}` }]),
+  )
+}
+
+/** Each header twice: one that is always there, and one that may be. */
+export const headerComponents = (): Part =>
+  Object.fromEntries(
+    Object.entries(answerHeaders).flatMap(([name, { description, schema, example }]) => [
+      [name, { description, schema, example, required: true }],
+      [`${name}-sometimes`, { description, schema, example }],
+    ]),
+  )
+
+/** The content of a refusal with one of these codes, all of one status. */
+export function problemContent(codes: readonly ProblemCode[]): Part {
+  const status = [...new Set(codes.map((code) => problemCodes[code].status))]
+  const narrowed: JsonSchema = {
+    type: 'object',
+    properties: {
+      status: { enum: status },
+      code: { enum: [...codes] },
+      type: { enum: codes.map(problemTypeOf) },
+    },
+  }
+  const schema = { allOf: [{ $ref: '#/components/schemas/Problem' }, narrowed] }
+  const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])
+  return { 'application/problem+json': { schema, examples: Object.fromEntries(examples) } }
+}
+
+/** What a refusal with one of these codes says, and carries. */
+export const describeProblems = (codes: readonly ProblemCode[]): string =>
+  codes.map((code) => `\`${code}\`: ${problemCodes[code].means} ${problemCodes[code].remedy}`).join('\n\n')
+
+function headersOfProblems(codes: readonly ProblemCode[], sometimes: readonly AnswerHeader[]): Part {
+  const each = codes.map((code) => problemCodes[code].headers)
+  const always = (each[0] ?? []).filter((name) => each.every((headers) => headers.includes(name)))
+  const perhaps = codes.flatMap((code) => problemCodes[code].sometimes ?? [])
+  return headersOf(always, [...each.flat(), ...perhaps, ...sometimes])
+}
+
+/** The refusals of one status as a response that stands once in the document, and a reference to it. */
+export interface RefusalBook {
+  refused(codes: readonly ProblemCode[], sometimes: readonly AnswerHeader[]): Part
+  readonly components: Part
+}
+
+export function createRefusalBook(): RefusalBook {
+  const components: Record<string, Part> = {}
+  return {
+    components,
+    refused(codes, sometimes) {
+      const name = `${sometimes.length > 0 ? '' : 'public.'}${codes.join('.')}`
+      components[name] ??= {
+        description: describeProblems(codes),
+        headers: headersOfProblems(codes, sometimes),
+        content: problemContent(codes),
+      }
+      return { $ref: `#/components/responses/${name}` }
+    },
+  }
+}
+
+/** Where a problem is answered, in which words, naming which fields. A test has the service say each. */
+const said: Readonly<Record<ProblemCode, Pick<ProblemBody, 'instance' | 'detail' | 'errors'>>> = problems
+
+/** A problem with this code, as the service answers it. */
+function problemExample(code: ProblemCode): ProblemBody {
+  const { status } = problemCodes[code]
+  const { instance, detail, errors } = said[code]
+  const title = problemTitles[status] ?? ''
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736'
+  return { type: problemTypeOf(code), title, status, detail, instance, code, traceId, ...(errors && { errors }) }
+}
+
+/** The example of every code. */
+export const problemExampleComponents = (): Part =>
+  Object.fromEntries(
+    (Object.keys(problemCodes) as ProblemCode[]).map((code) => [
+      code,
+      { summary: problemCodes[code].means, value: problemExample(code) },
+    ]),
+  )

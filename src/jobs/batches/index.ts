@@ -1,0 +1,24 @@
+/** The job that submits the rows of a batch. */
+import { jobPayloads, type Provisioning } from '../../core/index.ts'
+import { defineJob, failureOf } from '../queue/index.ts'
+
+/** One turn of a batch: submits rows until something has to be waited for, and orders the next turn. */
+export const runBatchJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'run-batch',
+    payload: jobPayloads['run-batch'],
+    retries: 8,
+    retryDelaySeconds: 5,
+    expireInSeconds: 180,
+    concurrency: 3,
+    handle: (order, { lastAttempt, signal, log }) =>
+      provisioning.system.runBatch(order, {
+        ...{ lastAttempt, signal },
+        report: (row, error) =>
+          log.error(
+            { batchId: order.batchId, row, error: failureOf(error).message },
+            'a row of a batch cannot be done',
+          ),
+      }),
+    onDeadLetter: ({ batchId }) => provisioning.system.giveUpBatch(batchId),
+  })

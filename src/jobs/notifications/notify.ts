@@ -1,0 +1,72 @@
+import { jobPayloads, type Outbox, type Provisioning } from '../../core/index.ts'
+import { defineJob } from '../queue/index.ts'
+
+/** Sends one card to one person, once. */
+export const notifyJob = (provisioning: Provisioning, outbox: Outbox) =>
+  defineJob({
+    name: 'notify',
+    payload: jobPayloads.notify,
+    // A chat that fails half of its calls is got through to all the same: one card in 100,000 fails all of these.
+    retries: 16,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 4,
+    handle: (order, { attempt }) => provisioning.system.deliverCard(outbox, order, attempt),
+  })
+
+/** Sends one card that tells of no one request to one person, once. */
+export const tellJob = (provisioning: Provisioning, outbox: Outbox) =>
+  defineJob({
+    name: 'tell',
+    payload: jobPayloads.tell,
+    retries: 10,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 4,
+    handle: ({ v: _, ...order }, { attempt }) => provisioning.system.tell(outbox, order, attempt),
+  })
+
+/** Tells each admin by a `tell` of their own. */
+export const tellAdminsJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'tell-admins',
+    payload: jobPayloads['tell-admins'],
+    retries: 10,
+    retryDelaySeconds: 5,
+    expireInSeconds: 60,
+    handle: ({ notice }) => provisioning.system.tellAdmins(notice),
+  })
+
+/** Sends what a person has missed whose chat has just become known. */
+export const catchUpJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'catch-up',
+    payload: jobPayloads['catch-up'],
+    retries: 10,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    handle: ({ tenantId, personId }) => provisioning.system.catchUp({ tenantId, id: personId }),
+  })
+
+/** Tells each admin by a `notify` of their own. */
+export const notifyAdminsJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'notify-admins',
+    payload: jobPayloads['notify-admins'],
+    retries: 10,
+    retryDelaySeconds: 5,
+    expireInSeconds: 60,
+    handle: ({ requestId, card }) => provisioning.system.notifyAdmins(requestId, card),
+  })
+
+/** Brings a request's cards to its present state. */
+export const refreshCardsJob = (provisioning: Provisioning, outbox: Outbox) =>
+  defineJob({
+    name: 'refresh-cards',
+    payload: jobPayloads['refresh-cards'],
+    retries: 16,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 4,
+    handle: (order) => provisioning.system.refreshCards(outbox, order),
+  })

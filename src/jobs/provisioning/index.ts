@@ -1,0 +1,65 @@
+/** Jobs that create resources and look after them until they are there. */
+import { jobId, jobPayloads, type Provisioning } from '../../core/index.ts'
+import { defineJob, failureOf, type Queue, type QueueLog } from '../queue/index.ts'
+
+/** Makes what a queued request asks for. Safe to run twice: each step looks before it creates. */
+export const provisionJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'provision',
+    payload: jobPayloads.provision,
+    retries: 8,
+    retryDelaySeconds: 2,
+    expireInSeconds: 180,
+    concurrency: 8,
+    handle: ({ requestId }, run) => provisioning.system.provision(requestId, run),
+    onDeadLetter: ({ requestId }) => provisioning.system.giveUp(requestId),
+  })
+
+/** One look whether what a request asked for is there; each look orders the next until it is found. */
+export const followUpJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'follow-up',
+    payload: jobPayloads['follow-up'],
+    retries: 3,
+    retryDelaySeconds: 2,
+    expireInSeconds: 60,
+    concurrency: 8,
+    handle: ({ requestId, look }) => provisioning.system.lookWhetherThere(requestId, look),
+  })
+
+/** How often requests past their deadlines are looked for, in milliseconds. */
+const TURN_MILLISECONDS = 60_000
+
+/** Looks for requests that stand still. The next turn makes up for a failed one, so it is given up soon and for good. */
+export const watchdogJob = (provisioning: Provisioning) =>
+  defineJob({
+    name: 'watchdog',
+    payload: jobPayloads.watchdog,
+    retries: 1,
+    retryDelaySeconds: 5,
+    expireInSeconds: 50,
+    hasDeadLetters: false,
+    async handle(_, { log, requestsOf }) {
+      const [underWay, lookedAfter] = [await requestsOf('provision'), await requestsOf('tend-approval')]
+      for (const { requestId, error } of await provisioning.system.watch(underWay, lookedAfter))
+        log.error({ requestId, error: failureOf(error).message }, 'a request that stands still could not be seen to')
+    },
+  })
+
+/**
+ * Orders a turn of the watchdog for every minute, beginning now. Every replica does so, and the id of a turn is that of
+ * its minute, so that it runs once. Returns what ends it.
+ */
+export function startWatchdog(queue: Queue, log: QueueLog, now: () => Date): () => void {
+  const order = () => {
+    const turn = Math.floor(now().getTime() / TURN_MILLISECONDS)
+    queue
+      .enqueue('watchdog', { turn }, { id: jobId('watchdog', turn) })
+      .catch((error: unknown) =>
+        log.warn({ error: failureOf(error).message }, 'a turn of the watchdog was not ordered'),
+      )
+  }
+  order()
+  const timer = setInterval(order, TURN_MILLISECONDS)
+  return () => clearInterval(timer)
+}

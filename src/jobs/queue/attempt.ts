@@ -1,0 +1,133 @@
+import type { JobResult, JobWithMetadata, PgBoss } from 'pg-boss'
+import { from, type JobOutcome, originOfJob, type Telemetry } from '../../core/index.ts'
+import { ambientConnection, type QueueLog, type QueueStore } from './boss.ts'
+import {
+  failureOf,
+  isRetryable,
+  type Job,
+  type JobFailure,
+  type JobScope,
+  putOffMilliseconds,
+  retryAfterSeconds,
+} from './define-job.ts'
+import { lockClaim, putOff, requestsOf } from './tables.ts'
+
+export type ClaimedJob = JobWithMetadata<object>
+
+/** Who is told of attempts. */
+interface Listeners {
+  readonly log: QueueLog
+  readonly telemetry?: Telemetry | undefined
+}
+/** What became of an attempt, and what the queue does about it. */
+interface End {
+  readonly outcome: JobOutcome
+  readonly result: JobResult
+  readonly words: string
+}
+
+/**
+ * Runs one claimed job once, under the trace of what ordered it, and tells what became of it: done, to be tried again, or
+ * given up.
+ */
+export function attempt(
+  boss: PgBoss,
+  store: QueueStore,
+  job: Job,
+  claimed: ClaimedJob,
+  { log, telemetry }: Listeners,
+): Promise<JobResult> {
+  const { id, data, retryCount, retryLimit, signal } = claimed
+  const putOffs = claimed.sourceRetryCount ?? 0
+  const scope: JobScope = {
+    attempt: Math.max(1, retryCount + 1 - putOffs),
+    lastAttempt: retryCount >= retryLimit,
+    putOffs,
+    signal,
+    log,
+    requestsOf: (name) => requestsOf(store, name),
+  }
+  const run = async (): Promise<JobResult> => {
+    const began = performance.now()
+    const { outcome, result, words } = await ended(boss, store, { job, claimed, scope })
+    const seconds = (performance.now() - began) / 1000
+    telemetry?.jobTried({ job: job.name, outcome, seconds, waitedSeconds: waitedSeconds(claimed) })
+    const error = result.output === undefined ? {} : { error: failureOf(result.output).message }
+    const facts = {
+      job: job.name,
+      id,
+      attempt: scope.attempt,
+      outcome,
+      milliseconds: Math.round(seconds * 1000),
+      ...error,
+    }
+    log[levelOf(outcome)](facts, words)
+    return result
+  }
+  return store.outside(() => from(originOfJob(id, data), run))
+}
+
+async function ended(
+  boss: PgBoss,
+  store: QueueStore,
+  { job, claimed, scope }: { job: Job; claimed: ClaimedJob; scope: JobScope },
+): Promise<End> {
+  const { id, data } = claimed
+  try {
+    await job.run(scope, data)
+    return { outcome: 'done', result: { id, status: 'completed' }, words: 'a job is done' }
+  } catch (error) {
+    const output = failureOf(error)
+    const failed = { id, status: 'failed', output } as const
+    const later = putOffMilliseconds(error)
+    if (later !== undefined) {
+      await putOff(store, claimed, later)
+      return { outcome: 'put-off', result: failed, words: 'a job is put off' }
+    }
+    if (!isRetryable(error)) {
+      const result = { id, status: 'deadletter', output } as const
+      return { outcome: 'given-up', result, words: 'a job cannot succeed and is given up' }
+    }
+    if (scope.lastAttempt)
+      return { outcome: 'given-up', result: failed, words: 'a job failed its last attempt and is given up' }
+    const backoff = scope.putOffs > 0 ? backoffSeconds(claimed, scope.attempt) : 0
+    await postpone(boss, store, claimed, output, retryAfterSeconds(error) || backoff)
+    return { outcome: 'tried-again', result: failed, words: 'a job failed and is tried again' }
+  }
+}
+
+/** What was given up is told once more, aloud, when its dead letter is. */
+const levelOf = (outcome: JobOutcome): 'debug' | 'warn' =>
+  outcome === 'given-up' || outcome === 'tried-again' ? 'warn' : 'debug'
+
+/** From when it was due to when it began, by the clock of the store. */
+function waitedSeconds({ createdOn, startAfter, startedOn }: ClaimedJob): number {
+  const due = Math.max(createdOn.getTime(), startAfter.getTime())
+  return Math.max(0, startedOn.getTime() - due) / 1000
+}
+
+/** As pg-boss doubles it, but only for attempts: pg-boss would also double it for each time the job was put off. */
+function backoffSeconds({ retryDelay, retryDelayMax }: ClaimedJob, attempt: number): number {
+  const seconds = Math.max(1, retryDelay) * 2 ** Math.min(15, attempt - 1) * (1 + Math.random())
+  return Math.min(retryDelayMax ?? Number.POSITIVE_INFINITY, seconds)
+}
+
+/** Fails the attempt with a next one not before the time that the other side asked for; pg-boss only knows its backoff. */
+async function postpone(
+  boss: PgBoss,
+  store: QueueStore,
+  { name, id, retryCount }: ClaimedJob,
+  output: JobFailure,
+  seconds: number,
+): Promise<void> {
+  if (seconds <= 0) return
+  const db = ambientConnection(store)
+  const startAfter = new Date(Date.now() + seconds * 1000)
+  // Once failed here, the result that the worker reports finds no active attempt and changes nothing.
+  await store.transaction(async () => {
+    // A claim that is over, since its time was up or it was given back, has no say in when the next attempt is.
+    if (!(await lockClaim(store, { name, id, retryCount }))) return
+    await boss.fail(name, { id, retryCount }, output, { db })
+    await boss.update(name, undefined, { id, startAfter, db })
+  })
+}

@@ -1,0 +1,248 @@
+import type { PgBoss } from 'pg-boss'
+import type { QueueStore } from './boss.ts'
+
+/** All SQL on pg-boss's own tables. Everything else asks pg-boss. */
+
+/** The table of the jobs, as SQL. */
+export const jobTable = ({ queueConnection }: Pick<QueueStore, 'queueConnection'>): string =>
+  `${queueConnection.schema}.job`
+
+/** pg-boss's own watch over heartbeats counts an attempt; it is there for when nobody reclaims. In seconds. */
+export const LAST_RESORT_SECONDS = 120
+
+/** The queue that a given-up job's copy goes to. The copy is the dead letter: it stays until an admin handles it. */
+export const DEAD_LETTER = 'dead-letter'
+
+/** How many jobs of one name there are. */
+export interface JobCounts {
+  readonly name: string
+  readonly waiting: number
+  readonly active: number
+  readonly failed: number
+}
+
+/** How the queue does as a whole. */
+export interface QueueState {
+  /** Jobs that wait, also for their time, or are at work. */
+  readonly waiting: number
+  /** How long the oldest job that is due has waited, in seconds; 0 = none is due. */
+  readonly oldestSeconds: number
+}
+
+/** Tables of pg-boss that are its own affair are left out, and so is the queue in which given-up jobs are told of. */
+const ours = `name <> '${DEAD_LETTER}' and name not like '\\_\\_pgboss%'`
+
+export async function countJobs(store: QueueStore): Promise<JobCounts[]> {
+  const { schema } = store.queueConnection
+  const { rows } = await store.query<JobCounts>(
+    `select q.name, count(j.id) filter (where j.state < 'active') as waiting,
+       count(j.id) filter (where j.state = 'active') as active, count(j.id) filter (where j.state = 'failed') as failed
+     from (select name from ${schema}.queue where ${ours}) q
+     left join ${jobTable(store)} j on j.name = q.name group by q.name order by q.name`,
+  )
+  return rows
+}
+
+export async function readQueueState(store: QueueStore): Promise<QueueState> {
+  const { rows } = await store.query<QueueState>(
+    `select count(*) as waiting,
+       coalesce(extract(epoch from now() - min(start_after) filter (where state < 'active' and start_after <= now())),
+         0)::float8 as "oldestSeconds"
+     from ${jobTable(store)} where ${ours} and state <= 'active'`,
+  )
+  return rows[0] ?? { waiting: 0, oldestSeconds: 0 }
+}
+
+/** The ids of the requests that jobs of this name wait for, also for their time, or are at work on. */
+export async function requestsOf(store: QueueStore, name: string): Promise<string[]> {
+  const { rows } = await store.query<{ id: string }>(
+    `select distinct data ->> 'requestId' as id from ${jobTable(store)}
+     where name = $1 and state <= 'active' and data ->> 'requestId' is not null`,
+    [name],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** When a job of this name was last done; jobs that are done are kept for seven days. */
+export async function lastDone(store: QueueStore, name: string): Promise<Date | null> {
+  const { rows } = await store.query<{ at: Date | null }>(
+    `select max(completed_on) as at from ${jobTable(store)} where name = $1 and state = 'completed'`,
+    [name],
+  )
+  return rows[0]?.at ?? null
+}
+
+/** When the next job of this name is due, of each of these requests; of jobs that are at work nothing. */
+export async function dueAt(
+  store: QueueStore,
+  name: string,
+  requestIds: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const { rows } = await store.query<{ id: string; at: Date }>(
+    `select data ->> 'requestId' as id, min(start_after) as at from ${jobTable(store)}
+     where name = $1 and state < 'active' and data ->> 'requestId' = any($2) group by 1`,
+    [name, requestIds],
+  )
+  return new Map(rows.map(({ id, at }) => [id, at]))
+}
+
+/**
+ * Makes an active job due again later: it uses up no attempt, and its worker is free. As `started_on` stays, the next claim
+ * counts one more, so that nothing which is still said of this one meets it. How many of the claims were put off is kept in
+ * `source_retry_count`, which pg-boss carries along and itself fills for copies in the dead letter queue only.
+ */
+export async function putOff(store: QueueStore, { name, id, retryCount }: Claim, milliseconds: number): Promise<void> {
+  await store.query(
+    `update ${jobTable(store)}
+     set state = 'retry', retry_limit = retry_limit + 1, source_retry_count = coalesce(source_retry_count, 0) + 1,
+       heartbeat_on = null, start_after = now() + $4 * interval '1 millisecond'
+     where name = $1 and id = $2 and retry_count = $3 and state = 'active'`,
+    [name, id, retryCount, Math.ceil(milliseconds)],
+  )
+}
+
+/** How often the death of a process may interrupt a job, beyond its retries, before the job is taken to be the cause. */
+const INTERRUPTIONS = 5
+/** How often a worker says that it is alive, in seconds, and after which silence it counts as dead. */
+export const HEARTBEAT_SECONDS = 3
+const SILENCE_SECONDS = 9
+
+/**
+ * Makes the active jobs of dead processes due again at once, and returns how many. pg-boss would count the interruption
+ * as a failure and wait out the backoff. In the embedded store call it at start only, when nobody else can be at work.
+ */
+export async function reclaim(store: QueueStore, boss: PgBoss): Promise<number> {
+  const abandoned =
+    store.engine === 'embedded' ? 'true' : `heartbeat_on < now() - interval '${SILENCE_SECONDS} seconds'`
+  const { rows } = await store.query<{ id: string }>(
+    `update ${jobTable(store)} set state = 'retry', start_after = now(), heartbeat_on = null
+     where state = 'active' and ${abandoned} and retry_count < retry_limit + $1 returning id`,
+    [INTERRUPTIONS],
+  )
+  const { rows: lethal } = await store.query<{ id: string; name: string }>(
+    `select id, name from ${jobTable(store)} where state = 'active' and ${abandoned}`,
+  )
+  for (const { id, name } of lethal) await boss.fail(name, id, { message: 'the process died each time it ran' })
+  return rows.length
+}
+
+/** Says that whoever holds these claims of one name is alive; returns the ids of those that are still theirs. */
+export async function keepAlive(
+  store: QueueStore,
+  name: string,
+  claims: readonly { readonly id: string; readonly retryCount: number }[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await store.query<{ id: string }>(
+    `update ${jobTable(store)} as job set heartbeat_on = now()
+     from unnest($2::uuid[], $3::int[]) as held (id, retry_count)
+     where job.name = $1 and job.id = held.id and job.retry_count = held.retry_count and job.state = 'active'
+     returning job.id`,
+    [name, claims.map(({ id }) => id), claims.map(({ retryCount }) => retryCount)],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Gives back what this process is at when it stops: due at once, with as many attempts left as before. As `started_on`
+ * stays, the next claim counts one more (pg-boss's `fetchNextJob`): its handler sees that somebody may have begun, and
+ * whatever pg-boss still says of the claim given back finds another `retry_count`.
+ */
+export async function giveBack(store: QueueStore, claims: Iterable<Claim>): Promise<void> {
+  for (const { name, id, retryCount } of claims) {
+    await store.query(
+      `update ${jobTable(store)}
+       set state = 'retry', retry_limit = retry_limit + 1, heartbeat_on = null, start_after = now()
+       where name = $1 and id = $2 and retry_count = $3 and state = 'active'`,
+      [name, id, retryCount],
+    )
+  }
+}
+
+/** One attempt at a job. When the job is claimed again, `retryCount` is another. */
+export interface Claim {
+  readonly name: string
+  readonly id: string
+  readonly retryCount: number
+}
+
+/** Takes the retries away from a claim, so that pg-boss makes a dead letter of its failure. */
+export async function dropRetries(store: QueueStore, { name, id, retryCount }: Claim): Promise<void> {
+  await store.query(
+    `update ${jobTable(store)} set retry_limit = retry_count
+     where name = $1 and id = $2 and retry_count = $3 and state = 'active'`,
+    [name, id, retryCount],
+  )
+}
+
+/** Locks a claim for the transaction around it; false when the claim is over. */
+export async function lockClaim(store: QueueStore, { name, id, retryCount }: Claim): Promise<boolean> {
+  const { rows } = await store.query(
+    `select 1 from ${jobTable(store)}
+     where name = $1 and id = $2 and retry_count = $3 and state = 'active' for update`,
+    [name, id, retryCount],
+  )
+  return rows.length > 0
+}
+
+/** Those of the names that have a job which is due. */
+export async function namesWithDueJobs(store: QueueStore, names: readonly string[]): Promise<string[]> {
+  // In the words of pg-boss's index of waiting jobs: the same table holds a week of completed jobs.
+  const { rows } = await store.query<{ name: string }>(
+    `select distinct name from ${jobTable(store)}
+     where state < 'active' and not blocked and start_after <= now() and name = any($1)`,
+    [names],
+  )
+  return rows.map(({ name }) => name)
+}
+
+const letterColumns = 'id, source_name as job, data as payload, source_output as failure, created_on as at'
+// Only those whose job has been notified: to take one before that would leave what it was for waiting for ever.
+const letters = `name = '${DEAD_LETTER}' and source_name is not null and state in ('completed', 'failed')`
+
+/** A dead letter as the queue keeps it. */
+export interface LetterRow {
+  readonly id: string
+  readonly job: string
+  readonly payload: unknown
+  readonly failure: unknown
+  readonly at: Date
+}
+
+/** All dead letters, without their failures. */
+export async function readLetters(store: QueueStore): Promise<Omit<LetterRow, 'failure'>[]> {
+  const { rows } = await store.query<Omit<LetterRow, 'failure'>>(
+    `select id, source_name as job, data as payload, created_on as at from ${jobTable(store)} where ${letters}`,
+  )
+  return rows
+}
+
+/** One dead letter. */
+export async function readLetter(store: QueueStore, letterId: string): Promise<LetterRow | undefined> {
+  const { rows } = await store.query<LetterRow>(
+    `select ${letterColumns} from ${jobTable(store)} where ${letters} and id = $1`,
+    [letterId],
+  )
+  return rows[0]
+}
+
+/** Deletes a dead letter and returns it; undefined when another call was first. */
+export async function takeLetter(store: QueueStore, letterId: string): Promise<LetterRow | undefined> {
+  const { rows } = await store.query<LetterRow>(
+    `delete from ${jobTable(store)} where ${letters} and id = $1 returning ${letterColumns}`,
+    [letterId],
+  )
+  return rows[0]
+}
+
+/**
+ * Prepares jobs that were just copied from an embedded store for a server: active jobs are due again, and workers report
+ * heartbeats while they work on a job. Returns how many jobs wait.
+ */
+export async function adoptJobs(to: QueueStore): Promise<number> {
+  const table = jobTable(to)
+  await to.query(`update ${table} set state = 'retry', start_after = now(), heartbeat_on = null where state = 'active'`)
+  const { rows } = await to.query<{ id: string }>(
+    `update ${table} set heartbeat_seconds = ${LAST_RESORT_SECONDS} where state < 'active' returning id`,
+  )
+  return rows.length
+}

@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto'
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  auditEntry,
+  type ChainedEntry,
+  chain,
+  headOf,
+  type Proof,
+  type SealedHead,
+  type StoredChain,
+  type StoredEntry,
+  sealOf,
+  verify,
+  type Words,
+} from '../../core/index.ts'
+import { type Database, syncFolder } from '../database/index.ts'
+
+/** Where the key lies when no setting gives it: beside the store, not in it. */
+export const keyFile = (dataDir: string): string => join(dataDir, 'audit.key')
+
+/**
+ * The key that seals the audit: of the setting, or of a file that only its owner can read, which is made the first time.
+ * Of several processes that start at once, all have the key of the first.
+ */
+export function auditKeyOf(dataDir: string, secret: string | undefined): { key: Uint8Array; isNew: boolean } {
+  if (secret !== undefined) return { key: Buffer.from(secret, 'base64'), isNew: false }
+  const known = readKey(dataDir)
+  if (known) return { key: known, isNew: false }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const making = `${keyFile(dataDir)}.${randomBytes(6).toString('hex')}`
+  writeFileSync(making, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flush: true })
+  try {
+    linkSync(making, keyFile(dataDir))
+    syncFolder(dataDir)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  } finally {
+    rmSync(making)
+  }
+  const made = readKey(dataDir)
+  if (!made) throw new Error(`${keyFile(dataDir)} was neither made nor found`)
+  return { key: made, isNew: true }
+}
+
+/** The key of the file; undefined when there is none. */
+export function readKey(dataDir: string): Uint8Array | undefined {
+  try {
+    return Buffer.from(readFileSync(keyFile(dataDir), 'utf8').trim(), 'base64')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** A moment as entries have it; of one with more digits, all of them. */
+export const iso = (column: string): string =>
+  `regexp_replace(to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US'), '000$', '') || 'Z'`
+
+interface Row {
+  readonly requestId: string
+  readonly head: SealedHead | null
+  readonly request: (NonNullable<StoredChain['request']> & { readonly number: number }) | null
+  readonly entries: readonly StoredEntry[]
+}
+
+/** Reads all of each chain at one moment: what is written meanwhile must not look like a change. */
+const chains = `
+  SELECT asked.id AS "requestId",
+    (SELECT json_build_object('seq', seq, 'hash', hash, 'seal', seal)
+     FROM audit_heads WHERE request_id = asked.id) AS head,
+    (SELECT json_build_object('tenantId', tenant_id, 'version', version, 'status', status, 'number', number, 'body', body)
+     FROM requests WHERE request_id = asked.id) AS request,
+    (SELECT coalesce(json_agg(json_build_object('seq', seq, 'requestId', request_id, 'tenantId', tenant_id,
+       'at', ${iso('at')}, 'action', action, 'actorId', actor_id, 'from', origin, 'trace', trace, 'version', version,
+       'digest', digest, 'stateSalt', state_salt, 'before', before, 'after', after, 'text', body, 'salt', salt,
+       'hash', hash) ORDER BY entry), '[]')
+     FROM audit_log WHERE request_id = asked.id) AS entries
+  FROM unnest($1::uuid[]) WITH ORDINALITY AS asked (id, place) ORDER BY place`
+
+/** Proves the chains of these requests, in their order. Of one that nothing is known of there is no proof. */
+export async function proofsOf(database: Database, key: Uint8Array, requestIds: readonly string[]): Promise<Proof[]> {
+  const { rows } = await database.query<Row>(chains, [requestIds])
+  return rows.flatMap((row) => {
+    const tenantId = row.request?.tenantId ?? row.entries[0]?.tenantId
+    if (!tenantId) return row.head ? [proofOf(row, '', key)] : []
+    return [proofOf(row, tenantId, key)]
+  })
+}
+
+function proofOf(row: Row, tenantId: string, key: Uint8Array): Proof {
+  const { requestId, head, request, entries } = row
+  const isSealed = head !== null && head.seal === sealOf(key, requestId, head)
+  return {
+    ...{ requestId, tenantId, reference: request ? `REQ-${request.number}` : undefined },
+    entries: entries.map(shown),
+    findings: verify({ requestId, head, request, entries }, isSealed),
+  }
+}
+
+/** What lacks a part is shown all the same. */
+function shown(entry: StoredEntry): Proof['entries'][number] {
+  const { seq, requestId, tenantId, at, action, actorId, from, digest, hash, text } = entry
+  const said = auditEntry.safeParse(text)
+  return {
+    ...{ ...entry, seq: seq ?? 0, requestId: requestId ?? '', tenantId: tenantId ?? '', at: at ?? '' },
+    ...{ action: action ?? '', actorId: actorId ?? 'system', from: from ?? '', digest: digest ?? '', hash: hash ?? '' },
+    said: said.success ? said.data : undefined,
+  }
+}
+
+/** How many chains are read at a time. */
+const batch = 200
+
+/** Proves every chain of the store, one after another. */
+export async function* provedAll(database: Database, key: Uint8Array): AsyncGenerator<Proof> {
+  let after = beforeAll
+  for (;;) {
+    const { rows } = await database.query<{ id: string }>(known, [after])
+    const last = rows.at(-1)
+    if (!last) return
+    const requestIds = rows.map(({ id }) => id)
+    yield* await proofsOf(database, key, requestIds)
+    after = last.id
+  }
+}
+
+const beforeAll = '00000000-0000-0000-0000-000000000000'
+const part = (table: string): string =>
+  `(SELECT DISTINCT request_id AS id FROM ${table} WHERE request_id > $1 ORDER BY 1 LIMIT ${batch})`
+/** The next requests that anything is known of, whatever is left of them. */
+const known = `SELECT id FROM (${['requests', 'audit_heads', 'audit_log'].map(part).join(' UNION ')}) AS known
+  ORDER BY id LIMIT ${batch}`
+
+/** Numbers that were given to requests of which nothing is left: each tenant's are without a gap. The first of them. */
+export async function missingNumbers(database: Database): Promise<number[]> {
+  const { rows } = await database.query<{ number: number }>(
+    `SELECT given.number FROM counters, generate_series(1001, last_number) AS given (number)
+     WHERE NOT EXISTS (SELECT FROM requests WHERE tenant_id = counters.tenant_id AND number = given.number)
+     ORDER BY 1 LIMIT ${batch}`,
+  )
+  return rows.map(({ number }) => number)
+}
+
+interface Unchained extends Words {
+  readonly entry: number
+}
+
+/**
+ * Chains what stands in the store from before there were chains, as it is found. To be called in the transaction of
+ * migration 7, so that nothing can be brought into a chain later. Returns how many chains there are now.
+ */
+export async function chainExisting(database: Database, key: Uint8Array): Promise<number> {
+  let after = beforeAll
+  let count = 0
+  for (;;) {
+    const { rows: ids } = await database.query<{ id: string }>(
+      `SELECT DISTINCT request_id AS id FROM audit_log WHERE request_id > $1 ORDER BY 1 LIMIT 1000`,
+      [after],
+    )
+    const last = ids.at(-1)
+    if (!last) return count
+    const requestIds = ids.map(({ id }) => id)
+    const { rows } = await database.query<Unchained>(
+      `SELECT entry, request_id AS "requestId", tenant_id AS "tenantId", ${iso('at')} AS at, action, body AS text,
+         coalesce(body -> 'actor' ->> 'id', 'system') AS "actorId"
+       FROM audit_log WHERE request_id = ANY($1) ORDER BY entry`,
+      [requestIds],
+    )
+    const byRequest = Map.groupBy(rows, ({ requestId }) => requestId)
+    await store(
+      database,
+      requestIds.map((id) => chained(key, byRequest.get(id) ?? [])),
+    )
+    count += requestIds.length
+    after = last.id
+  }
+}
+
+interface Chained {
+  readonly head: SealedHead | undefined
+  readonly entries: readonly (ChainedEntry & { readonly entry: number })[]
+}
+
+function chained(key: Uint8Array, rows: readonly Unchained[]): Chained {
+  const words = rows.map(({ entry: _, ...said }) => said)
+  const links = chain(undefined, words, { from: 'migration' })
+  return {
+    head: headOf(key, links, true),
+    entries: links.map((link, index) => ({ ...link, entry: rows[index]?.entry ?? 0 })),
+  }
+}
+
+async function store(database: Database, chains: readonly Chained[]): Promise<void> {
+  const heads = chains.flatMap(({ head, entries: [first] }) =>
+    head && first ? [{ id: first.requestId, ...head }] : [],
+  )
+  const entries = chains.flatMap((one) => one.entries.map(({ text: _, ...rest }) => rest))
+  await database.query(
+    `UPDATE audit_log SET seq = made.seq, actor_id = made."actorId", origin = made."from", salt = made.salt,
+       digest = made.digest, hash = made.hash
+     FROM jsonb_to_recordset($1::jsonb) AS made (entry bigint, seq integer, "actorId" text, "from" text, salt text,
+       digest text, hash text)
+     WHERE audit_log.entry = made.entry`,
+    [JSON.stringify(entries)],
+  )
+  await database.query(
+    `INSERT INTO audit_heads (request_id, seq, hash, seal)
+     SELECT id, seq, hash, seal FROM jsonb_to_recordset($1::jsonb) AS made (id uuid, seq integer, hash text, seal text)`,
+    [JSON.stringify(heads)],
+  )
+}

@@ -1,0 +1,189 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { link, open, readFile, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip, gzip } from 'node:zlib'
+import { PGlite } from '@electric-sql/pglite'
+import { type Database, openDatabase } from './database.ts'
+import { replaceStore, syncFolder } from './durable-files.ts'
+import { openEmbedded } from './embedded.ts'
+import { makePrivate } from './private-folder.ts'
+import { lockStore, StoreInUse } from './store-lock.ts'
+
+/** What a store holds, in the words of people who look after it. */
+export interface Contents {
+  readonly requests: number
+  readonly templates: number
+  /** When a request was changed last, in ISO 8601; null = there is none. */
+  readonly newestChange: string | null
+}
+
+type Ask = (sql: string) => Promise<{ readonly rows: readonly unknown[] }>
+
+/** Counts what is in the store. One that no service has run over yet has no tables, and holds nothing. */
+export async function contentsOf(ask: Ask): Promise<Contents> {
+  const [tables] = (await ask(`select to_regclass('requests') is not null as there`)).rows as { there: boolean }[]
+  if (!tables?.there) return { requests: 0, templates: 0, newestChange: null }
+  const { rows } = await ask(
+    `select (select count(*)::int from requests) as requests, (select count(*)::int from templates) as templates,
+       (select to_char(max(updated_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') from requests) as newest`,
+  )
+  const [held] = rows as { requests: number; templates: number; newest: string | null }[]
+  if (!held) throw new Error('the store did not say what it holds')
+  return { requests: held.requests, templates: held.templates, newestChange: held.newest }
+}
+
+/** What can be done about it is in the words of its message; nothing has been changed. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError'
+}
+
+/**
+ * Writes the embedded store of `dataDir` to a new file, whole or not at all, and returns what the file holds, as found by
+ * opening it. Throws a {@link BackupError} while the service runs over it, when there is no store, or when the file exists.
+ */
+export async function backUpStore(dataDir: string, file: string): Promise<Contents> {
+  assertStore(dataDir)
+  if (existsSync(file)) throw new BackupError(`${file} is there already: choose another name.`)
+  const store = await openEmbedded({ dataDir }).catch(explain(dataDir))
+  try {
+    const held = await contentsOf((sql) => store.pool.query(sql))
+    const packed = await pack(Buffer.from(await (await store.dump()).arrayBuffer()))
+    await writeWhole(file, packed, async (written) => {
+      const found = await contentsOfDump(await unpack(written))
+      if (JSON.stringify(found) !== JSON.stringify(held))
+        throw new BackupError(`The backup does not hold what the store does, so ${file} was not written.`)
+    })
+    return held
+  } finally {
+    await store.close()
+  }
+}
+
+interface Restored extends Contents {
+  /** Where the store that was there before is kept. */
+  readonly kept: string | undefined
+}
+
+/**
+ * Puts the store that a backup file holds into `dataDir`. A store that is there is replaced only when told so, and kept
+ * beside it. Throws a {@link BackupError} and leaves everything as it was when the service runs over it, or when the file
+ * cannot be opened as a store.
+ */
+export async function restoreStore(dataDir: string, file: string, options: { replace: boolean }): Promise<Restored> {
+  const home = resolve(dataDir)
+  const folder = join(home, 'postgres')
+  const dump = await unpack(file)
+  makePrivate(home)
+  const lock = await locked(home)
+  const making = join(home, 'restoring')
+  try {
+    const occupied = existsSync(folder) && readdirSync(folder).length > 0
+    if (occupied && !options.replace)
+      throw new BackupError(`There is a store in ${home} already. Add --replace: it is kept beside the restored one.`)
+    rmSync(making, { recursive: true, force: true })
+    const found = await load(making, dump, file)
+    const kept = `${folder}.before-${new Date().toISOString().replace(/[:.]/g, '-')}`
+    replaceStore(folder, join(making, 'postgres'), kept)
+    return { ...found, kept: occupied ? kept : undefined }
+  } finally {
+    rmSync(making, { recursive: true, force: true })
+    lock.release()
+  }
+}
+
+/** Opens the store of `dataDir` for copying. Throws a {@link BackupError} when there is none, or while the service runs. */
+export async function openStopped(dataDir: string): Promise<Database> {
+  assertStore(dataDir)
+  return openDatabase({ dataDir }).catch(explain(dataDir))
+}
+
+function assertStore(dataDir: string): void {
+  const home = resolve(dataDir)
+  if (!isStore(join(home, 'postgres')))
+    throw new BackupError(`There is no store in ${home}: set DATA_DIR to where it is.`)
+}
+
+const isStore = (folder: string): boolean => existsSync(`${folder}.restored`) || existsSync(join(folder, 'PG_VERSION'))
+
+async function locked(home: string) {
+  try {
+    return lockStore(join(home, 'postgres'), join(home, 'postgres.lock'))
+  } catch (error) {
+    return explain(home)(error)
+  }
+}
+
+function explain(dataDir: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof StoreInUse)) throw error
+    const words = `The service runs over ${resolve(dataDir)}. Stop it first (Ctrl-C, or SIGTERM), then run this again.`
+    throw new BackupError(words, { cause: error })
+  }
+}
+
+async function load(dataDir: string, from: Blob, file: string): Promise<Contents> {
+  const store = await openEmbedded({ dataDir, from }).catch((error: unknown) => {
+    throw new BackupError(`${file} could not be restored: ${String(error)}`, { cause: error })
+  })
+  try {
+    return await contentsOf((sql) => store.pool.query(sql))
+  } finally {
+    await store.close()
+  }
+}
+
+/** What a dump holds, found by opening it in memory. */
+async function contentsOfDump(dump: Blob): Promise<Contents> {
+  const lite = await PGlite.create({ loadDataDir: dump })
+  try {
+    return await contentsOf((sql) => lite.query(sql))
+  } finally {
+    await lite.close()
+  }
+}
+
+const pack = promisify<Buffer, Buffer>(gzip)
+
+/**
+ * The tar file in a backup file. Gzip's checksum finds what is cut or altered; PGlite would unpack it too, but what it
+ * cannot unpack ends the process.
+ */
+async function unpack(file: string): Promise<Blob> {
+  const packed = await readFile(file).catch((error: unknown) => {
+    throw new BackupError(`${file} cannot be read.`, { cause: error })
+  })
+  const tar = await promisify<Buffer, Buffer>(gunzip)(packed).catch((error: unknown) => {
+    throw new BackupError(`${file} is no backup of the store, or is damaged.`, { cause: error })
+  })
+  const whole = tar.length > TAR_END.length && tar.subarray(-TAR_END.length).equals(TAR_END)
+  if (!whole || !tar.includes('/PG_VERSION\0')) throw new BackupError(`${file} is no backup of the store.`)
+  return new Blob([Uint8Array.from(tar)], { type: 'application/x-tar' })
+}
+
+/** A tar file ends with two empty blocks (POSIX.1-1988, ustar). */
+const TAR_END = Buffer.alloc(1024)
+
+/**
+ * Writes a file under another name first, flushed and looked at, so that its own name never stands for half of it. Only its
+ * owner may read it: it holds people's requests and the service's secrets.
+ */
+async function writeWhole(file: string, bytes: Buffer, check: (written: string) => Promise<void>): Promise<void> {
+  const folder = dirname(resolve(file))
+  const unfinished = join(folder, `.${basename(file)}.${process.pid}.unfinished`)
+  try {
+    const handle = await open(unfinished, 'wx', 0o600)
+    try {
+      await handle.writeFile(bytes)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await check(unfinished)
+    // A link, unlike a rename, refuses a name that somebody has taken meanwhile.
+    await link(unfinished, file)
+    syncFolder(folder)
+  } finally {
+    await rm(unfinished, { force: true })
+  }
+}

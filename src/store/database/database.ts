@@ -1,0 +1,281 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import pg from 'pg'
+import { ProvisioningError } from '../../core/index.ts'
+import { type Availability, thereUntilItEnds } from './availability.ts'
+import { openEmbedded } from './embedded.ts'
+import { openServer } from './server.ts'
+import {
+  explained,
+  hasEnded,
+  isConflict,
+  isDoubtful,
+  patience,
+  type QueryResult,
+  rollBack,
+  runStatement,
+  Transaction,
+} from './transaction.ts'
+
+/** Who may use the store's one connection next. */
+interface Turns {
+  /** Waits for a turn, and returns what ends it. `patient`: it is for work that nobody waits for. */
+  enter(patient: boolean): Promise<() => void>
+}
+
+/** Of so many turns that people wait for, one goes to patient work all the same: it is put behind, not put off. */
+const PEOPLE_IN_A_ROW = 3
+
+/**
+ * Turns on the embedded store's one connection: what a person or a client waits for goes before jobs. A server decides
+ * for itself, and has a connection for each.
+ */
+function createTurns(): Turns {
+  const waiting: { readonly people: (() => void)[]; readonly patient: (() => void)[] } = { people: [], patient: [] }
+  let taken = false
+  let inARow = 0
+
+  function next(): (() => void) | undefined {
+    const patientIsDue = waiting.people.length === 0 || (inARow >= PEOPLE_IN_A_ROW && waiting.patient.length > 0)
+    inARow = patientIsDue ? 0 : inARow + 1
+    return (patientIsDue ? waiting.patient : waiting.people).shift()
+  }
+
+  function leave(): void {
+    const go = next()
+    if (go) go()
+    else taken = false
+  }
+
+  return {
+    async enter(patient) {
+      if (taken) await new Promise<void>((resolve) => (patient ? waiting.patient : waiting.people).push(resolve))
+      taken = true
+      return leave
+    },
+  }
+}
+
+/** For a server: nobody waits. */
+const noTurns: Turns = { enter: async () => () => undefined }
+
+/** PostgreSQL, embedded or on a server. Timestamps are read as Date, bigint as number, jsonb parsed. */
+export interface Database {
+  readonly engine: 'embedded' | 'server'
+  /** What the queue needs to reach the same store. */
+  readonly queueConnection: QueueConnection
+  /**
+   * Runs one statement, on the connection of the transaction around it if there is one. Throws PostgreSQL's error (it has
+   * `code`, the SQLSTATE), or a `ProvisioningError` `unavailable` when the store does not answer, is full or read-only.
+   */
+  query<Row = Record<string, unknown>>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>>
+  /**
+   * Runs work in one transaction (read committed) and commits it; joins the transaction around it if there is one.
+   * A joined part that fails dooms the whole, even when its error is caught. Work still running after the end throws when
+   * it uses the store. Deadlocks and serialization failures run the work again, three times at most.
+   */
+  transaction<T>(work: () => Promise<T>): Promise<T>
+  /** Runs when the transaction around it has committed, and never if it does not; at once where there is none. */
+  afterCommit(tell: () => void): void
+  /** Throws inside a transaction: no outgoing call may be made while one is open. `what` names the call. */
+  assertOutside(what: string): void
+  /**
+   * Runs work outside the transaction around it, behind what people wait for: for timers and workers, also those that are
+   * started within a transaction.
+   */
+  outside<T>(work: () => T): T
+  /** Runs work whose statements may take minutes: for what nobody waits for, such as a migration. */
+  patiently<T>(work: () => Promise<T>): Promise<T>
+  /** Milliseconds of a round trip; throws `unavailable` when the store does not answer, or takes no writes. */
+  ping(): Promise<number>
+  close(): Promise<void>
+}
+
+interface QueueConnection {
+  /** The schema that holds the queue's own tables. */
+  readonly schema: string
+  /** Of the server; the embedded store has none and is reached through `query`. */
+  readonly connectionString?: string
+  /** Hears NOTIFY in the embedded store until the returned function is called. */
+  readonly listen?: (channel: string, heard: (payload: string) => void) => Promise<() => Promise<void>>
+}
+
+export interface DatabaseOptions {
+  /** A PostgreSQL server; without it the store is embedded, in `{dataDir}/postgres`. */
+  readonly databaseUrl?: string
+  readonly dataDir: string
+  readonly log?: (message: string) => void
+  /** The schema that holds our tables: tests that share a server take one each. */
+  readonly schema?: string
+}
+
+interface Engine {
+  readonly engine: Database['engine']
+  readonly pool: pg.Pool
+  readonly queueConnection: QueueConnection
+  readonly availability: Availability
+  readonly turns: Turns
+  close(): Promise<void>
+}
+
+/** Opens the store. Throws when it cannot be reached, or when the embedded one is in use by another process. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  if (options.schema !== undefined && !/^[a-z][a-z0-9_]{0,40}$/.test(options.schema)) {
+    throw new Error(`${options.schema} is no name for a schema`)
+  }
+  const engine = await openEngine(options)
+  if (options.schema !== undefined) await engine.pool.query(`create schema if not exists ${options.schema}`)
+  return databaseOf(engine)
+}
+
+async function openEngine(options: DatabaseOptions): Promise<Engine> {
+  const queueSchema = options.schema === undefined ? 'pgboss' : `pgboss_${options.schema}`
+  const { databaseUrl } = options
+  if (databaseUrl !== undefined) {
+    const server = await openServer(databaseUrl, { ...options, types })
+    return {
+      engine: 'server',
+      queueConnection: { schema: queueSchema, connectionString: databaseUrl },
+      turns: noTurns,
+      ...server,
+    }
+  }
+  const { pool, listen, close } = await openEmbedded({ ...options, types })
+  const queueConnection = { schema: queueSchema, listen }
+  return {
+    engine: 'embedded',
+    pool,
+    queueConnection,
+    availability: thereUntilItEnds(options.log),
+    turns: createTurns(),
+    close,
+  }
+}
+
+const { INT8 } = pg.types.builtins
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (id: number, format?: 'text' | 'binary') =>
+    id === INT8 ? (text: string) => Number(text) : pg.types.getTypeParser(id, format as 'text'),
+}
+
+const ATTEMPTS = 4
+const PATIENCE_MILLISECONDS = 600_000
+
+function databaseOf({ queueConnection, close, ...lender }: Engine): Database {
+  const { engine } = lender
+  const ambient = new AsyncLocalStorage<Transaction>()
+  const patient = new AsyncLocalStorage<boolean>()
+  const lent = <T>(work: (client: pg.PoolClient) => Promise<T>) => withClient(lender, patient.getStore() === true, work)
+
+  async function query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
+    const transaction = ambient.getStore()
+    if (transaction) return transaction.query<Row>(sql, values)
+    return lent(async (client) => {
+      try {
+        return await runStatement<Row>(client, sql, values)
+      } catch (error) {
+        // Several statements in one may have failed within a transaction of their own.
+        await rollBack(client)
+        throw error
+      }
+    })
+  }
+
+  async function transaction<T>(work: () => Promise<T>): Promise<T> {
+    const outer = ambient.getStore()
+    if (outer) {
+      if (!outer.isOpen) throw new Error('The transaction around this one has ended: work must not outlive it')
+      return work().catch((error: unknown) => {
+        outer.doom(error)
+        throw error
+      })
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await lent((client) => {
+          const own = new Transaction(client)
+          return own.run(() => ambient.run(own, work))
+        })
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isConflict(error)) throw error
+        await new Promise((resume) => setTimeout(resume, Math.random() * 25 * 2 ** attempt))
+      }
+    }
+  }
+
+  return {
+    engine,
+    queueConnection,
+    query,
+    transaction,
+    afterCommit(tell) {
+      const around = ambient.getStore()
+      if (around?.isOpen) around.afterCommit(tell)
+      else tell()
+    },
+    assertOutside(what) {
+      if (ambient.getStore()?.isOpen) throw new Error(`${what} must not be called while a transaction is open`)
+    },
+    outside: (work) => ambient.exit(() => patient.run(true, work)),
+    patiently: (work) => patience.run(PATIENCE_MILLISECONDS, work),
+    async ping() {
+      const start = performance.now()
+      const question = `select current_setting('transaction_read_only') as "readOnly"`
+      const { rows } = await ambient.exit(() => query<{ readOnly: string }>(question))
+      if (rows[0]?.readOnly !== 'off') throw new ProvisioningError('unavailable', 'The store takes no writes just now.')
+      return performance.now() - start
+    },
+    close,
+  }
+}
+
+/** Lends a connection. A doubtful one is thrown away afterwards, and makes the store itself doubted. */
+async function withClient<T>(
+  { pool, engine, availability, turns }: Pick<Engine, 'pool' | 'engine' | 'availability' | 'turns'>,
+  isPatient: boolean,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  await availability.admit()
+  const leave = await turns.enter(isPatient)
+  try {
+    const client = await lend(pool, availability)
+    // The embedded store runs on the event loop: everybody else gets a turn before each transaction. Not before `connect`:
+    // callers that wait together would then all run within one turn.
+    if (engine === 'embedded') await new Promise(setImmediate)
+    return await lentTo(work, client, { engine, availability })
+  } finally {
+    leave()
+  }
+}
+
+async function lentTo<T>(
+  work: (client: pg.PoolClient) => Promise<T>,
+  client: pg.PoolClient,
+  { engine, availability }: Pick<Engine, 'engine' | 'availability'>,
+): Promise<T> {
+  const onError = () => undefined
+  client.on('error', onError)
+  try {
+    return await work(client)
+  } finally {
+    client.off('error', onError)
+    // The embedded store has one session for its whole life: throwing its client away would not make a new one.
+    const lost = engine === 'server' && isDoubtful(client)
+    client.release(lost)
+    if (lost) availability.suspect()
+    if (hasEnded(client)) availability.end()
+  }
+}
+
+async function lend(pool: pg.Pool, availability: Availability): Promise<pg.PoolClient> {
+  const connecting = pool.connect()
+  let wanted = true
+  // One that comes when nobody waits for it any longer goes back.
+  connecting.then((client) => !wanted && client.release()).catch(() => undefined)
+  try {
+    return await availability.orAway(connecting)
+  } catch (error) {
+    wanted = false
+    availability.suspect()
+    throw explained(error)
+  }
+}

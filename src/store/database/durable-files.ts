@@ -1,0 +1,142 @@
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { NodeFS } from '@electric-sql/pglite/nodefs'
+
+/** What the fsync of an emscripten stream needs to know; only the members used here (emscripten library_nodefs.js). */
+interface Stream {
+  /** The descriptor of a file; a folder has none. */
+  readonly nfd?: number
+  readonly node: unknown
+}
+interface FileSystem {
+  readonly ErrnoError: new (errno: number) => Error
+}
+interface Attributes {
+  mode?: number | null
+}
+interface NodeFiles {
+  readonly stream_ops: { fsync?: (stream: Stream) => number; setattr: (stream: Stream, change: Attributes) => void }
+  readonly node_ops: {
+    mknod: (parent: unknown, name: string, mode: number, device: number) => unknown
+    setattr: (node: unknown, change: Attributes) => void
+  }
+  realPath(node: unknown): string
+}
+type Start = Parameters<NodeFS['init']>[1]
+type Module = Parameters<Exclude<NonNullable<Start['preRun']>, (...args: never) => unknown>[number]>[0]
+
+/** EIO as emscripten numbers it (WASI): PostgreSQL panics on it, as it should when the disk refuses to keep a commit. */
+const INPUT_OUTPUT_ERROR = 29
+
+/**
+ * PGlite's NodeFS with a real fsync: as shipped it has none, and a commit is lost with the power. Its files are for their
+ * owner alone: as shipped it sets modes such as 0666 explicitly, whatever the umask is.
+ */
+export class DurableFiles extends NodeFS {
+  /** How often PostgreSQL has had something flushed to disk. */
+  flushes = 0
+
+  override async init(...[pglite, options]: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(pglite, options)
+    const change = (module: Module) => {
+      // PGlite's types leave these two out of the module that emscripten makes.
+      const FS: FileSystem = Reflect.get(module, 'FS')
+      const NODEFS: NodeFiles = Reflect.get(module, 'NODEFS')
+      keepPrivate(NODEFS)
+      NODEFS.stream_ops.fsync = (stream) => {
+        this.flushes += 1
+        try {
+          if (stream.nfd === undefined) syncFolder(NODEFS.realPath(stream.node))
+          else fdatasyncSync(stream.nfd)
+          return 0
+        } catch {
+          throw new FS.ErrnoError(INPUT_OUTPUT_ERROR)
+        }
+      }
+    }
+    const before = emscriptenOpts.preRun ?? []
+    const preRun = [...(Array.isArray(before) ? before : [before]), change]
+    return { emscriptenOpts: { ...emscriptenOpts, preRun } }
+  }
+}
+
+/** Everything that PostgreSQL creates, or whose mode it sets, is for its owner alone. */
+function keepPrivate({ node_ops, stream_ops }: NodeFiles): void {
+  const own = (mode: number): number => mode & ~0o077
+  const { mknod, setattr } = node_ops
+  const { setattr: setStream } = stream_ops
+  const narrowed = (change: Attributes): Attributes =>
+    typeof change.mode === 'number' ? { ...change, mode: own(change.mode) } : change
+  node_ops.mknod = (parent, name, mode, device) => mknod(parent, name, own(mode), device)
+  node_ops.setattr = (node, change) => setattr(node, narrowed(change))
+  stream_ops.setattr = (stream, change) => setStream(stream, narrowed(change))
+}
+
+/** Flushes a folder's own entries (new, renamed and deleted names). */
+export function syncFolder(folder: string): void {
+  const descriptor = openSync(folder, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Flushes every file and folder below a folder: initdb runs with a file system of its own that flushes nothing. */
+export function syncTree(folder: string): void {
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile() || entry.isDirectory()) syncFolder(join(entry.parentPath, entry.name))
+  }
+  syncFolder(folder)
+}
+
+/** Milliseconds that a flush of this folder's disk takes, tried once. Every commit costs one. */
+export function measureFlush(folder: string): number {
+  const probe = join(folder, 'flush.probe')
+  const descriptor = openSync(probe, 'w', 0o600)
+  try {
+    writeSync(descriptor, 'probe')
+    const start = performance.now()
+    fdatasyncSync(descriptor)
+    return performance.now() - start
+  } finally {
+    closeSync(descriptor)
+    rmSync(probe)
+  }
+}
+
+/** Where a restored store lies, whole and flushed, until it takes the place of `folder`. */
+const waiting = (folder: string): string => `${folder}.restored`
+
+/**
+ * Puts the store in `fresh` in the place of the one in `folder`, whose files are kept in `kept`. A process that dies between
+ * the two renames leaves no store in `folder`: the next one to open it finishes what was begun.
+ */
+export function replaceStore(folder: string, fresh: string, kept: string): void {
+  const parent = dirname(folder)
+  renameSync(fresh, waiting(folder))
+  syncFolder(parent)
+  if (existsSync(folder)) {
+    renameSync(folder, kept)
+    syncFolder(parent)
+  }
+  renameSync(waiting(folder), folder)
+  syncFolder(parent)
+}
+
+/** Finishes what a process began that died while it replaced the store. To be called by whoever holds the store's lock. */
+export function finishRestore(folder: string): void {
+  if (existsSync(folder) || !existsSync(waiting(folder))) return
+  renameSync(waiting(folder), folder)
+  syncFolder(dirname(folder))
+}

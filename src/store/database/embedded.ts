@@ -1,0 +1,189 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { createPgConfig } from '@electric-sql/pglite/node-postgres'
+import pg from 'pg'
+import { DurableFiles, finishRestore, measureFlush, syncFolder, syncTree } from './durable-files.ts'
+import { makePrivate } from './private-folder.ts'
+import { lockStore } from './store-lock.ts'
+import { keepPlans, type QueryResult, runStatement } from './transaction.ts'
+
+/** PostgreSQL inside this process: a pool of exactly one connection, and what a server would do by itself. */
+export interface EmbeddedStore {
+  readonly pool: pg.Pool
+  /** Milliseconds that one flush of the disk takes, measured at start. It blocks the event loop for that long. */
+  readonly flushMilliseconds: number
+  /** How often something was flushed to disk since the start. */
+  flushes(): number
+  /** What a server's checkpointer and autovacuum do. Runs by itself every minute. Throws where a disk is too full for it. */
+  maintain(): Promise<void>
+  /** Calls back on every NOTIFY of the channel, until the returned function is called. */
+  listen(channel: string, heard: (payload: string) => void): Promise<() => Promise<void>>
+  /** The whole store as one tar file, as `from` takes it. It is made in memory. */
+  dump(): Promise<Blob>
+  close(): Promise<void>
+}
+
+const MAINTENANCE_MILLISECONDS = 60_000
+/** What a checkpoint may need on disk: one more file of PostgreSQL's log, and a little. */
+const CHECKPOINT_BYTES = 17 * 2 ** 20
+
+/**
+ * Opens the embedded store in `{dataDir}/postgres`, making it when there is none; nobody else can enter the folder then.
+ * Throws when another process holds the folder, or when PostgreSQL would not flush its commits. `from`: a dump that a new
+ * one begins with.
+ */
+export async function openEmbedded(options: {
+  dataDir: string
+  schema?: string
+  log?: (message: string) => void
+  types?: pg.CustomTypesConfig
+  from?: Blob
+}): Promise<EmbeddedStore> {
+  const dataDir = resolve(options.dataDir)
+  const folder = join(dataDir, 'postgres')
+  makePrivate(dataDir)
+  const lock = lockStore(folder, join(dataDir, 'postgres.lock'))
+  try {
+    const flushMilliseconds = measureFlush(dataDir)
+    finishRestore(folder)
+    const files = await prepareFiles(folder)
+    const startParams = startParameters(options.schema ?? 'public')
+    const lite = await PGlite.create({ fs: files, startParams, ...(options.from && { loadDataDir: options.from }) })
+    finishFiles(folder)
+    const pool = new pg.Pool({ ...createPgConfig(lite), max: 1, idleTimeoutMillis: 0, types: options.types })
+    pool.on('connect', keepPlans)
+    pool.on('error', (error) => options.log?.(`The embedded store's connection failed: ${error.message}`))
+    const { maintain, stopMaintenance } = maintenance(() => maintainOnce(pool, folder), options.log)
+    const close = async () => {
+      await stopMaintenance()
+      await pool.end()
+      await lite.close()
+      lock.release()
+    }
+    let closing: Promise<void> | undefined
+    const store: EmbeddedStore = {
+      pool,
+      flushMilliseconds,
+      flushes: () => files.flushes,
+      maintain,
+      listen: (channel, heard) => listen(lite, pool, channel, heard),
+      async dump() {
+        await pool.query('checkpoint')
+        return lite.dumpDataDir('none')
+      },
+      close: () => (closing ??= close()),
+    }
+    await assertDurable(pool)
+    options.log?.(`The embedded store in ${folder} is open; one disk flush takes ${flushMilliseconds.toFixed(2)} ms.`)
+    return store
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** PGlite's own start parameters without -F (which turns fsync off), with little memory and a bounded log. */
+function startParameters(schema: string): string[] {
+  const settings = {
+    search_path: schema,
+    fsync: 'on',
+    wal_sync_method: 'fsync',
+    synchronous_commit: 'on',
+    shared_buffers: '16MB',
+    min_wal_size: '32MB',
+    max_wal_size: '64MB',
+  }
+  const own = PGlite.defaultStartParams.filter((word) => word !== '-F')
+  return [...own, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+}
+
+/** A marker lies beside the folder while initdb fills it; a folder found with its marker holds nobody's data yet. */
+async function prepareFiles(folder: string): Promise<DurableFiles> {
+  const marker = `${folder}.initialising`
+  if (existsSync(marker)) rmSync(folder, { recursive: true, force: true })
+  if (!existsSync(join(folder, 'PG_VERSION'))) {
+    writeFileSync(marker, '', { mode: 0o600 })
+    syncFolder(join(folder, '..'))
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return new DurableFiles(folder)
+}
+
+function finishFiles(folder: string): void {
+  const marker = `${folder}.initialising`
+  if (!existsSync(marker)) return
+  syncTree(folder)
+  rmSync(marker)
+  syncFolder(join(folder, '..'))
+}
+
+async function assertDurable(pool: pg.Pool): Promise<void> {
+  for (const name of ['fsync', 'synchronous_commit']) {
+    const { rows } = await pool.query<{ setting: string }>('select current_setting($1) as setting', [name])
+    if (rows[0]?.setting !== 'on') throw new Error(`The embedded store would lose commits: ${name} is not on.`)
+  }
+}
+
+/** Without a postmaster nothing checkpoints or vacuums by itself: log and tables would grow without bound. */
+function maintenance(once: () => Promise<void>, log?: (message: string) => void) {
+  let running: Promise<void> | undefined
+  const maintain = () => {
+    running ??= once().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+  const timer = setInterval(() => {
+    maintain().catch((error: Error) => log?.(`The embedded store's maintenance failed: ${error.message}`))
+  }, MAINTENANCE_MILLISECONDS)
+  timer.unref()
+  const stopMaintenance = async () => {
+    clearInterval(timer)
+    await running?.catch(() => undefined)
+  }
+  return { maintain, stopMaintenance }
+}
+
+/** Tables worth a vacuum, as autovacuum decides it: 50 dead rows and a fifth of the table. */
+const DIRTY_TABLES = `
+  select format('%I.%I', schemaname, relname) as name from pg_stat_all_tables
+  where schemaname <> 'pg_toast' and n_dead_tup > 50 + 0.2 * n_live_tup`
+
+async function maintainOnce(pool: pg.Pool, folder: string): Promise<void> {
+  // A checkpoint that finds no room is the end of PostgreSQL; statements are only refused, until there is room again.
+  const { bavail, bsize } = await statfs(folder)
+  if (bavail * bsize < CHECKPOINT_BYTES) throw new Error('There is no room on its disk.')
+  // Counts of dead rows are handed in when a session idles, which this one is never seen to do.
+  await ask(pool, 'select pg_stat_force_next_flush()')
+  const { rows } = await ask<{ name: string }>(pool, DIRTY_TABLES)
+  for (const { name } of rows) {
+    // One table at a time, and a turn for everybody else between them: a vacuum runs on the event loop.
+    await new Promise(setImmediate)
+    await ask(pool, `vacuum (analyze) ${name}`)
+  }
+  await ask(pool, 'checkpoint')
+}
+
+/** Unlike `pool.query` it keeps the one session that there is after an error, and notes what ended PostgreSQL. */
+async function ask<Row>(pool: pg.Pool, sql: string): Promise<QueryResult<Row>> {
+  const client = await pool.connect()
+  try {
+    return await runStatement<Row>(client, sql)
+  } finally {
+    client.release()
+  }
+}
+
+async function listen(lite: PGlite, pool: pg.Pool, channel: string, heard: (payload: string) => void) {
+  // Through the pool, not PGlite's own listen: that could run inside somebody's open transaction and roll back with it.
+  await pool.query(`listen ${pg.escapeIdentifier(channel)}`)
+  const stop = lite.onNotification((name, payload) => {
+    if (name === channel) heard(payload)
+  })
+  return async () => {
+    stop()
+    await pool.query(`unlisten ${pg.escapeIdentifier(channel)}`)
+  }
+}

@@ -1,0 +1,252 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type pg from 'pg'
+import { ProvisioningError } from '../../core/index.ts'
+
+/** What a connection has prepared: the name of each statement, by its text. */
+interface Plans {
+  readonly names: Map<string, string>
+  readonly prefix: string
+  next: number
+}
+
+/** Statements are few, since their values are apart from them; of texts beyond this no plan is kept. */
+const MOST = 500
+const plans = new WeakMap<pg.ClientBase, Plans>()
+let connections = 0
+
+/**
+ * Has statements prepared once on this connection: to parse and plan one takes the embedded store three times as long as
+ * to run it. Not for a server: replicas of two versions may work on it, and a plan of `SELECT *` does not outlive a column
+ * that the newer one adds; and poolers lend one connection to many.
+ */
+export function keepPlans(client: pg.ClientBase): void {
+  connections += 1
+  // The embedded store has one session for all of its connections, so their names must differ.
+  plans.set(client, { names: new Map(), prefix: `plan_${connections}`, next: 1 })
+}
+
+/** The name under which this connection has, or will have, a statement prepared; nothing where no plans are kept. */
+function planName(client: pg.ClientBase, sql: string): string | undefined {
+  const kept = plans.get(client)
+  if (!kept) return undefined
+  const known = kept.names.get(sql)
+  if (known !== undefined || kept.names.size >= MOST) return known
+  const name = `${kept.prefix}_${kept.next}`
+  kept.next += 1
+  kept.names.set(sql, name)
+  return name
+}
+
+/** A plan of `SELECT *` is of no use any more when the table has changed. */
+function noteSchemaChange(client: pg.ClientBase, sql: string): void {
+  if (/^\s*(create|alter|drop)\b/im.test(sql)) plans.get(client)?.names.clear()
+}
+
+export interface QueryResult<Row> {
+  readonly rows: Row[]
+  readonly rowCount: number
+}
+
+/** A transaction may wait this long for its own work between two statements; then it is rolled back. */
+const IDLE_LIMIT_MILLISECONDS = 30_000
+
+/**
+ * One open transaction on one connection. Statements of concurrent callers run one after another.
+ * Once it has ended it throws when it is used: work that outlived its transaction would otherwise write into the next one.
+ */
+export class Transaction {
+  readonly #client: pg.PoolClient
+  #open = true
+  /** Why it must not commit, although its work came to an end. */
+  #doom: unknown
+  #last: Promise<unknown> = Promise.resolve()
+  #idle: NodeJS.Timeout | undefined
+  readonly #onCommit: (() => void)[] = []
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client
+  }
+
+  get isOpen(): boolean {
+    return this.#open
+  }
+
+  /** Called when a part that joined failed: what it left half done must not be committed by a caller who caught the error. */
+  doom(cause: unknown): void {
+    this.#doom ??= cause
+  }
+
+  /** Runs when it has committed. */
+  afterCommit(tell: () => void): void {
+    this.#onCommit.push(tell)
+  }
+
+  query<Row>(sql: string, values?: readonly unknown[]): Promise<QueryResult<Row>> {
+    if (!this.#open) {
+      return Promise.reject(
+        new Error('This transaction has ended: work must not outlive it (is a promise not awaited?)'),
+      )
+    }
+    return this.#enqueue(() => runStatement<Row>(this.#client, sql, values))
+  }
+
+  /** Begins, runs the work and commits. Rejects with the work's error after rolling back. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    await this.#enqueue(() => runStatement(this.#client, 'begin'))
+    try {
+      const idled = new Promise<never>((_, reject) => {
+        this.#onIdle = reject
+      })
+      const result = await Promise.race([work(), idled])
+      await this.#end()
+      if (this.#doom !== undefined)
+        throw new Error('A part of this transaction failed, so none of it is kept', { cause: this.#doom })
+      refuseEnded(this.#client)
+      const { command } = await this.#client.query('commit').catch((error: unknown) => {
+        noteDoubt(this.#client, error)
+        throw explained(error)
+      })
+      // PostgreSQL answers the commit of a transaction in which a statement failed with a rollback, and no error.
+      if (command !== 'COMMIT') throw new Error('A statement of this transaction failed, so none of it is kept')
+      for (const tell of this.#onCommit) tell()
+      return result
+    } catch (error) {
+      await this.#end()
+      await rollBack(this.#client)
+      throw error
+    }
+  }
+
+  #onIdle: (error: Error) => void = () => undefined
+
+  #enqueue<T>(statement: () => Promise<T>): Promise<T> {
+    clearTimeout(this.#idle)
+    const result = this.#last.then(statement)
+    this.#last = result.then(
+      () => this.#watchIdle(),
+      () => this.#watchIdle(),
+    )
+    return result
+  }
+
+  #watchIdle(): void {
+    clearTimeout(this.#idle)
+    if (!this.#open) return
+    this.#idle = setTimeout(() => {
+      this.#onIdle(
+        new Error(`A transaction ran no statement for ${IDLE_LIMIT_MILLISECONDS / 1000} s and was rolled back`),
+      )
+    }, IDLE_LIMIT_MILLISECONDS)
+    this.#idle.unref()
+  }
+
+  async #end(): Promise<void> {
+    this.#open = false
+    await this.#last
+    clearTimeout(this.#idle)
+  }
+}
+
+/** Connections whose state is unknown: lost, or busy with a statement that nobody waits for any longer. */
+const doubtful = new WeakSet<pg.ClientBase>()
+const ended = new WeakSet<pg.ClientBase>()
+
+/** Whether PostgreSQL itself ended with a panic: embedded there is nobody who would start it again. */
+export const hasEnded = (client: pg.ClientBase): boolean => ended.has(client)
+
+/** It would not refuse: it would never answer, and whoever waits for a turn behind that would not be answered either. */
+function refuseEnded(client: pg.ClientBase): void {
+  if (ended.has(client)) throw explained(new Error('PostgreSQL has ended'))
+}
+
+export function isDoubtful(client: pg.ClientBase): boolean {
+  return doubtful.has(client)
+}
+
+/** How long statements may take, in milliseconds, where that is not what callers who wait for an answer can bear. */
+export const patience = new AsyncLocalStorage<number>()
+
+/** Runs one statement (or several without values, whose rows are then joined). */
+export async function runStatement<Row>(
+  client: pg.ClientBase,
+  sql: string,
+  values?: readonly unknown[],
+): Promise<QueryResult<Row>> {
+  refuseEnded(client)
+  // Without values there may be several commands, as pg-boss has them, and of those nothing can be prepared.
+  const wired = values?.length ? values.map(toWire) : undefined
+  try {
+    const limit = patience.getStore()
+    const name = wired && planName(client, sql)
+    if (!wired) noteSchemaChange(client, sql)
+    const statement = {
+      text: sql,
+      ...(wired && { values: wired }),
+      ...(name !== undefined && { name }),
+      ...(limit && { query_timeout: limit }),
+    }
+    const result: pg.QueryResult | pg.QueryResult[] = await client.query(statement)
+    if (!Array.isArray(result)) return { rows: result.rows as Row[], rowCount: result.rowCount ?? 0 }
+    return { rows: result.flatMap((each) => (each.rows ?? []) as Row[]), rowCount: result.at(-1)?.rowCount ?? 0 }
+  } catch (error) {
+    noteDoubt(client, error)
+    throw explained(error)
+  }
+}
+
+/**
+ * Objects become JSON here, before anything is sent: a value that pg cannot write throws when half of the statement is
+ * out, and the connection then waits for ever.
+ */
+function toWire(value: unknown): unknown {
+  if (value === undefined || value === null || value instanceof Date || value instanceof Uint8Array) return value
+  if (Array.isArray(value)) return value.map(toWire)
+  return typeof value === 'object' ? JSON.stringify(value) : value
+}
+
+/** A lost connection is thrown away; so is one to a server that says "not now": another may lead to one that can. */
+function noteDoubt(client: pg.ClientBase, error: unknown): void {
+  if (isSqlError(error) && 'severity' in error && error.severity === 'PANIC') {
+    ended.add(client)
+    doubtful.add(client)
+  }
+  if (!isSqlError(error) || LOST.test(error.code)) doubtful.add(client)
+}
+
+/**
+ * Rolls back whatever is open. Never throws: a connection that cannot even do that is doubtful. One that is doubtful
+ * already is thrown away, which rolls back too, and nobody waits for its answer.
+ */
+export async function rollBack(client: pg.ClientBase): Promise<void> {
+  if (doubtful.has(client)) return
+  const statement: pg.QueryConfig & { query_timeout: number } = { text: 'rollback', query_timeout: 2000 }
+  try {
+    await client.query(statement)
+  } catch {
+    doubtful.add(client)
+  }
+}
+
+/** Whether PostgreSQL itself said so: the connection is still good. */
+function isSqlError(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'severity' in error && 'code' in error && typeof error.code === 'string'
+}
+
+/**
+ * SQLSTATE classes that say "not now" instead of "not so": connection, resources (a full disk among them), a server that
+ * is going down or is a read-only standby, a row that somebody holds for too long, a session that was ended for idling.
+ */
+const NOT_NOW = /^(08|53|57P|58|25006|55P03|25P03)/
+/** Those after which the connection itself is of no use any more. */
+const LOST = /^(08|57P|25006|25P03)/
+
+/** The error that callers see: `unavailable` when the store is not there just now, else what PostgreSQL said. */
+export function explained(error: unknown): unknown {
+  if (isSqlError(error) && !NOT_NOW.test(error.code)) return error
+  return new ProvisioningError('unavailable', 'The store does not answer just now.', { cause: error })
+}
+
+/** Whether running the same transaction again makes sense: a serialization failure or a deadlock. */
+export function isConflict(error: unknown): boolean {
+  return isSqlError(error) && (error.code === '40001' || error.code === '40P01')
+}

@@ -1,0 +1,47 @@
+/** Forms in progress. */
+import { type DraftStore, draft } from '../../core/index.ts'
+import type { Database } from '../database/index.ts'
+
+/** How long a draft is kept after it was last changed, in days: one that has ended, and any other. */
+const keptDays = { ended: 30, open: 90 } as const
+
+export function createDraftStore(database: Database): DraftStore {
+  return {
+    async find(requestId) {
+      const { rows } = await database.query<{ body: unknown }>('SELECT body FROM drafts WHERE request_id = $1', [
+        requestId,
+      ])
+      return rows[0] && draft.parse(rows[0].body)
+    },
+    async listBegun(tenantId, personId, limit) {
+      // In the words of the index of migration 10.
+      const { rows } = await database.query<{ body: unknown }>(
+        `SELECT body FROM drafts WHERE tenant_id = $1 AND person_id = $2
+         AND body ->> 'begun' = 'true' AND body ->> 'step' IN ('details', 'review')
+         ORDER BY updated_at DESC LIMIT ${Number(limit)}`,
+        [tenantId, personId],
+      )
+      return rows.map(({ body }) => draft.parse(body))
+    },
+    async insert(one) {
+      await database.query(
+        'INSERT INTO drafts (request_id, tenant_id, person_id, version, updated_at, body) VALUES ($1, $2, $3, $4, $5, $6)',
+        [one.requestId, one.tenantId, one.personId, one.version, one.updatedAt, JSON.stringify(one)],
+      )
+    },
+    async update(one) {
+      const { rowCount } = await database.query(
+        'UPDATE drafts SET version = $2, updated_at = $3, body = $4 WHERE request_id = $1 AND version = $2 - 1',
+        [one.requestId, one.version, one.updatedAt, JSON.stringify(one)],
+      )
+      return rowCount === 1
+    },
+    async forgetOld(at) {
+      await database.query(
+        `DELETE FROM drafts WHERE updated_at < $1::timestamptz - make_interval(days => $2)
+         AND (body->>'step' IN ('submitted', 'discarded') OR updated_at < $1::timestamptz - make_interval(days => $3))`,
+        [at, keptDays.ended, keptDays.open],
+      )
+    },
+  }
+}

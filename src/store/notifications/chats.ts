@@ -1,0 +1,187 @@
+import {
+  type ChatPaceStore,
+  type ChatTraffic,
+  type Conversation,
+  type ConversationStore,
+  cardKey,
+  type SentCard,
+  type SentCards,
+} from '../../core/index.ts'
+import type { Database } from '../database/index.ts'
+
+interface Row {
+  tenant_id: string
+  person_id: string
+  conversation_id: string
+  reference: unknown
+  locale: string
+  time_zone: string
+  closed_why: string | null
+}
+
+/** The personal chats that the bot knows: one a person, refreshed and opened by everything they say. */
+export function createConversationStore(database: Database): ConversationStore {
+  return {
+    async put(one) {
+      const { rows } = await database.query<{ is_new: boolean }>(
+        `WITH before AS (SELECT closed_at FROM conversations WHERE tenant_id = $1 AND person_id = $2)
+         INSERT INTO conversations (tenant_id, person_id, conversation_id, reference, locale, time_zone) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (tenant_id, person_id) DO UPDATE
+         SET conversation_id = excluded.conversation_id, reference = excluded.reference, locale = excluded.locale,
+             time_zone = excluded.time_zone, closed_at = NULL, closed_why = NULL, updated_at = now()
+         RETURNING (xmax = 0 OR EXISTS (SELECT 1 FROM before WHERE closed_at IS NOT NULL)) AS is_new`,
+        [one.tenantId, one.personId, one.conversationId, JSON.stringify(one.reference), one.locale, one.timeZone],
+      )
+      return rows[0]?.is_new === true
+    },
+    async close({ tenantId, personId, conversationId }, why, at) {
+      const { rowCount } = await database.query(
+        `UPDATE conversations SET closed_at = $4, closed_why = $5
+         WHERE tenant_id = $1 AND person_id = $2 AND conversation_id = $3 AND closed_at IS NULL`,
+        [tenantId, personId, conversationId, at, why],
+      )
+      return rowCount === 1
+    },
+    async ofPerson(tenantId, personId) {
+      const { rows } = await database.query<Row>(
+        'SELECT * FROM conversations WHERE tenant_id = $1 AND person_id = $2',
+        [tenantId, personId],
+      )
+      return rows[0] && read(rows[0])
+    },
+  }
+}
+
+const read = (row: Row): Conversation => ({
+  tenantId: row.tenant_id,
+  personId: row.person_id,
+  conversationId: row.conversation_id,
+  reference: row.reference,
+  locale: row.locale,
+  timeZone: row.time_zone,
+  ...(row.closed_why !== null && { closed: row.closed_why }),
+})
+
+interface CardRow {
+  request_id: string
+  person_id: string
+  key: string
+  conversation_id: string
+  activity_id: string | null
+  state: SentCard['state']
+  updated_at: Date
+}
+
+export function createSentCards(database: Database): SentCards {
+  return {
+    async ofRequest(requestId) {
+      const { rows } = await database.query<CardRow>(
+        'SELECT * FROM sent_cards WHERE request_id = $1 ORDER BY updated_at',
+        [requestId],
+      )
+      return rows.flatMap((row) => readCard(row) ?? [])
+    },
+    async find(requestId, personId, key) {
+      const { rows } = await database.query<CardRow>(
+        'SELECT * FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3',
+        [requestId, personId, key],
+      )
+      return rows[0] && readCard(rows[0])
+    },
+    async claim(card) {
+      const { rowCount } = await database.query(
+        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (request_id, person_id, key) DO NOTHING`,
+        [card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
+      )
+      return rowCount === 1
+    },
+    async put(card) {
+      await database.query(
+        `INSERT INTO sent_cards (request_id, person_id, key, conversation_id, activity_id, state) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (request_id, person_id, key) DO UPDATE
+         SET conversation_id = excluded.conversation_id, activity_id = excluded.activity_id, state = excluded.state, updated_at = now()`,
+        [card.requestId, card.personId, card.key, card.conversationId, card.activityId, card.state],
+      )
+    },
+    async remove(requestId, personId, key) {
+      await database.query('DELETE FROM sent_cards WHERE request_id = $1 AND person_id = $2 AND key = $3', [
+        requestId,
+        personId,
+        key,
+      ])
+    },
+  }
+}
+
+/** Undefined for a card that another version of the service sent: it keeps nobody from the cards that this one knows. */
+function readCard(row: CardRow): SentCard | undefined {
+  const key = cardKey.safeParse(row.key)
+  if (!key.success) return undefined
+  return {
+    requestId: row.request_id,
+    personId: row.person_id,
+    key: key.data,
+    conversationId: row.conversation_id,
+    activityId: row.activity_id,
+    state: row.state,
+    updatedAt: row.updated_at,
+  }
+}
+
+/** Longer than the longest window of the connector's limits: what is older limits nothing. */
+const keptMilliseconds = 2 * 3_600_000
+const nothing: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
+
+/**
+ * What chats were sent lately. On a server it stands in the store, by the server's clock, since all replicas write to the
+ * same chats; the embedded store belongs to one process, whose memory is enough, and quicker.
+ */
+export function createChatPace(database: Database, now: () => number = Date.now): ChatPaceStore {
+  return database.engine === 'server' ? chatPaceInStore(database) : chatPaceInMemory(now)
+}
+
+export function chatPaceInMemory(now: () => number): ChatPaceStore {
+  const chats = new Map<string, { traffic: ChatTraffic; at: number }>()
+  return {
+    async change(conversationId, decide) {
+      const at = now()
+      const { traffic, result } = decide(chats.get(conversationId)?.traffic ?? nothing, at)
+      chats.set(conversationId, { traffic, at })
+      return result
+    },
+    async forgetOld() {
+      for (const [id, { at }] of chats) if (at < now() - keptMilliseconds) chats.delete(id)
+    },
+  }
+}
+
+function chatPaceInStore(database: Database): ChatPaceStore {
+  return {
+    async change(conversationId, decide) {
+      return database.transaction(async () => {
+        // The row is locked from here on, and the time is that of the lock. Losing the last moments in a crash of the
+        // server costs nothing that the connector would not tell us by a 429.
+        const { rows } = await database.query<{ body: ChatTraffic; now: number }>(
+          `WITH quick AS (SELECT set_config('synchronous_commit', 'off', true))
+           INSERT INTO chat_pace (conversation_id, body) SELECT $1, $2 FROM quick
+           ON CONFLICT (conversation_id) DO UPDATE SET updated_at = now()
+           RETURNING body, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now`,
+          [conversationId, JSON.stringify(nothing)],
+        )
+        const row = rows[0] ?? { body: nothing, now: Date.now() }
+        const { traffic, result } = decide(row.body, row.now)
+        await database.query('UPDATE chat_pace SET body = $2 WHERE conversation_id = $1', [
+          conversationId,
+          JSON.stringify(traffic),
+        ])
+        return result
+      })
+    },
+    async forgetOld() {
+      await database.query(`DELETE FROM chat_pace WHERE updated_at < now() - $1 * interval '1 millisecond'`, [
+        keptMilliseconds,
+      ])
+    },
+  }
+}
