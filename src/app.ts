@@ -11,38 +11,33 @@ import {
   seed,
   tokensOf,
 } from './app-parts.ts'
-import { startWatch } from './app-watch.ts'
 import { connectorKeysUrl, createBot, createChannel } from './bot/index.ts'
 import { warmUp } from './cards/index.ts'
 import { type Environment, limitsOf, secretsOf } from './config.ts'
 import {
+  createHealthWatcher,
   createProvisioning,
   type Jobs,
   openStates,
   type Ports,
   type Provisioning,
   type WatchTimes,
+  watchTimes,
 } from './core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from './http/index.ts'
-import { startDigest } from './jobs/digest.ts'
+import { DIGEST_ORDER_MILLISECONDS, DIGEST_TURN_MILLISECONDS } from './jobs/digest.ts'
+import { startHeartbeat } from './jobs/heartbeat.ts'
+import { FIRST_HOUSEKEEPING_MILLISECONDS, HOUSEKEEPING_TURN_MILLISECONDS } from './jobs/housekeeping.ts'
 import { createWebhookPoster } from './jobs/post-webhook.ts'
 import { createQueue, type Queue } from './jobs/queue.ts'
 import { resolveHost } from './jobs/resolve-host.ts'
 import { createSendWebhook } from './jobs/send-webhook.ts'
-import { startWatchdog } from './jobs/watchdog.ts'
+import { startTurns } from './jobs/turns.ts'
+import { WATCHDOG_TURN_MILLISECONDS } from './jobs/watchdog.ts'
 import { createLog } from './log.ts'
 import { createFigures } from './metrics.ts'
 import { createReadings } from './metrics-readings.ts'
-import {
-  chatPaceInMemory,
-  createByHandNotes,
-  createStores,
-  type Database,
-  openDatabase,
-  ownSetting,
-  type Stores,
-  startHousekeeping,
-} from './store/index.ts'
+import { createStores, type Database, openDatabase, ownSetting, type Stores } from './store/index.ts'
 import { findSurroundings, type Surroundings, settingsOf } from './surroundings.ts'
 import { ownVersion, readiness, vitalsOf } from './vitals.ts'
 
@@ -66,7 +61,11 @@ export interface Substitutes {
   readonly connectorKeysUrl?: string
   /** How fast chats may be written to, where the connector has no limits. */
   readonly chatPace?: Stores['chatPace']
-  /** When admins are told how the service does. */
+  /** After how many minutes an approver without a chat counts as unreachable. */
+  readonly reachMinutes?: number
+  /** How many calls without a good token one address may make in a minute; 0 = any number. */
+  readonly refusalsPerMinute?: number
+  /** When admins are notified about the health of the service. */
   readonly watchTimes?: WatchTimes
   /** Who gets the lines of the log. */
   readonly writeLog?: (line: string) => void
@@ -106,15 +105,16 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { deadLetters } = queue
   // Callers and batches draw from the same buckets: one process has its own, several have the store's.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
-  const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
-  const settings = settingsOf(config, surroundings, auditKey)
+  const limits = limitsOf(config, substitutes.refusalsPerMinute)
+  const limitsOfUse = createLimitsOfUse(limits, tokenBuckets)
+  const settings = settingsOf(config, surroundings, auditKey, substitutes.reachMinutes)
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const { assertOutside } = database
   const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs }
   const post = createWebhookPoster(poster)
   const ports: Ports = {
     ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },
-    ...{ resolveHost, limitsOfUse, workers: queue, telemetry },
+    ...{ resolveHost, limitsOfUse, telemetry },
     sendWebhook: createSendWebhook({
       ...{ ownSecret: webhookSecret, clock },
       // Somebody who has clicked waits for the answer, and Teams not as long as a delivery may take.
@@ -123,10 +123,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   }
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, surroundings)
-  const { adapter, outbox, byHand } = createChannel({
+  const { adapter, outbox } = createChannel({
     credentials,
     assertOutside: database.assertOutside,
-    ...{ chatPace: stores.chatPace, ownPace: chatPaceInMemory(Date.now) },
+    chatPace: stores.chatPace,
     now: clock.now,
     siteRoot: tenant.siteRoot,
     outlookRoot: tenant.outlookRoot,
@@ -165,7 +165,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       isOpen: credentials === undefined,
     },
     telemetry,
-    limits: limitsOf(config),
+    limits,
     loopbackOnly: credentials === undefined,
     trustedProxies: config.TRUSTED_PROXIES,
     tokenBuckets,
@@ -174,25 +174,32 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   })
   await seed(ports, settings, surroundings)
   warmUp()
+  const times = substitutes.watchTimes ?? watchTimes
+  const healthWatcher = createHealthWatcher(ports, settings, times)
   const leftJobs = await queue.start(
-    jobsOf({ ...{ provisioning, outbox, stores, clock, jobs, database, telemetry, log, webhookSecret, post } }),
+    jobsOf({
+      ...{ provisioning, outbox, healthWatcher, stores, clock, jobs, database, telemetry, log, webhookSecret, post },
+    }),
   )
-  const stopWatchdog = startWatchdog(queue, log, clock.now)
-  const stopDigest = settings.digest ? startDigest(queue, log, clock.now) : undefined
-  const watch = await startWatch({
-    ...{ ports, settings, queue, byHand, log, own, times: substitutes.watchTimes },
-    notes: createByHandNotes(surroundings.dataDir),
-    alone: database.engine === 'embedded' && leftJobs === 0,
-  })
-  writtenAt = watch.writtenAt
+  // No other process can be running here: the others in the list have ended, and left no job.
+  if (database.engine === 'embedded' && leftJobs === 0) await stores.processes.forgetOthers(own.processId)
+  const { processes } = stores
+  const heartbeat = await startHeartbeat({ processes, own, works: queue.isWorking, now: clock.now, log })
+  writtenAt = () => heartbeat.lastAt
+  const turns = (of: Parameters<typeof startTurns>[3]) => startTurns(queue, log, clock.now, of)
+  const digestTurns = { length: DIGEST_TURN_MILLISECONDS, orderEvery: DIGEST_ORDER_MILLISECONDS, firstAfter: 0 }
+  const stopTurns = [
+    turns({ name: 'watchdog', length: WATCHDOG_TURN_MILLISECONDS, firstAfter: 0 }),
+    turns({ name: 'health-watch', length: times.checkEvery * 1000 }),
+    turns({
+      ...{ name: 'housekeeping', length: HOUSEKEEPING_TURN_MILLISECONDS },
+      firstAfter: FIRST_HOUSEKEEPING_MILLISECONDS,
+    }),
+    ...(settings.digest ? [turns({ name: 'digest', ...digestTurns })] : []),
+  ]
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
-  const stopHousekeeping = startHousekeeping({
-    ...{ database, stores, now: clock.now, warn: log.warn.bind(log) },
-    reduce: provisioning.system.reduceOld,
-    noteAddresses: provisioning.system.noteAddresses,
-  })
   return {
     url: http.url,
     surroundings,
@@ -200,15 +207,13 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     database,
     queue,
     async close() {
-      stopHousekeeping()
-      stopWatchdog()
+      for (const stop of stopTurns) stop()
       stopWatchingCertificate()
-      stopDigest?.()
       const began = performance.now()
       await http.drain()
       // Jobs get what the requests have left of their time; those that take longer are given back.
       // A store that is away hears no goodbye, and is not waited for.
-      const leaving = watch.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
+      const leaving = heartbeat.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
       await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
       await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
       await http.close()

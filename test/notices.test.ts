@@ -26,7 +26,6 @@ describe('a card that tells of no one request', () => {
   /** The service has been red since that day, or was until now. */
   const stands = async (day: keyof typeof days, state: 'red' | 'well' = 'red') => {
     const { healthWatch } = core.ports
-    await healthWatch.hold(tenantId, priya.id, 60)
     const parts = [{ name: 'graph', state: 'red', says: 'fails', problem: 'As told.' } as const]
     const until = state === 'red' ? since(day) : '2026-11-20T10:00:00.000Z'
     await healthWatch.put(tenantId, { state, since: until, turning: null, red: { since: since(day), parts } })

@@ -108,6 +108,10 @@ export const jobPayloads = {
   }),
   /** Looks for requests past the deadline of their state; `turn` counts minutes. */
   watchdog: z.object({ v, turn: z.int() }),
+  /** Checks the health of the service; `turn` counts turns of the watch. */
+  'health-watch': z.object({ v, turn: z.int() }),
+  /** Deletes old data; `turn` counts hours. */
+  housekeeping: z.object({ v, turn: z.int() }),
   /** Orders the summaries whose hour has come; `turn` counts quarters of an hour. */
   digest: z.object({ v, turn: z.int() }),
   /** One look after a stage that waits for approvers; it orders the next. */

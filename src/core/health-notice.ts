@@ -4,7 +4,7 @@ import { type HealthWatch, redNotice, wellNotice } from './health-watch.ts'
 import type { NoticeOrder } from './notices.ts'
 import type { Ports } from './ports.ts'
 
-/** How the service does, to admins: it turned red, or it is well again. */
+/** The card to admins when the service turns red, and when it is well again. */
 export interface HealthNotice {
   readonly kind: 'health'
   readonly turned: 'red' | 'well'
@@ -15,16 +15,13 @@ export interface HealthNotice {
   readonly parts: readonly HealthPart[]
 }
 
-/** What a card about the last trouble says; undefined: it is of an earlier one, or is over. */
-export function healthNotice(
-  { state, since, red }: HealthWatch,
-  turned: HealthNotice['turned'],
-): HealthNotice | undefined {
+/** Returns the content of a card about the last trouble; undefined: the card is about an earlier one, or it is over. */
+function healthNotice({ state, since, red }: HealthWatch, turned: HealthNotice['turned']): HealthNotice | undefined {
   if (!red || (turned === 'red') !== (state === 'red')) return undefined
   return { kind: 'health', turned, since: red.since, until: turned === 'well' ? since : null, parts: red.parts }
 }
 
-/** What is to be said now. That all is well again is said to those who were told that it was not. */
+/** Returns what the card says now. Only people who got the card that something is broken get the card that all works again. */
 export async function readHealthNotice(
   { healthWatch, notices }: Pick<Ports, 'healthWatch' | 'notices'>,
   order: NoticeOrder,

@@ -12,7 +12,7 @@ import type { AddressStore } from './former-address.ts'
 import type { HealthWatchStore } from './health-watch.ts'
 import type { NoticeStore } from './notices.ts'
 import type { PersonStore } from './person-data.ts'
-import type { ProcessStore, Workers } from './processes.ts'
+import type { ProcessStore } from './processes.ts'
 import type { RetentionStore } from './retention.ts'
 import type { StatsStore } from './stats.ts'
 import type {
@@ -131,7 +131,6 @@ export interface Ports {
   readonly jobs: Jobs
   readonly deadLetters: DeadLetters
   readonly processes: ProcessStore
-  readonly workers: Workers
   readonly healthWatch: HealthWatchStore
   readonly directory: Directory
   readonly tenant: Tenant

@@ -10,7 +10,6 @@ import type { Period } from './period.ts'
 import { findPerson, offerPersonExport } from './person-data.ts'
 import { endDelegationsOf, orderErasure } from './person-erasure.ts'
 import type { Ports, Settings } from './ports.ts'
-import { readSilent, takeOver } from './processes.ts'
 import type { Door } from './provisioning-door.ts'
 import { readStats } from './stats.ts'
 
@@ -22,8 +21,6 @@ export function createAdministration(ports: Ports, settings: Settings, to: Door)
     stats: to('stats.read', ({ tenantId }, period: Period) => readStats(ports, tenantId, period)),
     health: to('health.read', () => readHealth(ports, settings)),
     ownHealth: to('health.read', () => readOwnHealth(ports)),
-    silentProcesses: to('health.read', () => readSilent(ports)),
-    takeOver: to('jobs.takeOver', (actor) => takeOver(ports, actor)),
     readCertificate: to('certificate.read', (actor) => readCertificate(ports, settings, actor)),
     audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
     organisationAudit: to('audit.read', (actor) => readOrganisationAudit(ports, actor)),

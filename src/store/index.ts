@@ -33,13 +33,11 @@ import { createWebhookEndpointStore } from './webhook-endpoints.ts'
 
 export { auditKeyOf, keyFile } from './audit-key.ts'
 export { chainExisting, provedAll } from './audit-rows.ts'
-export { chatPaceInMemory } from './chat-pace.ts'
 export { type Database, openDatabase } from './database.ts'
-export { forgetOld, isOurTurn, startHousekeeping } from './housekeeping.ts'
+export { cleanUp, forgetOld } from './housekeeping.ts'
 export { migrate } from './migrate.ts'
 export { foreignWriters, makePrivate } from './private-folder.ts'
 export { ownSetting } from './settings.ts'
-export { createByHandNotes } from './told-by-hand.ts'
 
 type StorePorts = Pick<
   Ports,
