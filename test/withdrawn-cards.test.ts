@@ -188,9 +188,9 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
       red: { since, parts: [{ name: 'graph', state: 'red', says: 'fails', problem: 'As told.' }] },
     })
     const health = { tenantId, personId: omar.id, notice: `health:red:${since}` } as const
-    await ruledBy(priya).tell(outbox, health, 1)
+    await ruledBy(priya).deliverCard(outbox, health, 1)
     expect(told).toEqual([])
-    await ruledBy(omar).tell(outbox, health, 1)
+    await ruledBy(omar).deliverCard(outbox, health, 1)
     expect(told).toHaveLength(1)
   })
 })

@@ -3,8 +3,8 @@ import { everAsked } from './approval-stage.ts'
 import { asking } from './approvers.ts'
 import type { SentCard } from './chat-ports.ts'
 import { ProvisioningError } from './errors.ts'
-import { type CardKey, isForApprover } from './events.ts'
 import { isStillAsked } from './membership.ts'
+import { type CardKey, cardSubject, isForApprover } from './notification.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 
@@ -33,10 +33,11 @@ export async function lostRight(
 
 /** What a card needs its person to be; undefined for requesters, whose cards are about their own request. */
 function rightFor({ requester, approvals }: Request, personId: string, key: CardKey): LostRight | undefined {
-  if (key.startsWith('stuck:') || key.startsWith('webhook:')) return 'admin'
+  const { kind } = cardSubject(key)
+  if (kind === 'stuck' || kind === 'webhook') return 'admin'
   if (personId === requester.id) return undefined
   if (isForApprover(key)) return 'approver'
-  if (key.startsWith('outcome:')) return 'admin'
+  if (kind === 'outcome') return 'admin'
   return everAsked(approvals).some(({ id }) => id === personId) ? 'approver' : 'admin'
 }
 

@@ -3,12 +3,13 @@ import { actorFor } from './acting.ts'
 import { type QueueEntry, readStuck } from './administration.ts'
 import { openStage } from './approval-stage.ts'
 import { askedSince } from './approval-time.ts'
-import type { Conversation } from './chat-ports.ts'
+import { adminsOf } from './approvers.ts'
+import type { Conversation, NoticeOrder } from './chat-ports.ts'
 import { ProvisioningError } from './errors.ts'
+import { tellOrder } from './events.ts'
 import { readHealth } from './health.ts'
 import type { HealthState } from './health-report.ts'
-import { dayIn, momentOf } from './local-time.ts'
-import type { NoticeOrder } from './notices.ts'
+import { dayIn, momentOf, weekdayOf, weekOf } from './local-time.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
 
@@ -125,9 +126,9 @@ export async function havingDigest(
 export async function readDigestNotice(
   ports: Ports,
   settings: Settings,
-  { tenantId, personId, notice }: NoticeOrder,
+  { tenantId, personId }: Pick<NoticeOrder, 'tenantId' | 'personId'>,
+  day: string,
 ): Promise<DigestNotice | undefined> {
-  const day = notice.slice('digest:'.length)
   const chat = await ports.conversations.ofPerson(tenantId, personId)
   const standing = await readStanding(ports, settings, { tenantId, id: personId })
   if (!chat || !standing.isOn || standing.hour === null || dayIn(ports.clock.now(), chat.timeZone) !== day)
@@ -141,4 +142,30 @@ export async function readDigestNotice(
 /** Whoever is let into nothing any more is told nothing. */
 function unlessForbidden(error: unknown): undefined {
   if (!(error instanceof ProvisioningError && error.code === 'forbidden')) throw error
+}
+
+/**
+ * Orders today's card of everybody whose hour has come, once a person and day; a turn that was missed is made up for by the next one
+ * of that day. On the weekend of where somebody lives none is sent. Whether there is something to say is seen when it is sent.
+ */
+export async function orderDigests(ports: Ports, settings: Settings): Promise<void> {
+  const { tenantId, digest } = settings
+  if (!digest) return
+  const now = ports.clock.now()
+  const order = (chats: readonly Pick<Conversation, 'personId' | 'locale' | 'timeZone'>[]) =>
+    ports.jobs.enqueue(
+      chats.flatMap(({ personId, locale, timeZone }) => {
+        const day = dayIn(now, timeZone)
+        const isFree = weekOf(locale).weekend.includes(weekdayOf(day))
+        return isFree || momentOf(day, digest.hour, timeZone) > now
+          ? []
+          : [tellOrder(tenantId, personId, `digest:${day}`)]
+      }),
+    )
+  await order(await ports.digests.awaited(tenantId))
+  // Last, since the directory has to say who is one.
+  const admins = (await adminsOf(ports, settings)).map(({ id }) => id)
+  const have = await havingDigest(ports, settings, tenantId, admins)
+  const chats = await Promise.all([...have].map((id) => ports.conversations.ofPerson(tenantId, id)))
+  await order(chats.flatMap((chat) => (chat && chat.closed === undefined ? [chat] : [])))
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { NoticeKey } from './events.ts'
+import type { NoticeOrder, NoticeStore } from './chat-ports.ts'
 import { type HealthPart, healthPart } from './health-report.ts'
+import type { NoticeKey } from './notification.ts'
 
 /** When admins are notified about the health of the service. All in seconds. */
 export const watchTimes = {
@@ -68,4 +69,34 @@ export interface HealthWatchStore {
   /** Reads the result and locks it until the transaction ends. */
   lock(tenantId: string): Promise<HealthWatch | undefined>
   put(tenantId: string, watch: HealthWatch): Promise<void>
+}
+
+/** The card to admins when the service turns red, and when it is well again. */
+export interface HealthNotice {
+  readonly kind: 'health'
+  readonly turned: 'red' | 'well'
+  /** When it turned red, and when it was well again (ISO 8601); null: it is not yet. */
+  readonly since: string
+  readonly until: string | null
+  /** What was wrong. */
+  readonly parts: readonly HealthPart[]
+}
+
+/** Returns the content of a card about the last trouble; undefined: the card is about an earlier one, or it is over. */
+function healthNotice({ state, since, red }: HealthWatch, turned: HealthNotice['turned']): HealthNotice | undefined {
+  if (!red || (turned === 'red') !== (state === 'red')) return undefined
+  return { kind: 'health', turned, since: red.since, until: turned === 'well' ? since : null, parts: red.parts }
+}
+
+/** Returns what the card says now. Only people who got the card that something is broken get the card that all works again. */
+export async function readHealthNotice(
+  { healthWatch, notices }: { readonly healthWatch: HealthWatchStore; readonly notices: NoticeStore },
+  order: NoticeOrder,
+  { turned, since }: { readonly turned: HealthNotice['turned']; readonly since: string },
+): Promise<HealthNotice | undefined> {
+  const watch = await healthWatch.find(order.tenantId)
+  const content = watch && healthNotice(watch, turned)
+  if (content?.since !== since) return undefined
+  if (turned === 'red' || (await notices.find({ ...order, notice: redNotice(content.since) }))) return content
+  return undefined
 }

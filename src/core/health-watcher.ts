@@ -1,8 +1,8 @@
-import { personOrMembers } from './approvers.ts'
+import { adminsOf } from './approvers.ts'
+import { tellOrder } from './events.ts'
 import { readHealth } from './health.ts'
 import type { HealthReport } from './health-report.ts'
 import { afterCheck, type HealthCheck, type WatchTimes, watchTimes } from './health-watch.ts'
-import { tellOrder } from './notices.ts'
 import type { Ports, Settings } from './ports.ts'
 
 export interface HealthWatcher {
@@ -49,15 +49,14 @@ const adminsKeptFor = 300_000
  * Returns the ids of all admins: what the directory said within five minutes, or last. If it has said nothing yet, the ids that the
  * settings name.
  */
-function adminIdsOf(ports: Ports, { admins }: Settings): () => Promise<readonly string[]> {
+function adminIdsOf(ports: Ports, settings: Settings): () => Promise<readonly string[]> {
   let known: { readonly at: number; readonly ids: readonly string[] } | undefined
   const ask = async (): Promise<readonly string[]> => {
     const at = ports.clock.now().getTime()
     if (known && at - known.at < adminsKeptFor) return known.ids
-    const people = (await Promise.all(admins.map((id) => personOrMembers(ports, id)))).flat()
-    const ids = [...new Set(people.map(({ id }) => id))]
+    const ids = (await adminsOf(ports, settings)).map(({ id }) => id)
     known = { at, ids }
     return ids
   }
-  return () => ask().catch(() => known?.ids ?? admins)
+  return () => ask().catch(() => known?.ids ?? settings.admins)
 }

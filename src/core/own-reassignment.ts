@@ -1,5 +1,5 @@
 import { type ApprovalStage, openStage, voicesOf } from './approval-stage.ts'
-import { asking, personOrMembers } from './approvers.ts'
+import { adminsOf, asking } from './approvers.ts'
 import { ProvisioningError } from './errors.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
@@ -72,9 +72,8 @@ export async function otherAdmins(
   adminId: string,
 ): Promise<Person[]> {
   if (settings.adminDecidesOwnReassignment) return []
-  const found = await asking(() => Promise.all(settings.admins.map((id) => personOrMembers(ports, id))))
-  const others = found.flat().filter(({ id }) => id !== adminId && id !== requester.id)
-  return [...new Map(others.map((one) => [one.id, one])).values()]
+  const admins = await asking(() => adminsOf(ports, settings))
+  return admins.filter(({ id }) => id !== adminId && id !== requester.id)
 }
 
 /**

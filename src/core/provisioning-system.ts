@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import { type BatchAttempt, giveUpBatch, runBatch } from './batch-run.ts'
 import { withdrawClicked } from './card-rights.ts'
-import type { Conversation, Outbox } from './chat-ports.ts'
+import { refreshCards } from './card-updates.ts'
+import type { Conversation } from './chat-ports.ts'
 import { completeByWebhook, lookWhetherThere } from './completion.ts'
+import { catchUp, isClosed, meet } from './conversations.ts'
 import { realignAll } from './delegation.ts'
-import { orderDigests } from './digest-order.ts'
-import type { CardKey, JobPayload, NoticeKey } from './events.ts'
+import { type CardOrder, deliverCard, notifyAdmins } from './deliver-card.ts'
+import { orderDigests } from './digest.ts'
+import type { JobPayload } from './events.ts'
 import { giveUp, provision, type Run } from './execution.ts'
 import { openExport, previewExport } from './exporting.ts'
 import { noteAddresses } from './former-address.ts'
-import { deliverNotice, type NoticeOrder, tellAdminsAll } from './notices.ts'
-import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notification.ts'
+import type { Outbox } from './outbox.ts'
 import { erasePerson } from './person-erasure.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Deciding, noteRefused } from './refused.ts'
@@ -24,7 +26,7 @@ export function createSystem(ports: Ports, settings: Settings) {
     provision: (requestId: string, run: Run) => provision(ports, settings, requestId, run),
     lookWhetherThere: (requestId: string, look: number) => lookWhetherThere(ports, settings, requestId, look),
     completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
-    deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
+    deliverCard: (outbox: Outbox, order: CardOrder, attempt: number) =>
       deliverCard(ports, settings, outbox, order, attempt),
     refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[3]) =>
       refreshCards(ports, settings, outbox, order),
@@ -48,11 +50,7 @@ export function createSystem(ports: Ports, settings: Settings) {
     /** The present versions of requests, to know which have changed; of what they are it tells nothing. */
     versions: (requestIds: readonly string[]) => ports.requests.versions(requestIds),
     giveUp: (requestId: string) => giveUp(ports, settings, requestId),
-    notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
-    /** Cards that tell of no one request. */
-    tell: (outbox: Outbox, order: NoticeOrder, attempt: number) =>
-      deliverNotice(ports, settings, outbox, order, attempt),
-    tellAdmins: (notice: NoticeKey) => tellAdminsAll(ports, settings, notice),
+    notifyAdmins: (about: Parameters<typeof notifyAdmins>[2]) => notifyAdmins(ports, settings, about),
     /** What a link to an export will give. People who have the link need nothing else. */
     previewExport: (token: string) => previewExport(ports, settings, token),
     /** Uses the link up and gives its file. */

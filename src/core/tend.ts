@@ -5,7 +5,15 @@ import { askApprovers, type Change, changeRequest, entry, stageLook, tellRequest
 import { type Delegation, delegationsOf, realignment } from './delegation.ts'
 import { havingDigest } from './digest.ts'
 import { ProvisioningError, PutOff } from './errors.ts'
-import { type AuditAction, type AuditEntry, type JobOrder, type JobPayload, jobId, system } from './events.ts'
+import {
+  type AuditAction,
+  type AuditEntry,
+  type JobOrder,
+  type JobPayload,
+  jobId,
+  notifyOrder,
+  system,
+} from './events.ts'
 import type { Ports, Settings } from './ports.ts'
 import { type Request, transition } from './request.ts'
 import type { Person } from './resource.ts'
@@ -201,21 +209,11 @@ export function remindApprovers(
   const { reminders = [], reassigned = [], warnedAt } = stage
   const count = reminders.length + reassigned.length + (warnedAt === undefined ? 0 : 1)
   const card = `reminder:${stage.stage}:${count}` as const
-  return people.map(({ id }) => ({
-    name: 'notify',
-    payload: { v: 1, requestId, personId: id, card },
-    id: jobId('notify', requestId, id, card),
-  }))
+  return people.map(({ id }) => notifyOrder(requestId, id, card))
 }
 
-function warnRequester({ requestId, requester }: Request, { stage }: ApprovalStage): JobOrder {
-  const card = `warning:${stage}` as const
-  return {
-    name: 'notify',
-    payload: { v: 1, requestId, personId: requester.id, card },
-    id: jobId('notify', requestId, requester.id, card),
-  }
-}
+const warnRequester = ({ requestId, requester }: Request, { stage }: ApprovalStage): JobOrder =>
+  notifyOrder(requestId, requester.id, `warning:${stage}`)
 
 /** Their status card of the request tells it; `why` is told once. */
 const tellAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({

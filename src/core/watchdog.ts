@@ -2,7 +2,7 @@ import { openStage } from './approval-stage.ts'
 import { attentionOf, deadlines } from './attention.ts'
 import { type Change, changeRequest, entry, followUpLook } from './change.ts'
 import { noteExpired } from './delegation-ends.ts'
-import { type JobOrder, jobId, system } from './events.ts'
+import { type JobOrder, jobId, notifyAdminsOrder, system } from './events.ts'
 import { withOpenStage } from './open-stage.ts'
 import type { Ports, Settings } from './ports.ts'
 import type { Request } from './request.ts'
@@ -74,13 +74,8 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
   const { requestId, status } = request
   const { since } = attention
   const card = `stuck:${status}:${since}` as const
-  const tell: JobOrder = {
-    name: 'notify-admins',
-    payload: { v: 1, requestId, card },
-    id: jobId('notify-admins', requestId, card),
-  }
   const audit = [entry({ ...request, updatedAt: at }, system, 'overdue', { data: { status, since } })]
-  return { request, audit, jobs: [...jobsAnew(request, settings, at), tell] }
+  return { request, audit, jobs: [...jobsAnew(request, settings, at), notifyAdminsOrder(requestId, card)] }
 }
 
 /** What should be under way. It is safe if the old job is only slow; a decision is nobody's job. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type CardKey, type Delivery, jobId } from './events.ts'
+import { type Delivery, jobId } from './events.ts'
+import type { CardKey } from './notification.ts'
 import { instant } from './resource.ts'
 
 /** When the attempts are, in seconds after the one before (Standard Webhooks 1.0.0, DESIGN §5), each ± 20 %. */
