@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { jobRegistry } from '../src/jobs/define-job.ts'
+import { healthWatchJob } from '../src/jobs/health-watch.ts'
 import {
   FIRST_HOUSEKEEPING_MILLISECONDS,
   HOUSEKEEPING_TURN_MILLISECONDS,
@@ -57,6 +58,26 @@ describe('housekeeping', () => {
     }
     await Promise.all(replicas.map(({ queue }) => queue.stop(1)))
     await Promise.all(replicas.map(({ database }) => database.close()))
+  })
+
+  it('leaves checks of the health for an hour, and other jobs that are done for a week', async () => {
+    const queue = await createQueue(store.database, silent)
+    const check = healthWatchJob({ check: async () => undefined })
+    await queue.start(
+      jobRegistry(
+        check,
+        housekeepingJob(async () => undefined),
+      ),
+    )
+    const { rows } = await store.database.query<{ name: string; seconds: number }>(
+      `SELECT name, deletion_seconds AS seconds FROM ${store.database.queueConnection.schema}.queue
+       WHERE name IN ('health-watch', 'housekeeping') ORDER BY name`,
+    )
+    expect(rows).toEqual([
+      { name: 'health-watch', seconds: 3600 },
+      { name: 'housekeeping', seconds: 7 * 86_400 },
+    ])
+    await queue.stop(1)
   })
 
   it('comes a minute after the start, and every hour from then on, until it is ended', async () => {
