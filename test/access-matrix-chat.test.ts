@@ -98,8 +98,6 @@ const verbTable: Readonly<Record<Verb, Row>> = {
   'admin.template': { needs: 'template.write', about: 'catalogue' },
   'admin.enable': { needs: 'template.write', about: 'catalogue' },
   'admin.disable': { needs: 'template.write', about: 'catalogue' },
-  'admin.processes': { needs: 'health.read', about: 'service' },
-  'admin.takeover': { needs: 'jobs.takeOver', about: 'service' },
   'admin.webhooks': { needs: 'delivery.read', about: 'catalogue' },
   'admin.webhook': { needs: 'delivery.read', about: 'catalogue' },
   'admin.webhook-test': { needs: 'webhook.test', about: 'catalogue' },

@@ -36,7 +36,6 @@ const expected: Record<Permission, readonly Who[]> = {
   'deadLetter.read': ['admin'],
   'deadLetter.replay': ['admin'],
   'deadLetter.dismiss': ['admin'],
-  'jobs.takeOver': ['admin'],
   'request.read': ['requester', 'approver', 'admin'],
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],
@@ -176,8 +175,6 @@ const doors: Doors = {
   'admin.stuck': (to, who) => to.admin.stuck(who),
   'admin.health': (to, who) => to.admin.health(who),
   'admin.ownHealth': (to, who) => to.admin.ownHealth(who),
-  'admin.silentProcesses': (to, who) => to.admin.silentProcesses(who),
-  'admin.takeOver': (to, who) => to.admin.takeOver(who),
   'admin.stats': (to, who) => {
     return to.admin.stats(who, periodOf('week', new Date(), { timeZone: 'UTC', locale: 'en' }))
   },

@@ -35,8 +35,6 @@ describe('a card that is sent of our own accord', () => {
         return { state: 'sent', activityId: `activity-${sent}` }
       },
       update: () => Promise.reject(new Error('nobody expected an update')),
-      withdraw: () => Promise.reject(new Error('nobody expected a card to be withdrawn')),
-      tell: () => Promise.reject(new Error('nobody expected a card of no request')),
     }
     const order = { requestId, personId: service.kim.id, card: 'status' } as const
     await Promise.all([1, 2, 3, 4].map(() => service.app.provisioning.system.deliverCard(outbox, order, 1)))

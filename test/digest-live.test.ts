@@ -17,7 +17,7 @@ describe('the summary of a day, by the queue and real cards, as the days go by',
   afterAll(() => {
     vi.useRealTimers()
   })
-  const service = withService({ DIGEST_HOUR: '8', APPROVAL_REACH_MINUTES: '100000' })
+  const service = withService({ DIGEST_HOUR: '8' }, () => ({ reachMinutes: 100_000 }))
   const becomes = async (moment: string) => {
     vi.setSystemTime(moment)
     await service.restart()

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { cards } from '../src/cards/index.ts'
-import type { DigestNotice, NoticeContent, Outbox, Person } from '../src/core/index.ts'
+import type { DigestNotice, Outbox, Person } from '../src/core/index.ts'
 import { viewerOf } from './support/card-requests.ts'
 import { textOf } from './support/cards.ts'
 import { actorOf, dana, kim, omar, priya, tenantId, withCore } from './support/core.ts'
@@ -16,13 +16,10 @@ describe('the summary of a day', () => {
   const at = (moment: string) => {
     now = Date.parse(moment)
   }
-  const never = () => Promise.reject(new Error('nobody expected a card of a request'))
   const told: { to: string; what: string; notice: DigestNotice }[] = []
   const outbox: Outbox = {
-    send: never,
-    update: never,
-    withdraw: never,
-    tell: async ({ personId }, notice: NoticeContent, what) => {
+    update: () => Promise.reject(new Error('nobody expected an update')),
+    send: async ({ personId }, notice, what) => {
       if (notice.kind !== 'digest') throw new Error(`nobody expected ${what}`)
       told.push({ to: personId, what, notice })
       return { state: 'sent', activityId: randomUUID() }
@@ -63,7 +60,11 @@ describe('the summary of a day', () => {
     }>(`SELECT id, payload FROM ordered_jobs WHERE name = 'tell' ORDER BY place`)
     for (const { id, payload } of rows.filter(({ id }) => !done.has(id))) {
       done.add(id)
-      await core9(settings).system.tell(outbox, { tenantId, personId: payload.personId, notice: payload.notice }, 1)
+      await core9(settings).system.deliverCard(
+        outbox,
+        { tenantId, personId: payload.personId, notice: payload.notice },
+        1,
+      )
     }
     return told.splice(0).map(({ to, what, notice }) => {
       const names = notice.digest.approvals.entries.map(({ request }) => request.details.displayName)
@@ -134,7 +135,7 @@ describe('the summary of a day', () => {
     expect((await turn()).map((one) => one.split(':')[0])).toEqual(['Dana digest', 'Omar digest', 'Priya digest'])
     const order = { tenantId, personId: dana.id, notice: 'digest:2026-11-25' } as const
     at('2026-11-26T07:00:00Z')
-    await core9().system.tell(outbox, order, 1)
+    await core9().system.deliverCard(outbox, order, 1)
     expect(told).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  afterLook,
+  afterCheck,
   type HealthWatch,
   redNotice,
   silentAfterSeconds,
@@ -18,7 +18,7 @@ const part = { name: 'exchange', state: 'red', says: 'timesOut' } as const
 function tells(looks: readonly (readonly [second: number, isRed: boolean])[]): string[] {
   let watch: HealthWatch | undefined
   return looks.flatMap(([second, isRed]) => {
-    const after = afterLook(watch, { at: at(second), isRed, parts: isRed ? [part] : [] })
+    const after = afterCheck(watch, { at: at(second), isRed, parts: isRed ? [part] : [] })
     watch = after.watch
     return after.tell ?? []
   })
@@ -27,10 +27,9 @@ function tells(looks: readonly (readonly [second: number, isRed: boolean])[]): s
 it('the times are those of the page for people', () => {
   const page = readFileSync('docs/health.md', 'utf8')
   for (const said of [
-    `looks every ${watchTimes.lookEvery} seconds`,
-    `at least ${watchTimes.agreeAfter} seconds apart`,
-    `for ${watchTimes.wellAfter} seconds no look`,
-    `a lease of ${watchTimes.heldFor} seconds`,
+    `checked every ${watchTimes.checkEvery} seconds`,
+    `at least ${watchTimes.confirmAfter} seconds apart`,
+    `for ${watchTimes.wellAfter} seconds no check`,
     `silent for more than ${silentAfterSeconds} seconds`,
   ])
     expect(page).toContain(said)
@@ -106,10 +105,10 @@ describe('what looks at the health come to', () => {
   })
 
   it('what was wrong is known when it is well again', () => {
-    const first = afterLook(undefined, { at: at(0), isRed: true, parts: [part] })
-    const second = afterLook(first.watch, { at: at(20), isRed: true, parts: [part] })
-    const third = afterLook(second.watch, { at: at(40), isRed: false, parts: [] })
-    const { watch } = afterLook(third.watch, { at: at(100), isRed: false, parts: [] })
+    const first = afterCheck(undefined, { at: at(0), isRed: true, parts: [part] })
+    const second = afterCheck(first.watch, { at: at(20), isRed: true, parts: [part] })
+    const third = afterCheck(second.watch, { at: at(40), isRed: false, parts: [] })
+    const { watch } = afterCheck(third.watch, { at: at(100), isRed: false, parts: [] })
     expect(watch).toEqual({ state: 'well', since: at(40), turning: null, red: { since: at(0), parts: [part] } })
   })
 

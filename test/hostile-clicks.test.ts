@@ -19,6 +19,12 @@ describe('a click that is not what its card offered', () => {
   const decisionsOf = async (requestId: string) =>
     (await timelineOf(requestId)).filter(({ action }) => ['approved', 'rejected'].includes(action))
 
+  /** Buttons of earlier versions, which may still be in chats. */
+  it.each(['admin.processes', 'admin.takeover'])('has a verb that no longer exists (%s): says so', async (verb) => {
+    for (const user of [service.sam, service.kim])
+      expect(readsAfter(await user.invokes('no-activity', verb, {}))).toContain('This card is outdated')
+  })
+
   it.each(['request.explode', 'REQUEST.SUBMIT', 'request.submit ', '__proto__', 'constructor', 'toString', ''])(
     'has a verb that nobody knows (%s): says so, and does nothing',
     async (verb) => {

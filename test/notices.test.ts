@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { NoticeContent, Outbox, Person, SendResult } from '../src/core/index.ts'
+import type { Outbox, Person, SendResult } from '../src/core/index.ts'
 import { kim, omar, priya, tenantId, withCore } from './support/core.ts'
 
 describe('a card that tells of no one request', () => {
   const core = withCore()
   const told: string[] = []
-  const never = () => Promise.reject(new Error('nobody expected a card of a request'))
+  const never = () => Promise.reject(new Error('nobody expected an update'))
   const outbox = (tell: () => Promise<SendResult>): Outbox => ({
-    send: never,
     update: never,
-    withdraw: never,
-    tell: ({ personId }, notice: NoticeContent, what) => {
-      told.push(`${personId} ${notice.kind} ${what}`)
+    send: ({ personId }, content, name) => {
+      told.push(`${personId} ${content.kind} ${name}`)
       return tell()
     },
   })
@@ -26,7 +24,6 @@ describe('a card that tells of no one request', () => {
   /** The service has been red since that day, or was until now. */
   const stands = async (day: keyof typeof days, state: 'red' | 'well' = 'red') => {
     const { healthWatch } = core.ports
-    await healthWatch.hold(tenantId, priya.id, 60)
     const parts = [{ name: 'graph', state: 'red', says: 'fails', problem: 'As told.' } as const]
     const until = state === 'red' ? since(day) : '2026-11-20T10:00:00.000Z'
     await healthWatch.put(tenantId, { state, since: until, turning: null, red: { since: since(day), parts } })
@@ -41,13 +38,13 @@ describe('a card that tells of no one request', () => {
   it('goes once to each admin who has a chat, however often it is ordered', async () => {
     await meets(priya.id)
     await stands('one')
-    await system().tellAdmins(red('one'))
-    await system().tellAdmins(red('one'))
+    await system().notifyAdmins({ notice: red('one') })
+    await system().notifyAdmins({ notice: red('one') })
     const { rows } = await core.database.query<{ payload: object }>(
       `SELECT payload FROM ordered_jobs WHERE name = 'tell'`,
     )
     expect(rows).toEqual([{ payload: { v: 1, ...order(red('one')) } }])
-    const tell = (attempt: number) => system().tell(outbox(sent), order(red('one')), attempt)
+    const tell = (attempt: number) => system().deliverCard(outbox(sent), order(red('one')), attempt)
     await Promise.all([tell(1), tell(1), tell(1)])
     await tell(2)
     expect(told.splice(0)).toEqual([`${priya.id} health ${red('one')}`])
@@ -55,7 +52,7 @@ describe('a card that tells of no one request', () => {
 
   it('is sent once more where its answer was lost, and then no more', async () => {
     await stands('two')
-    const tell = (attempt: number) => system().tell(outbox(lost), order(red('two')), attempt)
+    const tell = (attempt: number) => system().deliverCard(outbox(lost), order(red('two')), attempt)
     await expect(tell(1)).rejects.toThrow('was lost')
     await tell(2)
     await tell(3)
@@ -65,43 +62,43 @@ describe('a card that tells of no one request', () => {
   it('is tried again when it surely did not arrive', async () => {
     await stands('three')
     const refused = () =>
-      system().tell(
+      system().deliverCard(
         outbox(() => Promise.reject(new Error('away'))),
         order(red('three')),
         1,
       )
     await expect(refused()).rejects.toThrow('away')
-    await system().tell(outbox(sent), order(red('three')), 2)
+    await system().deliverCard(outbox(sent), order(red('three')), 2)
     expect(told.splice(0)).toHaveLength(2)
   })
 
   it('goes to nobody without a chat, and closes one that takes none', async () => {
     await stands('four')
-    await systemOf(kim).tell(outbox(sent), order(red('four'), kim.id), 1)
+    await systemOf(kim).deliverCard(outbox(sent), order(red('four'), kim.id), 1)
     expect(told.splice(0)).toEqual([])
     await meets(omar.id)
     const closed = async (): Promise<SendResult> => ({ state: 'undeliverable', why: 'BotDisabled', closed: true })
-    await systemOf(omar).tell(outbox(closed), order(red('four'), omar.id), 1)
+    await systemOf(omar).deliverCard(outbox(closed), order(red('four'), omar.id), 1)
     expect(await core.provisioning.system.isClosed(tenantId, omar.id)).toBe(true)
   })
 
   it('is not sent when there is nothing to say any more: it is over, or another trouble has begun', async () => {
     told.splice(0)
     await stands('five')
-    await system().tell(outbox(sent), order(red('four')), 1)
+    await system().deliverCard(outbox(sent), order(red('four')), 1)
     await stands('five', 'well')
-    await system().tell(outbox(sent), order(red('five')), 1)
+    await system().deliverCard(outbox(sent), order(red('five')), 1)
     expect(told.splice(0)).toEqual([])
   })
 
   it('says that all is well again to those alone who were told that it was not', async () => {
     const well = `health:well:${since('five')}` as const
     await stands('five')
-    await system().tell(outbox(sent), order(red('five')), 1)
+    await system().deliverCard(outbox(sent), order(red('five')), 1)
     await stands('five', 'well')
     await meets(kim.id)
-    await system().tell(outbox(sent), order(well), 1)
-    await systemOf(kim).tell(outbox(sent), order(well, kim.id), 1)
+    await system().deliverCard(outbox(sent), order(well), 1)
+    await systemOf(kim).deliverCard(outbox(sent), order(well, kim.id), 1)
     expect(told.splice(0)).toEqual([`${priya.id} health ${red('five')}`, `${priya.id} health ${well}`])
   })
 })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createOutbox } from '../src/bot/outbox.ts'
 import type { CardJson } from '../src/cards/index.ts'
-import type { CardKey, Person, Request } from '../src/core/index.ts'
+import { type CardKey, type Person, type Request, requestCard } from '../src/core/index.ts'
 import { dana, kim, omar, priya, requestOf, requests, sam, siteRoot, tenantId } from './support/card-requests.ts'
 import { inTime } from './support/card-stages.ts'
 import { actionsOf, textOf } from './support/cards.ts'
@@ -11,13 +11,14 @@ const taken = async (_: unknown, card: CardJson) => {
   shown.push(card)
   return { state: 'sent' as const, activityId: 'card' }
 }
+const now = new Date('2026-11-20T10:45:00Z')
 const outbox = createOutbox(
   { send: taken, update: () => Promise.reject(new Error('nothing is updated here')) },
-  { now: () => new Date('2026-11-20T10:45:00Z'), siteRoot, outlookRoot: 'https://outlook.office.com/' },
+  { now: () => now, siteRoot, outlookRoot: 'https://outlook.office.com/' },
 )
 async function card(request: Request, { id }: Person, key: CardKey): Promise<string> {
   const chat = { conversationId: id, reference: {}, locale: 'en-GB', timeZone: 'Europe/Zurich' }
-  await outbox.send({ tenantId, personId: id, ...chat }, request, key)
+  await outbox.send({ tenantId, personId: id, ...chat }, requestCard(request, key, id, now), key)
   return textOf(shown.at(-1) ?? {})
 }
 

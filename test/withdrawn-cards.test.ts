@@ -183,15 +183,14 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
 
   it('tells a former admin nothing of an erasure or of health, also where the card was ordered before', async () => {
     const since = '2026-11-01T10:00:00.000Z'
-    await core.ports.healthWatch.hold(tenantId, priya.id, 60)
     await core.ports.healthWatch.put(tenantId, {
       ...{ state: 'red', since, turning: null },
       red: { since, parts: [{ name: 'graph', state: 'red', says: 'fails', problem: 'As told.' }] },
     })
     const health = { tenantId, personId: omar.id, notice: `health:red:${since}` } as const
-    await ruledBy(priya).tell(outbox, health, 1)
+    await ruledBy(priya).deliverCard(outbox, health, 1)
     expect(told).toEqual([])
-    await ruledBy(omar).tell(outbox, health, 1)
+    await ruledBy(omar).deliverCard(outbox, health, 1)
     expect(told).toHaveLength(1)
   })
 })

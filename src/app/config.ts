@@ -111,13 +111,9 @@ const environment = z.object({
   RATE_LIMIT_WRITE_BURST: count.default(10),
   RATE_LIMIT_READS_PER_MINUTE: count.default(300),
   RATE_LIMIT_TENANT_WRITES_PER_MINUTE: count.default(600),
-  RATE_LIMIT_REFUSALS_PER_MINUTE: count.default(60),
   OPEN_REQUESTS_PER_PERSON: count.default(10),
   RETENTION_DAYS: retentionDays,
   FORMER_ADDRESS_DAYS: formerAddressDays,
-  APPROVAL_REACH_MINUTES: duration(365 * 24 * 60)
-    .positive('must be above 0')
-    .default(10),
   APPROVAL_REMINDER_HOURS: duration(365 * 24)
     .min(0, 'must be at least 0')
     .default(24),
@@ -146,13 +142,16 @@ export function secretsOf({
   )
 }
 
-/** Limits of use of the HTTP side, each in a minute. */
-export const limitsOf = (environment: Environment) => ({
+/** How many calls without a good token one address may make in a minute. */
+const refusalsAMinute = 60
+
+/** Limits of use of the HTTP side, each in a minute. `refusalsPerMinute` is for tests. */
+export const limitsOf = (environment: Environment, refusalsPerMinute = refusalsAMinute) => ({
   writesPerMinute: environment.RATE_LIMIT_WRITES_PER_MINUTE,
   writeBurst: environment.RATE_LIMIT_WRITE_BURST,
   readsPerMinute: environment.RATE_LIMIT_READS_PER_MINUTE,
   tenantWritesPerMinute: environment.RATE_LIMIT_TENANT_WRITES_PER_MINUTE,
-  refusalsPerMinute: environment.RATE_LIMIT_REFUSALS_PER_MINUTE,
+  refusalsPerMinute,
 })
 
 /** What production cannot do without; local mode has a default for each. */

@@ -139,8 +139,16 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
-/** What the core is told of the organisation's decisions. `auditKey` seals links to exports where no setting does. */
-export function settingsOf(config: Environment, endpoints: Endpoints, auditKey: Uint8Array): Settings {
+/** After how many minutes an approver without a chat counts as unreachable. */
+const minutesToReach = 10
+
+/** Returns the organisation's decisions for the core. `auditKey` seals links to exports where no setting does. `reachMinutes` is for tests. */
+export function settingsOf(
+  config: Environment,
+  endpoints: Endpoints,
+  auditKey: Uint8Array,
+  reachMinutes = minutesToReach,
+): Settings {
   const { EXPORT_SECRET } = config
   const exportSecret = EXPORT_SECRET === undefined ? auditKey : Buffer.from(EXPORT_SECRET, 'base64')
   return {
@@ -150,7 +158,7 @@ export function settingsOf(config: Environment, endpoints: Endpoints, auditKey: 
     openRequestsPerPerson: config.OPEN_REQUESTS_PER_PERSON,
     mailApplications: endpoints.mailAppClients,
     approvals: {
-      reachMinutes: config.APPROVAL_REACH_MINUTES,
+      reachMinutes,
       remindAfterHours: config.APPROVAL_REMINDER_HOURS,
       escalateAfterHours: config.APPROVAL_ESCALATION_HOURS,
       expireAfterDays: config.APPROVAL_EXPIRY_DAYS,

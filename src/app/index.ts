@@ -4,34 +4,32 @@ import { setTimeout } from 'node:timers/promises'
 import { connectorKeysUrl, createBot, createChannel } from '../bot/index.ts'
 import { apiTexts, warmUp } from '../cards/index.ts'
 import {
+  createHealthWatcher,
   createProvisioning,
   type Jobs,
   openStates,
   type Ports,
   type Provisioning,
   type WatchTimes,
+  watchTimes,
 } from '../core/index.ts'
 import { createHttpServer, createLimitsOfUse, createOwnBuckets, createSigningKeys } from '../http/index.ts'
 import {
   createQueue,
   createSendWebhook,
   createWebhookPoster,
+  DIGEST_ORDER_MILLISECONDS,
+  DIGEST_TURN_MILLISECONDS,
+  FIRST_HOUSEKEEPING_MILLISECONDS,
+  HOUSEKEEPING_TURN_MILLISECONDS,
   jobsOf,
   type Queue,
   resolveHost,
-  startDigest,
-  startWatchdog,
+  startHeartbeat,
+  startTurns,
+  WATCHDOG_TURN_MILLISECONDS,
 } from '../jobs/index.ts'
-import {
-  chatPaceInMemory,
-  createByHandNotes,
-  createStores,
-  type Database,
-  openDatabase,
-  ownSetting,
-  type Stores,
-  startHousekeeping,
-} from '../store/index.ts'
+import { cleanUp, createStores, type Database, openDatabase, ownSetting, type Stores } from '../store/index.ts'
 import { type Environment, limitsOf, secretsOf } from './config.ts'
 import {
   connectTenant,
@@ -47,7 +45,6 @@ import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
 import { ownVersion, readiness, vitalsOf } from './readiness.ts'
-import { startWatch } from './watch.ts'
 
 /** The running service. */
 export interface App {
@@ -69,7 +66,11 @@ export interface Substitutes {
   readonly connectorKeysUrl?: string
   /** How fast chats may be written to, where the connector has no limits. */
   readonly chatPace?: Stores['chatPace']
-  /** When admins are told how the service does. */
+  /** After how many minutes an approver without a chat counts as unreachable. */
+  readonly reachMinutes?: number
+  /** How many calls without a good token one address may make in a minute; 0 = any number. */
+  readonly refusalsPerMinute?: number
+  /** When admins are notified about the health of the service. */
   readonly watchTimes?: WatchTimes
   /** Who gets the lines of the log. */
   readonly writeLog?: (line: string) => void
@@ -109,15 +110,16 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const { deadLetters } = queue
   // Callers and batches draw from the same buckets: one process has its own, several have the store's.
   const tokenBuckets = stores.tokenBuckets ?? createOwnBuckets(Date.now)
-  const limitsOfUse = createLimitsOfUse(limitsOf(config), tokenBuckets)
-  const settings = settingsOf(config, endpoints, auditKey)
+  const limits = limitsOf(config, substitutes.refusalsPerMinute)
+  const limitsOfUse = createLimitsOfUse(limits, tokenBuckets)
+  const settings = settingsOf(config, endpoints, auditKey, substitutes.reachMinutes)
   const webhookSecret = config.WEBHOOK_SECRET ?? (await ownSetting(database, 'webhook-secret', newSecret))
   const { assertOutside } = database
   const poster = { resolveHost, assertOutside, allowCidrs: settings.webhookAllowCidrs }
   const post = createWebhookPoster(poster)
   const ports: Ports = {
     ...{ ...stores, clock, work: database, jobs, deadLetters, directory, tenant, connection, vitals },
-    ...{ resolveHost, limitsOfUse, workers: queue, telemetry },
+    ...{ resolveHost, limitsOfUse, telemetry },
     sendWebhook: createSendWebhook({
       ...{ ownSecret: webhookSecret, clock },
       // Somebody who has clicked waits for the answer, and Teams not as long as a delivery may take.
@@ -126,10 +128,10 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   }
   const provisioning = createProvisioning(ports, settings)
   const credentials = credentialsOf(config, endpoints)
-  const { adapter, outbox, byHand } = createChannel({
+  const { adapter, outbox } = createChannel({
     credentials,
     assertOutside: database.assertOutside,
-    ...{ chatPace: stores.chatPace, ownPace: chatPaceInMemory(Date.now) },
+    chatPace: stores.chatPace,
     now: clock.now,
     siteRoot: tenant.siteRoot,
     outlookRoot: tenant.outlookRoot,
@@ -169,7 +171,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       isOpen: credentials === undefined,
     },
     telemetry,
-    limits: limitsOf(config),
+    limits,
     loopbackOnly: credentials === undefined,
     trustedProxies: config.TRUSTED_PROXIES,
     tokenBuckets,
@@ -178,28 +180,42 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   })
   await seed(ports, settings, endpoints)
   warmUp()
+  const times = substitutes.watchTimes ?? watchTimes
+  const healthWatcher = createHealthWatcher(ports, settings, times)
   const leftJobs = await queue.start(
     jobsOf({
-      ...{ ...stores, provisioning, outbox, clock, work: database, jobs, telemetry, log, post },
+      ...{ ...stores, provisioning, outbox, healthWatcher, clock, work: database, jobs, telemetry, log, post },
       ownSecret: webhookSecret,
+      cleanUp: (stopping) =>
+        cleanUp(
+          {
+            ...{ database, stores, now: clock.now },
+            reduce: provisioning.system.reduceOld,
+            noteAddresses: provisioning.system.noteAddresses,
+          },
+          stopping,
+        ),
     }),
   )
-  const stopWatchdog = startWatchdog(queue, log, clock.now)
-  const stopDigest = settings.digest ? startDigest(queue, log, clock.now) : undefined
-  const watch = await startWatch({
-    ...{ ports, settings, queue, byHand, log, own, times: substitutes.watchTimes },
-    notes: createByHandNotes(endpoints.dataDir),
-    alone: database.engine === 'embedded' && leftJobs === 0,
-  })
-  writtenAt = watch.writtenAt
+  // No other process can be running here: the others in the list have ended, and left no job.
+  if (database.engine === 'embedded' && leftJobs === 0) await stores.processes.forgetOthers(own.processId)
+  const { processes } = stores
+  const heartbeat = await startHeartbeat({ processes, own, works: queue.isWorking, now: clock.now, log })
+  writtenAt = () => heartbeat.lastAt
+  const turns = (of: Parameters<typeof startTurns>[3]) => startTurns(queue, log, clock.now, of)
+  const digestTurns = { length: DIGEST_TURN_MILLISECONDS, orderEvery: DIGEST_ORDER_MILLISECONDS, firstAfter: 0 }
+  const stopTurns = [
+    turns({ name: 'watchdog', length: WATCHDOG_TURN_MILLISECONDS, firstAfter: 0 }),
+    turns({ name: 'health-watch', length: times.checkEvery * 1000 }),
+    turns({
+      ...{ name: 'housekeeping', length: HOUSEKEEPING_TURN_MILLISECONDS },
+      firstAfter: FIRST_HOUSEKEEPING_MILLISECONDS,
+    }),
+    ...(settings.digest ? [turns({ name: 'digest', ...digestTurns })] : []),
+  ]
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
-  const stopHousekeeping = startHousekeeping({
-    ...{ database, stores, now: clock.now, warn: log.warn.bind(log) },
-    reduce: provisioning.system.reduceOld,
-    noteAddresses: provisioning.system.noteAddresses,
-  })
   return {
     url: http.url,
     endpoints,
@@ -207,15 +223,13 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     database,
     queue,
     async close() {
-      stopHousekeeping()
-      stopWatchdog()
+      for (const stop of stopTurns) stop()
       stopWatchingCertificate()
-      stopDigest?.()
       const began = performance.now()
       await http.drain()
       // Jobs get what the requests have left of their time; those that take longer are given back.
       // A store that is away hears no goodbye, and is not waited for.
-      const leaving = watch.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
+      const leaving = heartbeat.stop().catch((error: unknown) => log.warn({ err: error }, 'the goodbye was not heard'))
       await queue.stop(Math.max(1, STOP_SECONDS - (performance.now() - began) / 1000))
       await Promise.race([leaving, setTimeout(1000, undefined, { ref: false })])
       await http.close()

@@ -61,28 +61,23 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
   }
 }
 
-/** The adapter, and the outboxes over it: `byHand` needs no store, for the one card that tells that it is away. */
+/** Returns the adapter, and the outbox over it. */
 export function createChannel(options: {
   credentials: Credentials | undefined
   assertOutside: (what: string) => void
   chatPace: ChatPaceStore
-  /** Of this process alone. */
-  ownPace: ChatPaceStore
   now: () => Date
   siteRoot: string
   outlookRoot: string
   telemetry?: Telemetry
   log: Log
-}): { adapter: GuardedAdapter; outbox: Outbox; byHand: Outbox } {
-  const { credentials, assertOutside, log } = options
+}): { adapter: GuardedAdapter; outbox: Outbox } {
+  const { credentials, assertOutside, chatPace, telemetry, log } = options
   const adapter = new GuardedAdapter(credentials)
-  const outboxAt = (pace: ChatPaceStore): Outbox => {
-    const chats = createPacedChats(pace, log)
-    const allowLoopback = credentials === undefined
-    const { telemetry } = options
-    return createOutbox(createCardSender({ adapter, allowLoopback, assertOutside, chats, telemetry, log }), options)
-  }
-  return { adapter, outbox: outboxAt(options.chatPace), byHand: outboxAt(options.ownPace) }
+  const chats = createPacedChats(chatPace, log)
+  const allowLoopback = credentials === undefined
+  const sender = createCardSender({ adapter, allowLoopback, assertOutside, chats, telemetry, log })
+  return { adapter, outbox: createOutbox(sender, options) }
 }
 
 /** Which token is missing (RFC 9110 §11.6.1), and when to deliver again what could not be judged, in seconds. */

@@ -21,8 +21,6 @@ export const healthRow = z.strictObject({
   look: rowLook,
   /** What to type to go on from here, or `''`. */
   command: z.string(),
-  /** Whether these are processes whose jobs can be taken over. */
-  takesOver: z.boolean(),
   /** Whether the certificate can be read again from here. */
   readsAgain: z.boolean(),
 })
@@ -91,7 +89,6 @@ export function healthRowOf(part: HealthPart, viewer: Viewer): z.output<typeof h
     look: marks[state],
     command: state === 'green' ? '' : (commands[name] ?? ''),
     readsAgain: name === 'certificate' && state !== 'green',
-    takesOver: (part.silent ?? 0) > 0,
   }
 }
 

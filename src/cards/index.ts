@@ -14,7 +14,6 @@ import {
   type ListPage,
   type Queue,
   type Request,
-  type SeenProcess,
   type Simulation,
   type Stats,
   type Stuck,
@@ -38,7 +37,6 @@ import {
 } from './admin-simulate.ts'
 import { adminStatsCard, renderStats } from './admin-stats.ts'
 import { adminStuckCard, adminStuckView } from './admin-stuck.ts'
-import { adminTakeoverCard, adminTakeoverView } from './admin-takeover.ts'
 import { adminTemplateCard, adminTemplateView, type TemplateQuestion } from './admin-template.ts'
 import { adminTemplatesCard, adminTemplatesView, type TemplateList } from './admin-templates.ts'
 import { type ApprovalForm, approvalCard, renderApproval } from './approval-card.ts'
@@ -117,7 +115,6 @@ export const definedCards = [
   adminQueueCard,
   adminStuckCard,
   adminHealthCard,
-  adminTakeoverCard,
   healthTurnedCard,
   adminStatsCard,
   adminJobsCard,
@@ -196,8 +193,6 @@ export const cards = {
   healthTurned: (notice: HealthNotice, viewer: Viewer): CardJson =>
     healthTurnedCard.render(healthTurnedView(notice, viewer)),
   /** Asks an admin before the jobs of silent processes are taken over. */
-  adminTakeover: (silent: readonly SeenProcess[], viewer: Viewer): CardJson =>
-    adminTakeoverCard.render(adminTakeoverView(silent, viewer)),
   /** How much was asked for, decided and made in a period, and how long it took. */
   adminStats: (stats: Stats, viewer: Viewer): CardJson => renderStats(stats, viewer),
   /** What was given up; a friendly notice when nothing is. */

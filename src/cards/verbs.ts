@@ -41,8 +41,6 @@ export const verbs = [
   'admin.template',
   'admin.enable',
   'admin.disable',
-  'admin.processes',
-  'admin.takeover',
   'admin.webhooks',
   'admin.webhook',
   'admin.webhook-test',

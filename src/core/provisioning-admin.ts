@@ -1,19 +1,29 @@
-import { readAudit, readOrganisationAudit } from './audit/report.ts'
-import { listDelegations } from './decisions/delegation.ts'
-import { readQueue, readStuck } from './operations/administration.ts'
-import { readCertificate } from './operations/certificate.ts'
-import { dismissDeadLetter, readDeadLetter, readDeadLetters, replayDeadLetter } from './operations/dead-letters.ts'
-import { readHealth, readOwnHealth } from './operations/health.ts'
-import { readSilent, takeOver } from './operations/processes.ts'
-import { readStats } from './operations/stats.ts'
+import { readAudit, readOrganisationAudit } from './audit/index.ts'
+import { listDelegations } from './decisions/index.ts'
+import {
+  dismissDeadLetter,
+  readCertificate,
+  readDeadLetter,
+  readDeadLetters,
+  readHealth,
+  readOwnHealth,
+  readQueue,
+  readStats,
+  readStuck,
+  replayDeadLetter,
+} from './operations/index.ts'
 import type { Ports } from './ports.ts'
-import { readErasure } from './privacy/erasure-blocks.ts'
-import { type Days, offerExport } from './privacy/exporting.ts'
-import { findPerson, offerPersonExport } from './privacy/person-data.ts'
-import { endDelegationsOf, orderErasure } from './privacy/person-erasure.ts'
+import {
+  type Days,
+  endDelegationsOf,
+  findPerson,
+  offerExport,
+  offerPersonExport,
+  orderErasure,
+  readErasure,
+} from './privacy/index.ts'
 import type { Door } from './provisioning-door.ts'
-import type { Period } from './shared/period.ts'
-import type { Settings } from './shared/settings.ts'
+import type { Period, Settings } from './shared/index.ts'
 
 /** What admins do: to see everything, and to mend anything. */
 export function createAdministration(ports: Ports, settings: Settings, to: Door) {
@@ -23,8 +33,6 @@ export function createAdministration(ports: Ports, settings: Settings, to: Door)
     stats: to('stats.read', ({ tenantId }, period: Period) => readStats(ports, tenantId, period)),
     health: to('health.read', () => readHealth(ports, settings)),
     ownHealth: to('health.read', () => readOwnHealth(ports)),
-    silentProcesses: to('health.read', () => readSilent(ports)),
-    takeOver: to('jobs.takeOver', (actor) => takeOver(ports, actor)),
     readCertificate: to('certificate.read', (actor) => readCertificate(ports, settings, actor)),
     audit: to('audit.read', (actor, requestId: string) => readAudit(ports, actor, requestId)),
     organisationAudit: to('audit.read', (actor) => readOrganisationAudit(ports, actor)),

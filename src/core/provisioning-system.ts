@@ -1,24 +1,23 @@
 import { z } from 'zod'
-import { type BatchAttempt, giveUpBatch, runBatch } from './batches/run.ts'
-import { tendStage } from './decisions/approval-timers.ts'
-import { withdrawClicked } from './decisions/card-rights.ts'
-import { realignAll } from './decisions/delegation.ts'
-import { noteAddresses } from './naming/former-addresses.ts'
-import { orderDigests } from './notifications/digest-order.ts'
-import { deliverNotice, type NoticeOrder, tellAdminsAll } from './notifications/notices.ts'
-import { catchUp, deliverCard, isClosed, meet, notifyAdmins, refreshCards } from './notifications/notification.ts'
-import type { Outbox } from './notifications/ports.ts'
+import { type BatchAttempt, giveUpBatch, runBatch } from './batches/index.ts'
+import { realignAll, tendStage, withdrawClicked } from './decisions/index.ts'
+import { noteAddresses } from './naming/index.ts'
+import {
+  type CardOrder,
+  catchUp,
+  deliverCard,
+  isClosed,
+  meet,
+  notifyAdmins,
+  type Outbox,
+  orderDigests,
+  refreshCards,
+} from './notifications/index.ts'
 import type { Ports } from './ports.ts'
-import { openExport, previewExport } from './privacy/exporting.ts'
-import { erasePerson } from './privacy/person-erasure.ts'
-import { reduceOld } from './privacy/retention.ts'
-import { completeByWebhook, lookWhetherThere } from './provisioning/completion.ts'
-import { giveUp, provision, type Run } from './provisioning/execution.ts'
-import { watch } from './provisioning/watchdog.ts'
-import type { Conversation } from './requests/chats.ts'
-import { type Deciding, noteRefused } from './requests/refusals.ts'
-import type { CardKey, JobPayload, NoticeKey } from './shared/events.ts'
-import type { Settings } from './shared/settings.ts'
+import { erasePerson, openExport, previewExport, reduceOld } from './privacy/index.ts'
+import { completeByWebhook, giveUp, lookWhetherThere, provision, type Run, watch } from './provisioning/index.ts'
+import { type Conversation, type Deciding, noteRefused } from './requests/index.ts'
+import type { JobPayload, Settings } from './shared/index.ts'
 
 /** What jobs and webhooks call. They act for the system, so they take no actor. */
 export function createSystem(ports: Ports, settings: Settings) {
@@ -26,7 +25,7 @@ export function createSystem(ports: Ports, settings: Settings) {
     provision: (requestId: string, run: Run) => provision(ports, settings, requestId, run),
     lookWhetherThere: (requestId: string, look: number) => lookWhetherThere(ports, settings, requestId, look),
     completeByWebhook: (requestId: string, url: string) => completeByWebhook(ports, settings, requestId, url),
-    deliverCard: (outbox: Outbox, order: { requestId: string; personId: string; card: CardKey }, attempt: number) =>
+    deliverCard: (outbox: Outbox, order: CardOrder, attempt: number) =>
       deliverCard(ports, settings, outbox, order, attempt),
     refreshCards: (outbox: Outbox, order: Parameters<typeof refreshCards>[3]) =>
       refreshCards(ports, settings, outbox, order),
@@ -50,11 +49,7 @@ export function createSystem(ports: Ports, settings: Settings) {
     /** The present versions of requests, to know which have changed; of what they are it tells nothing. */
     versions: (requestIds: readonly string[]) => ports.requests.versions(requestIds),
     giveUp: (requestId: string) => giveUp(ports, settings, requestId),
-    notifyAdmins: (requestId: string, card: CardKey) => notifyAdmins(ports, settings, requestId, card),
-    /** Cards that tell of no one request. */
-    tell: (outbox: Outbox, order: NoticeOrder, attempt: number) =>
-      deliverNotice(ports, settings, outbox, order, attempt),
-    tellAdmins: (notice: NoticeKey) => tellAdminsAll(ports, settings, notice),
+    notifyAdmins: (about: Parameters<typeof notifyAdmins>[2]) => notifyAdmins(ports, settings, about),
     /** What a link to an export will give. People who have the link need nothing else. */
     previewExport: (token: string) => previewExport(ports, settings, token),
     /** Uses the link up and gives its file. */

@@ -1,51 +1,74 @@
 import { randomUUID } from 'node:crypto'
-import type { BatchOrder, BatchRowStatus } from './batches/batch.ts'
-import { beginBatch, cancelBatch, readBatch, readBatchRows } from './batches/batching.ts'
-import { createBatchCheck } from './batches/check.ts'
-import { withdrawClicked } from './decisions/card-rights.ts'
-import { findColleagues } from './decisions/colleagues.ts'
-import { cancel, retry } from './decisions/decision.ts'
-import { delegate, endDelegation, readDelegations } from './decisions/delegation.ts'
-import { approve, reject } from './decisions/membership.ts'
-import { nudge } from './decisions/nudge.ts'
-import { type Override, override } from './decisions/override.ts'
-import { type Reassignment, reassign } from './decisions/reassign.ts'
-import type { Draft } from './drafts/draft.ts'
 import {
+  type BatchOrder,
+  type BatchRowStatus,
+  beginBatch,
+  cancelBatch,
+  createBatchCheck,
+  readBatch,
+  readBatchRows,
+} from './batches/index.ts'
+import {
+  approve,
+  cancel,
+  delegate,
+  endDelegation,
+  findColleagues,
+  nudge,
+  type Override,
+  override,
+  type Reassignment,
+  readDelegations,
+  reassign,
+  reject,
+  retry,
+  withdrawClicked,
+} from './decisions/index.ts'
+import {
+  checkDraftNames,
+  continueDraft,
+  type Draft,
   discardDraft,
+  draftFromRequest,
+  draftLikeRequest,
   editDraft,
+  keepDraft,
+  likelyNames,
+  listBegun,
   openDraft,
   readDraft,
   reviewDraft,
   type StatusCard,
   submitDraft,
-} from './drafts/drafting.ts'
-import { continueDraft, keepDraft, listBegun } from './drafts/kept-drafts.ts'
-import { checkDraftNames, likelyNames } from './drafts/name-check.ts'
-import { draftFromRequest, draftLikeRequest } from './drafts/repeating.ts'
-import { readExplanation } from './explanations/explanation.ts'
-import { chooseDigest, readDigest, readStanding } from './notifications/digest.ts'
-import { reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from './operations/template-admin.ts'
-import { putTemplate } from './operations/template-write.ts'
+} from './drafts/index.ts'
+import { readExplanation } from './explanations/index.ts'
+import { chooseDigest, readDigest, readStanding } from './notifications/index.ts'
+import { putTemplate, reportOnTemplate, switchTemplate, templatesInUse, useOfTemplates } from './operations/index.ts'
 import type { Ports } from './ports.ts'
 import { createAdministration } from './provisioning-admin.ts'
 import { doorOf } from './provisioning-door.ts'
 import { createSystem } from './provisioning-system.ts'
 import { createDeliveries } from './provisioning-webhooks.ts'
-import { type PageAt, pageOfApprovals, pageOfOwn } from './requests/list-page.ts'
-import { createChecks } from './requests/lookup-turns.ts'
-import { type ListFilter, list, listApprovals, listOwn, read, readByReference, timeline } from './requests/reading.ts'
-import { auditRefusals } from './requests/refusals.ts'
-import { previewRequest } from './requests/request-preview.ts'
-import { previewAs, simulate } from './requests/simulation.ts'
-import { submit } from './requests/submission.ts'
-import type { Actor } from './shared/access.ts'
-import { createKnownAdmins } from './shared/admin-cache.ts'
-import { actorFor, type CallerIdentity } from './shared/caller.ts'
-import { asking } from './shared/directory.ts'
-import type { Settings } from './shared/settings.ts'
-import { listTemplates, readTemplate, usableTemplates } from './templates/catalogue.ts'
-import type { Template } from './templates/template.ts'
+import {
+  auditRefusals,
+  createChecks,
+  type ListFilter,
+  list,
+  listApprovals,
+  listOwn,
+  type PageAt,
+  pageOfApprovals,
+  pageOfOwn,
+  previewAs,
+  previewRequest,
+  read,
+  readByReference,
+  simulate,
+  submit,
+  timeline,
+} from './requests/index.ts'
+import { type Actor, actorFor, asking, type CallerIdentity, createKnownAdmins, type Settings } from './shared/index.ts'
+import { listTemplates, readTemplate, type Template, usableTemplates } from './templates/index.ts'
 
 /**
  * The provisioning core as its callers use it: the bot, the REST routes and the jobs. Every function that acts for

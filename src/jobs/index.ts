@@ -2,37 +2,43 @@
  * Durable work on pg-boss. `queue/` is all code that touches pg-boss; the other rooms define the jobs of their capability,
  * which only parse their payload and call the core.
  */
-import type { Outbox, Provisioning } from '../core/index.ts'
+import type { HealthWatcher, Outbox, Provisioning } from '../core/index.ts'
 import { runBatchJob } from './batches/index.ts'
 import { realignApprovalsJob, tendApprovalJob } from './decisions/index.ts'
 import {
   catchUpJob,
   digestJob,
+  healthWatchJob,
   notifyAdminsJob,
   notifyJob,
   refreshCardsJob,
   tellAdminsJob,
   tellJob,
 } from './notifications/index.ts'
+import { housekeepingJob } from './operations/housekeeping.ts'
 import { erasePersonJob } from './privacy/index.ts'
 import { followUpJob, provisionJob, watchdogJob } from './provisioning/index.ts'
 import { jobRegistry } from './queue/index.ts'
 import { deliverWebhookJob, type WebhookDeliveryScope } from './webhooks/index.ts'
 
-export { startDigest, startHealthWatch } from './notifications/index.ts'
+export { DIGEST_ORDER_MILLISECONDS, DIGEST_TURN_MILLISECONDS } from './notifications/index.ts'
 export { startHeartbeat } from './operations/heartbeat.ts'
-export { startWatchdog } from './provisioning/index.ts'
-export { adoptJobs, createQueue, prepareQueues, type Queue } from './queue/index.ts'
+export { FIRST_HOUSEKEEPING_MILLISECONDS, HOUSEKEEPING_TURN_MILLISECONDS } from './operations/housekeeping.ts'
+export { WATCHDOG_TURN_MILLISECONDS } from './provisioning/index.ts'
+export { adoptJobs, createQueue, prepareQueues, type Queue, startTurns } from './queue/index.ts'
 export { createSendWebhook, createWebhookPoster, resolveHost } from './webhooks/index.ts'
 
 /** What the jobs work with. */
 interface Parts extends WebhookDeliveryScope {
   readonly provisioning: Provisioning
   readonly outbox: Outbox
+  readonly healthWatcher: HealthWatcher
+  /** Deletes old data, until its signal aborts. */
+  readonly cleanUp: (stopping: AbortSignal) => Promise<void>
 }
 
 /** Every job, by its name. */
-export const jobsOf = ({ provisioning, outbox, ...delivery }: Parts) =>
+export const jobsOf = ({ provisioning, outbox, healthWatcher, cleanUp, ...delivery }: Parts) =>
   jobRegistry(
     provisionJob(provisioning),
     followUpJob(provisioning),
@@ -48,5 +54,7 @@ export const jobsOf = ({ provisioning, outbox, ...delivery }: Parts) =>
     watchdogJob(provisioning),
     erasePersonJob(provisioning),
     digestJob(provisioning),
+    healthWatchJob(healthWatcher),
+    housekeepingJob(cleanUp),
     deliverWebhookJob(delivery),
   )

@@ -27,7 +27,7 @@ export {
   restoreStore,
   routeOf,
 } from './database/index.ts'
-export { forgetOld, isOurTurn, startHousekeeping } from './housekeeping.ts'
-export { chatPaceInMemory, createByHandNotes } from './notifications/index.ts'
+export { cleanUp, forgetOld } from './housekeeping.ts'
+export { chatPaceInMemory } from './notifications/index.ts'
 export { ownSetting } from './shared/index.ts'
 export { createStores, type Stores } from './stores.ts'

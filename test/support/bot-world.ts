@@ -161,7 +161,6 @@ export function withBotWorld(): BotWorld {
           { name: 'exchange', milliseconds: 5000, problem: 'Exchange Online did not answer within 5 seconds.' },
         ],
       },
-      workers: { takeOver: async () => 0 },
       connection: localConnection,
       vitals: {
         own: async () => ({

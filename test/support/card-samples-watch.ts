@@ -1,7 +1,6 @@
 import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
-import { adminTakeoverCard, adminTakeoverView } from '../../src/cards/admin-takeover.ts'
 import { healthTurnedCard, healthTurnedView } from '../../src/cards/health-turned.ts'
-import { type HealthNotice, reportOf, type SeenProcess } from '../../src/core/index.ts'
+import { type HealthNotice, reportOf } from '../../src/core/index.ts'
 import { sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'
 
@@ -18,13 +17,6 @@ const exchange = {
 const still = { name: 'processes', state: 'red', says: 'processesStill', count: 0 } as const
 const late = { name: 'queue', state: 'red', says: 'late', waiting: 4100, oldestSeconds: 5400 } as const
 
-const silent = (name: string, index = 0): SeenProcess => ({
-  ...{ processId: `55555555-eeee-4eee-8eee-00000000000${index}`, name, version: '0.3.0', works: true },
-  startedAt: new Date('2026-11-14T10:44:00Z'),
-  ...{ seenAt: new Date(since), silentSeconds: 95 },
-})
-const longName = 'quartermaster-production-westeurope-7d9f5c8b6d-x2x9k / 1'
-
 const withSilent = reportOf(
   [
     { name: 'database', state: 'green', says: 'answers', milliseconds: 3 },
@@ -34,7 +26,7 @@ const withSilent = reportOf(
   { at: asSam.now, version: '0.3.0', startedAt: new Date('2026-11-14T10:44:00Z') },
 )
 
-/** What admins are told when the health of the service turns, and the question before jobs are taken over. */
+/** What admins are told when the health of the service turns. */
 export const watchSamples: readonly Sample[] = [
   sample('', healthTurnedCard, healthTurnedView(turned([database]), asSam)),
   sample('many', healthTurnedCard, healthTurnedView(turned([still, late, exchange]), asSam)),
@@ -45,13 +37,4 @@ export const watchSamples: readonly Sample[] = [
     healthTurnedView(turned([still, late, exchange], '2026-11-20T10:31:00.000Z'), asSam),
   ),
   sample('silent', adminHealthCard, adminHealthView(withSilent, asSam)),
-  sample('', adminTakeoverCard, adminTakeoverView([silent('worker-2 / 4711')], asSam)),
-  sample(
-    'many',
-    adminTakeoverCard,
-    adminTakeoverView(
-      Array.from({ length: 9 }, (_, index) => silent(index === 0 ? longName : `worker-${index} / ${index}`, index)),
-      asSam,
-    ),
-  ),
 ]

@@ -142,7 +142,6 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       work: database,
       jobs: jobsIn(database),
       deadLetters: noDeadLetters,
-      workers: { takeOver: async () => 0 },
       directory: directoryOf(world, database),
       tenant: noTenant,
       resolveHost: async () => [],

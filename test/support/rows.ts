@@ -8,8 +8,6 @@ export async function rowCounts(database: Database): Promise<Record<string, numb
      WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY 1`,
   )
   const besides: Readonly<Record<string, string>> = {
-    // Housekeeping notes its hour a minute or so after a start, whatever else happens.
-    settings: `WHERE name <> 'housekeeping'`,
     // What the service writes of itself, at times of its own: how calls to Microsoft 365 went, who is at work, and how it does.
     ...{ service_calls: 'WHERE false', processes: 'WHERE false', health_watch: 'WHERE false' },
     // That somebody tried who may not is written down, and changes nothing: refused-deciders.test.ts is about it.

@@ -86,7 +86,6 @@ export function withService(
     RATE_LIMIT_WRITES_PER_MINUTE: '0',
     RATE_LIMIT_READS_PER_MINUTE: '0',
     RATE_LIMIT_TENANT_WRITES_PER_MINUTE: '0',
-    RATE_LIMIT_REFUSALS_PER_MINUTE: '0',
     OPEN_REQUESTS_PER_PERSON: '0',
     // Summaries go by the time of day; they have tests of their own.
     DIGEST_HOUR: 'off',
@@ -94,6 +93,7 @@ export function withService(
   const start = async (change: Record<string, string> = {}) => {
     app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), {
       chatPace: anyPace,
+      refusalsPerMinute: 0,
       ...substitutes(),
     })
   }

@@ -12,12 +12,14 @@ const rajesh = { id: '11111111-aaaa-4aaa-8aaa-000000000006', name: 'Rajesh Iyer'
 const timeline = z.object({ value: z.array(z.object({ action: z.string() })) })
 
 describe('the times of an approval, by the queue and real cards', () => {
-  const service = withService({
-    APPROVAL_REACH_MINUTES: '0.01',
-    APPROVAL_REMINDER_HOURS: '0.0004',
-    APPROVAL_ESCALATION_HOURS: '0.0009',
-    APPROVAL_EXPIRY_DAYS: '0.0001',
-  })
+  const service = withService(
+    {
+      APPROVAL_REMINDER_HOURS: '0.0004',
+      APPROVAL_ESCALATION_HOURS: '0.0009',
+      APPROVAL_EXPIRY_DAYS: '0.0001',
+    },
+    () => ({ reachMinutes: 0.01 }),
+  )
   const manager = () => new TeamsUser(() => service.app.url, service.connector, rajesh)
   const ask = async (displayName: string, approval: object): Promise<string> => {
     const { provisioning } = service.app

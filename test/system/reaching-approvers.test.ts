@@ -109,10 +109,10 @@ describe('an approver who has no chat with the bot, where the app may be install
 })
 
 describe('an approver who cannot be told', () => {
-  const service = withService({
-    ...{ APPROVAL_REACH_MINUTES: '0.02', APPROVAL_REMINDER_HOURS: '0', APPROVAL_ESCALATION_HOURS: '0' },
-    ADMINS: people.sam.id,
-  })
+  const service = withService(
+    { APPROVAL_REMINDER_HOURS: '0', APPROVAL_ESCALATION_HOURS: '0', ADMINS: people.sam.id },
+    () => ({ reachMinutes: 0.02 }),
+  )
   const { user, ask, read, told, lost, found, settled, cardsAbout } = tools(service)
   const [manager, backup] = [() => user(rajesh), () => user(astrid)]
 

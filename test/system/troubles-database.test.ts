@@ -37,6 +37,7 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
   let proxy: TcpProxy
   let tenant: Awaited<ReturnType<typeof startTenant>>
   let sams: TeamsUser[] = []
+  const log: string[] = []
   const the = (who: keyof typeof people, app: App | undefined) =>
     new TeamsUser(() => app?.url ?? '', connector, people[who])
 
@@ -53,7 +54,12 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
     const variables = { ...common, ...tenant.variables, DATABASE_URL: databaseUrl.href, PLAYGROUND: 'off' }
     for (let index = 0; index < 2; index += 1) {
       const port = String(await freePort())
-      apps.push(await createApp(readConfig({ ...variables, PORT: port }), { watchTimes: quickWatch }))
+      apps.push(
+        await createApp(readConfig({ ...variables, PORT: port, LOG_LEVEL: 'warn' }), {
+          watchTimes: quickWatch,
+          writeLog: (line) => log.push(line),
+        }),
+      )
     }
     sams = apps.map((app) => the('sam', app))
     await sams[0]?.installs()
@@ -68,6 +74,7 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
     await proxy.close()
   })
 
+  const figuresOf = async (url: string) => (await fetch(`${url}/metrics`)).text()
   const watched = async () => {
     const { rows = [] } = (await apps[0]?.database.query<{ body: unknown }>('SELECT body FROM health_watch')) ?? {}
     return healthWatch.safeParse(rows[0]?.body).data
@@ -78,12 +85,11 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
     ['holds every connection open and says nothing', () => proxy.hold()],
   ]
   it.each(ways)(
-    'that %s: an admin sees why in chat, and all are told once, and once when it is back',
+    'that %s: an admin sees why in chat, /readyz, the metrics and the log report it, and nobody gets a card',
     async (_, breakIt) => {
       await until(async () => (await watched().catch(() => undefined))?.state === 'well' || undefined, 'all to be well')
-      // So the one that looks knows who is an admin, and in which chat.
-      await seconds(2)
       connector.sent.length = 0
+      log.length = 0
       await breakIt()
       const [first, second] = await Promise.all(sams.map((sam) => hears(sam, 'admin health')))
       for (const text of [first, second]) {
@@ -95,16 +101,18 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
       const kims = await hears(the('kim', apps[1]), 'admin health')
       expect(kims).toContain('try again in a minute')
       expect(kims).not.toContain('Has not answered')
-      await until(() => told(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
+      for (const { url } of apps) {
+        const ready = await fetch(`${url}/readyz`)
+        expect([ready.status, await ready.json()]).toMatchObject([503, { checks: { database: 'does not answer' } }])
+        await until(async () => /^quartermaster_store_up 0$/m.test(await figuresOf(url)) || undefined, 'the metrics')
+      }
+      await until(() => log.some((line) => line.includes('the queue could not look for work')) || undefined, 'the log')
       await seconds(3)
       await proxy.heal()
-      await until(() => told(connector, 'All works again') > 0 || undefined, 'the admin to be told that it is back')
+      await until(async () => (await fetch(`${apps[1]?.url}/readyz`)).status === 200 || undefined, 'it to be back')
       await seconds(3)
-      expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([1, 1])
-      const [red] = connector.sent.filter(({ card }) => card && textOf(card).includes('Something is broken'))
-      expect(textOf(red?.card ?? {})).toContain('Has not answered since')
+      expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([0, 0])
       expect(await hears(sams[1] as TeamsUser, 'admin health')).toContain('Answers in')
-      expect(await watched()).toMatchObject({ state: 'well', red: { parts: [{ name: 'database', says: 'silent' }] } })
     },
   )
 
@@ -115,25 +123,40 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
     await seconds(4)
     expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([0, 0])
   })
+
+  it('and whose Exchange refuses them: an admin gets one card, and one when it works again', async () => {
+    await until(async () => (await watched().catch(() => undefined))?.state === 'well' || undefined, 'all to be well')
+    connector.sent.length = 0
+    const faults = `${tenant.variables['LOGIN_URL']}/control/faults`
+    await fetch(faults, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ operation: 'exchange.*', kind: 'failBeforeCommit', status: 403 }),
+    })
+    await until(() => told(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
+    await fetch(faults, { method: 'DELETE' })
+    await until(() => told(connector, 'All works again') > 0 || undefined, 'the admin to be told that it is back')
+    await seconds(3)
+    expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([1, 1])
+    expect(await watched()).toMatchObject({ state: 'well', red: { parts: [{ name: 'exchange', says: 'refuses' }] } })
+  })
 })
 
 describe('an embedded store that has ended', { timeout: 60_000 }, () => {
   const service = withService({}, () => ({ watchTimes: quickWatch }))
 
-  it('an admin sees why in chat and is told once; a restart mends it, and is told of once', async () => {
+  it('an admin sees why in chat, and nobody gets a card; a restart fixes it', async () => {
     const { sam, kim, connector } = service
     await sam.installs()
     await seconds(2)
     await service.app.database.close()
     expect(await hears(sam, 'admin health')).toContain('Has not answered since')
     expect(await hears(kim, 'admin health')).not.toContain('Has not answered')
-    await until(() => told(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
+    expect((await fetch(`${service.app.url}/readyz`)).status).toBe(503)
     await seconds(2)
-    expect(told(connector, 'Something is broken')).toBe(1)
     await service.restart()
     expect(await hears(sam, 'admin health')).toContain('Answers in')
-    await until(() => told(connector, 'All works again') > 0 || undefined, 'the admin to be told that it is back')
     await seconds(2)
-    expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([1, 1])
+    expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([0, 0])
   })
 })

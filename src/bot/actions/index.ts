@@ -15,7 +15,6 @@ import { exportAsAdmin } from './admin-export.ts'
 import { pageDelegations, pageQueue, pageStuck } from './admin-lists.ts'
 import { approveAsAdmin, rejectAsAdmin } from './admin-override.ts'
 import { reassignAsAdmin } from './admin-reassign.ts'
-import { examineProcesses, takeOverAsAdmin } from './admin-takeover.ts'
 import { disableTemplate, enableTemplate, examineTemplate, pageTemplates } from './admin-templates.ts'
 import { examineReceiver, pageReceivers, resendFailed, switchReceiverOn, testReceiver } from './admin-webhooks.ts'
 import { approveRequest, refreshApproval, rejectRequest } from './approval.ts'
@@ -76,8 +75,6 @@ export const cardActions = cardActionRegistry(
   examineTemplate,
   enableTemplate,
   disableTemplate,
-  examineProcesses,
-  takeOverAsAdmin,
   pageReceivers,
   examineReceiver,
   testReceiver,

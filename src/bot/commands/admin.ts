@@ -4,7 +4,6 @@ import { isRetryable, isTerminal, type Request, referenceOf, referencePattern } 
 import { isCancellable, jobsLeft } from '../actions/admin.ts'
 import { showAudit, showOrganisationAudit } from '../actions/admin-audit.ts'
 import { showDelegations, showQueue, showStuck } from '../actions/admin-lists.ts'
-import { showHealth } from '../actions/admin-takeover.ts'
 import { statusOf } from '../actions/request.ts'
 import { defineCommand } from '../define-command.ts'
 import type { Reply, Turn } from '../turn.ts'
@@ -41,7 +40,11 @@ export const adminDelegationsCommand = defineCommand({
   otherwise: (turn) => showDelegations(turn),
 })
 
-/** `admin health`: how the service and what it needs do just now. */
+const showHealth = async ({ provisioning, actor, viewer }: Turn): Promise<Reply> => ({
+  card: cards.adminHealth(await provisioning.admin.health(actor), viewer),
+})
+
+/** `admin health`: the state of the service and of everything that it needs. */
 export const adminHealthCommand = defineCommand({
   words: 'admin health',
   forAdmins: true,

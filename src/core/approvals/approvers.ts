@@ -76,6 +76,12 @@ export async function foundBy(ports: ApprovalPorts, by: Approver, requester: Pic
 export const personOrMembers = async (ports: ApprovalPorts, id: string): Promise<Person[]> =>
   (await foundById(ports, id)).people.filter(mayTakePart)
 
+/** Returns all admins of today, each once: the people and the members of the groups that the settings name. Throws `unavailable`. */
+export async function adminsOf(ports: ApprovalPorts, { admins }: Pick<Settings, 'admins'>): Promise<Person[]> {
+  const found = (await Promise.all(admins.map((id) => personOrMembers(ports, id)))).flat()
+  return [...new Map(found.map((one) => [one.id, one])).values()]
+}
+
 export async function foundById({ directory }: ApprovalPorts, id: string): Promise<Found> {
   const found = await directory.person(id)
   return { by: { admins: id }, people: found ? [found] : await directory.membersOf(id) }

@@ -31,6 +31,7 @@ import {
   type JobOrder,
   type JobPayload,
   jobId,
+  notifyOrder,
   type Person,
   ProvisioningError,
   PutOff,
@@ -239,21 +240,11 @@ export function remindApprovers(
   const { reminders = [], reassigned = [], warnedAt } = stage
   const count = reminders.length + reassigned.length + (warnedAt === undefined ? 0 : 1)
   const card = `reminder:${stage.stage}:${count}` as const
-  return people.map(({ id }) => ({
-    name: 'notify',
-    payload: { v: 1, requestId, personId: id, card },
-    id: jobId('notify', requestId, id, card),
-  }))
+  return people.map(({ id }) => notifyOrder(requestId, id, card))
 }
 
-function warnRequester({ requestId, requester }: Request, { stage }: ApprovalStage): JobOrder {
-  const card = `warning:${stage}` as const
-  return {
-    name: 'notify',
-    payload: { v: 1, requestId, personId: requester.id, card },
-    id: jobId('notify', requestId, requester.id, card),
-  }
-}
+const warnRequester = ({ requestId, requester }: Request, { stage }: ApprovalStage): JobOrder =>
+  notifyOrder(requestId, requester.id, `warning:${stage}`)
 
 /** Their status card of the request tells it; `why` is told once. */
 const tellAdminsOfStage = ({ requestId }: Request, why: string): JobOrder => ({

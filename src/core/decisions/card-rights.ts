@@ -1,6 +1,14 @@
 import { everAsked } from '../approvals/index.ts'
 import type { Request, SentCard } from '../requests/index.ts'
-import { actorFor, asking, type CardKey, isForApprover, ProvisioningError, type Settings } from '../shared/index.ts'
+import {
+  actorFor,
+  asking,
+  type CardKey,
+  cardSubject,
+  isForApprover,
+  ProvisioningError,
+  type Settings,
+} from '../shared/index.ts'
 import { isStillAsked } from './membership.ts'
 import type { DecisionPorts } from './ports.ts'
 
@@ -29,10 +37,11 @@ export async function lostRight(
 
 /** What a card needs its person to be; undefined for requesters, whose cards are about their own request. */
 function rightFor({ requester, approvals }: Request, personId: string, key: CardKey): LostRight | undefined {
-  if (key.startsWith('stuck:') || key.startsWith('webhook:')) return 'admin'
+  const { kind } = cardSubject(key)
+  if (kind === 'stuck' || kind === 'webhook') return 'admin'
   if (personId === requester.id) return undefined
   if (isForApprover(key)) return 'approver'
-  if (key.startsWith('outcome:')) return 'admin'
+  if (kind === 'outcome') return 'admin'
   return everAsked(approvals).some(({ id }) => id === personId) ? 'approver' : 'admin'
 }
 

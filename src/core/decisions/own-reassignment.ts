@@ -1,4 +1,4 @@
-import { type ApprovalStage, openStage, personOrMembers, voicesOf } from '../approvals/index.ts'
+import { type ApprovalStage, adminsOf, openStage, voicesOf } from '../approvals/index.ts'
 import type { Request } from '../requests/index.ts'
 import { asking, type Person, ProvisioningError, type Settings } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -69,9 +69,8 @@ export async function otherAdmins(
   adminId: string,
 ): Promise<Person[]> {
   if (settings.adminDecidesOwnReassignment) return []
-  const found = await asking(() => Promise.all(settings.admins.map((id) => personOrMembers(ports, id))))
-  const others = found.flat().filter(({ id }) => id !== adminId && id !== requester.id)
-  return [...new Map(others.map((one) => [one.id, one])).values()]
+  const admins = await asking(() => adminsOf(ports, settings))
+  return admins.filter(({ id }) => id !== adminId && id !== requester.id)
 }
 
 /**

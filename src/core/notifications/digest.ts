@@ -1,10 +1,19 @@
-import { askedSince, openStage } from '../approvals/index.ts'
+import { adminsOf, askedSince, openStage } from '../approvals/index.ts'
 import { havingDigest } from '../decisions/index.ts'
 import { type HealthState, type QueueEntry, readHealth, readStuck } from '../operations/index.ts'
-import type { Request } from '../requests/index.ts'
-import { type Actor, actorFor, dayIn, momentOf, ProvisioningError, type Settings } from '../shared/index.ts'
-import type { NoticeOrder } from './notices.ts'
-import type { NotificationPorts } from './ports.ts'
+import type { Conversation, Request } from '../requests/index.ts'
+import {
+  type Actor,
+  actorFor,
+  dayIn,
+  momentOf,
+  ProvisioningError,
+  type Settings,
+  tellOrder,
+  weekdayOf,
+  weekOf,
+} from '../shared/index.ts'
+import type { NoticeOrder, NotificationPorts } from './ports.ts'
 
 /** What waits for somebody's decision, and since when they are asked (ISO 8601). */
 export interface AwaitedEntry {
@@ -30,6 +39,12 @@ export interface DigestNotice {
   readonly standing: DigestStanding
   readonly isAdmin: boolean
 }
+/** Whether somebody has it, and at which hour of their day; null = nobody of the organisation has. */
+export interface DigestStanding {
+  readonly hour: number | null
+  readonly isOn: boolean
+}
+
 /** More that wait for one person are not counted. */
 const mostAwaited = 100
 
@@ -97,9 +112,9 @@ export async function chooseDigest(
 export async function readDigestNotice(
   ports: NotificationPorts,
   settings: Settings,
-  { tenantId, personId, notice }: NoticeOrder,
+  { tenantId, personId }: Pick<NoticeOrder, 'tenantId' | 'personId'>,
+  day: string,
 ): Promise<DigestNotice | undefined> {
-  const day = notice.slice('digest:'.length)
   const chat = await ports.conversations.ofPerson(tenantId, personId)
   const standing = await readStanding(ports, settings, { tenantId, id: personId })
   if (!chat || !standing.isOn || standing.hour === null || dayIn(ports.clock.now(), chat.timeZone) !== day)
@@ -114,8 +129,29 @@ export async function readDigestNotice(
 function unlessForbidden(error: unknown): undefined {
   if (!(error instanceof ProvisioningError && error.code === 'forbidden')) throw error
 }
-/** Whether somebody has it, and at which hour of their day; null = nobody of the organisation has. */
-export interface DigestStanding {
-  readonly hour: number | null
-  readonly isOn: boolean
+
+/**
+ * Orders today's card of everybody whose hour has come, once a person and day; a turn that was missed is made up for by the next one
+ * of that day. On the weekend of where somebody lives none is sent. Whether there is something to say is seen when it is sent.
+ */
+export async function orderDigests(ports: NotificationPorts, settings: Settings): Promise<void> {
+  const { tenantId, digest } = settings
+  if (!digest) return
+  const now = ports.clock.now()
+  const order = (chats: readonly Pick<Conversation, 'personId' | 'locale' | 'timeZone'>[]) =>
+    ports.jobs.enqueue(
+      chats.flatMap(({ personId, locale, timeZone }) => {
+        const day = dayIn(now, timeZone)
+        const isFree = weekOf(locale).weekend.includes(weekdayOf(day))
+        return isFree || momentOf(day, digest.hour, timeZone) > now
+          ? []
+          : [tellOrder(tenantId, personId, `digest:${day}`)]
+      }),
+    )
+  await order(await ports.digests.awaited(tenantId))
+  // Last, since the directory has to say who is one.
+  const admins = (await adminsOf(ports, settings)).map(({ id }) => id)
+  const have = await havingDigest(ports, settings, tenantId, admins)
+  const chats = await Promise.all([...have].map((id) => ports.conversations.ofPerson(tenantId, id)))
+  await order(chats.flatMap((chat) => (chat && chat.closed === undefined ? [chat] : [])))
 }

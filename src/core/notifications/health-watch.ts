@@ -1,36 +1,33 @@
 import { z } from 'zod'
 import { type HealthPart, healthPart } from '../operations/index.ts'
 import type { NoticeKey } from '../shared/index.ts'
+import type { NoticeOrder, NoticeStore } from './ports.ts'
 
-/** When admins are told how the service does. All in seconds. */
+/** When admins are notified about the health of the service. All in seconds. */
 export const watchTimes = {
-  /** From the end of one look to the next. */
-  lookEvery: 20,
-  /** That it is red counts once two looks in a row have seen it that are so far apart. */
-  agreeAfter: 20,
-  /** That all is well counts once every look for so long has seen it: what comes and goes is one trouble, told of once. */
+  /** The length of a turn. Each turn checks once, and the check counts as made when its turn began. */
+  checkEvery: 20,
+  /** The service counts as red once two checks in a row, this far apart, have found something red. */
+  confirmAfter: 20,
+  /** The service counts as well once every check for this long has found nothing red, so that a trouble that comes and goes is one trouble. */
   wellAfter: 60,
-  /** How long whoever looked last is the one that looks; nobody else takes it over before. */
-  heldFor: 90,
-  /** While the store is away, it is asked so often whether it is back. */
-  againEvery: 5,
 } as const
 export type WatchTimes = { readonly [K in keyof typeof watchTimes]: number }
 
-/** One look at how the service does. */
-export interface HealthLook {
+/** One check of the service's health. */
+export interface HealthCheck {
   readonly at: string
   readonly isRed: boolean
   /** What is wrong. */
   readonly parts: readonly HealthPart[]
 }
 
-/** What all looks together have come to. While it is red, admins have been told so. */
+/** The result of all checks so far. While it is red, admins have been notified. */
 export const healthWatch = z.object({
   state: z.enum(['well', 'red']),
-  /** Since when: the first look that saw it. */
+  /** Since when: the first check that found it. */
   since: z.iso.datetime(),
-  /** When a look saw that it has turned, which no other has yet confirmed; null: the last one saw nothing new. */
+  /** When a check found a change that no other check has confirmed yet; null: the last check found no change. */
   turning: z.iso.datetime().nullable(),
   /** The last time that it was red: since when, which names the cards about it, and what was wrong. A part that only another version knows is left out. */
   red: z
@@ -42,17 +39,17 @@ export const healthWatch = z.object({
 })
 export type HealthWatch = z.output<typeof healthWatch>
 
-/** What one look changes, and what admins are to be told, if anything. `before` is undefined for the first look ever. */
-export function afterLook(
+/** Returns the result after one more check, and what admins are to be told, if anything. `before` is undefined for the first check ever. */
+export function afterCheck(
   before: HealthWatch | undefined,
-  { at, isRed, parts }: HealthLook,
-  { agreeAfter, wellAfter }: Pick<WatchTimes, 'agreeAfter' | 'wellAfter'> = watchTimes,
+  { at, isRed, parts }: HealthCheck,
+  { confirmAfter, wellAfter }: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'> = watchTimes,
 ): { readonly watch: HealthWatch; readonly tell: NoticeKey | undefined } {
   const known = before ?? { state: 'well', since: at, turning: null, red: null }
   if (isRed === (known.state === 'red')) return { watch: { ...known, turning: null }, tell: undefined }
   // One that lies ahead was written by the clock of another process, or before the clock was set back.
   const turning = known.turning !== null && Date.parse(known.turning) <= Date.parse(at) ? known.turning : at
-  if (Date.parse(at) - Date.parse(turning) < (isRed ? agreeAfter : wellAfter) * 1000)
+  if (Date.parse(at) - Date.parse(turning) < (isRed ? confirmAfter : wellAfter) * 1000)
     return { watch: { ...known, turning }, tell: undefined }
   if (isRed) {
     const red = { since: turning, parts: [...parts] }
@@ -66,30 +63,40 @@ export function afterLook(
 export const redNotice = (since: string) => `health:red:${since}` as const
 export const wellNotice = (since: string) => `health:well:${since}` as const
 
-/** Who looks, and what came of it: shared by all processes. */
+/** The result of the checks, shared by all processes. */
 export interface HealthWatchStore {
-  /**
-   * Whether this process is the one that looks, for so many seconds from now, by the clock of the store. It stays so by asking in
-   * time; others are let in when its time is over.
-   */
-  hold(tenantId: string, holder: string, seconds: number): Promise<boolean>
-  /** Lets others in at once, if this process is the one that looks. */
-  release(tenantId: string, holder: string): Promise<void>
   find(tenantId: string): Promise<HealthWatch | undefined>
-  /** Reads and locks until the transaction ends. */
+  /** Reads the result and locks it until the transaction ends. */
   lock(tenantId: string): Promise<HealthWatch | undefined>
-  /** Writes what came of it; only after `hold` was answered once, by whomever. */
   put(tenantId: string, watch: HealthWatch): Promise<void>
 }
 
-/** What admins were told while the store was away, and whom: person and what became of it. */
-export const byHandNote = z.object({
-  watch: healthWatch,
-  told: z.array(z.tuple([z.uuid(), z.enum(['sending', 'sent', 'unknown'])])),
-})
-export type ByHandNote = z.output<typeof byHandNote>
-/** Keeps it outside of the store, for when the process ends before the store is back. */
-export interface ByHandNotes {
-  read(): Promise<ByHandNote | undefined>
-  write(note: ByHandNote | null): Promise<void>
+/** The card to admins when the service turns red, and when it is well again. */
+export interface HealthNotice {
+  readonly kind: 'health'
+  readonly turned: 'red' | 'well'
+  /** When it turned red, and when it was well again (ISO 8601); null: it is not yet. */
+  readonly since: string
+  readonly until: string | null
+  /** What was wrong. */
+  readonly parts: readonly HealthPart[]
+}
+
+/** Returns the content of a card about the last trouble; undefined: the card is about an earlier one, or it is over. */
+function healthNotice({ state, since, red }: HealthWatch, turned: HealthNotice['turned']): HealthNotice | undefined {
+  if (!red || (turned === 'red') !== (state === 'red')) return undefined
+  return { kind: 'health', turned, since: red.since, until: turned === 'well' ? since : null, parts: red.parts }
+}
+
+/** Returns what the card says now. Only people who got the card that something is broken get the card that all works again. */
+export async function readHealthNotice(
+  { healthWatch, notices }: { readonly healthWatch: HealthWatchStore; readonly notices: NoticeStore },
+  order: NoticeOrder,
+  { turned, since }: { readonly turned: HealthNotice['turned']; readonly since: string },
+): Promise<HealthNotice | undefined> {
+  const watch = await healthWatch.find(order.tenantId)
+  const content = watch && healthNotice(watch, turned)
+  if (content?.since !== since) return undefined
+  if (turned === 'red' || (await notices.find({ ...order, notice: redNotice(content.since) }))) return content
+  return undefined
 }

@@ -116,16 +116,9 @@ export interface ProcessStore {
   leave(processId: string): Promise<void>
   /** All that have not left, the longest at work first. */
   list(): Promise<SeenProcess[]>
-  /** Forgets those that were silent for longer than this, in seconds, and returns them. */
-  forgetSilent(seconds: number): Promise<SeenProcess[]>
   /** Forgets all but this one: an embedded store belongs to one process at a time. */
   forgetOthers(processId: string): Promise<void>
   forgetOld(): Promise<void>
-}
-
-/** Makes the jobs of processes that are gone due at once, in the transaction around it, and returns how many. */
-export interface Workers {
-  takeOver(): Promise<number>
 }
 
 /** The ports that this room and the rooms above it need. */
@@ -133,7 +126,6 @@ export interface OperationPorts extends PrivacyPorts {
   readonly stats: StatsStore
   readonly deadLetters: DeadLetters
   readonly processes: ProcessStore
-  readonly workers: Workers
   readonly connection: Connection
   readonly serviceCalls: ServiceCalls
   readonly vitals: Vitals

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { OrganisationAction } from '../audit/index.ts'
 import { type Erasure, readErasure } from './erasure-blocks.ts'
-import type { PrivacyPorts } from './ports.ts'
-import { type ErasureCounts, erasureCounts } from './ports.ts'
+import { type ErasureCounts, erasureCounts, type PrivacyPorts } from './ports.ts'
 
 const said = z.object({ personId: z.uuid(), erasureId: z.uuid(), removed: erasureCounts.optional() })
 
@@ -25,16 +24,12 @@ export type ErasureNotice =
   | { readonly kind: 'erased'; readonly personId: string; readonly removed: ErasureCounts }
   | { readonly kind: 'not-erased'; readonly erasure: Erasure }
 
-/** Of the notice `erased:<person>:<erasure>`; undefined where the chain says nothing of it. */
+/** Returns what an admin's card about an erasure says; undefined where the chain says nothing of it. */
 export async function erasureNotice(
   ports: PrivacyPorts,
-  {
-    tenantId,
-    personId: adminId,
-    notice,
-  }: { readonly tenantId: string; readonly personId: string; readonly notice: string },
+  { tenantId, personId: adminId }: { readonly tenantId: string; readonly personId: string },
+  { personId, erasureId }: { readonly personId: string; readonly erasureId: string },
 ): Promise<ErasureNotice | undefined> {
-  const [, personId = '', erasureId = ''] = notice.split(':')
   const said = await isErasureNoted(ports, tenantId, 'person-erased', personId, erasureId)
   if (said?.removed) return { kind: 'erased', personId, removed: said.removed }
   if (!(await isErasureNoted(ports, tenantId, 'erasure-stopped', personId, erasureId))) return undefined

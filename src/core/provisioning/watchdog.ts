@@ -11,7 +11,7 @@ import {
   type Request,
   withOpenStage,
 } from '../requests/index.ts'
-import { type JobOrder, jobId, type Settings } from '../shared/index.ts'
+import { type JobOrder, jobId, notifyAdminsOrder, type Settings } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
 
 /** What was made is looked for every hour once the listed looks are over, so until then nobody need look after it. */
@@ -81,13 +81,8 @@ function overdueChange(request: Request, settings: Settings, at: string): Change
   const { requestId, status } = request
   const { since } = attention
   const card = `stuck:${status}:${since}` as const
-  const tell: JobOrder = {
-    name: 'notify-admins',
-    payload: { v: 1, requestId, card },
-    id: jobId('notify-admins', requestId, card),
-  }
   const audit = [entry({ ...request, updatedAt: at }, system, 'overdue', { data: { status, since } })]
-  return { request, audit, jobs: [...jobsAnew(request, settings, at), tell] }
+  return { request, audit, jobs: [...jobsAnew(request, settings, at), notifyAdminsOrder(requestId, card)] }
 }
 
 /** What should be under way. It is safe if the old job is only slow; a decision is nobody's job. */

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { type ApprovalStage, openStage, waitingFor } from '../approvals/index.ts'
 import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
-import { isTerminal, type JobOrder, jobId, type Person, type Settings } from '../shared/index.ts'
+import {
+  isTerminal,
+  type JobOrder,
+  jobId,
+  notifyAdminsOrder,
+  notifyOrder,
+  type Person,
+  type Settings,
+} from '../shared/index.ts'
 import { type Delivery, provisionedEvent, webhookOf } from './events.ts'
 import type { RequestPorts } from './ports.ts'
 import type { Request } from './request.ts'
@@ -167,13 +175,7 @@ export function followUpLook(request: Request, look: number, settings: Settings,
 export function askApprovers(request: Request): JobOrder[] {
   const { requestId } = request
   const card = `approval:${openStage(request.approvals)?.stage ?? 1}` as const
-  return waitingFor(request.approvals).map(({ id }) => {
-    return {
-      name: 'notify',
-      payload: { v: 1, requestId, personId: id, card },
-      id: jobId('notify', requestId, id, card),
-    }
-  })
+  return waitingFor(request.approvals).map(({ id }) => notifyOrder(requestId, id, card))
 }
 
 /**
@@ -198,22 +200,11 @@ export function stageLook(
 }
 
 /** One card that tells the requester how it ended. Each end is told once. */
-export function tellRequester(request: Request): JobOrder {
-  const { requestId, requester } = request
-  const card = outcomeCard(request)
-  return {
-    name: 'notify',
-    payload: { v: 1, requestId, personId: requester.id, card },
-    id: jobId('notify', requestId, requester.id, card),
-  }
-}
+export const tellRequester = (request: Request): JobOrder =>
+  notifyOrder(request.requestId, request.requester.id, outcomeCard(request))
 
 /** The same for each admin, except who asked. */
-export function tellAdmins(request: Request): JobOrder {
-  const { requestId } = request
-  const card = outcomeCard(request)
-  return { name: 'notify-admins', payload: { v: 1, requestId, card }, id: jobId('notify-admins', requestId, card) }
-}
+export const tellAdmins = (request: Request): JobOrder => notifyAdminsOrder(request.requestId, outcomeCard(request))
 
 /** A failure can come again after a retry, so its key names which one; all other ends come once. */
 export const outcomeCard = (request: Request): `outcome:${string}` =>

@@ -31,7 +31,6 @@ export const access = {
   'deadLetter.read': ['admin'],
   'deadLetter.replay': ['admin'],
   'deadLetter.dismiss': ['admin'],
-  'jobs.takeOver': ['admin'],
   'request.read': ['requester', 'approver', 'admin'],
   'request.cancel': ['requester', 'admin'],
   'request.decide': ['approver'],

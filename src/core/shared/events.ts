@@ -1,31 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-
-/** Cards that are sent of our own accord. An outcome carries the state it tells of, and what is stuck
- * its state and since when, so each is sent once. */
-export const cardKey = z.union([
-  z.literal('status'),
-  z.templateLiteral(['approval:', z.int()]),
-  z.templateLiteral(['outcome:', z.string()]),
-  z.templateLiteral(['stuck:', z.string()]),
-  // To an approver who has not decided and has a card: stage, and which further one; to the requester: the stage that will expire.
-  z.templateLiteral(['reminder:', z.int(), ':', z.int()]),
-  z.templateLiteral(['warning:', z.int()]),
-  // What admins are told of webhooks: `webhook:<what happened>:<since when>`.
-  z.templateLiteral(['webhook:', z.enum(['undelivered', 'own', 'gone', 'failing']), ':', z.string()]),
-])
-export type CardKey = z.output<typeof cardKey>
-/** Cards that tell of no one request: what turned, and when. */
-export const noticeKey = z.union([
-  // To who had somebody erased: whom, and by which order.
-  z.templateLiteral(['erased:', z.uuid(), ':', z.uuid()]),
-  z.templateLiteral(['health:', z.enum(['red', 'well']), ':', z.string()]),
-  // What is open for somebody on a day of theirs, `2026-11-30`.
-  z.templateLiteral(['digest:', z.string()]),
-])
-export type NoticeKey = z.output<typeof noticeKey>
-/** Whether a card can be decided on. */
-export const isForApprover = (key: CardKey): boolean => key.startsWith('approval:') || key.startsWith('reminder:')
+import { type CardKey, cardKey, type NoticeKey, noticeKey } from './notification.ts'
 
 const v = z.literal(1)
 /** The payload of every job: versioned, and thin, since the store is read when the job runs. */
@@ -54,6 +29,10 @@ export const jobPayloads = {
   }),
   /** Looks for requests past the deadline of their state; `turn` counts minutes. */
   watchdog: z.object({ v, turn: z.int() }),
+  /** Checks the health of the service; `turn` counts turns of the watch. */
+  'health-watch': z.object({ v, turn: z.int() }),
+  /** Deletes old data; `turn` counts hours. */
+  housekeeping: z.object({ v, turn: z.int() }),
   /** Orders the summaries whose hour has come; `turn` counts quarters of an hour. */
   digest: z.object({ v, turn: z.int() }),
   /** One look after a stage that waits for approvers; it orders the next. */
@@ -79,7 +58,21 @@ export function jobId(...about: readonly (string | number)[]): string {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-${variant}${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
-/** The order of one such card; asked for twice it is one. */
+/** The order of a card about a request for one person. Ordered twice it is sent once. */
+export const notifyOrder = (requestId: string, personId: string, card: CardKey): JobOrder => ({
+  name: 'notify',
+  payload: { v: 1, requestId, personId, card },
+  id: jobId('notify', requestId, personId, card),
+})
+
+/** The order of the same card for each admin. */
+export const notifyAdminsOrder = (requestId: string, card: CardKey): JobOrder => ({
+  name: 'notify-admins',
+  payload: { v: 1, requestId, card },
+  id: jobId('notify-admins', requestId, card),
+})
+
+/** The order of a card about no one request for one person. Ordered twice it is sent once. */
 export const tellOrder = (tenantId: string, personId: string, notice: NoticeKey): JobOrder => ({
   name: 'tell',
   payload: { v: 1, tenantId, personId, notice },

@@ -1,17 +1,16 @@
-import type { HealthWatcher, WatchTimes } from '../../core/index.ts'
-import { failureOf, type QueueLog, type Repeated, repeat } from '../queue/index.ts'
+import { type HealthWatcher, jobPayloads } from '../../core/index.ts'
+import { defineJob } from '../queue/index.ts'
 
-/** Has the service looked after in this process, until it is ended; then another process may look. */
-export function startHealthWatch(watcher: HealthWatcher, times: WatchTimes, log: QueueLog): Repeated {
-  const repeated = repeat(async () => ((await watcher.look()) === 'away' ? times.againEvery : times.lookEvery) * 1000, {
-    first: times.lookEvery * 1000,
-    afterFailure: times.lookEvery * 1000,
-    complain: (error) => log.error({ error: failureOf(error).message }, 'how the service does could not be looked at'),
+/** Checks the health of the service and notifies admins when it changes. The next turn replaces a failed one. */
+export const healthWatchJob = (watcher: HealthWatcher) =>
+  defineJob({
+    name: 'health-watch',
+    payload: jobPayloads['health-watch'],
+    retries: 0,
+    retryDelaySeconds: 1,
+    expireInSeconds: 60,
+    hasDeadLetters: false,
+    // There are 180 turns an hour, and nobody reads those that are done.
+    keptSeconds: 3600,
+    handle: () => watcher.check(),
   })
-  return {
-    async stop() {
-      await repeated.stop()
-      await watcher.leave()
-    },
-  }
-}

@@ -1,6 +1,6 @@
 /**
  * Jobs that send cards and daily summaries, and the watch over the service’s health.
  */
-export { digestJob, startDigest } from './digest.ts'
-export { startHealthWatch } from './health-watch.ts'
+export { DIGEST_ORDER_MILLISECONDS, DIGEST_TURN_MILLISECONDS, digestJob } from './digest.ts'
+export { healthWatchJob } from './health-watch.ts'
 export { catchUpJob, notifyAdminsJob, notifyJob, refreshCardsJob, tellAdminsJob, tellJob } from './notify.ts'

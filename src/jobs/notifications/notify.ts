@@ -23,7 +23,7 @@ export const tellJob = (provisioning: Provisioning, outbox: Outbox) =>
     retryDelaySeconds: 2,
     expireInSeconds: 60,
     concurrency: 4,
-    handle: ({ v: _, ...order }, { attempt }) => provisioning.system.tell(outbox, order, attempt),
+    handle: ({ v: _, ...order }, { attempt }) => provisioning.system.deliverCard(outbox, order, attempt),
   })
 
 /** Tells each admin by a `tell` of their own. */
@@ -34,7 +34,7 @@ export const tellAdminsJob = (provisioning: Provisioning) =>
     retries: 10,
     retryDelaySeconds: 5,
     expireInSeconds: 60,
-    handle: ({ notice }) => provisioning.system.tellAdmins(notice),
+    handle: ({ notice }) => provisioning.system.notifyAdmins({ notice }),
   })
 
 /** Sends what a person has missed whose chat has just become known. */
@@ -56,7 +56,7 @@ export const notifyAdminsJob = (provisioning: Provisioning) =>
     retries: 10,
     retryDelaySeconds: 5,
     expireInSeconds: 60,
-    handle: ({ requestId, card }) => provisioning.system.notifyAdmins(requestId, card),
+    handle: ({ requestId, card }) => provisioning.system.notifyAdmins({ requestId, card }),
   })
 
 /** Brings a request's cards to its present state. */

@@ -1,41 +1,69 @@
-import { failureOf, type QueueLog, type Repeated, repeat } from '../queue/index.ts'
+import { hostname } from 'node:os'
+import type { ProcessStore, ServiceProcess } from '../../core/index.ts'
+import { failureOf, type QueueLog } from '../queue/index.ts'
 
-/** How often a process says that it is there, and how soon again after it could not, in milliseconds. */
+/** How often a process reports that it runs, and how soon it tries again after a failure, in milliseconds. */
 const BEAT_MILLISECONDS = 10_000
-const AGAIN_MILLISECONDS = 2000
+const RETRY_MILLISECONDS = 2000
 
-/** What a process says of itself again and again. */
-export interface Heartbeat extends Repeated {
-  /** When it last could. */
+/** The reports of this process, until it stops. */
+export interface Heartbeat {
+  /** When this process last wrote into its store. */
   readonly lastAt: Date
+  /** Stops and deletes this process from the list, so that nobody misses it. */
+  stop(): Promise<void>
 }
 
-/** Says that this process is there, now and again and again. Throws when it cannot say so the first time. */
-export async function startHeartbeat(beat: () => Promise<void>, log: QueueLog, now: () => Date): Promise<Heartbeat> {
+interface Options {
+  readonly processes: ProcessStore
+  readonly own: Pick<ServiceProcess, 'processId' | 'version' | 'startedAt'>
+  /** Whether this process works on the queue now. */
+  readonly works: () => boolean
+  readonly now: () => Date
+  readonly log: QueueLog
+}
+
+/** Reports that this process runs, now and every 10 seconds. Throws when the first report fails. */
+export async function startHeartbeat({ processes, own, works, now, log }: Options): Promise<Heartbeat> {
+  const name = `${hostname().split('.')[0]} / ${process.pid}`
   let lastAt = now()
-  let told = false
-  await beat()
-  const repeated = repeat(
-    async () => {
-      const at = now()
-      await beat()
-      lastAt = at
-      told = false
-      return BEAT_MILLISECONDS
-    },
-    {
-      first: BEAT_MILLISECONDS,
-      afterFailure: AGAIN_MILLISECONDS,
-      complain(error) {
-        if (!told) log.warn({ error: failureOf(error).message }, 'this process could not say that it is there')
-        told = true
+  let hasFailed = false
+  let hasStopped = false
+  let timer: NodeJS.Timeout | undefined
+  const beat = async (): Promise<void> => {
+    const at = now()
+    await processes.beat({ ...own, name, works: works() })
+    lastAt = at
+    hasFailed = false
+  }
+  const turn = () =>
+    beat().then(
+      () => beatAfter(BEAT_MILLISECONDS),
+      (error: unknown) => {
+        if (!hasFailed) log.warn({ error: failureOf(error).message }, 'this process could not report that it runs')
+        hasFailed = true
+        beatAfter(RETRY_MILLISECONDS)
       },
-    },
-  )
+    )
+  let running: Promise<void> = Promise.resolve()
+  const beatAfter = (milliseconds: number): void => {
+    if (hasStopped) return
+    timer = setTimeout(() => {
+      running = turn()
+    }, milliseconds)
+    timer.unref()
+  }
+  await beat()
+  beatAfter(BEAT_MILLISECONDS)
   return {
-    ...repeated,
     get lastAt() {
       return lastAt
+    },
+    async stop() {
+      hasStopped = true
+      clearTimeout(timer)
+      await running
+      await processes.leave(own.processId)
     },
   }
 }

@@ -1,6 +1,6 @@
 /** Jobs that create resources and look after them until they are there. */
-import { jobId, jobPayloads, type Provisioning } from '../../core/index.ts'
-import { defineJob, failureOf, type Queue, type QueueLog } from '../queue/index.ts'
+import { jobPayloads, type Provisioning } from '../../core/index.ts'
+import { defineJob, failureOf } from '../queue/index.ts'
 
 /** Makes what a queued request asks for. Safe to run twice: each step looks before it creates. */
 export const provisionJob = (provisioning: Provisioning) =>
@@ -28,9 +28,9 @@ export const followUpJob = (provisioning: Provisioning) =>
   })
 
 /** How often requests past their deadlines are looked for, in milliseconds. */
-const TURN_MILLISECONDS = 60_000
+export const WATCHDOG_TURN_MILLISECONDS = 60_000
 
-/** Looks for requests that stand still. The next turn makes up for a failed one, so it is given up soon and for good. */
+/** Looks for requests that are stuck. The next turn makes up for a failed one, so it is given up soon and for good. */
 export const watchdogJob = (provisioning: Provisioning) =>
   defineJob({
     name: 'watchdog',
@@ -45,21 +45,3 @@ export const watchdogJob = (provisioning: Provisioning) =>
         log.error({ requestId, error: failureOf(error).message }, 'a request that stands still could not be seen to')
     },
   })
-
-/**
- * Orders a turn of the watchdog for every minute, beginning now. Every replica does so, and the id of a turn is that of
- * its minute, so that it runs once. Returns what ends it.
- */
-export function startWatchdog(queue: Queue, log: QueueLog, now: () => Date): () => void {
-  const order = () => {
-    const turn = Math.floor(now().getTime() / TURN_MILLISECONDS)
-    queue
-      .enqueue('watchdog', { turn }, { id: jobId('watchdog', turn) })
-      .catch((error: unknown) =>
-        log.warn({ error: failureOf(error).message }, 'a turn of the watchdog was not ordered'),
-      )
-  }
-  order()
-  const timer = setInterval(order, TURN_MILLISECONDS)
-  return () => clearInterval(timer)
-}

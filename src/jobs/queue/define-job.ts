@@ -26,6 +26,8 @@ interface JobOptions {
   readonly concurrency: number
   /** Whether a given-up job is kept until somebody looks after it. */
   readonly hasDeadLetters: boolean
+  /** How long a job that is done is kept. Default: as long as idempotency keys, seven days. */
+  readonly keptSeconds?: number | undefined
 }
 
 /** Why a job ended in the dead letter queue. */
@@ -75,14 +77,15 @@ export function defineJob<const N extends string, S extends z.ZodType>(job: {
   expireInSeconds: number
   concurrency?: number
   hasDeadLetters?: boolean
+  keptSeconds?: number
   handle(payload: z.output<S>, scope: JobScope): Promise<void>
   onDeadLetter?(payload: z.output<S>, failure: JobFailure): Promise<void>
 }): Job<N> {
-  const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1, hasDeadLetters = true } = job
+  const { retries, retryDelaySeconds, expireInSeconds, concurrency = 1, hasDeadLetters = true, keptSeconds } = job
   return {
     name: job.name,
     payload: job.payload,
-    options: { retries, retryDelaySeconds, expireInSeconds, concurrency, hasDeadLetters },
+    options: { retries, retryDelaySeconds, expireInSeconds, concurrency, hasDeadLetters, keptSeconds },
     async run(scope, raw) {
       const parsed = job.payload.safeParse(raw)
       if (!parsed.success) throw new UnreadablePayload(z.prettifyError(parsed.error), scope.putOffs)

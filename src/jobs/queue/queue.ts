@@ -49,11 +49,6 @@ export interface Queue {
   state(): Promise<QueueState>
   /** When a job of this name was last done; null = not within the last seven days. */
   lastDone(name: string): Promise<Date | null>
-  /**
-   * Makes the jobs of dead processes due at once, in the transaction around it, and returns how many. This happens by itself as well.
-   * None in the embedded store, whose one process is this one.
-   */
-  takeOver(): Promise<number>
   /** When the next job of this name is due, of each of these requests that has one which is not at work. */
   dueAt(name: string, requestIds: readonly string[]): Promise<ReadonlyMap<string, Date>>
   /** Whether this process works on the queue: it has begun, has not been stopped, and found the store at its last looks. */
@@ -147,7 +142,6 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
     state: () => readQueueState(store),
     dueAt: (name, requestIds) => dueAt(store, name, requestIds),
     lastDone: (name) => lastDone(store, name),
-    takeOver: reclaimDead,
     isWorking: () => timers.length > 0 && performance.now() - looks.good < BLIND_MILLISECONDS,
     deadLetters: createDeadLetters(boss, store, log),
   }
@@ -179,6 +173,7 @@ async function createQueues(boss: PgBoss, store: QueueStore, jobs: ReadonlyMap<s
       retryLimit: options.retries,
       retryDelay: options.retryDelaySeconds,
       expireInSeconds: options.expireInSeconds,
+      ...(options.keptSeconds !== undefined && { deleteAfterSeconds: options.keptSeconds }),
     }
     const deadLetter = options.hasDeadLetters ? DEAD_LETTER : null
     await boss.createQueue(name, deadLetter === null ? queue : { ...queue, deadLetter })

@@ -1,36 +1,35 @@
 import { type HealthWatch, type HealthWatchStore, healthWatch } from '../../core/index.ts'
 import type { Database } from '../database/index.ts'
 
-/** Who looks after the health of the service, and what the looks have come to. */
+/** `holder` and `held_until` say which process checks, to versions that elect one. A row of ours names none, and its time is over. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** The result of the health checks: one row, which all processes share. */
 export function createHealthWatchStore(database: Database): HealthWatchStore {
   const read = async (tenantId: string, more: '' | ' FOR UPDATE'): Promise<HealthWatch | undefined> => {
     const { rows } = await database.query<{ body: unknown }>(
       `SELECT body FROM health_watch WHERE tenant_id = $1${more}`,
       [tenantId],
     )
-    // What only another version can read is begun anew.
+    // A result that only another version can read is replaced.
     return healthWatch.safeParse(rows[0]?.body).data
   }
   return {
-    async hold(tenantId, holder, seconds) {
-      const { rowCount } = await database.query(
-        `INSERT INTO health_watch (tenant_id, holder, held_until) VALUES ($1, $2, now() + make_interval(secs => $3))
-         ON CONFLICT (tenant_id) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
-         WHERE health_watch.holder = excluded.holder OR health_watch.held_until < now()`,
-        [tenantId, holder, seconds],
-      )
-      return rowCount === 1
-    },
-    async release(tenantId, holder) {
-      await database.query('UPDATE health_watch SET held_until = now() WHERE tenant_id = $1 AND holder = $2', [
-        tenantId,
-        holder,
-      ])
-    },
     find: (tenantId) => read(tenantId, ''),
-    lock: (tenantId) => read(tenantId, ' FOR UPDATE'),
+    async lock(tenantId) {
+      await database.query(
+        `INSERT INTO health_watch (tenant_id, holder, held_until) VALUES ($1, $2, now())
+         ON CONFLICT (tenant_id) DO NOTHING`,
+        [tenantId, nobody],
+      )
+      return read(tenantId, ' FOR UPDATE')
+    },
     async put(tenantId, watch) {
-      await database.query('UPDATE health_watch SET body = $2 WHERE tenant_id = $1', [tenantId, JSON.stringify(watch)])
+      await database.query(
+        `INSERT INTO health_watch (tenant_id, holder, held_until, body) VALUES ($1, $2, now(), $3)
+         ON CONFLICT (tenant_id) DO UPDATE SET body = excluded.body`,
+        [tenantId, nobody, JSON.stringify(watch)],
+      )
     },
   }
 }

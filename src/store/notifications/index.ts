@@ -5,4 +5,3 @@ export { chatPaceInMemory, createChatPace, createConversationStore, createSentCa
 export { createDigestStore } from './digests.ts'
 export { createHealthWatchStore } from './health-watch.ts'
 export { createNoticeStore } from './notices.ts'
-export { createByHandNotes } from './told-by-hand.ts'

@@ -33,13 +33,6 @@ export function createProcessStore(database: Database): ProcessStore {
       const { rows } = await database.query<Row>(`SELECT ${columns} FROM processes ORDER BY started_at, process_id`)
       return rows.map(read)
     },
-    async forgetSilent(seconds) {
-      const { rows } = await database.query<Row>(
-        `DELETE FROM processes WHERE seen_at < now() - make_interval(secs => $1) RETURNING ${columns}`,
-        [seconds],
-      )
-      return rows.map(read)
-    },
     async forgetOthers(processId) {
       await database.query('DELETE FROM processes WHERE process_id <> $1', [processId])
     },

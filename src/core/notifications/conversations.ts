@@ -1,0 +1,49 @@
+import { askApprovers, type Conversation, outcomeCard, tellRequester } from '../requests/index.ts'
+import type { JobOrder } from '../shared/index.ts'
+import { stillToTell } from './deliver-card.ts'
+import type { NotificationPorts } from './ports.ts'
+
+/**
+ * Remembers a personal chat. What a person has missed who had none, or had the bot taken out of it (`installed`: it is back
+ * in), is ordered with it, so no death in between loses it.
+ */
+export async function meet(ports: NotificationPorts, conversation: Conversation, installed: boolean): Promise<void> {
+  const { tenantId, personId } = conversation
+  await ports.work.transaction(async () => {
+    const isNew = await ports.conversations.put(conversation)
+    if (isNew || installed) await ports.jobs.enqueue([{ name: 'catch-up', payload: { v: 1, tenantId, personId } }])
+  })
+}
+
+/** Whether a person's chat does not take our cards, as far as we know: the next word from them opens it. */
+export async function isClosed(ports: NotificationPorts, tenantId: string, personId: string): Promise<boolean> {
+  return (await ports.conversations.ofPerson(tenantId, personId))?.closed !== undefined
+}
+
+/**
+ * What a person has missed whose chat has just become known, or is open again: decisions that wait for them, how their
+ * requests ended, and what their status cards should show.
+ */
+export async function catchUp(ports: NotificationPorts, person: { tenantId: string; id: string }): Promise<void> {
+  const { tenantId, id } = person
+  const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
+  const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })
+  const orders = [
+    ...waiting.flatMap(askApprovers).filter(({ payload }) => 'personId' in payload && payload.personId === id),
+    ...own
+      .filter(
+        (request) =>
+          stillToTell(request, outcomeCard(request)) && (request.finishedAt !== null || request.status === 'failed'),
+      )
+      .map(tellRequester),
+  ]
+  // A first try may have found no chat and ended, so these are new jobs: whether a card was sent is in the store.
+  await ports.jobs.enqueue(orders.map(({ id: _, ...order }): JobOrder => order as JobOrder))
+  const cards = await Promise.all(own.map(({ requestId }) => ports.sentCards.find(requestId, id, 'status')))
+  const shown = own.filter((_, index) => cards[index]?.state === 'sent')
+  await ports.jobs.enqueue(
+    shown.map(({ requestId, version }): JobOrder => {
+      return { name: 'refresh-cards', payload: { v: 1, requestId, version, cards: 'all', personId: id } }
+    }),
+  )
+}

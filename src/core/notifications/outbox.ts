@@ -1,0 +1,65 @@
+import { everAsked } from '../approvals/index.ts'
+import type { LostRight } from '../decisions/index.ts'
+import type { ErasureNotice } from '../privacy/index.ts'
+import { type Attention, attentionOf, type Conversation, type Request } from '../requests/index.ts'
+import { type CardKey, cardSubject, isForApprover, type WebhookEvent } from '../shared/index.ts'
+import type { DigestNotice } from './digest.ts'
+import type { HealthNotice } from './health-watch.ts'
+import type { SendResult, UpdateResult } from './ports.ts'
+
+/** A card about a request. `isAdmin`: its person has it because they are an admin. */
+export type RequestCard = { readonly request: Request; readonly isAdmin: boolean } & (
+  | { readonly kind: 'status' | 'ready' }
+  | { readonly kind: 'approval'; readonly stage: number }
+  | { readonly kind: 'stuck'; readonly attention: Attention }
+  | { readonly kind: 'webhook'; readonly event: WebhookEvent }
+)
+/** A card about no one request. */
+export type NoticeContent = HealthNotice | ErasureNotice | DigestNotice
+/** What a card shows. `withdrawn` replaces a card whose person has lost the right that it needed. */
+export type CardContent = RequestCard | NoticeContent | { readonly kind: 'withdrawn'; readonly lost: LostRight }
+
+/** Puts cards into chats; filled by the bot, which renders the content. */
+export interface Outbox {
+  /**
+   * Sends a card; `name` tells it from others that wait for the same chat. Throws a retryable `TenantError` when the card surely did
+   * not arrive and trying again makes sense, and `PutOff` when the chat was sent enough for now.
+   */
+  send(conversation: Conversation, content: CardContent, name: string): Promise<SendResult>
+  /** Replaces a card that is in a chat. Throws as `send` does. */
+  update(conversation: Conversation, activityId: string, content: CardContent, name: string): Promise<UpdateResult>
+}
+
+/** Returns what a card shows to a person, from the request's present state. */
+export function requestCard(request: Request, key: CardKey, personId: string, now: Date): RequestCard {
+  const subject = cardSubject(key)
+  const about = { request, isAdmin: isForAdmin(request, key, personId) }
+  switch (subject.kind) {
+    case 'approval':
+    case 'reminder':
+      return { kind: 'approval', ...about, stage: subject.stage }
+    case 'webhook':
+      return { kind: 'webhook', ...about, event: subject.event }
+    case 'stuck': {
+      const attention = attentionOf(request, now)
+      return attention ? { kind: 'stuck', ...about, attention } : { kind: 'status', ...about }
+    }
+    case 'outcome':
+      return { kind: subject.state === 'succeeded' ? 'ready' : 'status', ...about }
+    // A warning is the status card, which shows by itself that the end is near.
+    case 'status':
+    case 'warning':
+      return { kind: 'status', ...about }
+  }
+}
+
+/**
+ * Whether a person has a card because they are an admin. Except for the requester only admins get a card about an end; and a person
+ * who has a status card without a role in the request could open it only as an admin.
+ */
+function isForAdmin({ requester, approvals }: Request, key: CardKey, personId: string): boolean {
+  const { kind } = cardSubject(key)
+  if (kind === 'stuck') return true
+  if (personId === requester.id || isForApprover(key)) return false
+  return kind === 'outcome' || !everAsked(approvals).some(({ id }) => id === personId)
+}
