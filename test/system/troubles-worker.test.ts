@@ -1,6 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import strings from '../../cards/strings/en.json' with { type: 'json' }
 import { type App, createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
@@ -114,10 +115,32 @@ describe('two processes over one server, of which one is killed while it is at a
     expect(await names()).toEqual(before)
   })
 
-  it('nobody else may', async () => {
+  it('refuses everybody who is no admin, shows them nothing and takes no job over', async () => {
     await kim.installs()
-    for (const verb of ['admin.processes', 'admin.takeover'])
-      expect(textOf((await kim.invokes('x', verb, {})).card ?? {})).toContain('not')
+    // A killed process that was at a job: something that an admin could take over.
+    await app.database.query(
+      `INSERT INTO processes (process_id, name, version, works, started_at, seen_at)
+       VALUES (gen_random_uuid(), 'killed / 1', '0.1.0', true, now() - interval '1 hour', now() - interval '2 minutes')`,
+    )
+    const { schema } = app.database.queueConnection
+    await app.queue.enqueue('watchdog', { turn: 1 }, { startAfter: new Date(Date.now() + 3_600_000) })
+    await app.database.query(
+      `UPDATE ${schema}.job SET state = 'active', started_on = now() WHERE start_after > now() + interval '50 minutes'`,
+    )
+    const standing = async () => ({
+      jobs: (await app.database.query(`SELECT id, state FROM ${schema}.job WHERE state = 'active' ORDER BY id`)).rows,
+      processes: (await app.database.query('SELECT process_id FROM processes ORDER BY process_id')).rows,
+      acts: (await app.database.query(`SELECT 1 FROM audit_log WHERE action = 'jobs-taken-over'`)).rows.length,
+    })
+    const before = await standing()
+    expect([before.jobs.length > 0, before.acts]).toEqual([true, 1])
+    for (const verb of ['admin.processes', 'admin.takeover']) {
+      const { card = {} } = await kim.invokes('x', verb, {})
+      expect(textOf(card)).toContain(strings.notice.notAllowed.what)
+      for (const words of ['At work', 'killed / 1', 'ended without a goodbye', 'Take over'])
+        expect(JSON.stringify(card)).not.toContain(words)
+    }
+    expect(await standing()).toEqual(before)
   })
 })
 
