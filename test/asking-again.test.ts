@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { template } from '../src/core/index.ts'
-import { action, actionsOf, textOf, valuesOf } from './support/cards.ts'
+import { action, actionsOf, pressed, textOf, valuesOf } from './support/cards.ts'
 import { templates, withService } from './support/service.ts'
 import { asksFor, cardOf, decisionAbout, opens } from './support/site-request.ts'
 import { people } from './support/teams-user.ts'
@@ -72,7 +72,8 @@ describe('what is asked for again', () => {
     expect(valuesOf(form)).toMatchObject({ displayName: 'Choir' })
     expect(valuesOf(form)['alias'] ?? '').toBe('')
     await service.restart()
-    const kept = cardOf(await service.kim.clicks({ id: ready.id, card: form }, 'Later', { displayName: 'Band' }))
+    const later = pressed(form, 'Later', { displayName: 'Band' })
+    const kept = cardOf(await service.kim.invokes(ready.id, later.verb, later.data))
     expect(textOf(kept)).toContain('Band')
     const offer = await service.kim.says('new working')
     const again = cardOf(await service.kim.clicks(offer, 'Continue'))

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { withAccessWorld } from './support/access-world.ts'
-import { cheapForgery, encoded, signedWithPublicKey, tampered, under } from './support/forged-tokens.ts'
-import { keptOf, repeatedly } from './support/growth.ts'
+import { encoded, signedWithPublicKey, tampered, under } from './support/forged-tokens.ts'
 import { baseUrl, type Issuer, tenantId } from './support/rest.ts'
 import { type Call, calls } from './support/token-door.ts'
 import { withTrap } from './support/trap.ts'
@@ -159,32 +158,4 @@ describe('a bad token', () => {
       `${challenge}, error="insufficient_scope", scope="${baseUrl}/collab/App.ReadWrite.All"`,
     )
   })
-
-  it('two thousand of them, each another: nothing is kept, and the keys are fetched once a minute at most', async () => {
-    const { rest, issuer } = world.doors
-    const statuses = new Set<number>()
-    const send = async (round: number) => {
-      const [method, path, body] = calls[names[round % names.length] ?? 'site']
-      const answer = await fetch(`${rest.server.url}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${cheapForgery(issuer.claims())}`, 'content-type': 'application/json' },
-        ...(body && { body: JSON.stringify(body) }),
-      })
-      statuses.add(answer.status)
-      await answer.text()
-    }
-    const before = await world.rows()
-    await repeatedly(1000, send)
-    const asked = issuer.asked()
-    rest.lines.splice(0)
-    const kept = await keptOf(2000, async (round) => {
-      await send(round)
-      rest.lines.splice(0)
-    })
-    expect([...statuses]).toEqual([401])
-    expect(issuer.asked() - asked).toBeLessThanOrEqual(1)
-    expect(await world.rows()).toEqual(before)
-    expect(trap.hits).toEqual([])
-    expect(kept).toEqual([])
-  }, 120_000)
 })

@@ -3,8 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import strings from '../cards/strings/en.json' with { type: 'json' }
 import { startBot, withBotWorld } from './support/bot-world.ts'
 import { dana, kim, openCommunity, projectSite } from './support/card-world.ts'
-import { action, actionsOf, textOf, valuesOf } from './support/cards.ts'
+import { action, actionsOf, pressed, textOf, valuesOf } from './support/cards.ts'
 import type { Card } from './support/connector.ts'
+import { filled } from './support/site-request.ts'
 import { contosoTenant } from './support/teams-user.ts'
 
 const { band } = strings.drafts
@@ -25,11 +26,17 @@ describe('a form that somebody has begun', () => {
   })
   /** The empty form of a template, whatever was begun before. */
   const opens = (template = openCommunity) => bot().sends('kim', 'request.choose', { templateId: template.id })
+  /** The answer to a button that a client sends only with inputs that it lets through. */
+  const presses = (card: Card, title: string, inputs: Record<string, string>) => {
+    const { verb, data } = pressed(card, title, inputs)
+    return start().sends('kim', verb, data)
+  }
   const keeps = async (inputs: Record<string, string>, template = openCommunity) =>
-    bot().clicks('kim', await opens(template), 'Later', inputs)
+    presses(await opens(template), 'Later', inputs)
 
   it('is kept as it is, right or wrong, and goes on with all that was typed', async () => {
-    const wrong = { displayName: 'Aurora', 'metadata.costCentre': 'four', alias: 'no address!' }
+    // What a client lets through: it holds the patterns and required inputs of the form, and knows no rule of addresses.
+    const wrong = { ...filled, displayName: 'Aurora', alias: 'no address!' }
     const kept = await keeps(wrong, projectSite)
     expect(textOf(kept)).toContain(band.kept)
     expect(textOf(kept)).toContain('Aurora')
@@ -37,6 +44,21 @@ describe('a form that somebody has begun', () => {
     const form = await bot().clicks('kim', kept, 'Continue')
     expect(valuesOf(form)).toMatchObject(wrong)
     expect(textOf(form)).not.toContain('to fix')
+  })
+
+  it('is sent by no client while an input lacks what the form requires, or has not its pattern', async () => {
+    const form = await opens(projectSite)
+    for (const inputs of [
+      { displayName: 'Aurora' },
+      { ...filled, displayName: 'Aurora', 'metadata.costCentre': 'four' },
+    ])
+      expect(() => pressed(form, 'Later', inputs)).toThrow('no client sends')
+    // A client that holds no rule sends it anyway: it is kept as well, and its review says what is wrong.
+    const sent = { ...subject(form, 'Later'), displayName: 'Aurora', 'metadata.costCentre': 'four' }
+    const kept = await bot().sends('kim', 'request.keep', sent)
+    expect(textOf(kept)).toContain(band.kept)
+    const again = await bot().clicks('kim', kept, 'Continue')
+    expect(valuesOf(again)).toMatchObject({ displayName: 'Aurora', 'metadata.costCentre': 'four' })
   })
 
   it('is offered by each command that could open it, and by no other', async () => {
@@ -88,7 +110,7 @@ describe('a form that somebody has begun', () => {
   it('is listed by my drafts, which has a kind word for whoever has none', async () => {
     expect(await bot().says('kim', 'my drafts')).toContain(strings.notice.noDrafts.what)
     await keeps({ displayName: 'Choir' })
-    await keeps({ displayName: 'Aurora' }, projectSite)
+    await keeps({ ...filled, displayName: 'Aurora' }, projectSite)
     const list = await bot().types('kim', 'Drafts')
     expect(textOf(list)).toContain(band.list)
     expect(buttons(list)).toEqual(['Continue Aurora', 'Continue Choir', 'New'])
@@ -113,10 +135,10 @@ describe('a form that somebody has begun', () => {
 
   it('is kept once by two clicks at once, and a click on an outdated form keeps nothing', async () => {
     const form = await opens()
-    const twice = await Promise.all([1, 2].map(() => start().clicks('kim', form, 'Later', { displayName: 'Twice' })))
+    const twice = await Promise.all([1, 2].map(() => presses(form, 'Later', { displayName: 'Twice' })))
     for (const card of twice) expect(textOf(card)).toContain(band.kept)
     expect(await begun()).toMatchObject([{ version: 2, values: { displayName: 'Twice' } }])
-    const stale = await bot().clicks('kim', form, 'Later', { displayName: 'Too late' })
+    const stale = await presses(form, 'Later', { displayName: 'Too late' })
     expect(textOf(stale)).toContain(strings.form.stale)
     expect(valuesOf(stale)).toMatchObject({ displayName: 'Twice' })
   })
@@ -124,8 +146,8 @@ describe('a form that somebody has begun', () => {
   it('is kept or sent for review, whichever click comes first, and never both', async () => {
     const form = await opens()
     const [kept, reviewed] = await Promise.all([
-      start().clicks('kim', form, 'Later', { displayName: 'Kept' }),
-      start().clicks('kim', form, 'Review', { displayName: 'Reviewed' }),
+      presses(form, 'Later', { displayName: 'Kept' }),
+      presses(form, 'Review', { displayName: 'Reviewed' }),
     ])
     const [draft] = await begun()
     expect(draft?.version).toBe(2)

@@ -58,3 +58,41 @@ export function action(card: Card, title: string) {
     throw new Error(`no "${title}" on this card, only: ${all.map((one) => one.title).join(', ')}\n${textOf(card)}`)
   return found
 }
+
+/**
+ * What a client sends when somebody presses a button with these answers in the inputs. Throws where no client sends anything:
+ * an answer without an input, an empty required input, or an answer that its input does not take.
+ */
+export function pressed(card: Card, title: string, answers: Record<string, string> = {}): { verb: string; data: Node } {
+  const { verb, data } = action(card, title)
+  const node = [...nodesOf(card)].find((one) => one['verb'] === verb && one['title'] === title)
+  const inputs = [...nodesOf(card)].filter(({ type }) => String(type).startsWith('Input.'))
+  const sends = { verb: String(verb), data }
+  const strange = Object.keys(answers).filter((id) => !inputs.some((input) => input['id'] === id))
+  if (strange.length > 0) throw new Error(`"${title}": this card has no input ${strange.join(', ')}`)
+  if (node?.['associatedInputs'] === 'none') return sends
+  const values = { ...valuesOf(card), ...answers }
+  const wrong = inputs.filter((input) => !takes(input, values[String(input['id'])] ?? ''))
+  if (wrong.length > 0)
+    throw new Error(
+      `"${title}": no client sends ${wrong.map(({ id }) => `${id} = "${values[String(id)]}"`).join(', ')}`,
+    )
+  return { ...sends, data: { ...data, ...values } }
+}
+
+/** Whether a client lets this answer stand in an input, by the rules of Adaptive Cards 1.5. */
+function takes(input: Node, value: string): boolean {
+  const { type, isRequired, regex, maxLength, min, max, choices, isMultiSelect } = input
+  if (type === 'Input.Toggle') return isRequired !== true || value === String(input['valueOn'] ?? 'true')
+  if (value === '') return isRequired !== true
+  if (type === 'Input.Text') {
+    const fits = typeof maxLength !== 'number' || value.length <= maxLength
+    return fits && (typeof regex !== 'string' || new RegExp(regex).test(value))
+  }
+  if (type === 'Input.Number')
+    return Number(value) >= Number(min ?? -Infinity) && Number(value) <= Number(max ?? Infinity)
+  if (type === 'Input.Date') return value >= String(min ?? '') && (max === undefined || value <= String(max))
+  if (type !== 'Input.ChoiceSet' || 'choices.data' in input) return true
+  const offered = (choices as { value: string }[]).map((choice) => choice.value)
+  return (isMultiSelect === true ? value.split(',') : [value]).every((one) => offered.includes(one))
+}

@@ -1,12 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
+import { createQueue } from '../../src/jobs/queue/queue.ts'
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/store/database/database.ts'
 import { openEmbedded } from '../../src/store/database/embedded.ts'
 import { migrate } from '../../src/store/database/migrate.ts'
@@ -48,7 +49,7 @@ export function withDatabase(engine: EngineName, { migrated = true }: { migrated
     },
   }
   beforeAll(async () => {
-    options = await newStoreOptions(engine)
+    options = await newStoreOptions(engine, { migrated })
     database = await openDatabase(options)
     if (migrated) await migrate(database)
   })
@@ -59,12 +60,12 @@ export function withDatabase(engine: EngineName, { migrated = true }: { migrated
 }
 
 /** What to open a fresh store with: for tests that open and close it themselves. Removed after the run. */
-export async function newStoreOptions(engine: EngineName): Promise<DatabaseOptions> {
+export async function newStoreOptions(engine: EngineName, { migrated = false } = {}): Promise<DatabaseOptions> {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'store-'))
   if (engine === 'server') {
     return { databaseUrl: await serverUrl(), dataDir, schema: `test_${randomBytes(6).toString('hex')}` }
   }
-  cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+  cpSync(await (migrated ? migratedStore() : emptyStore()), join(dataDir, 'postgres'), { recursive: true })
   return { dataDir }
 }
 
@@ -78,15 +79,48 @@ export async function discardStore(database: Database, { schema, dataDir }: Data
   rmSync(dataDir, { recursive: true, force: true })
 }
 
+const versionOf = (name: string): string => {
+  const entry = createRequire(import.meta.url).resolve(name)
+  const [packageFolder = ''] = entry.match(new RegExp(`.*/node_modules/${name}/`)) ?? []
+  return (JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8')) as { version: string }).version
+}
+
 /** The folder of an initialised store to copy: making one takes seconds. Kept between runs, for each version of PGlite. */
-export async function emptyStore(): Promise<string> {
-  const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite')
-  const { version } = JSON.parse(readFileSync(join(dirname(entry), '../package.json'), 'utf8')) as { version: string }
-  const folder = join(tmpdir(), `quartermaster-empty-store-${version}`)
+export function emptyStore(): Promise<string> {
+  return storeOnce(`empty-store-${versionOf('@electric-sql/pglite')}`, async (dataDir) => {
+    const { close } = await openEmbedded({ dataDir })
+    await close()
+  })
+}
+
+/**
+ * The folder of a store to copy that has all tables, the queue's too, and no rows: the migrations take longer than most
+ * tests. Kept between runs, for each version of the migrations.
+ */
+export function migratedStore(): Promise<string> {
+  const migrations = globSync('src/store/**/*.sql').sort()
+  const versions = ['@electric-sql/pglite', 'pg-boss'].map(versionOf)
+  const texts = migrations.map((file) => readFileSync(file, 'utf8'))
+  const key = createHash('sha256')
+    .update(JSON.stringify([versions, migrations, texts]))
+    .digest('hex')
+  return storeOnce(`migrated-store-${key.slice(0, 16)}`, async (dataDir) => {
+    cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+    const database = await openDatabase({ dataDir })
+    await migrate(database)
+    const silent = () => undefined
+    const log = { debug: silent, info: silent, warn: silent, error: silent }
+    await (await createQueue(database, log)).stop(0)
+    await database.close()
+  })
+}
+
+/** A store that is made once and kept in the temporary folder; `make` fills the data folder that it is given. */
+async function storeOnce(name: string, make: (dataDir: string) => Promise<void>): Promise<string> {
+  const folder = join(tmpdir(), `quartermaster-${name}`)
   if (existsSync(folder)) return folder
-  const making = mkdtempSync(join(tmpdir(), 'quartermaster-empty-'))
-  const { close } = await openEmbedded({ dataDir: making })
-  await close()
+  const making = mkdtempSync(join(tmpdir(), 'quartermaster-making-'))
+  await make(making)
   try {
     renameSync(join(making, 'postgres'), folder)
   } catch (error) {

@@ -4,7 +4,9 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Block } from './docs-blocks.ts'
+import { expect } from 'vitest'
+import { alike } from './alike.ts'
+import type { Block, Example } from './docs-blocks.ts'
 import { until } from './until.ts'
 
 /** Where what the pages call by local mode's own addresses is in a test. */
@@ -109,4 +111,37 @@ async function finish(child: ChildProcess, block: Block): Promise<string> {
   process.removeListener('exit', endWithUs)
   if (code !== 0) throw new Error(`${placeOf(block)} ended with ${code}: ${complaints || printed}`)
   return printed
+}
+
+/** A printed text without ids, times, hosts and codes of people, which differ from run to run. */
+export const codeAlike = (text: string): unknown =>
+  alike(text.replace(/\b[BCDFGHJKLMNPQRSTVWXZ]{9}\b/g, '<code>').trim())
+
+/** Holds what was printed against what the page shows: all that is shown has to be there; ids, times and hosts differ. */
+export function expectShown({ block, answer }: Example, printed: string): void {
+  if (answer === undefined) return
+  const place = `${block.page}:${answer.line}`
+  if (answer.language === 'text') expect(codeAlike(printed), place).toEqual(codeAlike(answer.text))
+  else if (answer.language === 'json') expectWithin(printed, answer.text, place)
+  else {
+    const [given, shown] = [partsOf(printed), partsOf(answer.text)]
+    const [status, ...headers] = shown.head
+    expect(given.head[0], place).toBe(status)
+    expect(alike(given.head), place).toEqual(expect.arrayContaining(Object(alike(headers))))
+    if (shown.body !== '') expectWithin(given.body, shown.body, place)
+  }
+}
+
+const expectWithin = (printed: string, shown: string, place: string): void =>
+  expect(alike(JSON.parse(printed)), place).toMatchObject(Object(alike(JSON.parse(shown))))
+
+/** A status line, headers and a body. Names of headers are in any case. */
+function partsOf(text: string): { head: string[]; body: string } {
+  const [head = '', body = ''] = text
+    .trim()
+    .replaceAll('\r\n', '\n')
+    .split(/\n\n([\s\S]*)/)
+  const [status = '', ...headers] = head.split('\n')
+  const lower = headers.map((one) => one.replace(/^[^:]+/, (name) => name.toLowerCase()).replace(/; charset=.*/, ''))
+  return { head: [status, ...lower], body }
 }

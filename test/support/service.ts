@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { readConfig } from '../../src/app/config.ts'
 import { type App, createApp, type Substitutes } from '../../src/app/index.ts'
+import { auditKeyOf } from '../../src/store/index.ts'
 import { type Connector, startConnector } from './connector.ts'
-import { emptyStore } from './database.ts'
+import { migratedStore } from './database.ts'
 import { people, TeamsUser } from './teams-user.ts'
 
 export const templates = {
@@ -106,7 +107,8 @@ export function withService(
   }
   beforeAll(async () => {
     dataDir = mkdtempSync(join(inject('runFolder'), 'service-'))
-    cpSync(await emptyStore(), join(dataDir, 'postgres'), { recursive: true })
+    cpSync(await migratedStore(), join(dataDir, 'postgres'), { recursive: true })
+    if (!('AUDIT_SECRET' in variables)) auditKeyOf(dataDir, undefined)
     connector = await startConnector()
     await start()
   })

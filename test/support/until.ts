@@ -5,11 +5,12 @@ export async function until<T>(
   seconds = 30,
 ): Promise<NonNullable<T>> {
   const end = Date.now() + seconds * 1000
-  for (;;) {
+  // Most looks are calls of the service: what takes longer is looked for more seldom.
+  for (let pause = 20; ; pause = Math.min(100, pause * 1.25)) {
     const found = await look()
     if (found !== undefined && found !== null && found !== false) return found
     if (Date.now() > end) throw new Error(`waited ${seconds} s for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 25))
+    await new Promise((resolve) => setTimeout(resolve, pause))
   }
 }
 

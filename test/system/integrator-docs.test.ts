@@ -5,9 +5,8 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { faultMeanings, problemCodes } from '../../src/http/index.ts'
-import { alike } from '../support/alike.ts'
-import { type Block, blocksOf, type Example, examplesOf, reasonOf } from '../support/docs-blocks.ts'
-import { here, openTerminal } from '../support/docs-run.ts'
+import { type Block, blocksOf, examplesOf, reasonOf } from '../support/docs-blocks.ts'
+import { codeAlike, expectShown, here, openTerminal } from '../support/docs-run.ts'
 import { freePort } from '../support/free-port.ts'
 import { withService } from '../support/service.ts'
 import { until } from '../support/until.ts'
@@ -23,37 +22,6 @@ const between = '\u001e'
 
 /** The TypeScript of a page, as one program. */
 const programOf = (texts: readonly string[]): string => texts.join(`\nconsole.log('${between}')\n`)
-const codeAlike = (text: string): unknown => alike(text.replace(/\b[BCDFGHJKLMNPQRSTVWXZ]{9}\b/g, '<code>').trim())
-
-/** Holds what was printed against what the page shows: all that is shown has to be there; ids, times and hosts differ. */
-function expectShown({ block, answer }: Example, printed: string): void {
-  if (answer === undefined) return
-  const place = `${block.page}:${answer.line}`
-  if (answer.language === 'text') expect(codeAlike(printed), place).toEqual(codeAlike(answer.text))
-  else if (answer.language === 'json') expectWithin(printed, answer.text, place)
-  else {
-    const [given, shown] = [partsOf(printed), partsOf(answer.text)]
-    const [status, ...headers] = shown.head
-    expect(given.head[0], place).toBe(status)
-    expect(alike(given.head), place).toEqual(expect.arrayContaining(Object(alike(headers))))
-    if (shown.body !== '') expectWithin(given.body, shown.body, place)
-  }
-}
-
-const expectWithin = (printed: string, shown: string, place: string): void =>
-  expect(alike(JSON.parse(printed)), place).toMatchObject(Object(alike(JSON.parse(shown))))
-
-/** A status line, headers and a body. Names of headers are in any case. */
-function partsOf(text: string): { head: string[]; body: string } {
-  const [head = '', body = ''] = text
-    .trim()
-    .replaceAll('\r\n', '\n')
-    .split(/\n\n([\s\S]*)/)
-  const [status = '', ...headers] = head.split('\n')
-  const lower = headers.map((one) => one.replace(/^[^:]+/, (name) => name.toLowerCase()).replace(/; charset=.*/, ''))
-  return { head: [status, ...lower], body }
-}
-
 describe('what the pages for integrators show is what happens:', () => {
   const service = withService({ MAIL_APP_CLIENTS: applicationId })
 

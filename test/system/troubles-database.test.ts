@@ -16,8 +16,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { people, TeamsUser } from '../support/teams-user.ts'
 import { seconds, until } from '../support/until.ts'
 
-/** Nobody waits longer than 5 s for an answer; a machine that many tests share is slower. In milliseconds. */
-const answerWithin = 10_000
+/** Nobody waits longer than 5 s for an answer. In milliseconds. */
+const answerWithin = 5000
 
 /** Somebody's answer, which must be there in the time in which people must have one. */
 async function hears(user: TeamsUser, text: string): Promise<string> {
