@@ -1,37 +1,36 @@
-import { basename } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take 15 s or more, most of it waiting: begun last, they would keep one worker busy and the others idle. */
 const longest = [
-  'bench',
-  'troubles-database',
-  'troubles-worker',
-  'crash-random',
-  'put-off-jobs',
-  'completion',
-  'access-matrix-chat',
-  'openapi-examples',
-  'integrator-docs',
-  'browser-approvals',
-  'cards-literal',
-  'crash-safety',
-  'durable-jobs',
-  'work-tried-again',
-  'webhook-log',
-  'database-away',
-  'browser-mailbox',
-  'rest-waiting',
-  'stop-in-order',
-  'token-floods',
-  'docs-examples',
-  'replicas-take-over',
-  'sign-in',
-  'access-matrix-rest',
-  'reaching-approvers',
-  'admin-webhooks',
+  'system/bench',
+  'system/troubles-database',
+  'system/troubles-worker',
+  'system/crash-random',
+  'system/deferred-jobs',
+  'provisioning/completion',
+  'bot/access-matrix',
+  'system/openapi-examples',
+  'system/integrator-docs',
+  'system/browser-approvals',
+  'system/cards-literal-text',
+  'system/crash-safety',
+  'system/durable-jobs',
+  'system/throttled-work',
+  'system/webhook-log',
+  'system/database-away',
+  'app/browser-mailbox',
+  'http/prefer-wait',
+  'system/graceful-stop',
+  'system/token-floods',
+  'system/docs-examples',
+  'system/replicas-failover',
+  'client/sign-in',
+  'http/access-matrix',
+  'system/app-install-approvers',
+  'webhooks/admin-chat',
 ]
 const place = ({ moduleId }: TestSpecification): number => {
-  const index = longest.indexOf(basename(moduleId, '.test.ts'))
+  const index = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))
   return index < 0 ? longest.length : index
 }
 

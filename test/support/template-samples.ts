@@ -1,8 +1,8 @@
 import { requestFormCard, requestFormView } from '../../src/cards/form-view.ts'
 import { chooseTemplateCard, chooseTemplateView } from '../../src/cards/help.ts'
 import { defaultsOf } from '../../src/core/drafts/form-values.ts'
-import { type Ports, type Settings, type Template, template } from '../../src/core/index.ts'
 import { previewNames } from '../../src/core/drafts/name-preview.ts'
+import { type Ports, type Settings, type Template, template } from '../../src/core/index.ts'
 import catalogue from '../../src/simulator/tenant/templates.json' with { type: 'json' }
 import { requestForm } from './card-forms.ts'
 import { draftOf } from './card-requests.ts'

@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import { inChatWindows, patience, screenshots, type Window } from '../support/chat-windows.ts'
+
+inChatWindows('a room and an admin, in a real browser', { PLAYGROUND: 'admin' }, (windows) => {
+  let kim: Window
+  let sam: Window
+  beforeAll(async () => {
+    kim = await windows.open('kim')
+    sam = await windows.open('sam')
+    await sam.sees('what do you need?', 'admin-help')
+  }, patience)
+
+  it(
+    'takes a room from a command over two mistakes to a card with its address and what was checked',
+    async () => {
+      await kim.type('new room')
+      const form = await kim.sees('New room', 'room-form')
+      await form.getByLabel('Room name').fill('Matterhorn (Zürich, *floor 2*)')
+      await form.getByLabel('Short name').fill('zrh-matterhorn')
+      await form.getByLabel('Office location').fill('Zürich HQ, floor 2')
+      await form.getByLabel('Seats').fill('12')
+      await form.getByText('Whiteboard').click()
+      await kim.picks(form, 'People Picker', 'Dana Fox', 'Dana', 0)
+      await kim.picks(form, 'People Picker', 'Dana Fox', 'Dana', 1)
+      await form.getByRole('button', { name: 'Review' }).click()
+
+      const returned = await kim.sees('2 things to fix', 'room-form-returned')
+      const said = await returned.innerText()
+      expect(said).toContain('This address is taken. Try room-zrh-matterhorn-2.')
+      expect(said).toContain('Dana Fox is chosen in both')
+      expect(await returned.getByLabel('Room name').inputValue()).toBe('Matterhorn (Zürich, *floor 2*)')
+      expect(await returned.getByLabel('Whiteboard').isChecked()).toBe(true)
+      await returned.getByLabel('Short name').fill('room-zrh-matterhorn-2')
+      await kim.picks(returned, 'People Picker', 'Dana Fox', 'Dana', 0)
+      await kim.picks(returned, 'People Picker', 'Omar Haddad', 'Omar', 1)
+      await returned.getByRole('button', { name: 'More fields' }).click()
+      await returned.getByLabel('Country').fill('Switzerland')
+      await kim.page.screenshot({ path: join(screenshots, 'kim-room-form-more.png') })
+      await returned.getByRole('button', { name: 'Review' }).click()
+
+      const review = await kim.sees('Is this right?', 'room-review')
+      expect(await review.innerText()).toContain('room-zrh-matterhorn-2@contoso.example')
+      await review.getByRole('button', { name: 'Create' }).click()
+      const ready = await kim.sees('Your room is ready', 'room-ready')
+      const checked = await ready.innerText()
+      for (const line of ['room-zrh-matterhorn-2@contoso.example', 'Full access: Dana Fox', 'Send as: Omar Haddad'])
+        expect(checked).toContain(line)
+      const [page] = await Promise.all([
+        kim.page.context().waitForEvent('page'),
+        ready.getByRole('link', { name: 'Book it' }).click(),
+      ])
+      await page.waitForLoadState()
+      expect(await page.locator('body').innerText()).toContain('Matterhorn (Zürich, *floor 2*)')
+      await page.screenshot({ path: join(screenshots, 'kim-room-page.png') })
+      await page.close()
+    },
+    2 * patience,
+  )
+
+  it(
+    'lets an admin find a request that failed, read why, and let it go on to its end',
+    async () => {
+      await windows.control('POST', 'faults', {
+        operation: 'exchange.set-place',
+        kind: 'failBeforeCommit',
+        status: 403,
+        count: 3,
+      })
+      await kim.type('new room')
+      const form = await kim.sees('Seats', 'second-form')
+      await form.getByLabel('Room name').fill('Eiger')
+      await form.getByLabel('Short name').fill('zrh-eiger')
+      await form.getByLabel('Seats').fill('4')
+      await form.getByRole('button', { name: 'Review' }).click()
+      const review = await kim.sees('room-zrh-eiger@contoso.example', 'second-review')
+      await review.getByRole('button', { name: 'Create' }).click()
+      const failed = await kim.sees('Could not be finished', 'failed')
+      expect(await failed.innerText()).toContain('An admin has been told')
+
+      await sam.sees('Could not be finished', 'told-of-failure')
+      await sam.type('admin queue')
+      const queue = await sam.sees('Needs a look', 'admin-queue')
+      await windows.control('DELETE', 'faults')
+      await queue.getByRole('button', { name: 'Retry REQ-1002' }).click()
+      const confirm = await sam.sees('Try it again?', 'admin-confirm')
+      await confirm.getByRole('button', { name: 'Try again' }).click()
+
+      const ready = await kim.sees(/Your room is ready[\s\S]*Eiger/, 'mended')
+      expect(await ready.innerText()).toContain('room-zrh-eiger@contoso.example')
+      await sam.type('admin health')
+      const health = await sam.sees(/Database[\s\S]*Microsoft Graph[\s\S]*Exchange/, 'admin-health')
+      expect(await health.innerText()).toMatch(/All is well|needs? you/)
+      await sam.type('admin stuck')
+      await sam.sees(/Nothing is stuck/i, 'admin-stuck')
+    },
+    2 * patience,
+  )
+
+  it(
+    'tells a person who is no admin so, and shows them no commands of admins',
+    async () => {
+      await kim.type('admin queue')
+      const no = await kim.sees('For admins', 'not-admin')
+      expect(await no.innerText()).toContain('my requests')
+      await kim.type('help')
+      const help = await kim.sees('what do you need?', 'help-again')
+      expect(await help.innerText()).not.toMatch(/admin/i)
+    },
+    patience,
+  )
+})

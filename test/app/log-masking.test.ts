@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { createLog } from '../../src/app/log.ts'
+
+describe('what has the shape of a secret is masked wherever a text quotes it', () => {
+  const logged = (fields: object, message = 'said'): string => {
+    let line = ''
+    createLog('info', [], (text) => {
+      line = text
+    }).info(fields, message)
+    // A line stays one JSON object, whatever was taken out of it.
+    expect(JSON.parse(line)).toMatchObject({ level: 30 })
+    return line
+  }
+  const secret = 'p4ss~w0rd.of.ours'
+
+  it.each([
+    ['a form', `grant_type=x&client_secret=${secret}&scope=y`],
+    ['a form with quotes', `client_secret="${secret}"`],
+    ['JSON', JSON.stringify({ a: 1, refresh_token: secret, b: 2 })],
+    ['JSON with spaces', `{ "access_token" : "${secret}" }`],
+    ['JSON in JSON', JSON.stringify({ body: JSON.stringify({ client_secret: secret }) })],
+    ['a connection', `host=db password=${secret} user=x`],
+  ])('%s', (_, text) => {
+    for (const line of [logged({ text }), logged({ err: new Error(text) }), logged({}, text)]) {
+      expect(line).not.toContain(secret)
+      expect(line).toContain('[secret]')
+    }
+  })
+
+  it('a field of that name', () => {
+    expect(logged({ password: secret })).not.toContain(secret)
+  })
+
+  it('and nothing else', () => {
+    const line = logged({ text: 'password=' }, 'the password is not right, the access_token has expired')
+    expect(line).toContain('the password is not right, the access_token has expired')
+  })
+})

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs'
+import { crc32 } from 'node:zlib'
+import { Ajv } from 'ajv'
+import addFormats from 'ajv-formats'
+import { describe, expect, it } from 'vitest'
+import { appPackage, manifestFor } from '../../manifest/build.ts'
+import { zip } from '../../manifest/zip.ts'
+import { commands } from '../../src/bot/index.ts'
+
+const variables = {
+  MICROSOFT_APP_ID: '0c0ffee0-3333-4333-8333-000000000001',
+  BASE_URL: 'https://quartermaster.contoso.example/',
+}
+
+/** Microsoft's own schema; its dialect (draft-04) differs from Ajv's in no word that it uses. */
+function microsoftSchema(version: string) {
+  const path = `../../node_modules/@microsoft/app-manifest/build/json-schemas/teams/v${version}/MicrosoftTeams.schema.json`
+  const { $schema: _, id: __, ...schema } = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))
+  const ajv = new Ajv({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  return ajv.compile(schema)
+}
+
+/** Reads an archive from its end, as unzip does, and checks each file against its checksum. */
+function unzip(archive: Buffer): Map<string, Buffer> {
+  const end = archive.lastIndexOf(Buffer.from([0x50, 0x4b, 5, 6]))
+  const files = new Map<string, Buffer>()
+  let at = archive.readUInt32LE(end + 16)
+  for (let left = archive.readUInt16LE(end + 10); left > 0; left -= 1) {
+    const [size, nameLength] = [archive.readUInt32LE(at + 24), archive.readUInt16LE(at + 28)]
+    const name = archive.toString('utf8', at + 46, at + 46 + nameLength)
+    const local = archive.readUInt32LE(at + 42)
+    const begin = local + 30 + archive.readUInt16LE(local + 26) + archive.readUInt16LE(local + 28)
+    const content = archive.subarray(begin, begin + size)
+    expect(crc32(content), name).toBe(archive.readUInt32LE(at + 16))
+    files.set(name, content)
+    at += 46 + nameLength
+  }
+  expect(at).toBe(end)
+  return files
+}
+
+/** A PNG's header (RFC 2083, IHDR): width, height, and 6 for a colour type with transparency. */
+const png = (bytes: Buffer | undefined) => ({
+  width: bytes?.readUInt32BE(16),
+  height: bytes?.readUInt32BE(20),
+  signed: bytes?.toString('latin1', 1, 4),
+  colourType: bytes?.[25],
+})
+
+describe('the Teams manifest', () => {
+  const manifest = manifestFor(variables)
+  const menu = manifest.bots[0]?.commandLists[0]?.commands ?? []
+
+  it("fits Microsoft's schema", () => {
+    const fits = microsoftSchema(manifest.manifestVersion)
+    expect(fits(manifest), JSON.stringify(fits.errors, null, 2)).toBe(true)
+    expect(fits({ ...manifest, bots: [{ botId: 'no uuid', scopes: ['personal'] }] })).toBe(false)
+  })
+
+  it('names the bot and the address of the environment, and one scope', () => {
+    expect(manifest.id).toBe(variables.MICROSOFT_APP_ID)
+    expect(manifest.bots).toMatchObject([
+      { botId: variables.MICROSOFT_APP_ID, scopes: ['personal'], supportsFiles: false },
+    ])
+    expect(manifest.webApplicationInfo.id).toBe(variables.MICROSOFT_APP_ID)
+    expect(manifest.validDomains).toEqual(['quartermaster.contoso.example'])
+    expect(manifest.developer.websiteUrl).toBe('https://quartermaster.contoso.example')
+  })
+
+  it('names who may install it for people, where that is set', () => {
+    const clientId = '0c0ffee0-2222-4222-8222-000000000001'
+    const own = manifestFor({ ...variables, CLIENT_ID: clientId })
+    expect(own.webApplicationInfo).toEqual({ id: clientId, resource: 'https://quartermaster.contoso.example' })
+    expect(own.bots[0]?.botId).toBe(variables.MICROSOFT_APP_ID)
+    expect(microsoftSchema(own.manifestVersion)(own)).toBe(true)
+  })
+
+  it('shows the commands that have a place in the menu, in its order, ten at most', () => {
+    const placed = commands.filter((command) => command.menu !== null)
+    const inOrder = placed.toSorted((one, other) => (one.menu ?? 0) - (other.menu ?? 0)).map(({ words }) => words)
+    expect(menu.map(({ title }) => title)).toEqual(inOrder)
+    expect(menu.length).toBeLessThanOrEqual(10)
+    expect(new Set(placed.map((command) => command.menu)).size).toBe(placed.length)
+    for (const { description } of menu) expect(description.length).toBeGreaterThan(10)
+  })
+
+  it('offers each kind of resource first, and nothing that is for admins', () => {
+    const titles = menu.map(({ title }) => title)
+    expect(titles.slice(0, 4)).toEqual(['new site', 'new room', 'new shared mailbox', 'new equipment'])
+    expect(titles).toContain('help')
+    expect(titles.filter((title) => title.startsWith('admin'))).toEqual([])
+  })
+
+  it('is not made without its variables, and says all that is wrong', () => {
+    expect(() => manifestFor({})).toThrow(/MICROSOFT_APP_ID[\s\S]*BASE_URL/)
+    expect(() => manifestFor({ ...variables, BASE_URL: 'http://127.0.0.1:3978' })).toThrow('BASE_URL')
+    expect(() => manifestFor({ ...variables, MICROSOFT_APP_ID: '' })).toThrow('MICROSOFT_APP_ID')
+  })
+})
+
+describe('the app package', () => {
+  const files = unzip(appPackage(variables))
+
+  it('holds the manifest and its two icons, and nothing else', () => {
+    expect([...files.keys()]).toEqual(['manifest.json', 'color.png', 'outline.png'])
+    expect(JSON.parse(String(files.get('manifest.json')))).toEqual(manifestFor(variables))
+  })
+
+  it('has icons of the sizes that Teams wants', () => {
+    expect(png(files.get('color.png'))).toMatchObject({ width: 192, height: 192, signed: 'PNG' })
+    expect(png(files.get('outline.png'))).toEqual({ width: 32, height: 32, signed: 'PNG', colourType: 6 })
+  })
+
+  it('is the same, byte for byte, for the same variables', () => {
+    expect(appPackage(variables).equals(appPackage(variables))).toBe(true)
+  })
+
+  it('keeps any name and any bytes', () => {
+    const entries = [
+      { name: 'leer.txt', content: Buffer.alloc(0) },
+      { name: 'Zürich/山田.bin', content: Buffer.from([0x50, 0x4b, 5, 6, 0, 255]) },
+    ]
+    expect([...unzip(zip(entries))]).toEqual(entries.map(({ name, content }) => [name, content]))
+  })
+})

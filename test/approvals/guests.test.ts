@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { actorOf, approversGroup, dana, kim, omar, tenantId, withCore } from '../support/core.ts'
+import { refusal } from '../support/refusal.ts'
+
+describe('a guest of the organisation', () => {
+  const core = withCore()
+  const asGuest = async (id: string, work: () => Promise<void>) => {
+    core.world.guests.add(id)
+    try {
+      await work()
+    } finally {
+      core.world.guests.delete(id)
+    }
+  }
+  const ask = async (...approvers: object[]) => {
+    const { id } = await core.template({ approval: { stages: [{ approvers }] } })
+    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+  }
+
+  it('is let into nothing, whatever groups they are in', async () => {
+    await asGuest(dana.id, async () => {
+      const { code, message } = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
+      expect([code, message]).toEqual([
+        'forbidden',
+        'You are a guest of this organisation, and this is for its own people.',
+      ])
+    })
+  })
+
+  it('is not asked to approve, as a member of a group or by name', async () => {
+    await asGuest(dana.id, async () => {
+      const byGroup = await ask({ group: approversGroup })
+      expect(byGroup.approvals[0]?.approvers.map(({ id }) => id)).not.toContain(dana.id)
+      const byName = await ask({ user: dana.id }, { user: omar.id })
+      expect(byName.approvals[0]?.approvers.map(({ id }) => id)).toEqual([omar.id])
+    })
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import strings from '../../cards/strings/en.json' with { type: 'json' }
+import { cards } from '../../src/cards/index.ts'
+import { noteAct, organisationActions } from '../../src/core/audit/organisation-audit.ts'
+import { kim, priya, tenantId, withCore } from '../support/core.ts'
+
+describe('what admins do that is about no one request', () => {
+  const core = withCore()
+  const actor = { ...priya, tenantId, isAdmin: true }
+
+  it('stands in a chain of the organisation that proves itself, and shows what was changed', async () => {
+    const { ports, provisioning, database } = core
+    await noteAct(ports, actor, 'exported', { from: '2026-11-01' })
+    await noteAct(ports, actor, 'webhook-tested', { templateId: kim.id })
+    const report = await provisioning.admin.audit(actor, tenantId)
+    expect(report).toMatchObject({ proved: true, reference: null })
+    expect(report.entries.map(({ entry, action, actor }) => [entry, action, actor])).toEqual([
+      [1, 'exported', priya],
+      [2, 'webhook-tested', priya],
+    ])
+    await database.query(`UPDATE audit_log SET body = body || '{"action": "seen"}' WHERE request_id = $1 AND seq = 1`, [
+      tenantId,
+    ])
+    expect(await provisioning.admin.audit(actor, tenantId)).toMatchObject({
+      proved: false,
+      findings: [{ kind: 'changed', entry: 1 }],
+    })
+    await database.query(`DELETE FROM audit_log WHERE request_id = $1 AND seq = 2`, [tenantId])
+    const { findings } = await provisioning.admin.audit(actor, tenantId)
+    expect(findings.map(({ kind, entry }) => [kind, entry])).toContainEqual(['removed', 2])
+  })
+
+  it('is written by several at once without a gap', async () => {
+    const { ports, provisioning, database } = core
+    await database.query('DELETE FROM audit_log WHERE request_id = $1', [tenantId])
+    await database.query('DELETE FROM audit_heads WHERE request_id = $1', [tenantId])
+    await Promise.all([1, 2, 3, 4, 5].map((n) => noteAct(ports, actor, 'exported', { n })))
+    const { proved, entries } = await provisioning.admin.audit(actor, tenantId)
+    expect([proved, entries.map(({ entry }) => entry)]).toEqual([true, [1, 2, 3, 4, 5]])
+  })
+
+  it('has words for each thing that is done', () => {
+    expect(Object.keys(strings.audit.act).sort()).toEqual([...organisationActions].sort())
+  })
+
+  it('tells of templates that were written and switched, with the parts that changed and no secret', async () => {
+    const { ports, provisioning } = core
+    const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+    const { version, id, ...given } = await core.template({
+      name: 'Told of',
+      webhook: { url: 'https://hooks.contoso.example/a', secret: secretOf(1) },
+    })
+    const webhook = { url: 'https://hooks.contoso.example/a', secret: secretOf(2) }
+    const { put, switch: turn } = provisioning.templates
+    await put(actor, id, { ...given, description: 'Another', webhook }, version)
+    await turn(actor, id, version + 1, false)
+    await expect(turn(actor, id, version + 1, true)).rejects.toThrow('meanwhile')
+    const { entries, proved } = await provisioning.admin.organisationAudit(actor)
+    const acts = entries.filter(({ data }) => data?.['templateId'] === id)
+    expect([proved, acts.map(({ action, data }) => [action, data])]).toEqual([
+      true,
+      [
+        ['template-written', { templateId: id, about: 'Told of', version: 2, changed: ['description', 'webhook'] }],
+        ['template-switched', { templateId: id, about: 'Told of', version: 3, active: false }],
+      ],
+    ])
+    expect(JSON.stringify(await ports.audit.timeline(tenantId))).not.toContain('whsec_')
+  })
+
+  it('of somebody whose words were erased keeps the line', async () => {
+    const { ports, provisioning } = core
+    await noteAct(ports, actor, 'exported', {})
+    await ports.audit.erase({ ...actor, displayName: '', userPrincipalName: '' }, new Date())
+    const report = await provisioning.admin.organisationAudit(actor)
+    expect(report.proved).toBe(true)
+    const viewer = { id: actor.id, locale: 'en', timeZone: 'UTC', now: new Date(), siteRoot: '', outlookRoot: '' }
+    expect(JSON.stringify(cards.organisationAudit(report, 0, viewer))).toContain(strings.audit.erased)
+  })
+})

@@ -1,0 +1,81 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
+import { timelineView } from '../../src/cards/timeline.ts'
+import { auditActions } from '../../src/core/index.ts'
+import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
+import { dana, kim, viewerOf } from '../support/card-requests.ts'
+import { nodesOf } from '../support/card-rules.ts'
+import { lineOf, longTimeline } from '../support/card-samples-timeline.ts'
+import { action, textOf } from '../support/cards.ts'
+import type { Card } from '../support/connector.ts'
+
+const asKim = viewerOf(kim)
+const isShown = (card: Card): unknown => nodesOf(card).find(({ id }) => id === 'timeline')?.['isVisible']
+
+describe('the timeline of a request', () => {
+  it.each(auditActions)('has words for %s, by whomever', (what) => {
+    for (const actor of [dana, { kind: 'system' as const }, { ...dana, displayName: '' }]) {
+      for (const data of [
+        {},
+        { to: [dana], person: dana, people: [dana], from: [dana], insteadOf: [dana] },
+        { to: 7 },
+      ]) {
+        const entries = [lineOf('pendingApproval', kim), lineOf(what, actor, { data })]
+        const { rows } = timelineView({ entries, isOpen: true }, asKim)
+        expect(rows).toHaveLength(what === 'refused' ? 1 : 2)
+        for (const { text } of rows) expect(text).toMatch(/^[^{}]{10,}$/)
+      }
+    }
+  })
+
+  it('leaves out the steps, which the progress tells, and what only a later version knows', () => {
+    const steps = [lineOf('step:create-site', kim), { ...lineOf('late', kim), action: 'teleported' }]
+    expect(timelineView({ entries: steps, isOpen: true }, asKim).rows).toEqual([])
+  })
+
+  it('shows the last eight, the oldest of them first, and how many came before', () => {
+    const { rows, earlier } = timelineView({ entries: longTimeline, isOpen: true }, asKim)
+    expect([rows.length, earlier]).toEqual([8, 2])
+    expect(rows[0]?.text).toBe('I asked Sam Roy too')
+    expect(rows.at(-1)?.text).toBe('It could not be finished')
+  })
+})
+
+describe('status in chat', () => {
+  const world = withBotWorld()
+  afterEach(() => {
+    expect(world.logged.splice(0)).toEqual([])
+  })
+
+  it('holds the timeline behind a button that unfolds it in the card', async () => {
+    const { types, sends } = startBot(world)
+    const { reference, requestId } = await requested(world, 'Told of')
+    await sends('dana', 'approval.reject', { requestId, comment: 'We have one *already*.' })
+    const card = await types('kim', `status ${reference}`)
+    expect(action(card, 'Timeline ▾')['type']).toBe('Action.ToggleVisibility')
+    expect(isShown(card)).toBe(false)
+    expect(textOf(card)).toContain('Kim Lee asked for it')
+    expect(textOf(card)).toContain('Dana Fox rejected it')
+    expect(textOf(card)).toContain('“We have one *already*.”')
+    expect(isShown(await sends('kim', 'request.refresh', { requestId }))).toBe(false)
+  })
+
+  it('of a card that was delivered, the same button asks for it, and the card unfolds in place', async () => {
+    const { sends } = startBot(world)
+    const { requestId } = await requested(world, 'Delivered')
+    const request = await world.stores.requests.find(requestId)
+    if (!request) throw new Error('the request is gone')
+    const delivered = cards.requestStatus(request, asKim) as Card
+    expect(action(delivered, 'Timeline ▾')).toMatchObject({ verb: 'request.timeline', data: { requestId } })
+    expect(isShown(delivered)).toBeUndefined()
+    const unfolded = await sends('kim', 'request.timeline', { requestId })
+    expect(isShown(unfolded)).toBe(true)
+    expect(textOf(unfolded)).toContain('Kim Lee asked for it')
+  })
+
+  it('somebody else’s is not there', async () => {
+    const { sends } = startBot(world)
+    const { requestId } = await requested(world, 'Not Omar’s', { approval: false })
+    expect(textOf(await sends('omar', 'request.timeline', { requestId }))).toContain('There is no such request')
+  })
+})

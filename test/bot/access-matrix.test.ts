@@ -1,0 +1,461 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import strings from '../../cards/strings/en.json' with { type: 'json' }
+import { cardActions } from '../../src/bot/actions/index.ts'
+import { commands } from '../../src/bot/index.ts'
+import type { Verb } from '../../src/cards/verbs.ts'
+import {
+  type ErrorCode,
+  type Permission,
+  type Request,
+  type RequestState,
+  referenceOf,
+  requestStates,
+} from '../../src/core/index.ts'
+import { type Chatter, chatting } from '../support/access-chat.ts'
+import { type Act, everybody, isMember, mayBy, outcomeOf } from '../support/access-roles.ts'
+import { idOf, secret, withAccessWorld } from '../support/access-world.ts'
+import { tenantId } from '../support/rest.ts'
+
+const { delegation, delegations, digestChoice, health, notice } = strings
+const chatters = everybody.filter((who): who is Chatter => who !== 'application')
+/** What the one who is refused reads. */
+const refusals = {
+  forbidden: notice.notAllowed.what,
+  'self-approval': notice.selfApproval.what,
+  'not-an-approver': notice.notApprover.what,
+} satisfies Partial<Record<ErrorCode, string>>
+const said = (code: ErrorCode): string => {
+  if (code === 'forbidden' || code === 'self-approval' || code === 'not-an-approver') return refusals[code]
+  throw new Error(`nobody is refused with ${code} by who they are`)
+}
+const names = new RegExp(`${secret}|Kim|Dana|Omar|Priya`)
+
+const subjects = [
+  ...([
+    'draft',
+    'template',
+    'letter',
+    'delivery',
+    'self',
+    'list',
+    'catalogue',
+    'queue',
+    'delegations',
+    'service',
+    'organisation',
+    'person',
+    'days',
+    'digest',
+    'choice',
+  ] as const),
+] as const
+/** What a verb needs, said a second time, and what it is about: a request, a draft, a template, a job, or who clicks. */
+type Row =
+  | { readonly needs: Permission; readonly act: Act; readonly opens?: RequestState }
+  | {
+      readonly needs: Permission
+      readonly about: (typeof subjects)[number]
+    }
+/** One row for each verb: a new one that is missing here does not compile. */
+const verbTable: Readonly<Record<Verb, Row>> = {
+  'request.choose': { needs: 'request.create', about: 'template' },
+  'request.continue': { needs: 'request.create', about: 'draft' },
+  'request.review': { needs: 'request.create', about: 'draft' },
+  'request.check': { needs: 'request.create', about: 'draft' },
+  'request.keep': { needs: 'request.create', about: 'draft' },
+  'request.submit': { needs: 'request.create', about: 'draft' },
+  'request.edit': { needs: 'request.create', about: 'draft' },
+  // The requester gets a form, of a template that is not there any more in this world.
+  'request.again': { needs: 'request.read', act: 'read', opens: 'succeeded' },
+  'request.cancel': { needs: 'request.cancel', act: 'cancel' },
+  'request.refresh': { needs: 'request.read', act: 'read' },
+  'request.nudge': { needs: 'request.nudge', act: 'nudge' },
+  'request.timeline': { needs: 'request.read', act: 'read' },
+  'requests.page': { needs: 'request.list', about: 'list' },
+  'approvals.page': { needs: 'approval.list', about: 'list' },
+  'approval.approve': { needs: 'request.decide', act: 'approve' },
+  'approval.reject': { needs: 'request.decide', act: 'reject' },
+  'approval.refresh': { needs: 'request.read', act: 'read' },
+  'delegation.open': { needs: 'approval.delegate', about: 'self' },
+  'delegation.save': { needs: 'approval.delegate', about: 'self' },
+  'delegation.end': { needs: 'approval.delegate', about: 'self' },
+  'admin.queue': { needs: 'queue.read', about: 'queue' },
+  'admin.stuck': { needs: 'queue.read', about: 'queue' },
+  'digest.refresh': { needs: 'digest.read', about: 'digest' },
+  'digest.on': { needs: 'digest.choose', about: 'choice' },
+  'digest.off': { needs: 'digest.choose', about: 'choice' },
+  'admin.retry': { needs: 'request.retry', act: 'retry' },
+  'admin.cancel': { needs: 'queue.read', act: 'cancel' },
+  'admin.approve': { needs: 'request.override', act: 'over-approve' },
+  'admin.reject': { needs: 'request.override', act: 'over-reject' },
+  'admin.reassign': { needs: 'queue.read', act: 'reassign' },
+  'admin.examine': { needs: 'deadLetter.read', about: 'letter' },
+  'admin.replay': { needs: 'deadLetter.replay', about: 'letter' },
+  'admin.dismiss': { needs: 'deadLetter.dismiss', about: 'letter' },
+  'admin.certificate': { needs: 'certificate.read', about: 'service' },
+  'admin.templates': { needs: 'template.write', about: 'catalogue' },
+  'admin.template': { needs: 'template.write', about: 'catalogue' },
+  'admin.enable': { needs: 'template.write', about: 'catalogue' },
+  'admin.disable': { needs: 'template.write', about: 'catalogue' },
+  'admin.webhooks': { needs: 'delivery.read', about: 'catalogue' },
+  'admin.webhook': { needs: 'delivery.read', about: 'catalogue' },
+  'admin.webhook-test': { needs: 'webhook.test', about: 'catalogue' },
+  'admin.webhook-on': { needs: 'webhook.enable', about: 'catalogue' },
+  'admin.deliveries': { needs: 'delivery.read', about: 'catalogue' },
+  'admin.delivery': { needs: 'delivery.read', about: 'delivery' },
+  'admin.redeliver': { needs: 'delivery.replay', about: 'delivery' },
+  'admin.resend': { needs: 'delivery.replay', about: 'catalogue' },
+  'admin.audit': { needs: 'audit.read', about: 'organisation' },
+  'admin.export': { needs: 'export.create', about: 'days' },
+  'admin.erase': { needs: 'person.erase', about: 'person' },
+  'admin.delegations': { needs: 'delegation.list', about: 'delegations' },
+  'admin.undelegate': { needs: 'person.erase', about: 'person' },
+}
+const verbs = Object.entries(verbTable).flatMap(([verb, row]) => chatters.map((who) => ({ verb, row, who })))
+
+/** What a command needs, and what it does to the request whose number follows it. */
+interface CommandRow {
+  readonly needs: Permission
+  readonly act?: Act
+}
+const anyone: CommandRow = { needs: 'request.create' }
+const commandTable: Readonly<Record<string, CommandRow>> = {
+  ...{ new: anyone, 'new site': anyone, 'new room': anyone, 'new shared mailbox': anyone, 'new equipment': anyone },
+  ...{ 'new mailbox': anyone, help: anyone },
+  'my requests': { needs: 'request.list' },
+  'my drafts': anyone,
+  approvals: { needs: 'approval.list' },
+  delegate: { needs: 'approval.delegate' },
+  back: { needs: 'approval.delegate' },
+  digest: { needs: 'digest.read' },
+  status: { needs: 'request.read', act: 'read' },
+  cancel: { needs: 'request.cancel', act: 'cancel' },
+  nudge: { needs: 'request.nudge', act: 'nudge' },
+  why: { needs: 'request.read', act: 'read' },
+  'admin help': { needs: 'queue.read' },
+  'admin queue': { needs: 'queue.read' },
+  'admin stuck': { needs: 'queue.read' },
+  'admin delegations': { needs: 'delegation.list' },
+  'admin health': { needs: 'health.read' },
+  'admin stats': { needs: 'stats.read' },
+  'admin simulate': { needs: 'request.simulate' },
+  'admin jobs': { needs: 'deadLetter.read' },
+  'admin export': { needs: 'export.create' },
+  'admin export person': { needs: 'export.create' },
+  'admin erase': { needs: 'person.erase' },
+  'admin templates': { needs: 'template.write' },
+  'admin templates show': { needs: 'template.write' },
+  'admin templates enable': { needs: 'template.write' },
+  'admin templates disable': { needs: 'template.write' },
+  'admin webhooks': { needs: 'delivery.read' },
+  'admin webhooks failures': { needs: 'delivery.read' },
+  // These show a card that asks first; its click does it.
+  'admin retry': { needs: 'queue.read', act: 'read' },
+  'admin cancel': { needs: 'queue.read', act: 'read' },
+  'admin approve': { needs: 'request.override', act: 'read' },
+  'admin reject': { needs: 'request.override', act: 'read' },
+  'admin reassign': { needs: 'queue.read', act: 'read' },
+  'admin audit': { needs: 'audit.read', act: 'read' },
+  'admin status': { needs: 'queue.read', act: 'read' },
+}
+const typed = Object.entries(commandTable).flatMap(([words, row]) => chatters.map((who) => ({ words, row, who })))
+
+describe('every verb of a card and every command, for everybody', () => {
+  const world = withAccessWorld()
+  const { clicks, says, nothing } = chatting(world)
+  const unchanged = async (before: object, about: string) => expect(await world.rows(), about).toEqual(before)
+
+  // From then on the chats are known, so that a refusal writes nothing at all.
+  beforeAll(async () => {
+    for (const who of chatters) await says(who, 'help')
+  })
+
+  /** Whoever is nobody here reads no more than that, or is not let in at all. */
+  function readsAsNobody(who: Chatter, { status, text }: { status: number; text: string }) {
+    expect(status).toBe(who === 'foreign' ? 403 : 200)
+    expect(text).toContain(who === 'foreign' ? 'This bot serves another organisation.' : notice.notAllowed.what)
+    expect(text).not.toMatch(names)
+  }
+
+  it('has its row', () => {
+    expect(Object.keys(verbTable).sort()).toEqual([...cardActions.keys()].sort())
+    expect(Object.keys(commandTable).sort()).toEqual(commands.map(({ words }) => words).sort())
+    // What is for admins is for whom the table says so: everybody else may at least ask about their own.
+    for (const { words, forAdmins } of commands)
+      expect(mayBy('requester', commandTable[words]?.needs ?? 'queue.read'), words).toBe(!forAdmins)
+  })
+
+  const ofRequests = verbs.flatMap(({ verb, row, who }) => ('act' in row ? [{ verb, row, who }] : []))
+  it.each(ofRequests)('$verb, $who: as the access table says, in every state', async ({ verb, row, who }) => {
+    for (const state of requestStates) {
+      const request = await world.request(state)
+      const before = await world.rows()
+      const expected = outcomeOf(who, row.needs, row.act, state)
+      const data = { requestId: request.requestId, version: 1, comment: 'So.' }
+      const answer = await clicks(who, verb, data)
+      const about = `${state}: ${answer.text}`
+      const after = await world.find(request.requestId)
+      if (expected.kind === 'done') {
+        expect([after?.status, after?.version], about).toEqual([expected.status, row.act === 'read' ? 1 : 2])
+        const isForm = who === 'requester' && row.opens === state
+        expect(answer.text, about).toContain(isForm ? notice.templateGone.what : secret)
+        continue
+      }
+      expect(after, about).toEqual(request)
+      await unchanged(before, about)
+      if (expected.kind === 'nobody') readsAsNobody(who, answer)
+      if (expected.kind === 'hidden') expect(answer.text).toContain(notice.notFound.what)
+      if (expected.kind === 'hidden' || (expected.kind === 'refused' && expected.unread)) {
+        expect(await clicks(who, verb, { ...data, requestId: nothing() })).toEqual(answer)
+        expect(answer.text).not.toMatch(names)
+      }
+      // Who is asked later on is shown where it stands, as is everybody whose click comes too late.
+      if (expected.kind === 'refused' && who !== 'later') expect(answer.text, about).toContain(said(expected.code))
+    }
+  })
+
+  const others = verbs.flatMap(({ verb, row, who }) =>
+    'about' in row &&
+    (row.about === 'draft' || row.about === 'template' || row.about === 'letter' || row.about === 'delivery')
+      ? [{ verb, about: row.about, needs: row.needs, who }]
+      : [],
+  )
+  it.each(others)('$verb, $who: what is somebody else’s is not there', async ({ verb, about, needs, who }) => {
+    const draft = await world.draft()
+    const failed = await world.request('failed')
+    const letterId = world.letter(failed)
+    const deliveryId = await world.delivery(failed)
+    const { hidden } = world.doors.templates
+    const data = { draft, template: { templateId: hidden.id }, letter: { letterId }, delivery: { deliveryId } }[about]
+    const before = await world.rows()
+    const answer = await clicks(who, verb, data)
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (about === 'letter' || about === 'delivery') {
+      const isRefused = answer.text.includes(notice.notAllowed.what)
+      expect(isRefused, answer.text).toBe(!mayBy(who, needs))
+      if (!isRefused) return
+    } else if (who === 'requester') {
+      expect(answer.text).toContain(secret)
+      return
+    } else expect(answer.text).toContain(about === 'draft' ? notice.notFound.what : notice.templateGone.what)
+    expect(answer.text).not.toMatch(names)
+    await unchanged(before, answer.text)
+  })
+
+  const own = verbs.flatMap(({ verb, row, who }) => ('about' in row && row.about === 'self' ? [{ verb, who }] : []))
+  it.each(own)('$verb, $who: a member’s own, whatever the click says', async ({ verb, who }) => {
+    const to = idOf(who === 'admin' ? 'later' : 'admin')
+    const until = new Date(Date.now() + 7 * 86_400_000).toISOString().slice(0, 10)
+    const before = await world.rows()
+    // Whose delegation it is stands in no click.
+    const others = { person: { id: idOf('later') }, personId: idOf('later'), actor: idOf('later'), tenantId: nothing() }
+    const answer = await clicks(who, verb, { to, until, ...others })
+    if (!isMember(who)) {
+      readsAsNobody(who, answer)
+      return unchanged(before, answer.text)
+    }
+    expect(answer.text).toContain(delegation.heading[headings[verb] ?? 'away'])
+    if (verb !== 'delegation.save') return unchanged(before, answer.text)
+    expect((await world.rows())['delegations']).toBe((before['delegations'] ?? 0) + 1)
+    const { provisioning } = world.doors
+    const { own } = await provisioning.delegations.read(await provisioning.actor({ tenantId, id: idOf(who) ?? '' }))
+    expect([own?.person.id, own?.delegate.id]).toEqual([idOf(who), to])
+    await clicks(who, 'delegation.end', others)
+  })
+  const lists = verbs.flatMap(({ verb, row, who }) => ('about' in row && row.about === 'list' ? [{ verb, who }] : []))
+  it.each(lists)('$verb, $who: one’s own list, wherever the page begins', async ({ verb, who }) => {
+    const request = await world.request('pendingApproval')
+    const listed: readonly Chatter[] = verb === 'requests.page' ? ['requester'] : ['approver', 'removed']
+    const isListed = listed.includes(who)
+    for (const edge of [{}, { before: request.number + 1 }, { after: request.number - 1 }]) {
+      const before = await world.rows()
+      const others = { personId: idOf('requester'), requesterId: idOf('requester'), approverId: idOf('approver') }
+      const answer = await clicks(who, verb, { ...edge, ...others })
+      await unchanged(before, answer.text)
+      if (!isMember(who)) readsAsNobody(who, answer)
+      else expect(answer.text.includes(referenceOf(request)), answer.text).toBe(isListed)
+    }
+  })
+  const digests = verbs.filter(({ row }) => 'about' in row && row.about === 'digest')
+  it.each(digests)('$verb, $who: what is open for oneself', async ({ verb, who }) => {
+    await world.request('pendingApproval')
+    await world.request('failed')
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { personId: idOf('approver'), approverId: idOf('approver') })
+    await unchanged(before, answer.text)
+    if (!isMember(who)) return readsAsNobody(who, answer)
+    // The approvers what waits for them, the admins what has failed.
+    const seers: readonly Chatter[] = ['approver', 'removed', 'admin']
+    // Whoever is asked later on may be asked by now about another one of this world.
+    if (who !== 'later') expect(answer.text.includes(secret), answer.text).toBe(seers.includes(who))
+  })
+  const choices = verbs.filter(({ row }) => 'about' in row && row.about === 'choice')
+  it.each(choices)('$verb, $who: a member’s own choice, whatever the click says', async ({ verb, who }) => {
+    const before = await world.rows()
+    const { digest } = world.doors.provisioning
+    const other = await world.doors.provisioning.actor({
+      tenantId,
+      id: idOf(who === 'later' ? 'approver' : 'later') ?? '',
+    })
+    const standing = await digest.standing(other)
+    const answer = await clicks(who, verb, {
+      personId: idOf('later'),
+      tenantId: nothing(),
+      isOn: verb === 'digest.off',
+    })
+    if (!isMember(who)) {
+      readsAsNobody(who, answer)
+      return unchanged(before, answer.text)
+    }
+    expect(answer.text).toContain(digestChoice.heading[verb === 'digest.on' ? 'on' : 'off'])
+    expect({ ...(await world.rows()), digest_choices: 0 }).toEqual({ ...before, digest_choices: 0 })
+    expect(await world.wantsNoDigest(who)).toBe(verb === 'digest.off')
+    expect(await digest.standing(other)).toEqual(standing)
+  })
+  const ofCatalogue = verbs.filter(({ row }) => 'about' in row && row.about === 'catalogue')
+  it.each(ofCatalogue)('$verb, $who: for those who look after templates', async ({ verb, row, who }) => {
+    const { hidden } = world.doors.templates
+    const before = await world.rows()
+    // Who may not is not helped by what only the card that asks first gives.
+    const confirmed = isMember(who) && mayBy(who, row.needs) ? {} : { version: hidden.version }
+    const answer = await clicks(who, verb, { templateId: hidden.id, from: 0, ...confirmed })
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) return expect(answer.text).toContain(hidden.name)
+    else expect(answer.text).toContain(notice.notAllowed.what)
+    expect(answer.text).not.toContain(hidden.name)
+    return unchanged(before, answer.text)
+  })
+  const ofService = verbs.filter(({ row }) => 'about' in row && row.about === 'service')
+  it.each(ofService)('$verb, $who: for those who look after the service', async ({ verb, row, who }) => {
+    const before = await world.rows()
+    const answer = await clicks(who, verb, {})
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) return expect(answer.text).toContain(health.part.database)
+    else expect(answer.text).toContain(notice.notAllowed.what)
+    expect(answer.text).not.toContain(health.part.database)
+    return unchanged(before, answer.text)
+  })
+  const ofDelegations = verbs.filter(({ row }) => 'about' in row && row.about === 'delegations')
+  it.each(ofDelegations)('$verb, $who: who is away, for admins alone', async ({ verb, row, who }) => {
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { from: 0 })
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) expect(answer.text).toContain(delegations.empty)
+    else expect(answer.text).toContain(notice.notAllowed.what)
+    return unchanged(before, answer.text)
+  })
+
+  const ofQueue = verbs.filter(({ row }) => 'about' in row && row.about === 'queue')
+  it.each(ofQueue)('$verb, $who: for those who look after the queue', async ({ verb, row, who }) => {
+    await world.request('failed')
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { from: 0 })
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs)) expect(answer.text).toContain('REQ-')
+    else {
+      expect(answer.text).toContain(notice.notAllowed.what)
+      expect(answer.text).not.toMatch(names)
+    }
+    return unchanged(before, answer.text)
+  })
+  const ofOrganisation = verbs.filter(({ row }) => 'about' in row && row.about === 'organisation')
+  it.each(ofOrganisation)('$verb, $who: for those who read the audit', async ({ verb, row, who }) => {
+    const { requestId } = await world.request('failed')
+    const before = await world.rows()
+    const answer = await clicks(who, verb, { from: 0, requestId: '' })
+    const ofRequest = await clicks(who, verb, { from: 0, requestId })
+    await unchanged(before, answer.text)
+    if (!isMember(who)) {
+      readsAsNobody(who, ofRequest)
+      return readsAsNobody(who, answer)
+    }
+    const isShown = answer.text.includes(strings.audit.organisation) || answer.text.includes(strings.audit.nothingYet)
+    expect(isShown, answer.text).toBe(mayBy(who, row.needs))
+    // The world writes its requests past the service, which the audit of each says.
+    expect(ofRequest.text.includes('is not as it was written'), ofRequest.text).toBe(mayBy(who, row.needs))
+  })
+  const ofEverything = verbs.flatMap(({ verb, row, who }) =>
+    'about' in row && (row.about === 'person' || row.about === 'days') ? [{ verb, row, who }] : [],
+  )
+  it.each(ofEverything)('$verb, $who: for admins alone, whatever the click says', async ({ verb, row, who }) => {
+    const before = await world.rows()
+    // Somebody who has requests open, so that nothing of them is removed; and what shows that nobody is named to others.
+    await world.request('queued')
+    const days = { from: '2026-11-01', to: '2026-11-20' }
+    const data = { personId: idOf('requester'), address: 'x', erasureId: randomUUID(), ...days }
+    const answer = await clicks(who, verb, data)
+    if (!isMember(who)) readsAsNobody(who, answer)
+    else if (mayBy(who, row.needs))
+      return expect(answer.text).toContain(
+        verb === 'admin.export' ? strings.export.heading.links : strings.erase.heading.blocked,
+      )
+    else expect(answer.text).toContain(notice.notAllowed.what)
+    expect(answer.text).not.toMatch(names)
+    expect((await world.rows())['delegations'], answer.text).toBe(before['delegations'])
+  })
+  const headings: Readonly<Record<string, keyof typeof delegation.heading>> = {
+    'delegation.save': 'saved',
+    'delegation.end': 'nothing',
+  }
+
+  it.each(typed)('$words, $who: as the access table says', async ({ words, row, who }) => {
+    const request = await world.request('queued')
+    const reference = row.act === undefined ? '' : ` ${referenceOf(request)}`
+    const before = await world.rows()
+    const answer = await says(who, `${words}${reference}`)
+    const after = await world.find(request.requestId)
+    if (!isMember(who)) {
+      readsAsNobody(who, answer)
+      return unchanged(before, answer.text)
+    }
+    const isForAdmins = words.startsWith('admin')
+    if (isForAdmins && !mayBy(who, row.needs)) {
+      const asked = [` ${referenceOf(request)} because I say so`, ' kim@contoso.example', ' 2026-11-01 2026-11-20']
+      const further = await Promise.all(asked.map((typed) => says(who, `${words}${typed}`)))
+      for (const { text } of [answer, ...further]) {
+        expect(text).toContain(notice.notAdmin.what)
+        expect(text).not.toMatch(names)
+      }
+      return unchanged(before, answer.text)
+    }
+    // What an admin cancels for somebody else asks why first.
+    const asksFirst = words === 'cancel' && who === 'admin'
+    if (row.act === undefined || asksFirst) {
+      expect(after).toEqual(request)
+      if (!mayBy(who, 'request.read')) expect(answer.text).not.toContain(secret)
+      return
+    }
+    const expected = outcomeOf(who, row.needs, row.act, 'queued')
+    expect(after?.status, answer.text).toBe(expected.kind === 'done' ? expected.status : 'queued')
+    if (expected.kind === 'done') return
+    // Too late it shows where the request stands, on a card that is kept up to date from then on.
+    if (row.act === 'nudge' && expected.kind === 'late') return expect(after).toEqual(request)
+    if (expected.kind === 'hidden') await hides(who, words, request, answer.text)
+    if (expected.kind === 'refused') expect(answer.text).toContain(said(expected.code))
+    await unchanged(before, answer.text)
+  })
+
+  async function hides(who: Chatter, words: string, { number }: Request, text: string) {
+    expect(text).toContain(notice.notFound.what)
+    expect(text).not.toMatch(names)
+    expect((await says(who, `${words} REQ-${number + 100_000}`)).text).toBe(text)
+  }
+
+  it.each(['groupChat', 'channel'])('in a %s nobody is shown or may do anything', async (where) => {
+    const request = await world.request('pendingApproval')
+    const before = await world.rows()
+    const data = { requestId: request.requestId, version: 1, comment: 'So.' }
+    for (const who of ['requester', 'approver', 'admin'] as const) {
+      for (const verb of Object.keys(verbTable)) {
+        const { text } = await clicks(who, verb, data, where)
+        expect(text).toContain(notice.notPersonal.what)
+        expect(text).not.toMatch(names)
+      }
+      for (const words of Object.keys(commandTable))
+        expect((await says(who, `${words} ${referenceOf(request)}`, where)).text).not.toMatch(names)
+    }
+    expect(await world.find(request.requestId)).toEqual(request)
+    await unchanged(before, where)
+  })
+})

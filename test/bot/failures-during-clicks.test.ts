@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { action, actionsOf, textOf, valuesOf } from '../support/cards.ts'
+import { templates, withService } from '../support/service.ts'
+import { asksFor, cardOf, decisionAbout, filled, opens, readsAfter, reviews, subject } from '../support/site-request.ts'
+
+/** Microsoft Graph, or a part of it, answers 503 until the tenant is healed. */
+const away = (operation: string) => ({ operation, kind: 'failBeforeCommit', status: 503, count: 1000 })
+
+describe('trouble while somebody clicks', () => {
+  const service = withService()
+  const sql = (statement: string) => service.app.database.query(statement)
+  const shownAt = (id: string) => service.connector.activity(id)?.card
+  afterEach(async () => {
+    service.connector.healthy()
+    await service.heal()
+  })
+
+  it('the directory does not answer while a form is reviewed: it comes back filled, and says so', async () => {
+    const { kim } = service
+    const form = await opens(kim)
+    await service.fault(away('graph.groups.*'))
+    const back = cardOf(await kim.clicks(form, 'Review', { ...filled, displayName: 'Typed in vain?' }))
+    expect(textOf(back)).toContain('The directory does not answer just now. Please try again in a minute.')
+    expect(textOf(back)).toContain('Your answers are kept.')
+    expect(valuesOf(back)).toMatchObject({ ...filled, displayName: 'Typed in vain?' })
+    expect(subject(back, 'Review').version).toBe((subject(form.card, 'Review').version ?? 0) + 1)
+    expect(valuesOf(shownAt(form.id) ?? {})).toMatchObject({ displayName: 'Typed in vain?' })
+    await service.heal()
+    expect(textOf(cardOf(await kim.clicks({ id: form.id, card: back }, 'Review')))).toContain('Is this right?')
+  })
+
+  it('the directory does not know who is clicking just now: a sentence, and the card stays', async () => {
+    const { kim } = service
+    const form = await opens(kim)
+    const before = shownAt(form.id)
+    await service.restart()
+    await service.fault(away('graph.*'))
+    const answer = await kim.clicks(form, 'Review', { ...filled, displayName: 'Still in the form' })
+    expect(answer.card).toBeUndefined()
+    expect(answer.text).toContain('What you typed is still here')
+    expect(shownAt(form.id)).toEqual(before)
+    await service.heal()
+    expect(readsAfter(await kim.clicks(form, 'Review', { ...filled, displayName: 'Still in the form' }))).toContain(
+      'Still in the form',
+    )
+  })
+
+  it('the directory does not answer while a request is sent: Try again sends it', async () => {
+    const { kim } = service
+    const review = await reviews(kim, { displayName: 'Sent at last' })
+    await service.fault(away('graph.groups.*'))
+    const notice = cardOf(await kim.clicks(review, 'Send'))
+    expect(textOf(notice)).toContain('Nothing is lost.')
+    expect(action(notice, 'Try again')).toMatchObject({ verb: 'request.submit', data: subject(review.card, 'Send') })
+    await service.heal()
+    expect(readsAfter(await kim.clicks({ id: review.id, card: notice }, 'Try again'))).toContain('Waiting for approval')
+  })
+
+  it('there are too many open requests: the reviewed form can be sent when there are fewer', async () => {
+    const { kim } = service
+    const { requestId } = await asksFor(kim, { displayName: 'One of many' })
+    const review = await reviews(kim, { displayName: 'One too many' })
+    await service.restart({ OPEN_REQUESTS_PER_PERSON: '1' })
+    const notice = cardOf(await kim.clicks(review, 'Send'))
+    expect(textOf(notice)).toContain('Too many open requests')
+    await service.restart()
+    await kim.invokes('no-activity', 'request.cancel', { requestId })
+    expect(readsAfter(await kim.clicks({ id: review.id, card: notice }, 'Try again'))).toContain('Waiting for approval')
+  })
+
+  it.each([
+    ['drafts', 'request.review'],
+    ['inbox', 'request.review'],
+    ['bot_state', 'request.review'],
+  ])('the store fails at %s: a sentence with a number to tell, the card stays, and later it works', async (table) => {
+    const { kim } = service
+    const form = await opens(kim)
+    const before = shownAt(form.id)
+    await sql(`ALTER TABLE ${table} RENAME TO ${table}_away`)
+    const answer = await kim.clicks(form, 'Review', { ...filled, displayName: `Without ${table}` })
+    await sql(`ALTER TABLE ${table}_away RENAME TO ${table}`)
+    expect(answer.card).toBeUndefined()
+    expect(answer.text).toMatch(/What you typed is still here: please try again\..* [0-9a-f]{32}$/)
+    expect(shownAt(form.id)).toEqual(before)
+    const later = await kim.clicks(form, 'Review', { ...filled, displayName: `Without ${table}` })
+    expect(readsAfter(later)).toContain(`Without ${table}`)
+  })
+
+  it('the store fails while a decision is made: nothing is decided, and the next click decides', async () => {
+    const { kim, dana } = service
+    await dana.installs()
+    const { requestId } = await asksFor(kim, { displayName: 'Decided later' })
+    const asked = await decisionAbout(dana, 'Decided later')
+    await sql('ALTER TABLE audit_log RENAME TO audit_log_away')
+    const answer = await dana.clicks(asked, 'Approve', { comment: 'yes' })
+    await sql('ALTER TABLE audit_log_away RENAME TO audit_log')
+    expect(answer.text).toContain('nothing has changed')
+    const { rows } = await sql(`SELECT status FROM requests WHERE request_id = '${requestId}'`)
+    expect(rows).toEqual([{ status: 'pendingApproval' }])
+    expect(readsAfter(await dana.clicks(asked, 'Approve', { comment: 'yes' }))).toContain('Approved by you')
+  })
+
+  it('the chat does not take the new card: the click is answered and done all the same', async () => {
+    const { kim } = service
+    const review = await reviews(kim, { displayName: 'Answered in place' })
+    service.connector.fail({ method: 'PUT', how: 500, count: 1 })
+    expect(readsAfter(await kim.clicks(review, 'Send'))).toContain('Waiting for approval')
+  })
+
+  it('the template is gone, or asks for more than it did', async () => {
+    const { kim } = service
+    const path = `/templates/v1/${templates.workingGroup}`
+    const { body, headers } = await service.rest('sam', 'GET', path)
+    const put = async (change: object, tag: string | null) => {
+      const answer = await service.rest(
+        'sam',
+        'PUT',
+        path,
+        { ...(body as object), ...change },
+        { 'if-match': tag ?? '' },
+      )
+      expect(answer.status).toBe(200)
+      return answer.headers.get('etag')
+    }
+    const form = await opens(kim, 'working')
+    const review = await reviews(kim, { displayName: 'Reviewed before' }, 'working')
+    const gone = await put({ active: false }, headers.get('etag'))
+    for (const answer of [
+      await kim.clicks(form, 'Review', { displayName: 'No template' }),
+      await kim.clicks(review, 'Create'),
+    ]) {
+      expect(readsAfter(answer)).toContain('This template is no longer offered')
+      expect(actionsOf(cardOf(answer)).map(({ title }) => title)).toContain('New request')
+    }
+    const field = { key: 'team', type: 'text', label: 'Team number', required: true, pattern: '\\d+' }
+    await put({ active: true, fields: [field] }, gone)
+    const back = cardOf(await kim.clicks(review, 'Create'))
+    expect(textOf(back)).toContain('One thing to fix')
+    expect(textOf(back)).toContain('Team number')
+    expect(valuesOf(back)).toMatchObject({ displayName: 'Reviewed before' })
+    const fixed = cardOf(await kim.clicks({ id: review.id, card: back }, 'Review', { 'metadata.team': '7' }))
+    expect(textOf(fixed)).toContain('Is this right?')
+  })
+
+  it('the name is taken between review and send: the form comes back with a suggestion and all that was typed', async () => {
+    const { kim } = service
+    const review = await reviews(kim, { displayName: 'Wanted by two', alias: 'wanted-by-two' })
+    const other = { templateId: templates.newsSite, displayName: 'Faster', alias: 'wanted-by-two' }
+    expect((await service.rest('dana', 'POST', '/collab/v1/spo/', other)).status).toBe(202)
+    const back = cardOf(await kim.clicks(review, 'Send'))
+    expect(textOf(back)).toContain('This address is taken. Try wanted-by-two-2.')
+    expect(valuesOf(back)).toMatchObject({ ...filled, displayName: 'Wanted by two', alias: 'wanted-by-two' })
+  })
+})

@@ -1,0 +1,193 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  createPacedChats,
+  enter,
+  type Limit,
+  leave,
+  longestCall,
+  noteAnswer,
+  ownLimits,
+  teamsLimits,
+} from '../../src/bot/chat-pace.ts'
+import { type ChatTraffic, PutOff } from '../../src/core/index.ts'
+import { openDatabase } from '../../src/store/database/database.ts'
+import { chatPaceInMemory, createChatPace } from '../../src/store/notifications/chats.ts'
+import { saying } from '../support/bot-activities.ts'
+import { startBot, withBotWorld } from '../support/bot-world.ts'
+import { withDatabase } from '../support/database.ts'
+import { mostIn } from '../support/traffic.ts'
+
+const untouched: ChatTraffic = { sent: [], waiting: [], heldUntil: 0 }
+const silent = { warn: () => undefined }
+const noHold = () => 0
+
+/** Mostly round times, so that the ends of long calls and the starts of short ones fall together. */
+const time = (max: number) =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(0, 40, 1000, 5000) },
+    { weight: 1, arbitrary: fc.integer({ min: 0, max }) },
+  )
+/** What happens to one chat: bursts of messages want in, each after a pause; a call takes a while, and arrives within it. */
+const messages = fc
+  .array(
+    fc.record({
+      count: fc.integer({ min: 1, max: 9 }),
+      pause: time(90_000),
+      takes: time(longestCall),
+      arrives: fc.constantFrom(0, 0.5, 1),
+    }),
+    { minLength: 1, maxLength: 15 },
+  )
+  .map((bursts) =>
+    bursts.flatMap(({ count, pause, ...call }) =>
+      Array.from({ length: count }, (_, index) => ({ pause: index === 0 ? pause : 0, ...call })),
+    ),
+  )
+
+/** Plays messages as they come; those that must wait come again when they were told to. Gives when each arrived. */
+function play(wanted: readonly { pause: number; takes: number; arrives: number }[], limits: readonly Limit[]) {
+  let [traffic, clock, refused] = [untouched, 1_000_000, 0]
+  const agenda = wanted.map(({ pause, ...call }, index) => {
+    clock += pause
+    return { at: clock, what: `message ${index}`, call, ends: undefined as number | undefined }
+  })
+  const arrivals: number[] = []
+  while (agenda.length > 0) {
+    agenda.sort((one, other) => one.at - other.at)
+    const next = agenda.shift()
+    if (!next) break
+    const { at, what, call, ends } = next
+    if (ends !== undefined) {
+      traffic = leave(traffic, at, ends)
+      continue
+    }
+    const step = enter(traffic, at, what, limits)
+    traffic = step.traffic
+    if ('wait' in step.result) {
+      refused += 1
+      expect(step.result.wait).toBeGreaterThan(0)
+      agenda.push({ at: at + step.result.wait, what, call, ends: undefined })
+    } else {
+      arrivals.push(at + call.takes * call.arrives)
+      agenda.push({ at: at + call.takes, what, call, ends: step.result.ticket })
+    }
+  }
+  return { arrivals, refused }
+}
+
+describe('the pace of a chat', () => {
+  it.each([
+    ['what Teams takes', teamsLimits],
+    ['what we send of our own accord', ownLimits],
+  ])('never goes above %s, in any window, however long calls take', (_, limits) => {
+    fc.assert(
+      fc.property(messages, (wanted) => {
+        const { arrivals } = play(wanted, limits)
+        expect(arrivals).toHaveLength(wanted.length)
+        for (const { milliseconds, count } of limits) expect(mostIn(arrivals, milliseconds)).toBeLessThanOrEqual(count)
+      }),
+    )
+  })
+
+  it('keeps to the hour too, and thousands who wait do not keep asking', () => {
+    const burst = Array.from({ length: 2500 }, () => ({ pause: 0, takes: 40, arrives: 0.5 }))
+    const { arrivals, refused } = play(burst, ownLimits)
+    expect(arrivals).toHaveLength(2500)
+    for (const { milliseconds, count } of ownLimits) expect(mostIn(arrivals, milliseconds)).toBeLessThanOrEqual(count)
+    expect(refused).toBeLessThan(6 * burst.length)
+  })
+
+  it('leaves room for answers, which are counted and not put off', () => {
+    const { traffic } = Array.from({ length: 100 }).reduce<{ traffic: ChatTraffic }>(
+      ({ traffic }, _, index) => enter(traffic, 1000, `message ${index}`),
+      { traffic: untouched },
+    )
+    expect(traffic.sent).toHaveLength(5)
+    for (const [index, { count }] of ownLimits.entries()) expect(count).toBeLessThan(teamsLimits[index]?.count ?? 0)
+    const talked = Array.from({ length: 6 }).reduce<ChatTraffic>((now) => noteAnswer(now, 5000), untouched)
+    expect(enter(talked, 5001, 'a message').result).toEqual({ wait: 2000 })
+  })
+
+  it('gives a place back that nobody ended, when its call must be over', () => {
+    let traffic = untouched
+    for (let index = 0; index < 5; index += 1) traffic = enter(traffic, 1000, `message ${index}`).traffic
+    expect(enter(traffic, 1000 + longestCall, 'a message').result).toHaveProperty('wait')
+    expect(enter(traffic, 1000 + longestCall + 2001, 'a message').result).toHaveProperty('ticket')
+  })
+
+  it('leaves a chat alone that asked for it', () => {
+    const { traffic, result } = enter(untouched, 1000, 'a message')
+    const held = leave(traffic, 2000, 'ticket' in result ? result.ticket : 0, 30_000)
+    expect(enter(held, 31_999, 'a message').result).toEqual({ wait: 1 })
+    expect(enter(held, 32_000, 'a message').result).toHaveProperty('ticket')
+  })
+})
+
+describe('many who write to chats at the same time', () => {
+  const store = withDatabase('server')
+
+  it('keep to the limits together, from several processes, and another chat is not delayed', async () => {
+    const other = await openDatabase(store.options)
+    try {
+      const processes = [store.database, other].map((database) => createPacedChats(createChatPace(database), silent))
+      const arrived: string[] = []
+      const write = (chat: string, index: number) =>
+        processes[index % 2]?.write(chat, `message ${index}`, async () => void arrived.push(chat), noHold)
+      const busy = await Promise.allSettled(Array.from({ length: 30 }, (_, index) => write('busy', index)))
+      await write('calm', 0)
+      const refused = busy.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+      expect(arrived.filter((chat) => chat === 'busy')).toHaveLength(5)
+      expect(arrived.at(-1)).toBe('calm')
+      expect(refused.every((error) => error instanceof PutOff)).toBe(true)
+      const turns = refused.map(({ putOffMilliseconds }: PutOff) => Math.round(putOffMilliseconds / 100))
+      expect(new Set(turns).size, 'each has a turn of its own').toBe(25)
+      const { rows } = await store.database.query<{ sent: number }>(
+        `SELECT jsonb_array_length(body -> 'sent') AS sent FROM chat_pace WHERE conversation_id = 'busy'`,
+      )
+      expect(rows).toEqual([{ sent: 5 }])
+    } finally {
+      await other.close()
+    }
+  })
+
+  it('are forgotten when they are long silent', async () => {
+    const pace = createChatPace(store.database)
+    await store.database.query(
+      `UPDATE chat_pace SET updated_at = now() - interval '3 hours' WHERE conversation_id = 'busy'`,
+    )
+    await pace.forgetOld()
+    const { rows } = await store.database.query('SELECT conversation_id FROM chat_pace')
+    expect(rows).toEqual([{ conversation_id: 'calm' }])
+  })
+
+  it('are kept in memory where there is one process', async () => {
+    let now = 0
+    const pace = chatPaceInMemory(() => now)
+    const chats = createPacedChats(pace, silent)
+    const write = () => chats.write('chat', 'a message', async () => 'written', noHold)
+    await Promise.all(Array.from({ length: 5 }, write))
+    await expect(write()).rejects.toBeInstanceOf(PutOff)
+    now += 3 * 3_600_000
+    await pace.forgetOld()
+    expect(await write()).toBe('written')
+  })
+})
+
+describe('what turns send', () => {
+  const world = withBotWorld()
+
+  it('counts for the chat, and is never put off', async () => {
+    const bot = startBot(world)
+    const activity = saying('kim', 'help')
+    const sent = () =>
+      world.stores.chatPace.change(activity.conversation?.id ?? '', (traffic) => ({
+        traffic,
+        result: traffic.sent.length,
+      }))
+    for (let count = 1; count <= 10; count += 1) {
+      expect(await bot.says('kim', 'help')).not.toBe('')
+      expect(await sent()).toBe(count)
+    }
+  })
+})

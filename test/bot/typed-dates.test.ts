@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { parseDay } from '../../src/bot/typed-arguments.ts'
+import { dayIn, endOf } from '../../src/core/index.ts'
+import { seed } from '../support/seed.ts'
+
+/** A Friday; in Zurich it is 00:30 of the Saturday. */
+const now = new Date('2026-11-20T23:30:00Z')
+const utc = (typed: string) => parseDay(typed, now, 'UTC')
+
+describe('a day that somebody types', () => {
+  it.each([
+    ['2026-11-30', '2026-11-30'],
+    ['2026-1-5', '2026-01-05'],
+    ['30.11.2026', '2026-11-30'],
+    ['30.11.26', '2026-11-30'],
+    ['30. 11. 2026', '2026-11-30'],
+    ['30/11/2026', '2026-11-30'],
+    ['11/30/2026', '2026-11-30'],
+    ['12/12', '2026-12-12'],
+    ['30 November', '2026-11-30'],
+    ['30 november 2026', '2026-11-30'],
+    ['30. November', '2026-11-30'],
+    ['30th of November, 2026', '2026-11-30'],
+    ['Nov 30', '2026-11-30'],
+    ['Nov. 30', '2026-11-30'],
+    ['November 30th, 2027', '2027-11-30'],
+    ['Sept 1', '2027-09-01'],
+    ['on 1 Dec.', '2026-12-01'],
+    ['the end of November 30', '2026-11-30'],
+    ['today', '2026-11-20'],
+    ['Tomorrow', '2026-11-21'],
+  ])('%s is %s', (typed, day) => {
+    expect(utc(typed)).toBe(day)
+  })
+
+  it.each([
+    ['saturday', '2026-11-21'],
+    ['Thursday', '2026-11-26'],
+    ['thurs', '2026-11-26'],
+    ['this tue', '2026-11-24'],
+    ['on Monday.', '2026-11-23'],
+    ['friday', '2026-11-27'],
+  ])('%s is the next one, and of today’s name next week’s', (typed, day) => {
+    expect(utc(typed)).toBe(day)
+  })
+
+  it.each([
+    ['20 Nov', '2026-11-20'],
+    ['19 Nov', '2027-11-19'],
+    ['19.11.', '2027-11-19'],
+    ['1.1.', '2027-01-01'],
+    ['19 Nov 2026', '2026-11-19'],
+    ['29 Feb 2028', '2028-02-29'],
+  ])('%s without a year is the next such day; with one it is that day, also a past one', (typed, day) => {
+    expect(utc(typed)).toBe(day)
+  })
+
+  it.each([
+    ...['', ' ', '3/4', '3/4/2026', 'next friday', 'next week', 'soon', 'fr', 'ma 3', '30', '31.2.2026', '29 Feb'],
+    ...[
+      '0000-01-01',
+      '31 June',
+      '0.1.2026',
+      '2026-13-01',
+      '2026-02-30',
+      '30 Foo',
+      'Nov',
+      'Nov 2026',
+      '30.11.2026 and more',
+    ],
+    ...[`$${'{strings}'}`, '__proto__', '2026-11-30T10:00', '٣٠ Nov', '1'.repeat(400)],
+  ])('%s is none that can be read in one way', (typed) => {
+    expect(utc(typed)).toBeUndefined()
+  })
+
+  it('is counted from the day that it is where the person is', () => {
+    expect(parseDay('today', now, 'Europe/Zurich')).toBe('2026-11-21')
+    expect(parseDay('saturday', now, 'Europe/Zurich')).toBe('2026-11-28')
+    expect(parseDay('tomorrow', now, 'America/New_York')).toBe('2026-11-21')
+    expect(parseDay('today', now, 'Mars/Base')).toBe('2026-11-20')
+  })
+})
+
+describe('the end of a day', () => {
+  it.each([
+    ['2026-11-30', 'UTC', '2026-11-30T23:59:59.999Z'],
+    ['2026-11-30', 'Europe/Zurich', '2026-11-30T22:59:59.999Z'],
+    ['2026-07-01', 'Europe/Zurich', '2026-07-01T21:59:59.999Z'],
+    // The clocks go back and forth within the day.
+    ['2026-10-25', 'Europe/Zurich', '2026-10-25T22:59:59.999Z'],
+    ['2026-03-29', 'Europe/Zurich', '2026-03-29T21:59:59.999Z'],
+    // They change at midnight: that day has 25 hours, and the next one begins at 1.
+    ['2026-04-04', 'America/Santiago', '2026-04-05T03:59:59.999Z'],
+    ['2026-09-05', 'America/Santiago', '2026-09-06T03:59:59.999Z'],
+    ['2026-11-30', 'Pacific/Kiritimati', '2026-11-30T09:59:59.999Z'],
+    ['2026-11-30', 'Pacific/Niue', '2026-12-01T10:59:59.999Z'],
+    ['2026-11-30', 'Asia/Kathmandu', '2026-11-30T18:14:59.999Z'],
+    ['2026-11-30', 'Mars/Base', '2026-11-30T23:59:59.999Z'],
+    // What people type for "for good", and by mistake.
+    ['9999-12-31', 'Europe/Zurich', '9999-12-31T22:59:59.999Z'],
+    ['0026-11-30', 'UTC', '0026-11-30T23:59:59.999Z'],
+  ])('%s in %s is %s', (day, timeZone, end) => {
+    expect(endOf(day, timeZone).toISOString()).toBe(end)
+  })
+
+  it('is its last millisecond, wherever and whenever', () => {
+    const zones = Intl.supportedValuesOf('timeZone')
+    const moments = fc.date({ min: new Date('2026-01-01'), max: new Date('2030-01-01'), noInvalidDate: true })
+    fc.assert(
+      fc.property(moments, fc.constantFrom(...zones), (at, zone) => {
+        const day = dayIn(at, zone)
+        const end = endOf(day, zone)
+        expect(end.getTime()).toBeGreaterThanOrEqual(at.getTime())
+        expect(dayIn(end, zone)).toBe(day)
+        expect(dayIn(new Date(end.getTime() + 1), zone) > day).toBe(true)
+        expect(parseDay(day, at, zone)).toBe(day)
+      }),
+      { numRuns: 300, seed },
+    )
+  })
+
+  it('text of any kind is a day that there is, or none', () => {
+    fc.assert(
+      fc.property(fc.string(), (typed) => {
+        const day = parseDay(typed, now, 'Europe/Zurich')
+        if (day !== undefined) expect(Number.isNaN(endOf(day, 'Europe/Zurich').getTime())).toBe(false)
+      }),
+      { numRuns: 2000, seed },
+    )
+  })
+})

@@ -1,0 +1,201 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { cardRegistry } from '../../src/cards/define-card.ts'
+import { definedCards, noticeCodes, summaryOf, verbs, warmUp } from '../../src/cards/index.ts'
+import { format, strings } from '../../src/cards/messages.ts'
+import { expand, labels, templateFile, templatesIn } from '../../src/cards/render.ts'
+import { faultCodes } from '../../src/core/index.ts'
+import { outlineOf } from '../support/card-outline.ts'
+import { brokenRules, isNode, nodesOf } from '../support/card-rules.ts'
+import type { Sample } from '../support/card-sample.ts'
+import { samples } from '../support/card-samples.ts'
+import { unknownPaths } from '../support/template-paths.ts'
+
+const templateOf = (name: string): unknown => JSON.parse(readFileSync(templateFile(name), 'utf8'))
+const isOneLongMember = /^ *\| /
+const ourPlaceholder = /\{[a-zA-Z]+\}/
+
+describe('every card', () => {
+  it.each(samples)('$name keeps the rules of the card style', (sample) => {
+    expect(brokenRules(sample.rendered())).toEqual([])
+  })
+
+  it.each(samples)('$name leaves no expression and no placeholder behind', (sample) => {
+    const text = JSON.stringify(sample.rendered())
+    expect(text).not.toContain('${')
+    expect(text).not.toMatch(ourPlaceholder)
+    expect(text).not.toContain('undefined')
+  })
+
+  it.each(samples)('$name has a summary for the notification', (sample) => {
+    expect(summaryOf(sample.rendered())).toMatch(/^[A-Z].+/)
+  })
+
+  it.each(samples)('$name has buttons that fit a phone', (sample) => {
+    const card = sample.rendered()
+    const actions = Array.isArray(card['actions']) ? card['actions'] : []
+    const letters = actions.map((action: { title: string }) => action.title).join('').length
+    expect(letters).toBeLessThanOrEqual(actions.length > 2 ? 20 : 21)
+  })
+})
+
+/** `UPDATE_GOLDEN=1` writes the sample data and the golden outlines again; review the difference before you commit it. */
+const update = process.env['UPDATE_GOLDEN'] === '1'
+const dataFile = ({ name, card }: Sample) => new URL(`samples/${name}.data.json`, templateFile(card))
+const roomOf = (card: string) => basename(dirname(fileURLToPath(templateFile(card))))
+const goldenFile = ({ name, card }: Sample) => new URL(`../golden/cards/${roomOf(card)}/${name}.txt`, import.meta.url)
+const howToUpdate = 'If you mean the change: UPDATE_GOLDEN=1 npx vitest run test/cards/every-card.test.ts'
+const differs = (file: URL) => `${fileURLToPath(file)} differs. ${howToUpdate}`
+
+function kept(file: URL, text: string): string {
+  if (update) {
+    mkdirSync(new URL('.', file), { recursive: true })
+    writeFileSync(file, text)
+  }
+  if (!existsSync(file)) throw new Error(`${fileURLToPath(file)} does not exist. ${howToUpdate}`)
+  return readFileSync(file, 'utf8')
+}
+
+describe('every sample', () => {
+  it.each(samples)('$name: what the code shows of a request is the sample data', (sample) => {
+    const file = dataFile(sample)
+    const data: unknown = JSON.parse(kept(file, `${JSON.stringify(sample.json, null, 2)}\n`))
+    expect(sample.json, differs(file)).toStrictEqual(data)
+  })
+
+  it.each(samples)('$name: the sample data gives the golden card', (sample) => {
+    const file = goldenFile(sample)
+    const outline = outlineOf(sample.rendered())
+    expect(outline, differs(file)).toBe(kept(file, outline))
+    const tooLong = outline.split('\n').filter((line) => line.length > 200 && !isOneLongMember.test(line))
+    expect(tooLong).toEqual([])
+  })
+
+  it('has its file, and no file is left over', () => {
+    const filesBelow = (folder: string, pattern: RegExp) =>
+      readdirSync(new URL(folder, import.meta.url), { recursive: true, encoding: 'utf8' })
+        .map((path) => fileURLToPath(new URL(`${folder}${path}`, import.meta.url)))
+        .filter((path) => pattern.test(path))
+        .sort()
+    const files = (fileOf: (sample: Sample) => URL) => samples.map((sample) => fileURLToPath(fileOf(sample))).sort()
+    expect(filesBelow('../../cards/', /[/\\]samples[/\\]./)).toEqual(files(dataFile))
+    expect(filesBelow('../golden/cards/', /\.\w+$/)).toEqual(files(goldenFile))
+  })
+})
+
+describe('templates', () => {
+  it.each(definedCards.map(({ name, data }) => ({ name, data })))(
+    '$name names only what its data has',
+    ({ name, data }) => {
+      const schema: unknown = z.toJSONSchema(data)
+      expect(isNode(schema) ? unknownPaths(templateOf(name), schema, labels) : ['no schema']).toEqual([])
+    },
+  )
+
+  it.each(definedCards.map(({ name }) => name))('%s only places texts, and makes none', (name) => {
+    expect(JSON.stringify(templateOf(name))).not.toContain('replace(')
+  })
+
+  it('use every verb, and no other', () => {
+    const used = definedCards.flatMap(({ name }) =>
+      nodesOf(templateOf(name)).flatMap(({ verb }) => (verb ? [verb] : [])),
+    )
+    expect(new Set(used)).toEqual(new Set(verbs))
+  })
+
+  it('are refused with a field missing, instead of showing an expression to people', () => {
+    expect(() => expand('help', { commands: [] })).toThrow('hello')
+  })
+
+  it('belong to exactly one card each', () => {
+    expect(() => warmUp()).not.toThrow()
+    expect(() => cardRegistry(...definedCards, { name: 'help' })).toThrow('two cards are named help')
+    expect(() => cardRegistry(...definedCards, { name: 'lost' })).toThrow('the card lost has no template')
+    expect(() => cardRegistry({ name: 'help' })).toThrow('belongs to no card')
+  })
+
+  it('have one name in all rooms', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'cards-'))
+    try {
+      for (const room of ['drafts', 'requests']) {
+        mkdirSync(join(folder, room))
+        writeFileSync(join(folder, room, 'review.template.json'), '{}')
+      }
+      expect(() => templatesIn(pathToFileURL(`${folder}/`))).toThrow('two rooms have a template for the card review')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
+
+describe('strings', () => {
+  const folder = new URL('../../cards/strings/', import.meta.url)
+
+  it('have the same keys and arguments in every language', () => {
+    for (const file of readdirSync(folder)) {
+      const other: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
+      expect(messages(other), file).toEqual(messages(strings))
+    }
+  })
+
+  it('are all used: each part of a key is named by the code or a template', () => {
+    const words = new Set(usedWords())
+    // Some keys are put together, as in `${decision}For`.
+    const isUsed = (part: string) => words.has(part) || part.split(/(?=[A-Z][a-z]+$)/).every((half) => words.has(half))
+    const unused = [...messages(strings).keys()].filter((key) => !key.split(/[./ ]/).every(isUsed))
+    expect(unused).toEqual([])
+  })
+
+  it('are refused with an argument missing, and take values as they are', () => {
+    expect(() => format(strings.people.for, { name: 'Kim Lee' })).toThrow('people')
+    expect(format(strings.people.for, { name: '{people} <b>#', people: "it's" })).toBe("{people} <b># for it's")
+    expect([0, 1, 2].map((count) => format(strings.stuck.heading, { count }))).toEqual([
+      'Nothing that I know of is stuck',
+      'One thing is stuck',
+      '2 things are stuck',
+    ])
+  })
+
+  it('have words for every fault of a field and for every notice', () => {
+    for (const code of faultCodes) expect(strings.error).toHaveProperty([code])
+    expect(Object.keys(strings.notice)).toEqual(expect.arrayContaining(noticeCodes))
+  })
+
+  it('keep the labels of facts short enough for their column', () => {
+    for (const words of Object.values(strings.field)) expect(words.length, words).toBeLessThanOrEqual(13)
+  })
+})
+
+/** The arguments of each message by its key. */
+function messages(value: unknown, at = ''): Map<string, string[]> {
+  if (!isNode(value)) return new Map([[at, argumentsOf(String(value))]])
+  const inner = Object.entries(value).map(([key, one]) => messages(one, at === '' ? key : `${at}/${key}`))
+  return new Map(inner.flatMap((one) => [...one]))
+}
+
+/** What a message asks for, whichever of its plural forms is shown. */
+function argumentsOf(message: string): string[] {
+  const asked = new Set<string>()
+  for (const count of [0, 1, 2]) {
+    const has = (_: object, name: string | symbol) => asked.add(String(name)).size > 0
+    format(message, new Proxy({}, { has, get: () => count }))
+  }
+  return [...asked].sort()
+}
+
+/** Every word in the code and in the templates. */
+function usedWords(): string[] {
+  const filesIn = (folder: URL, ending: RegExp) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => ending.test(file))
+      .map((file) => new URL(file, folder))
+  const files = [
+    ...filesIn(new URL('../../src/', import.meta.url), /\.ts$/),
+    ...filesIn(new URL('../../cards/', import.meta.url), /\.template\.json$/),
+  ]
+  return files.flatMap((file) => readFileSync(file, 'utf8').match(/[\w-]+/g) ?? [])
+}

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { type CardJson, cards, formInputIds, peopleInputIds } from '../../src/cards/index.ts'
+import {
+  applies,
+  type Draft,
+  type Fault,
+  fault,
+  faultCodes,
+  mailboxFields,
+  mailboxKinds,
+  type Template,
+} from '../../src/core/index.ts'
+import { requestForm } from '../support/card-forms.ts'
+import { meetingRoom, poolEquipment, roomAnswers, supportMailbox } from '../support/card-mailboxes.ts'
+import { dana, draftOf, omar, projectSite } from '../support/card-requests.ts'
+import { nodesOf } from '../support/card-rules.ts'
+import { textOf, valuesOf } from '../support/cards.ts'
+
+const inputsOf = (value: unknown): string[] =>
+  nodesOf(value).flatMap(({ type, id }) => (String(type).startsWith('Input.') ? [String(id)] : []))
+const formOf = (template: Template, values: Draft['values'] = {}, faults: readonly Fault[] = []) =>
+  cards.form(requestForm({ template, faults, people: [dana, omar], draft: draftOf(values) }))
+const partOf = (card: CardJson, id: string) => nodesOf(card).find((node) => node['id'] === id) ?? {}
+const templates = { sharedMailbox: supportMailbox, roomMailbox: meetingRoom, equipmentMailbox: poolEquipment }
+
+describe('the mailbox form', () => {
+  it.each(mailboxKinds)('of a %s asks for every property of the API that goes with it, and for no other', (kind) => {
+    const shown = inputsOf(formOf(templates[kind]))
+    expect(shown.toSorted()).toEqual(formInputIds(templates[kind]).toSorted())
+    expect(new Set(shown).size).toBe(shown.length)
+    const asked = new Set(shown.map((id) => id.split('.')[0]))
+    // A device belongs to a room or a device; the API takes its name for every kind.
+    const goesWith = (field: string) => kind !== 'sharedMailbox' || !field.endsWith('DeviceName')
+    const known = mailboxFields.filter((field) => field !== 'templateId' && applies(field, kind) && goesWith(field))
+    expect([...asked].toSorted()).toEqual(
+      [...known].filter((field) => field !== 'metadata' || asked.has('metadata')).toSorted(),
+    )
+  })
+
+  it('asks for nothing that must be answered, or have a form, behind "More"', () => {
+    for (const template of Object.values(templates)) {
+      const inputs = nodesOf(partOf(formOf(template), 'more')).filter(({ type }) => String(type).startsWith('Input.'))
+      expect(inputs.length).toBeGreaterThan(10)
+      for (const input of inputs)
+        for (const rule of ['isRequired', 'regex', 'min', 'max']) expect(input).not.toHaveProperty(rule)
+    }
+  })
+
+  it('keeps every answer when it comes back, and shows whom a picker holds', () => {
+    const card = formOf(meetingRoom, roomAnswers)
+    expect(valuesOf(card)).toMatchObject(roomAnswers)
+    expect(partOf(card, 'permissions.FullAccess')['choices']).toMatchObject([
+      { title: 'Dana Fox' },
+      { title: 'Omar Haddad' },
+    ])
+    expect(partOf(card, 'permissions.SendAs')['choices']).toEqual([])
+    expect(partOf(card, 'capacity')['value']).toBe(50_000)
+  })
+
+  it('shows a shared mailbox in Outlook by itself unless that was unticked', () => {
+    expect(valuesOf(formOf(supportMailbox))['autoMapping']).toBe('true')
+    expect(valuesOf(formOf(supportMailbox, { autoMapping: 'false' }))['autoMapping']).toBe('false')
+    expect(valuesOf(formOf(supportMailbox))['hideFromGAL']).toBe('false')
+  })
+
+  it("puts a template's own field in the place of a built-in one", () => {
+    const ids = inputsOf(formOf(poolEquipment))
+    expect(ids.filter((id) => id === 'metadata.equipmentType')).toHaveLength(1)
+    expect(partOf(formOf(poolEquipment), 'metadata.equipmentType')['type']).toBe('Input.ChoiceSet')
+  })
+
+  it.each<[string, string, string]>([
+    [`/permissions/${dana.id}`, 'unknown-person', 'permissions.FullAccess'],
+    [`/permissions/${dana.id}`, 'no-mailbox', 'permissions.FullAccess'],
+    [`/permissions/${dana.id}`, 'chosen-twice', 'permissions.SendAs'],
+    ['/metadata/seats', 'invalid', 'metadata.seats'],
+    ['/roomMailboxMetadata/hasWhiteboard', 'wrong-type', 'roomMailboxMetadata.hasWhiteboard'],
+    ['/businessPhones/1', 'too-long', 'businessPhones'],
+    ['/primaryOwner', 'unknown-person', 'primaryOwner'],
+  ])('says what is wrong at %s (%s) beside %s', (pointer, code, id) => {
+    const found = faultCodes.find((one) => one === code) ?? 'invalid'
+    const card = formOf(meetingRoom, roomAnswers, [fault(pointer, found, 'A sentence of the core.')])
+    const box = nodesOf(card).find(
+      ({ items }) => Array.isArray(items) && items.some((item: { id?: string }) => item.id === id),
+    )
+    expect(JSON.stringify(box)).toContain('"! "')
+    expect(textOf(card)).toContain('One thing to fix')
+  })
+
+  it.each<[string, string, string | undefined, string]>([
+    ['/name', 'invalid', 'buro-zurich-5', 'leave out @ and what follows. Try buro-zurich-5.'],
+    ['/name', 'invalid', undefined, 'Use a–z, 0–9, dots, - and _, without spaces; leave out @ and what follows.'],
+    ['/name', 'too-long', '59', 'At most 59 characters here.'],
+    ['/alias', 'invalid', undefined, 'Give one address only, such as help@contoso.example, or what stands before'],
+    ['/domain', 'invalid', undefined, 'Give a mail domain of the organisation, such as contoso.example.'],
+    ['/capacity', 'too-large', '102400', 'Give at most 102,400.'],
+    ['/capacity', 'too-small', '1', 'Give at least 1.'],
+    ['/metadata/seats', 'invalid', undefined, 'Give a whole number from 1 to 99,999.'],
+    [`/permissions/${dana.id}`, 'chosen-twice', undefined, 'Dana Fox is chosen in both: keep each person in one'],
+  ])('says what can be done about %s (%s, %s): %s', (pointer, code, suggestion, said) => {
+    const found = faultCodes.find((one) => one === code) ?? 'required'
+    const template = pointer === '/alias' ? supportMailbox : meetingRoom
+    expect(textOf(formOf(template, {}, [fault(pointer, found, 'Of the core.', suggestion)]))).toContain(said)
+  })
+
+  it('names all who are chosen for both kinds of access', () => {
+    const faults = [dana, omar].map(({ id }) => fault(`/permissions/${id}`, 'chosen-twice', 'Of the core.'))
+    expect(textOf(formOf(meetingRoom, {}, faults))).toContain('Dana Fox and Omar Haddad are chosen in both:')
+  })
+
+  it('opens what is behind "More" when a fault is there, and only then', () => {
+    const isOpen = (card: CardJson) => partOf(card, 'more')['isVisible']
+    expect(isOpen(formOf(meetingRoom, roomAnswers))).toBe(false)
+    expect(isOpen(formOf(meetingRoom, roomAnswers, [fault('/name', 'name-taken', '')]))).toBe(false)
+    const faulty = formOf(meetingRoom, roomAnswers, [fault('/country', 'not-a-country', '')])
+    expect(isOpen(faulty)).toBe(true)
+    expect(partOf(faulty, 'moreShow')['isVisible']).toBe(false)
+  })
+
+  it.each(faultCodes)('has words for the fault %s on any input', (code) => {
+    for (const id of [...formInputIds(supportMailbox), 'nowhere']) {
+      const pointer = `/${id.replace('.', '/')}`
+      const words = textOf(formOf(supportMailbox, {}, [fault(pointer, code, 'A sentence of the core.')]))
+      expect(words, id).toContain('One thing to fix')
+      expect(words, id).not.toMatch(/[{}]/)
+    }
+  })
+
+  it('knows which of its inputs hold people', () => {
+    const people = ['permissions.FullAccess', 'permissions.SendAs', 'primaryOwner', 'secondaryOwner']
+    expect(peopleInputIds(meetingRoom).toSorted()).toEqual(people)
+    expect(peopleInputIds(projectSite)).toEqual(['owners'])
+    for (const id of people) expect(partOf(formOf(meetingRoom), id)).toHaveProperty(['choices.data'])
+  })
+})

@@ -1,0 +1,217 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
+import { afterAll, describe, expect, it, test } from 'vitest'
+import { flagsOf, mailboxFlags, siteFlags } from '../../src/client/command-line/body.ts'
+import { commandRegistry, defineCommand } from '../../src/client/command-line/define-command.ts'
+import { exitCodes } from '../../src/client/command-line/exit-codes.ts'
+import { commonOptions, version } from '../../src/client/command-line/program.ts'
+import { watch } from '../../src/client/command-line/progress.ts'
+import { givenSettings, readSettings, saveSettings, settingsFolder } from '../../src/client/command-line/settings.ts'
+import { clean, createTerminal, harmlessJson } from '../../src/client/command-line/terminal.ts'
+import { words } from '../../src/client/command-line/words.ts'
+import { commands } from '../../src/client/commands/index.ts'
+import { createClient } from '../../src/client/index.ts'
+import { mailboxRequest, siteRequest } from '../../src/core/index.ts'
+import { newHome, runQuartermaster } from '../support/command-line.ts'
+import { hostileServer, reply } from '../support/hostile-server.ts'
+
+const home = newHome()
+afterAll(home.remove)
+const run = (...args: string[]) => runQuartermaster(args, { home: home.path })
+
+/** `UPDATE_GOLDEN=1` writes the help anew; look at the difference before it is committed. */
+describe('the help', () => {
+  it.each(['', ...commands.map((one) => one.words), 'request'])('of “%s” is as it was agreed', async (said) => {
+    const { exit, printed, told } = await run(...said.split(' ').filter((word) => word !== ''), '--help')
+    expect([exit, told]).toEqual([0, ''])
+    const path = new URL(`../golden/command-line/${said.replaceAll(' ', '-') || 'quartermaster'}.txt`, import.meta.url)
+    if (process.env['UPDATE_GOLDEN']) {
+      mkdirSync(new URL('.', path), { recursive: true })
+      writeFileSync(path, printed)
+    }
+    expect(printed).toBe(readFileSync(path, 'utf8'))
+    expect(printed).not.toContain('undefined')
+  })
+
+  it('is shown for nothing said, and for “help” before a command; half a command is no command', async () => {
+    const whole = await run('--help')
+    expect(await run()).toEqual(whole)
+    expect(await run('help')).toEqual(whole)
+    expect(await run('help', 'site', 'create')).toEqual(await run('site', 'create', '-h'))
+    expect(await run('request')).toMatchObject({ exit: 2, printed: '', told: expect.stringContaining('request watch') })
+  })
+
+  it('has words for every command and every flag, and none besides', () => {
+    expect(Object.keys(words.commands).sort()).toEqual(commands.map((one) => one.words).sort())
+    const flags = new Set([...Object.keys(commonOptions), ...commands.flatMap((one) => Object.keys(one.options))])
+    const own = Object.values(words.optionsOf).flatMap((texts) => Object.keys(texts))
+    const needed = [...flags].filter((name) => !name.startsWith('no-') && !own.includes(name))
+    expect(Object.keys(words.options).sort()).toEqual(needed.sort())
+    for (const { words: name } of commands)
+      expect(words.commands[name as keyof typeof words.commands].examples.length).toBeGreaterThan(0)
+  })
+
+  it('shows examples that are read without a fault', async () => {
+    const examples = Object.values(words.commands).flatMap((one) => one.examples.map(({ command }) => command))
+    for (const example of examples.filter((one) => !/^(login|webhook)/.test(one))) {
+      const args = (example.split('&&')[0] ?? '').match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? []
+      const { exit, told } = await runQuartermaster(args, { home: home.path, input: '{}' })
+      // Nobody is signed in here; with nothing to say, what would be asked at a terminal is missing; files are not there.
+      expect([example, exit, told]).toEqual([
+        example,
+        expect.any(Number),
+        expect.not.stringMatching(/no flag|no command/),
+      ])
+      expect([0, 2, 3]).toContain(exit)
+      if (exit === 2) expect(told).toMatch(/Say what is asked for|cannot be read/)
+    }
+  })
+})
+
+test('every field of the API document has a flag, and every flag a field', () => {
+  const fieldsOf = (flags: Parameters<typeof flagsOf>[0]) => [
+    ...new Set(flagsOf(flags).map(({ path }) => path.split('.')[0])),
+  ]
+  expect(fieldsOf(siteFlags).sort()).toEqual(Object.keys(siteRequest.shape).sort())
+  expect(fieldsOf(mailboxFlags).sort()).toEqual(Object.keys(mailboxRequest.shape).sort())
+})
+
+test('the version is that of the packages', async () => {
+  for (const path of ['../../package.json', '../../src/client/package.json'])
+    expect(JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).version).toBe(version)
+  expect(await run('--version')).toEqual({ exit: 0, printed: `${version}\n`, told: '' })
+})
+
+test('two commands of one name are refused', () => {
+  const command = defineCommand({ words: 'twice', options: {}, run: async () => exitCodes.done })
+  expect(() => commandRegistry(command, command)).toThrow('twice')
+})
+
+test.each([
+  [['sit', 'create'], 'Did you mean site create?'],
+  [['frobnicate'], 'quartermaster --help lists all.'],
+  [['site', 'create', '--displayname', 'x'], 'There is no flag --displayname here. Did you mean --display-name?'],
+  [['site', 'create', '--display-name'], '--display-name needs a value'],
+  [['site', 'create', '--display-name', '--json'], '--display-name needs a value'],
+  [['site', 'create', '--alias', 'a', '--alias', 'b'], '--alias is given twice'],
+  [['site', 'create', '--watch=yes'], '--watch takes no value'],
+  [['site', 'create'], 'Say what is asked for'],
+  [['site', 'create', 'Aurora'], '“Aurora” is one word too many'],
+  [['site', 'create', '--metadata', 'costCentre'], '--metadata is written key=value, not “costCentre”'],
+  [['site', 'create', '--file', '/nowhere.json'], '/nowhere.json cannot be read (ENOENT)'],
+  [['mailbox', 'create', '--capacity', 'much'], '--capacity takes a number, not “much”'],
+  [['mailbox', 'create', '--whiteboard', '--no-whiteboard'], '--whiteboard and --no-whiteboard contradict each other'],
+  [['mailbox', 'create', '--name', 'a', '--idempotency-key', 'ä'], 'An idempotency key is'],
+  [['request', 'show'], 'Name a request, such as REQ-1042.'],
+  [['request', 'list', '--status', 'done'], '--status is one of pendingApproval, queued'],
+  [['request', 'list', '--limit', '0'], '--limit is a whole number from 1'],
+  [['webhook', 'listen', '--port', '70000'], '--port is a number from 0 to 65535'],
+  [['webhook', 'listen', '--secret', 'hunter2'], 'The secret of a webhook is whsec_'],
+  [['whoami', '--base-url', 'http://provisioning.contoso.com'], '--base-url has to begin with https://'],
+  [['whoami', '--base-url', 'provisioning'], '--base-url is an address'],
+  [['whoami', '--base-url', 'https://kim:secret@provisioning.contoso.com'], 'carries no user name'],
+  [['login', '--base-url', 'https://provisioning.contoso.example'], 'name the application that you have registered'],
+])('%j is told what is not right, with exit code 2', async (args, sentence) => {
+  const away: typeof fetch = async () => {
+    throw new TypeError('fetch failed')
+  }
+  const outcome = await runQuartermaster(args, { home: home.path, fetch: away })
+  expect(outcome).toMatchObject({ exit: 2, printed: '', told: expect.stringContaining(sentence) })
+  expect(outcome.told).not.toContain('hunter2')
+  if (!args.includes('--json')) return
+  const { error } = JSON.parse((await runQuartermaster([...args, '--json'], { home: home.path })).told)
+  expect(error).toMatchObject({ code: 'usage' })
+})
+
+test.each([
+  ['{"displayName": ', 'is not JSON'],
+  ['[]', 'has to hold one JSON object'],
+  ['', 'is not JSON'],
+  [' '.repeat(1024 * 1024 + 1), 'is larger than a request can be'],
+])('standard input that is no request is refused', async (input, sentence) => {
+  const outcome = await runQuartermaster(['site', 'create', '--file', '-'], { home: home.path, input })
+  expect(outcome).toMatchObject({ exit: 2, told: expect.stringContaining(sentence) })
+})
+
+test('what a terminal would obey is made harmless, in words and in JSON', () => {
+  const hostile = 'Bobby\u001b]0;owned\u0007\u009b31m\u202e\r\nTables\u0000'
+  expect(clean(hostile)).toBe('Bobby\ufffd]0;owned\ufffd\ufffd31m\ufffd Tables\ufffd')
+  const written = harmlessJson({ name: hostile })
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  expect(written).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/)
+  expect(JSON.parse(written)).toEqual({ name: hostile })
+})
+
+test('a state that a terminal would obey is made harmless on the line that is drawn over', async () => {
+  const requestId = '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11'
+  const hostile = { requestId, reference: 'REQ-1', status: '\u001b]0;owned\u0007', resource: null, problem: null }
+  const { url } = await hostileServer(reply(200, { ...hostile, details: { displayName: 'Apollo' }, steps: [] }))
+  const output = Object.assign(new PassThrough(), { isTTY: true })
+  const streams = { input: new PassThrough(), output, errors: new PassThrough() }
+  const terminal = createTerminal(streams, { json: false, colours: true })
+  const client = createClient({ baseUrl: url, token: async () => 'token' })
+  const scope = { terminal, signal: new AbortController().signal, client: async () => client }
+  expect(await watch(scope, requestId, 0)).toBe(exitCodes.stillUnderWay)
+  expect(String(output.read())).toContain('REQ-1 Apollo   \ufffd]0;owned\ufffd')
+})
+
+describe('settings', () => {
+  const https = 'https://provisioning.contoso.example'
+  const saved = { clientId: 'saved-client', tenantId: 'saved-tenant', account: 'kim' }
+
+  it('are flags, else variables, else what was saved for this service, else local mode’s', async () => {
+    const folder = newHome()
+    const local = (await readSettings({}, folder.path)).settings
+    expect(local).toMatchObject({ baseUrl: 'http://127.0.0.1:3978', loginUrl: 'http://127.0.0.1:3979' })
+    await saveSettings(folder.path, https, saved)
+    const kept = (await readSettings({}, folder.path)).settings
+    expect(kept).toMatchObject({ baseUrl: https, ...saved, loginUrl: 'https://login.microsoftonline.com' })
+    expect(kept.directoryUrl).toBe('https://graph.microsoft.com')
+    expect(kept.scopes.mail).toBe(`${https}/mail/App.ReadWrite.All`)
+    const variables = { QUARTERMASTER_CLIENT_ID: 'of-variable', QUARTERMASTER_TENANT: '' }
+    const said = givenSettings({ authority: 'https://login.contoso.example/tenant' }, variables)
+    const mixed = (await readSettings(said, folder.path)).settings
+    expect(mixed).toMatchObject({
+      clientId: 'of-variable',
+      loginUrl: 'https://login.contoso.example',
+      tenantId: 'tenant',
+    })
+    const elsewhere = (await readSettings({ 'base-url': 'https://other.example/' }, folder.path)).settings
+    expect(elsewhere).toMatchObject({ baseUrl: 'https://other.example', clientId: '', account: undefined })
+    await saveSettings(folder.path, 'https://other.example', { clientId: 'b' })
+    expect((await readSettings({ 'base-url': https }, folder.path)).settings.clientId).toBe('saved-client')
+    folder.remove()
+  })
+
+  it('lie where the system keeps such things', () => {
+    expect(settingsFolder({}, 'linux', '/home/kim')).toBe('/home/kim/.config/quartermaster')
+    expect(settingsFolder({ XDG_CONFIG_HOME: '/x' }, 'linux', '/home/kim')).toBe('/x/quartermaster')
+    expect(settingsFolder({ APPDATA: '/roaming' }, 'win32', '/home/kim')).toBe('/roaming/quartermaster')
+    expect(settingsFolder({ QUARTERMASTER_HOME: '/q' }, 'win32', '/home/kim')).toBe('/q')
+  })
+})
+
+test('a login elsewhere that a service names is believed only when it is Microsoft’s', async () => {
+  const asked: string[] = []
+  const server = (tokenUrl: string): typeof fetch => {
+    const flows = { authorizationCode: { tokenUrl, scopes: {} } }
+    return async (url) => {
+      asked.push(String(url))
+      return Response.json(
+        { components: { securitySchemes: { entra: { flows } } } },
+        { status: asked.length === 1 ? 200 : 400 },
+      )
+    }
+  }
+  const login = (tokenUrl: string) =>
+    runQuartermaster(['login', '--base-url', 'https://provisioning.contoso.example', '--client-id', 'c'], {
+      home: newHome().path,
+      fetch: server(tokenUrl),
+    })
+  const phished = await login('https://login.microsoftonline.com.evil.example/t/oauth2/v2.0/token')
+  expect(phished).toMatchObject({ exit: 2, told: expect.stringContaining('--authority') })
+  expect(asked).toEqual(['https://provisioning.contoso.example/openapi.json'])
+  asked.length = 0
+  await login('https://login.microsoftonline.com/0c0ffee0-1111-4111-8111-000000000365/oauth2/v2.0/token')
+  expect(asked[1]).toMatch(/^https:\/\/login\.microsoftonline\.com\/0c0ffee0-1111-4111-8111-000000000365\//)
+})

@@ -1,0 +1,317 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newHome, type RunOptions, runQuartermaster, signIn } from '../support/command-line.ts'
+import { templates, withService } from '../support/service.ts'
+import { people } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+
+describe('the command line and the whole service', () => {
+  const service = withService()
+  const homes = { kim: newHome(), dana: newHome() }
+  type Who = keyof typeof homes
+  const as = (who: Who, args: readonly string[], options: Partial<RunOptions> = {}) =>
+    runQuartermaster(args, { home: homes[who].path, ...options })
+  const json = async (who: Who, ...args: string[]) => {
+    const { exit, printed, told } = await as(who, [...args, '--json'])
+    expect(told).toBe('')
+    return { exit, value: JSON.parse(printed) }
+  }
+  const nobody = newHome()
+  beforeAll(async () => {
+    for (const who of ['kim', 'dana'] as const) {
+      const { exit, printed } = await signIn(homes[who].path, service.app.url, who)
+      expect(printed).toBe(`Signed in as ${people[who].name} (${who}@contoso.example) at ${service.app.url}\n`)
+      expect(exit).toBe(0)
+    }
+  })
+  afterAll(() => {
+    for (const home of [...Object.values(homes), nobody]) home.remove()
+  })
+  const withApproval = [
+    '--template',
+    'Project site',
+    '--metadata',
+    'costCentre=4711',
+    '--metadata',
+    'audience=internal',
+  ]
+
+  it('knows who is signed in, and where', async () => {
+    const { value } = await json('kim', 'whoami')
+    expect(value).toMatchObject({ id: people.kim.id, displayName: 'Kim Lee', baseUrl: service.app.url })
+    expect((await as('kim', ['whoami'])).printed).toContain('Kim Lee (kim@contoso.example)')
+  })
+
+  it('lists the templates', async () => {
+    expect((await as('kim', ['templates'])).printed).toMatch(/Project site +team site +needed +Files, lists/)
+    const { value } = await json('kim', 'templates')
+    expect(value.value.map(({ id }: { id: string }) => id)).toContain(templates.meetingRoom)
+  })
+
+  it('makes a site and follows it until it is there', async () => {
+    const args = ['site', 'create', '--template', 'working group', '--display-name', 'Aurora', '--watch']
+    const { exit, printed } = await as('kim', args)
+    expect(exit).toBe(0)
+    expect(printed).toMatch(/^REQ-\d+ Aurora {2}(being made|queued)$/m)
+    expect(printed).toMatch(/✓ creating the site/)
+    expect(printed).toMatch(/^It is here: http:.*\/sites\/wg-aurora$/m)
+  })
+
+  it('asks an approver, who approves by its reference', async () => {
+    const sent = await json('kim', 'site', 'create', '--display-name', 'Borealis', ...withApproval)
+    expect(sent.value).toMatchObject({ approvalRequired: true, status: 'pendingApproval' })
+    const shown = await json('kim', 'request', 'show', sent.value.requestId)
+    const { reference } = shown.value
+    expect((await as('dana', ['request', 'show', reference])).printed).toContain(
+      'Approval 1: waits for Dana Fox, Omar Haddad',
+    )
+    const waits = await as('dana', ['request', 'list', '--waiting-for-me'])
+    expect(waits.printed).toContain(`${reference}  waits for approval  team site  Borealis`)
+    const own = await as('kim', ['request', 'approve', reference])
+    expect([own.exit, own.told]).toEqual([4, expect.stringMatching(/\S/)])
+    const approved = await as('dana', ['request', 'approve', reference, '--comment', 'Go ahead'])
+    expect(approved.printed).toContain('Approval 1: Dana Fox approved “Go ahead”')
+    expect((await as('kim', ['request', 'watch', reference])).exit).toBe(0)
+  })
+
+  it('ends with 1 when what is watched is rejected, and tells why', async () => {
+    const sent = await json('kim', 'site', 'create', '--display-name', 'Corona', ...withApproval)
+    const watched = as('kim', ['request', 'watch', sent.value.requestId])
+    expect((await as('dana', ['request', 'reject', sent.value.requestId])).exit).toBe(2)
+    expect((await as('dana', ['request', 'reject', sent.value.requestId, '-m', 'Use Borealis'])).exit).toBe(0)
+    expect(await watched).toMatchObject({ exit: 1, printed: expect.stringContaining('rejected') })
+  })
+
+  it('ends with 6 when the time to watch is over; cancels what is not wanted any more', async () => {
+    const sent = await json('kim', 'site', 'create', '--display-name', 'Delta', ...withApproval)
+    const watched = await as('kim', ['request', 'watch', sent.value.requestId, '--timeout', '0'])
+    expect(watched).toMatchObject({ exit: 6, told: expect.stringContaining('is still under way') })
+    const cancelled = await json('kim', 'request', 'cancel', sent.value.requestId, '--comment', 'Too early')
+    expect(cancelled.value.status).toBe('cancelled')
+    expect((await as('kim', ['request', 'cancel', sent.value.requestId])).exit).toBe(4)
+  })
+
+  it('lists requests by state, and says when there are more', async () => {
+    const { value } = await json('kim', 'request', 'list', '--status', 'cancelled')
+    expect(value).toMatchObject({ more: false, value: [{ status: 'cancelled' }] })
+    const short = await as('kim', ['request', 'list', '--limit', '1'])
+    expect(short.printed.trimEnd().split('\n')).toHaveLength(2)
+    expect(short.told).toContain('There are more than these 1')
+  })
+
+  it('makes a room by flags, by a file, and by standard input with flags on top', async () => {
+    const flags = ['--display-name', 'Europa', '--metadata', 'seats=12', '--whiteboard', '--no-conference-phone']
+    const byFlags = ['mailbox', 'create', '--template', 'Meeting room', '--name', 'europa', ...flags]
+    const { value } = await json('kim', ...byFlags)
+    const made = await json('kim', 'request', 'show', value.requestId)
+    expect(made.value.details).toMatchObject({
+      name: 'room-europa',
+      roomMailboxMetadata: { hasWhiteboard: true, hasConferencePhone: false },
+      metadata: { seats: '12' },
+    })
+    const body = {
+      name: 'ganymede',
+      displayName: 'Ganymede',
+      templateId: templates.meetingRoom,
+      metadata: { floor: '3' },
+    }
+    const path = join(homes.kim.path, 'room.json')
+    writeFileSync(path, JSON.stringify(body))
+    const byFile = ['mailbox', 'create', '--file', path, '--idempotency-key', 'ticket-1']
+    const [first, again] = [await json('kim', ...byFile), await json('kim', ...byFile)]
+    expect(again.value.requestId).toBe(first.value.requestId)
+    const typed = ['mailbox', 'create', '--file', '-', '--name', 'callisto', '--metadata', 'wing=east', '--json']
+    const byInput = await as('kim', typed, { input: JSON.stringify(body) })
+    const shown = await json('kim', 'request', 'show', JSON.parse(byInput.printed).requestId)
+    expect(shown.value.details).toMatchObject({ name: 'room-callisto', metadata: { floor: '3', wing: 'east' } })
+  })
+
+  it('shows what it would be without sending it, and what is not right with its fields', async () => {
+    const dry = await as('kim', ['site', 'create', '--display-name', 'Helios', ...withApproval, '--dry-run'])
+    expect(dry.exit).toBe(0)
+    expect(dry.printed).toContain('It would be: team site “Helios”')
+    expect(dry.printed).toContain('Approval 1: Dana Fox, Omar Haddad')
+    expect((await as('kim', ['request', 'list', '--limit', '100'])).printed).not.toContain('Helios')
+    const wrong = [
+      'site',
+      'create',
+      '--template',
+      'Project site',
+      '--display-name',
+      'Io',
+      '--metadata',
+      'costCentre=47',
+    ]
+    const refused = await as('kim', wrong)
+    expect(refused.exit).toBe(4)
+    expect(refused.told).toContain('#/metadata/costCentre: A cost centre has four digits, such as 4711.')
+    const { exit, told, printed } = await as('kim', [...wrong, '--json'])
+    expect([exit, printed]).toEqual([4, ''])
+    expect(JSON.parse(told).error).toMatchObject({ code: 'validation-failed', status: 422 })
+    expect((await as('kim', [...wrong, '--dry-run'])).exit).toBe(4)
+  })
+
+  it('asks for everything at a terminal, once more for what was wrong, and sends what was agreed to', async () => {
+    const answers: [RegExp, string[]][] = [
+      [/Which template\?/, ['1']],
+      [/Name that people see/, ['Jupiter']],
+      [/What it is for/, ['']],
+      [/Last part/, ['']],
+      [/Further owners/, ['']],
+      [/Cost centre/, ['12', '4711']],
+      [/Who works in it/, ['9', '1']],
+      [/Sensitivity label/, ['']],
+      [/Send it\?/, ['maybe', 'y']],
+    ]
+    const typing = (told: string) =>
+      answers.find(([question]) => question.test(told.split('\n').at(-1) ?? ''))?.[1].shift()
+    const { exit, printed, told } = await as('kim', ['site', 'create'], { typing })
+    expect(told).toContain('#/metadata/costCentre: A cost centre has four digits, such as 4711.')
+    expect(told).toContain('Type a number from 1 to')
+    expect(told).toContain('It would be: team site “Jupiter”')
+    expect(printed).toContain('Sent. Somebody has to approve it first.')
+    expect(exit).toBe(0)
+    expect(answers.flatMap(([, rest]) => rest)).toEqual([])
+    expect((await json('kim', 'request', 'list', '--limit', '1')).value.value[0].details).toMatchObject({
+      displayName: 'Jupiter',
+      metadata: { costCentre: '4711', audience: 'internal' },
+    })
+  })
+
+  it('takes people by their sign-in names, and forgets an answer that was wrong', async () => {
+    const answers: [RegExp, string[]][] = [
+      [/Which template\?/, ['1']],
+      [/Name that people see/, ['Hera']],
+      [/Name before the @/, ['']],
+      [/People who open it/, ['nobody@contoso.example', 'hera', 'kim@contoso.example']],
+      [/Why you ask/, ['']],
+      [/Send it\?/, ['y']],
+    ]
+    const typing = (told: string) =>
+      answers.find(([question]) => question.test(told.split('\n').at(-1) ?? ''))?.[1].shift()
+    const { exit, told } = await as('kim', ['mailbox', 'create'], { typing })
+    expect(told).toContain('nobody@contoso.example is not a person of this organisation.')
+    expect(told).toContain('#/permissions/hera')
+    expect(exit).toBe(0)
+    const [{ details }] = (await json('kim', 'request', 'list', '--limit', '1')).value.value
+    expect(details).toMatchObject({ displayName: 'Hera', permissions: { [people.kim.id]: 'FullAccess' } })
+    expect(Object.keys(details.permissions)).toHaveLength(1)
+
+    const flags = ['--template', 'Working group', '--display-name', 'Hestia', '--dry-run', '--owner']
+    expect(await as('kim', ['site', 'create', ...flags, 'dana@contoso.example'])).toMatchObject({ exit: 0 })
+    expect(await as('kim', ['site', 'create', ...flags, 'nobody@contoso.example'])).toMatchObject({ exit: 2 })
+  })
+
+  it('ends a question at the end of the input, and with the error of a look-up that fails', async () => {
+    const atOnce = await as('kim', ['site', 'create'], { typing: () => '\u0004' })
+    expect([atOnce.exit, atOnce.told]).toEqual([130, expect.stringContaining('Cancelled.')])
+    const answers = ['1', 'Hebe', '', 'kim@contoso.example']
+    const refusing: typeof fetch = async (url, init) =>
+      String(url).includes('/users')
+        ? Response.json({ error: { code: 'InvalidAuthenticationToken', message: 'Sign in.' } }, { status: 401 })
+        : fetch(url, init)
+    const refused = await as('kim', ['mailbox', 'create'], { typing: () => answers.shift(), fetch: refusing })
+    expect([refused.exit, refused.told]).toEqual([3, expect.stringContaining('The directory answered 401')])
+  })
+
+  it('finds the group of a site in the directory, and says when there is none', async () => {
+    const sites = await json('kim', 'request', 'list', '--kind', 'teamSite', '--status', 'succeeded', '--limit', '1')
+    const { requestId, resource } = sites.value.value[0]
+    const found = await until(async () => {
+      const { exit, printed } = await as('kim', ['request', 'group', requestId, '--json'])
+      return exit === 0 ? JSON.parse(printed) : undefined
+    }, 'the group')
+    expect(found).toMatchObject({ id: resource.securityGroupId, url: resource.url })
+    const waiting = await json('kim', 'request', 'list', '--status', 'pendingApproval', '--limit', '1')
+    expect((await as('kim', ['request', 'group', waiting.value.value[0].reference])).exit).toBe(4)
+  })
+
+  it('prints webhooks that are genuine, and refuses others', async () => {
+    const secret = `whsec_${Buffer.from('thirty-two bytes that are a key!').toString('base64')}`
+    const variables = { QUARTERMASTER_WEBHOOK_SECRET: secret }
+    let address = ''
+    const told: string[] = []
+    const listening = runListening(
+      ['webhook', 'listen', '--port', '0', '--count', '1', '--json'],
+      variables,
+      (text) => {
+        told.push(text)
+        address ||= /Listening at (\S+)/.exec(text)?.[1] ?? ''
+      },
+    )
+    const to = await until(() => address || undefined, 'an address')
+    const body = JSON.stringify({
+      type: 'site.provisioned',
+      timestamp: new Date().toISOString(),
+      requestId: '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11',
+      tenantId: '0c0ffee0-1111-4111-8111-000000000365',
+      data: { url: 'https://contoso.sharepoint.com/sites/apollo' },
+    })
+    const at = new Date()
+    const headers = (signature: string) => ({
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+      'webhook-signature': signature,
+    })
+    const forged = await fetch(to, { method: 'POST', body, headers: headers('v1,bm9ib2R5') })
+    expect(forged.status).toBe(401)
+    expect((await fetch(to)).status).toBe(405)
+    const good = await fetch(to, {
+      method: 'POST',
+      body,
+      headers: headers(new Webhook(secret).sign('msg_1', at, body)),
+    })
+    expect(good.status).toBe(204)
+    const { exit, printed } = await listening
+    expect(exit).toBe(0)
+    expect(JSON.parse(printed)).toMatchObject({ type: 'site.provisioned', id: 'msg_1' })
+    expect(told.join('')).toContain('Refused: It is not signed with this secret.')
+    expect(told.join('')).not.toContain(secret)
+  })
+  async function runListening(args: string[], variables: Record<string, string>, hear: (text: string) => void) {
+    // The port is known only from what it tells, so that is heard as it comes.
+    const { startQuartermaster } = await import('../support/command-line.ts')
+    const running = startQuartermaster(args, nobody.path, variables)
+    running.child.stderr?.on('data', (data) => hear(String(data)))
+    return running.ended
+  }
+
+  it('tells of its calls when asked to, and never of a token', async () => {
+    const { told, printed } = await as('kim', ['request', 'list', '--verbose'])
+    expect(told).toMatch(/^GET http:\S+\/requests\/v1\/\?limit=20 → 200$/m)
+    expect(told + printed).not.toMatch(/eyJ[\w-]{10}|Bearer/i)
+  })
+
+  it('is told apart by its exit code whether nobody is signed in, or nothing answers', async () => {
+    const none = await as('kim', ['whoami'], { home: nobody.path })
+    expect(none).toMatchObject({ exit: 3, told: expect.stringContaining('quartermaster login') })
+    const nowhere = { QUARTERMASTER_BASE_URL: 'http://127.0.0.1:1' }
+    expect((await as('kim', ['request', 'list'], { variables: nowhere })).exit).toBe(3)
+    const broken: typeof fetch = async () => {
+      throw new TypeError('fetch failed', { cause: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) })
+    }
+    const args = ['request', 'show', '6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11', '--json']
+    const stopped = new AbortController()
+    const interrupted = as('kim', args, { fetch: broken, signal: stopped.signal })
+    stopped.abort()
+    expect((await interrupted).exit).toBe(130)
+    const page: typeof fetch = async () =>
+      new Response('<html>Welcome</html>', { headers: { 'content-type': 'text/html' } })
+    const foreign = await as('kim', args, { fetch: page })
+    expect([foreign.exit, JSON.parse(foreign.told).error.code]).toEqual([5, 'unexpected-answer'])
+    const unknown = await as('kim', ['request', 'show', 'REQ-99999'])
+    expect([unknown.exit, unknown.told]).toEqual([4, expect.stringContaining('There is no REQ-99999')])
+  })
+
+  it('forgets whoever signed in, and does not mind being told twice', async () => {
+    const home = newHome()
+    await signIn(home.path, service.app.url, 'omar')
+    const leave = () => as('kim', ['logout', '--json'], { home: home.path })
+    expect(JSON.parse((await leave()).printed)).toEqual({ signedOut: 1 })
+    expect(JSON.parse((await leave()).printed)).toEqual({ signedOut: 0 })
+    expect((await as('kim', ['whoami'], { home: home.path })).exit).toBe(3)
+    home.remove()
+  })
+})

@@ -1,0 +1,159 @@
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { decodeJwt } from 'jose'
+import { expect, onTestFinished, test } from 'vitest'
+import { createSignIn, type DeviceCode, type SignIn, SignInError } from '../../src/client/sign-in.ts'
+import type { Simulator } from '../../src/simulator/index.ts'
+import { answerCode, newHome } from '../support/command-line.ts'
+import { ask, kim, temporaryFolder, tenantFor } from '../support/simulator.ts'
+import { people } from '../support/teams-user.ts'
+
+const clientId = '0c0ffee0-2222-4222-8222-000000000002'
+const collab = 'http://127.0.0.1:3978/collab/App.ReadWrite.All'
+const mail = 'http://127.0.0.1:3978/mail/App.ReadWrite.All'
+
+async function world(more: { fetch?: typeof fetch } = {}) {
+  const dataDir = await temporaryFolder()
+  const simulator = await tenantFor({ dataDir })
+  const home = newHome()
+  onTestFinished(home.remove)
+  const cacheFile = join(home.path, 'quartermaster', 'tokens.json')
+  const options = { loginUrl: simulator.url, tenantId: simulator.tenantId, clientId, cacheFile, ...more }
+  return { simulator, dataDir, cacheFile, options, fresh: () => createSignIn(options) }
+}
+
+/** Signs in as somebody who goes to the page that is shown. */
+const signInAs = (session: SignIn, who: keyof typeof people, answer: 'allow' | 'decline' = 'allow') =>
+  session.signIn(collab, { show: ({ verificationUri, userCode }) => goTo(verificationUri, userCode, who, answer) })
+const goTo = (page: string, code: string, who: keyof typeof people, answer: 'allow' | 'decline') =>
+  void answerCode(page, code, who, answer).catch((error: unknown) => {
+    throw error
+  })
+
+async function calls(simulator: Simulator, operation: string): Promise<number> {
+  const { body } = await ask('GET', `${simulator.url}/control/calls?operation=${operation}`)
+  return (Array.isArray(body) ? body : body.value).length
+}
+
+const problemOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'none',
+    (error: unknown) => (error instanceof SignInError ? error.problem : error),
+  )
+
+test('a person signs in by a code on a page; whoever comes later gets a token without asking', async () => {
+  const { simulator, fresh } = await world()
+  const person = await signInAs(fresh(), 'kim')
+  expect(person).toMatchObject({ id: kim, displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' })
+  const asked = await calls(simulator, 'login.token')
+  const token = await fresh().token(collab, person.account)
+  expect(decodeJwt(token)).toMatchObject({ oid: kim, scp: 'App.ReadWrite.All', aud: 'http://127.0.0.1:3978/collab' })
+  expect(await calls(simulator, 'login.token')).toBe(asked)
+  expect(await calls(simulator, 'login.devicecode')).toBe(1)
+})
+
+test('one sign-in serves both audiences, and the directory', async () => {
+  const { simulator, fresh } = await world()
+  const { account } = await signInAs(fresh(), 'kim')
+  const session = fresh()
+  expect(decodeJwt(await session.token(mail, account)).aud).toBe('http://127.0.0.1:3978/mail')
+  const directory = await session.token(`${simulator.url}/Group.Read.All`, account)
+  expect((await ask('GET', `${simulator.url}/v1.0/groups`, { token: directory })).status).toBe(200)
+  expect(await calls(simulator, 'login.devicecode')).toBe(1)
+})
+
+test('a token that has ended is renewed without asking', async () => {
+  const { simulator, cacheFile, fresh } = await world()
+  const { account } = await signInAs(fresh(), 'kim')
+  const cache = JSON.parse(readFileSync(cacheFile, 'utf8'))
+  for (const token of Object.values<Record<string, string>>(cache.AccessToken)) token['expires_on'] = '1000'
+  writeFileSync(cacheFile, JSON.stringify(cache))
+  const asked = await calls(simulator, 'login.token')
+  expect(decodeJwt(await fresh().token(collab, account))['oid']).toBe(kim)
+  expect(await calls(simulator, 'login.token')).toBe(asked + 1)
+})
+
+test('a refusal is told from a code that nobody used in time', async () => {
+  const { dataDir, fresh } = await world()
+  expect(await problemOf(signInAs(fresh(), 'kim', 'decline'))).toBe('declined')
+  const expire = () => {
+    const state = new DatabaseSync(join(dataDir, 'simulator.sqlite'))
+    state.exec('update device_codes set expires_at = 0')
+    state.close()
+  }
+  expect(await problemOf(fresh().signIn(collab, { show: expire }))).toBe('expired')
+  expect(await problemOf(fresh().token(collab))).toBe('not-signed-in')
+})
+
+test('a device that is told to slow down waits longer, and goes on', async () => {
+  let told = 0
+  const hurried: typeof fetch = async (url, init) => {
+    const polls = String(init?.body ?? '').includes('device_code=')
+    if (!polls || told > 0) return fetch(url, init)
+    told += 1
+    return Response.json({ error: 'slow_down', error_description: 'AADSTS70016: Slow down.' }, { status: 400 })
+  }
+  const { fresh } = await world({ fetch: hurried })
+  expect(await signInAs(fresh(), 'kim')).toMatchObject({ id: kim })
+  expect(told).toBe(1)
+})
+
+test('a line that fails for a moment while somebody types the code ends nothing', async () => {
+  let failed = 0
+  const shaky: typeof fetch = async (url, init) => {
+    const polls = String(init?.body ?? '').includes('device_code=')
+    if (!polls || failed > 0) return fetch(url, init)
+    failed += 1
+    throw new TypeError('fetch failed')
+  }
+  const { fresh } = await world({ fetch: shaky })
+  expect(await signInAs(fresh(), 'kim')).toMatchObject({ id: kim })
+  expect(failed).toBe(1)
+})
+
+test('waiting for a person ends when it is called off, and when there is no login', async () => {
+  const { options, fresh } = await world()
+  const stop = new AbortController()
+  const show = (_: DeviceCode) => stop.abort()
+  expect(await problemOf(fresh().signIn(collab, { show, signal: stop.signal }))).toBe('cancelled')
+  const nowhere = createSignIn({ ...options, loginUrl: 'http://127.0.0.1:1' })
+  expect(await problemOf(nowhere.signIn(collab, { show }))).toBe('unreachable')
+})
+
+test('an unknown tenant is refused in the words of the login, without its ids and times', async () => {
+  const { options } = await world()
+  const session = createSignIn({ ...options, tenantId: 'nowhere.example' })
+  const error = await session.signIn(collab, { show: () => undefined }).catch((one: unknown) => one)
+  expect(error).toMatchObject({ problem: 'refused', description: "AADSTS90002: Tenant 'nowhere.example' not found." })
+})
+
+test('tokens lie where only their owner reads them', async () => {
+  const { cacheFile, fresh } = await world()
+  await signInAs(fresh(), 'kim')
+  expect(statSync(cacheFile).mode & 0o777).toBe(0o600)
+  expect(statSync(join(cacheFile, '..')).mode & 0o777).toBe(0o700)
+})
+
+test('two people who sign in at the same time are both kept, and one can leave without the other', async () => {
+  const { fresh } = await world()
+  const [one, other] = await Promise.all([signInAs(fresh(), 'kim'), signInAs(fresh(), 'dana')])
+  const session = fresh()
+  expect((await session.people()).map(({ displayName }) => displayName).sort()).toEqual(['Dana Fox', 'Kim Lee'])
+  expect(decodeJwt(await session.token(collab, other.account))['oid']).toBe(people.dana.id)
+  await session.signOut(one.account)
+  expect((await fresh().people()).map(({ displayName }) => displayName)).toEqual(['Dana Fox'])
+  expect(await problemOf(fresh().token(collab, one.account))).toBe('not-signed-in')
+  expect(decodeJwt(await fresh().token(collab))['oid']).toBe(people.dana.id)
+})
+
+test('a cache that cannot be read counts as empty, and a lock that a killed process left is taken over', async () => {
+  const { cacheFile, fresh } = await world()
+  await signInAs(fresh(), 'kim')
+  writeFileSync(cacheFile, '{"half')
+  writeFileSync(`${cacheFile}.lock`, '')
+  const long = new Date(Date.now() - 60_000)
+  utimesSync(`${cacheFile}.lock`, long, long)
+  expect(await fresh().people()).toEqual([])
+  expect(await signInAs(fresh(), 'kim')).toMatchObject({ id: kim })
+})

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type RequestForSite, type RequestState, requestStates } from '../../src/core/index.ts'
+import { requestOf } from '../support/card-requests.ts'
+import { approvedBy, at } from '../support/card-world.ts'
+import { actorOf, asSite, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
+import { refusal } from '../support/refusal.ts'
+
+const verbs = {
+  approve: actorOf(dana),
+  reject: actorOf(dana),
+  cancel: actorOf(kim),
+  retry: actorOf(priya, true),
+} as const
+type Verb = keyof typeof verbs
+
+/** What each verb comes to in each state: the next state, or the code that it is refused with. */
+const outcomes: Record<RequestState, Record<Verb, string>> = {
+  pendingApproval: { approve: 'queued', reject: 'rejected', cancel: 'cancelled', retry: 'illegal-transition' },
+  queued: { approve: 'already-decided', reject: 'already-decided', cancel: 'cancelled', retry: 'illegal-transition' },
+  provisioning: {
+    ...{ approve: 'already-decided', reject: 'already-decided' },
+    ...{ cancel: 'illegal-transition', retry: 'illegal-transition' },
+  },
+  failed: { approve: 'already-decided', reject: 'already-decided', cancel: 'cancelled', retry: 'queued' },
+  succeeded: ended('already-decided'),
+  rejected: ended('already-decided'),
+  expired: ended('already-ended'),
+  cancelled: ended('already-ended'),
+}
+function ended(code: string): Record<Verb, string> {
+  return { approve: code, reject: code, cancel: 'already-ended', retry: 'illegal-transition' }
+}
+
+describe('a request', () => {
+  const core = withCore()
+  let number = 3000
+  const stored = async (status: RequestState, more: Partial<RequestForSite> = {}): Promise<RequestForSite> => {
+    number += 1
+    const decisions = status === 'pendingApproval' ? [] : [approvedBy(omar, '09:31')]
+    const approvals = [{ stage: 1, rule: 'any' as const, approvers: [dana, omar], decisions }]
+    const now = new Date().toISOString()
+    const request = asSite(
+      requestOf({
+        requestId: randomUUID(),
+        number,
+        tenantId,
+        status,
+        approvals,
+        alias: `s${number}`,
+        ...{ updatedAt: now, queuedAt: status === 'pendingApproval' ? null : now },
+        ...more,
+      }),
+    )
+    await core.ports.reservations.reserve(tenantId, [request.alias], request.requestId)
+    return (await core.ports.requests.insert(request)) ?? request
+  }
+
+  it.each(requestStates.flatMap((state) => (Object.keys(verbs) as Verb[]).map((verb) => [state, verb] as const)))(
+    'that is %s: %s',
+    async (state, verb) => {
+      const { requestId, alias } = await stored(state)
+      const expected = outcomes[state][verb]
+      const before = await core.rows()
+      const act = () => core.provisioning[verb](verbs[verb], requestId, 'Because.')
+      if (!requestStates.some((one) => one === expected)) {
+        expect((await refusal(act)).code).toBe(expected)
+        expect(await core.rows()).toEqual(before)
+        expect((await core.ports.requests.find(requestId))?.status).toBe(state)
+        return
+      }
+      const after = await act()
+      expect([after.status, after.version]).toEqual([expected, 2])
+      expect(await core.ports.requests.find(requestId)).toEqual(after)
+      const ends = expected === 'rejected' || expected === 'cancelled'
+      expect(await core.ports.reservations.holder(tenantId, alias)).toBe(ends ? undefined : requestId)
+      const [said] = await core.ports.audit.timeline(requestId)
+      expect(said).toMatchObject({ actor: { id: verbs[verb].id }, comment: 'Because.' })
+    },
+  )
+
+  it('that is approved orders the work and the first look once, and tells nobody that it is ready', async () => {
+    const { requestId } = await stored('pendingApproval')
+    await core.provisioning.approve(actorOf(dana), requestId)
+    expect(await core.orderedJobs(requestId)).toEqual(['follow-up', 'provision', 'refresh-cards'])
+    expect((await core.ports.audit.timeline(requestId)).map(({ action }) => action)).toEqual(['approved', 'queued'])
+  })
+
+  it('that is rejected needs a comment; blanks are none', async () => {
+    const { requestId } = await stored('pendingApproval')
+    for (const comment of [undefined, '', ' \n ']) {
+      const error = await refusal(() => core.provisioning.reject(actorOf(dana), requestId, comment))
+      expect([error.code, error.faults[0]?.pointer]).toEqual(['comment-required', '/comment'])
+    }
+  })
+
+  it('is decided, cancelled or begun by one of many at once', async () => {
+    const { requestId } = await stored('pendingApproval')
+    const tries = [1, 2, 3, 4].flatMap(() => [
+      core.provisioning.approve(actorOf(dana), requestId),
+      core.provisioning.reject(actorOf(omar), requestId, 'No.'),
+      core.provisioning.cancel(actorOf(kim), requestId),
+    ])
+    const results = await Promise.allSettled(tries)
+    const after = await core.ports.requests.find(requestId)
+    const changed = results.filter(({ status }) => status === 'fulfilled').length
+    expect(after?.version).toBe(1 + changed)
+    // An approval may still be followed by a cancellation; nothing else fits together.
+    expect(after?.approvals[0]?.decisions.length).toBeLessThanOrEqual(1)
+    expect(changed).toBeLessThanOrEqual(2)
+  })
+
+  it('that is retried goes on at the step that failed', async () => {
+    const done = { status: 'done' as const, attempts: 1 }
+    const problem = { code: 'unavailable', detail: 'The directory did not answer.', step: 'ready-check' }
+    const { requestId } = await stored('failed', {
+      steps: [
+        { name: 'create-site', ...done },
+        { name: 'ready-check', status: 'failed', attempts: 9, startedAt: at('09:00'), problem },
+        { name: 'link-group', status: 'pending', attempts: 0 },
+      ],
+      problem,
+    })
+    const { steps, problem: left, queuedAt } = await core.provisioning.retry(verbs.retry, requestId)
+    expect(steps.map(({ status }) => status)).toEqual(['done', 'pending', 'pending'])
+    expect(steps[1], 'it may wait as long as the first time').toEqual({
+      name: 'ready-check',
+      status: 'pending',
+      attempts: 9,
+    })
+    expect(left).toBeNull()
+    expect(queuedAt).not.toBeNull()
+    expect(await core.orderedJobs(requestId)).toContain('provision')
+  })
+})

@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
+import { type Person, person } from '../../src/core/index.ts'
+import { actionsOf, nodesOf, textOf } from '../support/cards.ts'
+import { actorOf, dana, kim, omar, priya, stranger, tenantId, withCore } from '../support/core.ts'
+import { engines } from '../support/database.ts'
+
+const hour = 3_600_000
+const hostile = '**b** [x](y) {at} <at>'
+const admin = actorOf(priya, true)
+
+describe.each(engines)('what the audit tells of delegations, over the %s store', (engine) => {
+  const core = withCore(engine)
+  let now = Date.parse('2026-11-20T09:00:00.000Z')
+  const iso = (hours = 0) => new Date(now + hours * hour).toISOString()
+  const at = () => core.with({ clock: { now: () => new Date(now) } })
+  const begins = (person: Person, to: Person, hours: number) =>
+    at().delegations.begin(actorOf(person), { to: to.id, until: iso(hours) })
+  const entries = async () => {
+    const report = await at().admin.organisationAudit(admin)
+    expect(report.findings).toEqual([])
+    return report.entries.filter(({ action }) => action.startsWith('delegation-'))
+  }
+  const said = async () =>
+    (await entries()).map(({ action, actor, data }) => [action, 'id' in actor ? actor.id : 'system', data])
+  const watches = () => at().system.watch([], [])
+
+  beforeEach(async () => {
+    for (const table of ['delegations', 'audit_log', 'audit_heads']) await core.database.query(`DELETE FROM ${table}`)
+  })
+
+  it('is who began one, for whom and until when, and who ended it', async () => {
+    const { delegationId } = await begins(dana, omar, 48)
+    const about = { delegationId, person: dana, delegate: omar, from: iso(), until: iso(48) }
+    expect(await said()).toEqual([['delegation-started', dana.id, about]])
+    now += hour
+    await at().delegations.end(actorOf(dana))
+    await at().delegations.end(actorOf(dana))
+    expect((await said()).slice(1)).toEqual([['delegation-ended', dana.id, { ...about, endedAt: iso(), why: 'back' }]])
+  })
+
+  it('is that another replaced it, in this order', async () => {
+    await begins(dana, omar, 48)
+    await begins(dana, kim, 24)
+    const told = (await entries()).map(({ action, data }) => [
+      action,
+      data?.['why'],
+      person.parse(data?.['delegate']).id,
+    ])
+    expect(told).toEqual([
+      ['delegation-started', undefined, omar.id],
+      ['delegation-ended', 'replaced', omar.id],
+      ['delegation-started', undefined, kim.id],
+    ])
+  })
+
+  it('is once that its time was over, and when, whoever notices it and however late', async () => {
+    const one = await begins(dana, omar, 2)
+    const other = await begins(kim, omar, 3)
+    now += 500 * hour
+    await Promise.all([
+      watches(),
+      watches(),
+      at().system.realignApprovals({ tenantId, personId: dana.id }),
+      at().delegations.end(actorOf(dana)),
+    ])
+    await watches()
+    const ended = (await entries()).filter(({ action }) => action === 'delegation-ended')
+    // Which of those at work at once records which end first is chance.
+    const told = ended.map(({ data, at, actor }) => [
+      data?.['endedAt'],
+      data?.['delegationId'],
+      data?.['why'],
+      at,
+      actor,
+    ])
+    expect(told.toSorted()).toEqual(
+      [one, other].map(({ delegationId, until }) => [until, delegationId, 'expired', iso(), { kind: 'system' }]),
+    )
+  })
+
+  it('is that it ran out, and not that it was replaced, where another is begun later', async () => {
+    await begins(dana, omar, 2)
+    now += 10 * hour
+    await begins(dana, kim, 2)
+    expect((await entries()).map(({ data }) => data?.['why'])).toEqual([undefined, 'expired', undefined])
+  })
+
+  it('is that an admin ended it so that somebody can be erased; what ran out is told before it is erased', async () => {
+    await begins(dana, stranger, 48)
+    await begins(kim, stranger, 1)
+    await at().admin.endDelegations(admin, stranger.id)
+    now += 2 * hour
+    const erasureId = randomUUID()
+    await at().system.erasePerson({ v: 1, tenantId, personId: stranger.id, by: priya.id, erasureId })
+    const told = (await entries()).map(({ action, actor, data, erased }) => [
+      action,
+      'id' in actor ? actor.id : 'system',
+      erased ? 'erased' : data?.['why'],
+    ])
+    expect(told).toHaveLength(4)
+    expect(told.slice(2).map(([action, by]) => [action, by])).toEqual([
+      ['delegation-ended', priya.id],
+      ['delegation-ended', priya.id],
+    ])
+    expect(JSON.stringify(await at().admin.organisationAudit(admin))).not.toContain(stranger.displayName)
+  })
+
+  it('is that it ended early, where a process of an earlier version ended it and said nothing', async () => {
+    const { delegationId } = await begins(dana, omar, 48)
+    now += hour
+    await core.database.query('UPDATE delegations SET ended_at = $2 WHERE delegation_id = $1', [delegationId, iso()])
+    await watches()
+    await watches()
+    expect((await said()).slice(1)).toMatchObject([['delegation-ended', 'system', { why: 'early', endedAt: iso() }]])
+  })
+
+  it('is lost with no row: one whose end is not told of yet is not forgotten', async () => {
+    await begins(dana, omar, 2)
+    now += 200 * 24 * hour
+    const kept = async () => {
+      await core.ports.delegations.forgetOld(new Date(now))
+      const { rows } = await core.database.query('SELECT 1 FROM delegations')
+      return rows.length
+    }
+    expect(await kept()).toBe(1)
+    await watches()
+    expect(await kept()).toBe(0)
+  })
+
+  it('is shown to admins in words', async () => {
+    await begins(dana, omar, 48)
+    await begins(dana, kim, 2)
+    now += 3 * hour
+    await watches()
+    const viewer = { id: priya.id, locale: 'en-GB', timeZone: 'UTC', now: new Date(now), siteRoot: '', outlookRoot: '' }
+    const text = textOf(cards.organisationAudit(await at().admin.organisationAudit(admin), 0, viewer))
+    for (const words of [
+      'Delegation started',
+      'Dana Fox to Omar Haddad, until',
+      'Dana Fox to Omar Haddad: replaced by another on',
+      'Dana Fox to Kim Lee: its time was over on',
+    ])
+      expect(text).toContain(words)
+  })
+})
+
+describe('the delegations that run, for admins', () => {
+  const core = withCore()
+  const until = (hours: number) => new Date(Date.now() + hours * hour).toISOString()
+  const viewer = () => ({
+    ...{ id: priya.id, locale: 'en-GB', timeZone: 'UTC', now: new Date(), siteRoot: '', outlookRoot: '' },
+  })
+  const shown = async (from = 0) =>
+    cards.adminDelegations(await core.provisioning.admin.delegations(admin, { from, most: 6 }), viewer())
+
+  it('are none, then those that run, the first to end first, in pages; what is over or ended is not among them', async () => {
+    expect(textOf(await shown())).toContain('Nobody has delegated decisions now.')
+    const away = Array.from({ length: 8 }, (_, index) => {
+      const id = randomUUID()
+      return { id, displayName: `Away ${index}`, userPrincipalName: `away${index}@contoso.example` }
+    })
+    for (const [index, person] of away.entries())
+      await core.provisioning.delegations.begin(actorOf(person), { to: omar.id, until: until(10 - index) })
+    await core.provisioning.delegations.end(actorOf(away[0] as Person))
+    const [first, second] = [await shown(), await shown(6)]
+    expect(textOf(first)).toMatch(/Away 7[\s\S]*Away 6[\s\S]*Away 2/)
+    expect(textOf(first)).toContain('1–6 of 7')
+    expect(textOf(second)).toContain('Away 1')
+    expect(textOf(second)).not.toContain('Away 0')
+    expect(actionsOf(first).map(({ title }) => title)).toEqual(['Next', 'Refresh'])
+    expect(actionsOf(second).map(({ title }) => title)).toEqual(['Previous', 'Refresh'])
+    expect(await shown(999_999)).toEqual(second)
+  })
+
+  it('name people as they are written, whatever that is', async () => {
+    const away = { id: randomUUID(), displayName: hostile, userPrincipalName: 'x@contoso.example' }
+    await core.provisioning.delegations.begin(actorOf(away), { to: omar.id, until: until(0.5) })
+    const card = await shown()
+    const written = [...nodesOf(card)].filter(({ text }) => String(text).includes('**b**'))
+    expect(written).toMatchObject([{ type: 'TextRun', text: hostile }])
+  })
+})

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { Delegation, Person } from '../../src/core/index.ts'
+import { createDelegationStore } from '../../src/store/approvals/index.ts'
+import { actorOf, approversGroup, dana, kim, omar, priya, stranger, tenantId, withCore } from '../support/core.ts'
+import { type EngineName, withDatabase } from '../support/database.ts'
+import { named, refusal } from '../support/refusal.ts'
+
+const at = (day: number): string => new Date(Date.UTC(2026, 10, day)).toISOString()
+
+describe.each<EngineName>(['embedded', 'server'])('what is delegated, %s', (engine) => {
+  const store = withDatabase(engine)
+  const given = (person: Person, delegate: Person, from: number, until: number, more = {}): Delegation => ({
+    ...{ delegationId: randomUUID(), tenantId, person, delegate, from: at(from), until: at(until), endedAt: null },
+    ...more,
+  })
+  const put = (one: Delegation) => store.database.transaction(() => createDelegationStore(store.database).put(one))
+  const delegations = () => createDelegationStore(store.database)
+  const clear = () => store.database.query('DELETE FROM delegations')
+
+  it('is what a person has at a time, until it is over or ended', async () => {
+    const one = given(dana, omar, 1, 5)
+    await put(one)
+    expect(await delegations().ofPerson(tenantId, dana.id, at(4))).toEqual(one)
+    expect(await delegations().ofPerson(tenantId, dana.id, at(5)), 'over').toBeUndefined()
+    expect(await delegations().ofPerson(randomUUID(), dana.id, at(4)), 'another tenant').toBeUndefined()
+    expect(await delegations().toPerson(tenantId, omar.id, at(4))).toEqual([one])
+    expect(await delegations().toPerson(tenantId, dana.id, at(4))).toEqual([])
+    expect(await delegations().end(tenantId, dana.id, at(3))).toEqual({ ...one, endedAt: at(3) })
+    expect(await delegations().end(tenantId, dana.id, at(3)), 'twice').toBeUndefined()
+    expect(await delegations().ofPerson(tenantId, dana.id, at(3))).toBeUndefined()
+    await clear()
+  })
+
+  it('is one at a time: another replaces it, and one that was over is not told of', async () => {
+    await put(given(dana, omar, 1, 5))
+    const second = given(dana, priya, 2, 9)
+    await put(second)
+    expect(await delegations().ofPerson(tenantId, dana.id, at(3))).toEqual(second)
+    expect(await delegations().toPerson(tenantId, omar.id, at(3))).toEqual([])
+    expect(await delegations().end(tenantId, dana.id, at(10))).toBeUndefined()
+    const { rows } = await store.database.query<{ ended: number }>(
+      'SELECT count(*)::int AS ended FROM delegations WHERE ended_at IS NOT NULL',
+    )
+    expect(rows).toEqual([{ ended: 2 }])
+    await clear()
+  })
+
+  it('is forgotten three months after it is over, ended or not, and no earlier', async () => {
+    for (const person of [dana, kim]) await put(given(person, omar, 1, 5))
+    await delegations().end(tenantId, kim.id, at(2))
+    await put(given(priya, omar, 1, 60))
+    const kept = async (day: number) => {
+      await delegations().takeEnded(tenantId, at(day), 100)
+      await delegations().forgetOld(new Date(at(day)))
+      const { rows } = await store.database.query<{ id: string }>('SELECT person_id AS id FROM delegations')
+      return rows.length
+    }
+    expect([await kept(95), await kept(96), await kept(149), await kept(151)]).toEqual([3, 1, 1, 0])
+  })
+
+  it('is one also when it is asked for many times at once', async () => {
+    const many = Array.from({ length: 8 }, (_, index) => given(dana, index % 2 === 0 ? omar : priya, 1, 5))
+    await Promise.all(many.map(put))
+    const { rows } = await store.database.query('SELECT 1 FROM delegations WHERE ended_at IS NULL')
+    expect(rows).toHaveLength(1)
+    await clear()
+  })
+
+  it('reaches delegates of delegates, and a circle ends', async () => {
+    for (const [person, delegate] of [
+      [dana, omar],
+      [omar, priya],
+      [priya, dana],
+      [kim, stranger],
+    ] as const)
+      await put(given(person, delegate, 1, 5))
+    const reached = (await delegations().reaching(tenantId, [dana.id], at(2))).map(({ person }) => person.id)
+    expect(reached.sort()).toEqual([dana.id, omar.id, priya.id].sort())
+    expect(await delegations().reaching(tenantId, [], at(2))).toEqual([])
+    expect(await delegations().reaching(tenantId, [dana.id], at(6))).toEqual([])
+    await clear()
+  })
+})
+
+describe('whoever is away', () => {
+  const core = withCore()
+  let now = Date.now()
+  const hours = (count: number) => new Date(now + count * 3_600_000).toISOString()
+  const at = (settings = {}) => core.with({ clock: { now: () => new Date(now) } }, settings)
+  const asked = async (policy: object = { approvers: [{ user: dana.id }] }, who = kim) => {
+    const { id: templateId } = await core.template({ approval: { stages: [policy] } })
+    return at().submitSite(actorOf(who), { displayName: `Site ${randomUUID()}`, templateId })
+  }
+  const realigned = (person: Person) => at().system.realignApprovals({ tenantId, personId: person.id })
+  const actions = async (requestId: string) =>
+    (await at().timeline(actorOf(kim), requestId)).map(({ action }) => action)
+  const stageOf = async (requestId: string) => (await at().read(actorOf(priya, true), requestId)).approvals[0]
+
+  it('lets a colleague decide what waits and what comes, until they are back', async () => {
+    const before = await asked()
+    await at().delegations.begin(actorOf(dana), { to: omar.id, until: hours(48) })
+    await realigned(dana)
+    await realigned(dana)
+    expect(await actions(before.requestId)).toEqual(['pendingApproval', 'delegated'])
+    expect((await stageOf(before.requestId))?.standIns).toMatchObject([
+      { person: omar, insteadOf: [dana.id], why: 'delegated', as: 'delegate', by: dana, until: hours(48) },
+    ])
+    const during = await asked()
+    expect(await actions(during.requestId)).toEqual(['pendingApproval', 'delegated'])
+    expect((await at().listApprovals(actorOf(omar), 50)).requests).toHaveLength(2)
+    const done = await at().approve(actorOf(omar), before.requestId, 'For Dana.')
+    expect([done.status, done.approvals[0]?.decisions[0]?.insteadOf]).toEqual(['queued', [dana]])
+    expect(await at().delegations.end(actorOf(dana))).toMatchObject({ delegate: omar })
+    expect((await refusal(() => at().approve(actorOf(omar), during.requestId))).code, 'before any job').toBe(
+      'not-found',
+    )
+    expect(await actions(during.requestId)).toEqual(['pendingApproval', 'delegated', 'delegated'])
+    expect((await at().approve(actorOf(dana), during.requestId)).status).toBe('queued')
+  })
+
+  it('counts at the click, also of the delegate whom no job has written down yet', async () => {
+    const { requestId } = await asked()
+    await at().delegations.begin(actorOf(dana), { to: omar.id, until: hours(1) })
+    expect((await at().approve(actorOf(omar), requestId)).status).toBe('queued')
+    const second = await asked()
+    now += 3_600_000
+    expect((await refusal(() => at().approve(actorOf(omar), second.requestId))).code, 'the hour is over').toBe(
+      'not-found',
+    )
+    await at().delegations.begin(actorOf(dana), { to: omar.id, until: hours(1) })
+    const third = await asked()
+    await at().delegations.begin(actorOf(dana), { to: priya.id, until: hours(1) })
+    expect((await refusal(() => at().approve(actorOf(omar), third.requestId))).code, 'replaced').toBe('not-found')
+    expect((await at().approve(actorOf(priya), third.requestId)).status).toBe('queued')
+    await at().delegations.end(actorOf(dana))
+  })
+
+  it('never makes it a decision about one’s own request', async () => {
+    await at().delegations.begin(actorOf(dana), { to: kim.id, until: hours(1) })
+    for (const more of [{}, { selfApproval: true }]) {
+      const { requestId, approvals } = await asked({ approvers: [{ user: dana.id }], ...more })
+      expect(approvals[0]?.standIns).toBeUndefined()
+      await realigned(dana)
+      const { code } = await refusal(() => at().approve(actorOf(kim), requestId))
+      expect(['self-approval', 'not-an-approver']).toContain(code)
+      expect((await stageOf(requestId))?.decisions).toEqual([])
+    }
+    await at().delegations.end(actorOf(dana))
+  })
+
+  it('hands on no voice that they lost: a former admin’s delegate decides nothing', async () => {
+    const admins = randomUUID()
+    core.world.groups.set(admins, [omar])
+    const own = at({ admins: [admins] })
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
+    const ask = () => own.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId })
+    const [held, gone] = [await ask(), await ask()]
+    await own.delegations.begin(actorOf(omar), { to: stranger.id, until: hours(1) })
+    expect((await own.approve(actorOf(stranger), held.requestId)).status).toBe('queued')
+    core.world.groups.set(admins, [])
+    expect((await refusal(() => own.approve(actorOf(stranger), gone.requestId))).code).toBe('not-an-approver')
+    await own.delegations.end(actorOf(omar))
+    core.world.groups.delete(admins)
+    expect(core.world.groups.get(approversGroup)).toBeDefined()
+  })
+
+  it('is told by field what cannot be', async () => {
+    const guest = { ...stranger, id: randomUUID(), displayName: 'Gus Guest' }
+    core.world.people.set(guest.id, guest)
+    core.world.guests.add(guest.id)
+    const faults = async (to: string, until: string) =>
+      named((await refusal(() => at().delegations.begin(actorOf(dana), { to, until }))).faults)
+    expect(await faults(dana.id, hours(1))).toEqual(['/to same-person'])
+    expect(await faults(randomUUID(), hours(1))).toEqual(['/to unknown-person'])
+    expect(await faults(guest.id, hours(1))).toEqual(['/to cannot-decide'])
+    core.world.people.set(guest.id, { ...guest, isBlocked: true })
+    core.world.guests.delete(guest.id)
+    expect(await faults(guest.id, hours(1))).toEqual(['/to cannot-decide'])
+    for (const until of [hours(0), hours(-1), 'Friday', ''])
+      expect(await faults(omar.id, until)).toEqual(['/until past'])
+    expect(await faults(omar.id, hours(367 * 24))).toEqual(['/until too-late'])
+    expect(await at().delegations.read(actorOf(dana))).toEqual({ own: undefined, toMe: [] })
+    expect(await at().delegations.end(actorOf(dana))).toBeUndefined()
+  })
+})

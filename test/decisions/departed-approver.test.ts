@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import { action, textOf, valuesOf } from '../support/cards.ts'
+import type { Card } from '../support/connector.ts'
+import { withService } from '../support/service.ts'
+import { decisionAbout } from '../support/site-request.ts'
+import { contosoTenant, people } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+
+describe('an approver is gone', () => {
+  const service = withService({ ADMINS: people.sam.id })
+  afterEach(async () => {
+    for (const who of ['dana', 'omar'] as const) await service.account(who, 'active')
+    await service.heal()
+  })
+  const admin = () => service.app.provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
+  /** A request of Kim's that these decide, one stage each. */
+  async function asked(displayName: string, ...approvers: string[]) {
+    for (const who of [service.kim, service.dana, service.omar, service.sam]) await who.installs()
+    const templateId = randomUUID()
+    const stages = approvers.map((user) => ({ approvers: [{ user }] }))
+    const body = { kind: 'teamSite', name: displayName, approval: { stages } }
+    await service.app.provisioning.templates.put(await admin(), templateId, body, 0)
+    const answer = await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId })
+    expect(answer.status).toBe(202)
+    const requestId = String(answer.body['requestId'])
+    await decisionAbout(service.dana, displayName)
+    return { requestId, reference: (await read(requestId)).reference }
+  }
+  const read = async (requestId: string) => {
+    const { body } = await service.rest('sam', 'GET', `/requests/v1/${requestId}`)
+    return body as unknown as {
+      status: string
+      reference: string
+      approvals: { decisions: { override?: boolean }[] }[]
+    }
+  }
+  const made = (requestId: string) =>
+    until(async () => ((await read(requestId)).status === 'succeeded' ? true : undefined), 'that the site is made')
+  /** What a button of a card types; where the channel cannot type, it sends the same. */
+  const typedBy = (card: Card, title: string): string => String(action(card, title).data['types'])
+  const proved = async (requestId: string) => {
+    const { body } = await service.rest('sam', 'GET', `/audit/v1/requests/${requestId}`)
+    expect(body).toMatchObject({ findings: [] })
+  }
+
+  it('deleted: it is stuck at once, with the reason, and asking somebody else mends it', async () => {
+    const { sam, omar } = service
+    const { requestId, reference } = await asked('Dana is deleted', people.dana.id)
+    expect(textOf((await sam.says('admin stuck')).card)).not.toContain('Dana is deleted')
+    await service.account('dana', 'deleted')
+    const stuck = await sam.says('admin stuck')
+    expect(textOf(stuck.card)).toContain('It waits in vain: Dana Fox is no longer in the directory')
+    expect(textOf((await sam.says('admin queue')).card)).toContain('Dana Fox is no longer in the directory')
+    expect(typedBy(stuck.card, 'Ask somebody else')).toBe(`admin reassign ${reference}`)
+    const form = await sam.says(`${typedBy(stuck.card, 'Ask somebody else')} Omar Haddad`)
+    expect(valuesOf(form.card)).toMatchObject({ to: people.omar.id })
+    const after = await sam.clicks(form, 'Ask them', { comment: 'Dana has left.' })
+    expect(textOf(after.card ?? {})).toContain('Waiting for Omar Haddad')
+    expect(textOf((await sam.says('admin stuck')).card)).toContain('Nothing is stuck')
+    const card = await decisionAbout(omar, 'Dana is deleted')
+    expect(textOf(card.card)).toContain('Dana has left.')
+    await omar.clicks(card, 'Approve')
+    await made(requestId)
+    await proved(requestId)
+  })
+
+  it('blocked, in a request of two stages: an admin decides both at once, and everybody is told that it was one', async () => {
+    const { sam, kim, omar } = service
+    const { requestId } = await asked('Dana is blocked', people.dana.id, people.omar.id)
+    await service.account('dana', 'blocked')
+    const stuck = await sam.says('admin stuck')
+    expect(textOf(stuck.card)).toContain('It waits in vain: Dana Fox can no longer sign in')
+    const confirm = await sam.says(`${typedBy(stuck.card, 'Decide it')} It cannot wait for Dana`)
+    expect(textOf(confirm.card)).toContain('The 2 approvals that are missing are given at once')
+    await sam.clicks(confirm, 'Approve')
+    await made(requestId)
+    const { approvals } = await read(requestId)
+    expect(approvals.map(({ decisions }) => decisions.map(({ override }) => override))).toEqual([[true], [true]])
+    await service.dana.sees(/Dana is blocked[\s\S]*Sam Roy approved it as an admin/)
+    expect(textOf((await kim.says(`why ${(await read(requestId)).reference}`)).card)).toContain(
+      'over the heads of the approvers',
+    )
+    expect(
+      omar.chat().some(({ card }) => card && /Dana is blocked/.test(textOf(card))),
+      'his turn never came',
+    ).toBe(false)
+    await proved(requestId)
+  })
+
+  it('nobody is called gone while the directory does not answer: the card says so, and hides nothing', async () => {
+    const { sam } = service
+    const { requestId } = await asked('Dana is unknown', people.dana.id)
+    await service.account('dana', 'deleted')
+    await service.fault({ operation: 'graph.users.list', kind: 'failBeforeCommit', status: 503, count: 100 })
+    expect(textOf((await sam.says('admin stuck')).card)).toContain('The directory does not answer just now')
+    const queue = textOf((await sam.says('admin queue')).card)
+    for (const words of ['The directory does not answer just now', 'Dana is unknown', 'Waits for Dana Fox'])
+      expect(queue).toContain(words)
+    await service.heal()
+    expect(textOf((await sam.says('admin stuck')).card)).toContain('Dana Fox is no longer in the directory')
+    await service.rest('sam', 'POST', `/requests/v1/${requestId}/cancel`, { comment: 'The test is over.' })
+  })
+})

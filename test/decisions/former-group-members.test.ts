@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { viewOf } from '../../src/core/index.ts'
+import { actorOf, approversGroup, dana, kim, omar, priya, withCore } from '../support/core.ts'
+import { refusal } from '../support/refusal.ts'
+
+describe('somebody who was asked as a member of a group', () => {
+  const core = withCore()
+  const group = core.world.groups
+  const asked = async (...approvers: object[]) => {
+    const { id } = await core.template({ approval: { stages: [{ approvers }] } })
+    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+  }
+  const left = async (work: () => Promise<void>) => {
+    const members = group.get(approversGroup) ?? []
+    group.set(
+      approversGroup,
+      members.filter(({ id }) => id !== dana.id),
+    )
+    try {
+      await work()
+    } finally {
+      group.set(approversGroup, members)
+    }
+  }
+
+  it('decides while they are a member', async () => {
+    const { requestId } = await asked({ group: approversGroup })
+    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+  })
+
+  it('decides nothing when they have left it: refused, and nothing is written; the others decide on', async () => {
+    const { requestId } = await asked({ group: approversGroup })
+    await left(async () => {
+      const before = await core.rows()
+      for (const verb of ['approve', 'reject'] as const) {
+        const { code, message } = await refusal(() => core.provisioning[verb](actorOf(dana), requestId, 'Mine.'))
+        expect([code, message]).toEqual(['not-an-approver', 'You are not an approver of this request any more.'])
+      }
+      expect(await core.rows()).toEqual(before)
+      expect((await core.provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+    })
+  })
+
+  it('gives nothing away when they have left it, and chooses nobody who decides in their place', async () => {
+    const { requestId } = await asked({ group: approversGroup })
+    await left(async () => {
+      const { code } = await refusal(() => core.provisioning.reassign(actorOf(dana), requestId, { to: priya.id }))
+      expect(code).toBe('not-an-approver')
+      expect((await refusal(() => core.provisioning.approve(actorOf(priya), requestId))).code).toBe('not-found')
+    })
+    const { approvals } = await core.provisioning.reassign(actorOf(dana), requestId, { to: priya.id })
+    expect(approvals[0]?.approvers.map(({ id }) => id)).toContain(priya.id)
+  })
+
+  it('is decided for by the manager who was asked since they did not, also when they have left it meanwhile', async () => {
+    const only = randomUUID()
+    group.set(only, [dana])
+    core.world.managers.set(dana.id, omar)
+    const { requestId } = await asked({ group: only })
+    const later = new Date(Date.now() + 80 * 3_600_000)
+    const provisioning = core.with({ clock: { now: () => later } })
+    await provisioning.system.tendApproval({ v: 1, requestId, stage: 1 })
+    group.set(only, [])
+    expect((await refusal(() => provisioning.approve(actorOf(dana), requestId))).code).toBe('not-an-approver')
+    expect((await provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+  })
+
+  it('has no delegate any more when they are gone, or blocked', async () => {
+    const { requestId } = await asked({ user: dana.id })
+    const until = new Date(Date.now() + 86_400_000).toISOString()
+    await core.provisioning.delegations.begin(actorOf(dana), { to: omar.id, until })
+    const decides = () => core.provisioning.approve(actorOf(omar), requestId)
+    try {
+      core.world.people.set(dana.id, { ...dana, isBlocked: true })
+      expect((await refusal(decides)).code).toBe('not-an-approver')
+      core.world.people.delete(dana.id)
+      expect((await refusal(decides)).code).toBe('not-an-approver')
+    } finally {
+      core.world.people.set(dana.id, dana)
+    }
+    expect((await decides()).status).toBe('queued')
+    await core.provisioning.delegations.end(actorOf(dana))
+  })
+
+  it('decides on when the policy names them, or another group of theirs, beside it', async () => {
+    const other = randomUUID()
+    group.set(other, [dana])
+    const named = await asked({ group: approversGroup }, { user: dana.id })
+    const twice = await asked({ group: approversGroup }, { group: other })
+    await left(async () => {
+      for (const { requestId } of [named, twice])
+        expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+    })
+    group.delete(other)
+  })
+
+  it('decides nothing as an admin of yesterday, where a stage went to the admins', async () => {
+    const admins = randomUUID()
+    group.set(admins, [omar])
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
+    const provisioning = core.with({}, { admins: [admins, priya.id] })
+    const { requestId, approvals } = await provisioning.submitSite(actorOf(kim), { displayName: 'Late', templateId })
+    expect(approvals[0]?.approvers.map(({ id }) => id)).toEqual([omar.id, priya.id])
+    group.delete(admins)
+    expect((await refusal(() => provisioning.approve(actorOf(omar), requestId))).code).toBe('not-an-approver')
+    expect((await provisioning.approve(actorOf(priya), requestId)).status).toBe('queued')
+  })
+
+  it('decides nothing while the directory does not say', async () => {
+    const { requestId } = await asked({ group: approversGroup })
+    core.world.up = false
+    expect((await refusal(() => core.provisioning.approve(actorOf(dana), requestId))).code).toBe('unavailable')
+    core.world.up = true
+    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+  })
+
+  it('is shown without their groups', async () => {
+    const request = await asked({ group: approversGroup })
+    expect(request.approvals[0]?.membership?.groups).toEqual([approversGroup])
+    expect(JSON.stringify(viewOf(request))).not.toContain(approversGroup)
+  })
+})

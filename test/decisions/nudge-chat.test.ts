@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
+import { actionsOf, textOf } from '../support/cards.ts'
+import { people } from '../support/teams-user.ts'
+
+describe('a nudge in chat', () => {
+  const world = withBotWorld()
+  const start = () => startBot(world)
+  afterEach(() => expect(world.logged.splice(0)).toEqual([]))
+  /** Who was ordered a card that reminds. */
+  const reminded = (requestId: string) =>
+    world.jobs.flatMap((job) =>
+      job.name === 'notify' && job.payload.requestId === requestId && job.payload.card.startsWith('reminder:')
+        ? [job.payload.personId]
+        : [],
+    )
+
+  it('by its button reminds everybody whose decision is waited for, and says so on the card', async () => {
+    const { types, clicks } = start()
+    const { requestId, reference } = await requested(world, 'Nudged by a button')
+    const card = await types('kim', `status ${reference}`)
+    expect(actionsOf(card).map(({ title }) => title)).toEqual([
+      'Nudge',
+      'Timeline ▾',
+      'Timeline ▴',
+      'Refresh',
+      'Cancel request',
+    ])
+    const after = await clicks('kim', card, 'Nudge')
+    expect(textOf(after)).toContain('You reminded them,')
+    expect(reminded(requestId).toSorted()).toEqual([people.dana.id, people.omar.id].toSorted())
+    const approver = textOf(await types('dana', `status ${reference}`))
+    expect(approver).toContain('Still waiting for you')
+    expect(approver).toContain('Kim Lee reminds you: this has waited since')
+  })
+
+  it('a second one on the same day says from when on it can be repeated, reminds nobody, and leads back', async () => {
+    const { says, types, clicks } = start()
+    const { requestId, reference } = await requested(world, 'Nudged twice')
+    await says('kim', `nudge ${reference}`)
+    const before = reminded(requestId)
+    const again = await types('kim', `remind ${reference.slice(4)}`)
+    expect(textOf(again)).toContain('Reminded already')
+    expect(textOf(again)).toContain(reference)
+    expect(textOf(again)).toMatch(/From .*\d\d:\d\d on you can remind them again\./)
+    expect(reminded(requestId)).toEqual(before)
+    const card = await types('kim', `status ${reference}`)
+    const notice = await clicks('kim', card, 'Nudge')
+    expect(textOf(await clicks('kim', notice, 'Show status'))).toContain('Waiting for approval')
+  })
+
+  it('alone is for the newest of one’s own that waits; without any it says so', async () => {
+    const { says } = start()
+    const older = await requested(world, 'The older one')
+    const newest = await requested(world, 'The newest one')
+    await requested(world, 'Needs no approval', { approval: false })
+    expect(await says('kim', 'nudge')).toContain('The newest one')
+    expect(reminded(newest.requestId)).not.toEqual([])
+    expect(reminded(older.requestId)).toEqual([])
+    expect(await says('sam', 'nudge')).toContain('Nothing of yours waits for a decision.')
+    expect(await says('kim', 'nudge them, please')).toContain('Type it like this: nudge REQ-1042.')
+  })
+
+  it('of a request that is over shows how it ended', async () => {
+    const { says, types, clicks } = start()
+    const { requestId, reference } = await requested(world, 'Already over')
+    const card = await types('kim', `status ${reference}`)
+    await says('kim', `cancel ${reference}`)
+    expect(textOf(await clicks('kim', card, 'Nudge'))).toContain('Nothing was created.')
+    expect(await says('kim', `nudge ${reference}`)).toContain('Cancelled')
+    expect(reminded(requestId)).toEqual([])
+  })
+
+  it('is the requester’s and the admins’: an approver is refused, and nobody else learns of the request', async () => {
+    const { says } = start()
+    const { requestId, reference } = await requested(world, 'Somebody else’s')
+    expect(await says('dana', `nudge ${reference}`)).toContain('You may not do this.')
+    expect(reminded(requestId)).toEqual([])
+    expect(await says('sam', `nudge ${reference}`)).toContain('Sam Roy reminded them,')
+    expect(reminded(requestId)).toHaveLength(2)
+  })
+
+  it('is told of in help', async () => {
+    const { says } = start()
+    expect(await says('kim', 'help')).toContain('nudge REQ-1042')
+  })
+})
+
+describe('the card of an approver', () => {
+  const world = withBotWorld()
+  const start = () => startBot(world)
+
+  it('comes back by Refresh with what was typed, undecided', async () => {
+    const { types, clicks } = start()
+    const { requestId, reference } = await requested(world, 'Read once more')
+    const card = await types('dana', `status ${reference}`)
+    const again = await clicks('dana', card, 'Refresh', { comment: 'Not sure yet' })
+    expect(JSON.stringify(again)).toContain('Not sure yet')
+    expect(actionsOf(again).map(({ title }) => title)).toEqual(expect.arrayContaining(['Approve', 'Reject', 'Refresh']))
+    expect((await world.stores.requests.find(requestId))?.version).toBe(1)
+  })
+})
+
+describe('a request that came to nothing', () => {
+  const world = withBotWorld()
+  const start = () => startBot(world)
+
+  it('after a rejection is edited and sent again from its card, with everything that was asked for', async () => {
+    const { types, clicks } = start()
+    const { reference } = await requested(world, 'Rejected once')
+    const asked = await types('dana', `status ${reference}`)
+    await clicks('dana', asked, 'Reject', { comment: 'The name is too long.' })
+    const card = await types('kim', `status ${reference}`)
+    expect(textOf(card)).toContain('The name is too long.')
+    const form = await clicks('kim', card, 'Edit and send again')
+    expect(JSON.stringify(form)).toContain('Rejected once')
+    expect(JSON.stringify(form)).toContain('4711')
+    const review = await clicks('kim', form, 'Review', { displayName: 'Short', reason: 'So.' })
+    expect(textOf(await clicks('kim', review, 'Send'))).toContain('Waiting for')
+  })
+})

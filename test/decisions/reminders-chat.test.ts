@@ -1,0 +1,53 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { actionsOf, textOf } from '../support/cards.ts'
+import { templates, withService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+const metadata = { costCentre: '4711', audience: 'internal' }
+
+describe('cards that remind, in the chats of the approvers', () => {
+  const service = withService()
+  afterEach(() => service.connector.healthy())
+
+  async function asked(displayName: string): Promise<{ reference: string }> {
+    const body = { displayName, templateId: templates.projectSite, metadata }
+    const { body: answer } = await service.rest('kim', 'POST', '/collab/v1/spo/', body)
+    const { body: request } = await service.rest('kim', 'GET', `/requests/v1/${String(answer['requestId'])}`)
+    return { reference: String(request['reference']) }
+  }
+  const about = (who: 'dana' | 'omar', name: string) =>
+    service[who].chat().filter(({ card }) => card && textOf(card).includes(name))
+
+  it('come beside the first one, can be decided on, and all copies say what became of it', async () => {
+    const { kim, dana, omar } = service
+    for (const one of [dana, omar]) await one.installs()
+    const { reference } = await asked('Reminded in chat')
+    for (const one of [dana, omar]) await one.sees(/Reminded in chat/)
+    const { card: told } = await kim.says(`nudge ${reference}`)
+    expect(textOf(told)).toContain('You reminded them,')
+    const both = await until(() => {
+      const found = about('dana', 'Reminded in chat')
+      const isTold = found.every(({ card }) => card && textOf(card).includes('Kim Lee reminds you'))
+      return found.length === 2 && isTold ? found : undefined
+    }, 'the reminder beside the first card, both saying so')
+    expect(both.map(({ card }) => card?.['fallbackText'])).toEqual([
+      `${reference} still waits for your decision.`,
+      `${reference} still waits for your decision.`,
+    ])
+    const reminder = both.at(-1)
+    if (!reminder) throw new Error('there is no reminder')
+    // A reminder that was read once more is still one of two cards that are kept up to date.
+    const again = await dana.clicks(reminder, 'Refresh', { comment: 'Hm.' })
+    expect(JSON.stringify(again.card)).toContain('Hm.')
+    const ofOmar = about('omar', 'Reminded in chat').at(-1)
+    if (!ofOmar) throw new Error('Omar has no reminder')
+    expect(textOf((await omar.clicks(ofOmar, 'Approve')).card ?? {})).toContain('Approved by you')
+    for (const who of ['dana', 'omar'] as const)
+      await until(() => {
+        const found = about(who, 'Reminded in chat')
+        const isOver = found.every(({ card }) => card && textOf(card).includes('Approved'))
+        return (found.length === 2 && isOver) || undefined
+      }, `both cards of ${who} to say that it is approved`)
+    for (const { card } of about('dana', 'Reminded in chat')) expect(actionsOf(card ?? {})).toEqual([])
+  })
+})

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import strings from '../../cards/strings/en.json' with { type: 'json' }
+import { startBot, withBotWorld } from '../support/bot-world.ts'
+import { dana, kim, openCommunity, projectSite } from '../support/card-world.ts'
+import { action, actionsOf, pressed, textOf, valuesOf } from '../support/cards.ts'
+import type { Card } from '../support/connector.ts'
+import { filled } from '../support/site-request.ts'
+import { contosoTenant } from '../support/teams-user.ts'
+
+const { band } = strings.drafts
+const buttons = (card: Card): (string | undefined)[] => actionsOf(card).map(({ title }) => title)
+const subject = (card: Card, title: string) => action(card, title).data as { requestId: string; version: number }
+describe('a form that somebody has begun', () => {
+  const world = withBotWorld()
+  const start = () => startBot(world)
+  const bot = start
+  const begun = async (who: 'kim' | 'dana' = 'kim') => {
+    const { id } = who === 'kim' ? kim : dana
+    return world.provisioning.drafts.listBegun(await world.provisioning.actor({ tenantId: contosoTenant, id }))
+  }
+  afterEach(async () => {
+    for (const who of ['kim', 'dana'] as const)
+      for (const { requestId } of await begun(who)) await bot().sends(who, 'request.cancel', { requestId })
+    expect(world.logged.splice(0)).toEqual([])
+  })
+  /** The empty form of a template, whatever was begun before. */
+  const opens = (template = openCommunity) => bot().sends('kim', 'request.choose', { templateId: template.id })
+  /** The answer to a button that a client sends only with inputs that it lets through. */
+  const presses = (card: Card, title: string, inputs: Record<string, string>) => {
+    const { verb, data } = pressed(card, title, inputs)
+    return start().sends('kim', verb, data)
+  }
+  const keeps = async (inputs: Record<string, string>, template = openCommunity) =>
+    presses(await opens(template), 'Later', inputs)
+
+  it('is kept as it is, right or wrong, and goes on with all that was typed', async () => {
+    // What a client lets through: it holds the patterns and required inputs of the form, and knows no rule of addresses.
+    const wrong = { ...filled, displayName: 'Aurora', alias: 'no address!' }
+    const kept = await keeps(wrong, projectSite)
+    expect(textOf(kept)).toContain(band.kept)
+    expect(textOf(kept)).toContain('Aurora')
+    expect(buttons(kept)).toEqual(['Continue'])
+    const form = await bot().clicks('kim', kept, 'Continue')
+    expect(valuesOf(form)).toMatchObject(wrong)
+    expect(textOf(form)).not.toContain('to fix')
+  })
+
+  it('is sent by no client while an input lacks what the form requires, or has not its pattern', async () => {
+    const form = await opens(projectSite)
+    for (const inputs of [
+      { displayName: 'Aurora' },
+      { ...filled, displayName: 'Aurora', 'metadata.costCentre': 'four' },
+    ])
+      expect(() => pressed(form, 'Later', inputs)).toThrow('no client sends')
+    // A client that holds no rule sends it anyway: it is kept as well, and its review says what is wrong.
+    const sent = { ...subject(form, 'Later'), displayName: 'Aurora', 'metadata.costCentre': 'four' }
+    const kept = await bot().sends('kim', 'request.keep', sent)
+    expect(textOf(kept)).toContain(band.kept)
+    const again = await bot().clicks('kim', kept, 'Continue')
+    expect(valuesOf(again)).toMatchObject({ displayName: 'Aurora', 'metadata.costCentre': 'four' })
+  })
+
+  it('is offered by each command that could open it, and by no other', async () => {
+    await keeps({ displayName: 'Choir' })
+    for (const words of ['new', 'new site', 'new community', 'new open']) {
+      const offer = await bot().types('kim', words)
+      expect(textOf(offer), words).toContain(band.one)
+      expect(textOf(offer), words).toContain('Choir')
+      expect(buttons(offer), words).toEqual(['Continue', 'New', 'Discard'])
+    }
+    for (const words of ['new room', 'new mailbox', 'new project', 'new nonsense'])
+      expect(textOf(await bot().types('kim', words)), words).not.toContain('Choir')
+    expect(await bot().says('dana', 'new site')).not.toContain('Choir')
+  })
+
+  it('stays when somebody begins anew: a template alone opens at once, of several one is chosen', async () => {
+    await keeps({ displayName: 'Choir' })
+    const empty = await bot().clicks('kim', await bot().types('kim', 'new community'), 'New')
+    expect(valuesOf(empty)['displayName'] ?? '').toBe('')
+    expect(textOf(empty)).toContain('Open community')
+    const choose = await bot().clicks('kim', await bot().types('kim', 'new site'), 'New')
+    expect(textOf(choose)).toContain('What kind of site?')
+    expect((await begun()).map(({ values }) => values['displayName'])).toEqual(['Choir'])
+  })
+
+  it('is one of the newest three, each a row that continues it', async () => {
+    for (const displayName of ['One', 'Two', 'Three', 'Four']) await keeps({ displayName })
+    const offer = await bot().types('kim', 'new')
+    expect(textOf(offer)).toContain(band.several)
+    expect(textOf(offer)).toContain('1 older')
+    expect(buttons(offer)).toEqual(['Continue Four', 'Continue Three', 'Continue Two', 'New'])
+  })
+
+  it('is not offered while nobody has filled anything in', async () => {
+    await opens()
+    const form = await bot().types('kim', 'new community')
+    await bot().clicks('kim', form, 'Review')
+    expect(await bot().says('kim', 'new community')).not.toContain(band.one)
+  })
+
+  it('is offered from its review on, and shows the review again', async () => {
+    const review = await bot().clicks('kim', await opens(), 'Review', { displayName: 'Reviewed' })
+    expect(textOf(review)).toContain('Is this right?')
+    const again = await bot().clicks('kim', await bot().types('kim', 'new'), 'Continue')
+    expect(textOf(again)).toContain('Is this right?')
+    expect(textOf(await bot().clicks('kim', again, 'Create'))).toMatch(/REQ-\d+/)
+  })
+
+  it('is listed by my drafts, which has a kind word for whoever has none', async () => {
+    expect(await bot().says('kim', 'my drafts')).toContain(strings.notice.noDrafts.what)
+    await keeps({ displayName: 'Choir' })
+    await keeps({ ...filled, displayName: 'Aurora' }, projectSite)
+    const list = await bot().types('kim', 'Drafts')
+    expect(textOf(list)).toContain(band.list)
+    expect(buttons(list)).toEqual(['Continue Aurora', 'Continue Choir', 'New'])
+    expect(await bot().says('dana', 'my drafts')).toContain(strings.notice.noDrafts.what)
+  })
+
+  it('is never offered once it is sent or discarded, and an old card shows how it stands', async () => {
+    await keeps({ displayName: 'Sent' })
+    const offer = await bot().types('kim', 'new')
+    const review = await bot().clicks('kim', await bot().clicks('kim', offer, 'Continue'), 'Review')
+    const sent = await bot().clicks('kim', review, 'Create')
+    const [reference = 'none'] = /REQ-\d+/.exec(textOf(sent)) ?? []
+    expect(await bot().says('kim', 'new')).not.toContain(band.one)
+    expect(textOf(await bot().clicks('kim', offer, 'Continue'))).toContain(reference)
+
+    await keeps({ displayName: 'Thrown away' })
+    const other = await bot().types('kim', 'new')
+    expect(textOf(await bot().clicks('kim', other, 'Discard'))).toContain(strings.notice.discarded.what)
+    expect(await bot().says('kim', 'new')).not.toContain(band.one)
+    expect(textOf(await bot().clicks('kim', other, 'Continue'))).toContain(strings.notice.discarded.what)
+  })
+
+  it('is kept once by two clicks at once, and a click on an outdated form keeps nothing', async () => {
+    const form = await opens()
+    const twice = await Promise.all([1, 2].map(() => presses(form, 'Later', { displayName: 'Twice' })))
+    for (const card of twice) expect(textOf(card)).toContain(band.kept)
+    expect(await begun()).toMatchObject([{ version: 2, values: { displayName: 'Twice' } }])
+    const stale = await presses(form, 'Later', { displayName: 'Too late' })
+    expect(textOf(stale)).toContain(strings.form.stale)
+    expect(valuesOf(stale)).toMatchObject({ displayName: 'Twice' })
+  })
+
+  it('is kept or sent for review, whichever click comes first, and never both', async () => {
+    const form = await opens()
+    const [kept, reviewed] = await Promise.all([
+      presses(form, 'Later', { displayName: 'Kept' }),
+      presses(form, 'Review', { displayName: 'Reviewed' }),
+    ])
+    const [draft] = await begun()
+    expect(draft?.version).toBe(2)
+    const isKept = draft?.values['displayName'] === 'Kept'
+    expect(textOf(isKept ? kept : reviewed)).toContain(isKept ? band.kept : 'Is this right?')
+    expect(textOf(isKept ? reviewed : kept)).not.toContain(isKept ? 'Is this right?' : band.kept)
+  })
+
+  it('is nobody else’s, whatever the click says', async () => {
+    const kept = await keeps({ displayName: 'Private' })
+    const { requestId } = subject(kept, 'Continue')
+    const before = await world.stores.drafts.find(requestId)
+    const strange = await bot().sends('dana', 'request.continue', { requestId: randomUUID() })
+    for (const verb of ['request.continue', 'request.keep']) {
+      const answer = await bot().sends('dana', verb, { requestId, version: 2, displayName: 'Mine', personId: dana.id })
+      expect(textOf(answer)).toBe(textOf(strange))
+    }
+    expect(await world.stores.drafts.find(requestId)).toEqual(before)
+  })
+
+  it('is not offered while its template is not, and an old card says so', async () => {
+    const kept = await keeps({ displayName: 'Choir' })
+    const put = (active: boolean, version: number) =>
+      world.stores.templates.put(contosoTenant, { ...openCommunity, active, version }, version - 1)
+    await put(false, openCommunity.version + 1)
+    expect(await bot().says('kim', 'new')).not.toContain('Choir')
+    expect(await bot().says('kim', 'my drafts')).toContain(strings.notice.noDrafts.what)
+    expect(textOf(await bot().clicks('kim', kept, 'Continue'))).toContain(strings.notice.templateGone.what)
+    await put(true, openCommunity.version + 2)
+    expect(await bot().says('kim', 'new')).toContain('Choir')
+  })
+
+  it('refuses what no card of ours asks to choose from', async () => {
+    const answer = await bot().sends('kim', 'request.choose', { of: 'admin queue' })
+    expect(textOf(answer)).toContain(strings.notice.outdated.what)
+  })
+})

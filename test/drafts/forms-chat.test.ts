@@ -1,0 +1,178 @@
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { inLocale, isForMailbox, type Request, template } from '../../src/core/index.ts'
+import { customAttributesOf } from '../../src/core/requests/mailbox-plan.ts'
+import { cardIn, clicking, saying } from '../support/bot-activities.ts'
+import { startBot, withBotWorld } from '../support/bot-world.ts'
+import { boardRoom } from '../support/card-samples-forms.ts'
+import { dana, kim } from '../support/card-world.ts'
+import { action, actionsOf, nodesOf, textOf, valuesOf } from '../support/cards.ts'
+import type { Card } from '../support/connector.ts'
+import { contosoTenant } from '../support/teams-user.ts'
+
+const withAttribute = template.parse({
+  ...boardRoom,
+  fields: boardRoom.fields.map((field, index) => ({ ...field, customAttribute: index + 1 })),
+})
+const counted = template.parse({
+  id: 'b1b2c3d4-2d3c-4e5f-9a8b-7c6d5e4f3a88',
+  version: 1,
+  kind: 'teamSite',
+  name: 'Numbered project',
+  naming: { alias: { pattern: 'prj-{counter:4}' }, displayName: { pattern: 'PRJ {input}' } },
+  fields: [{ key: 'keeper', type: 'person', label: 'Who keeps it' }],
+})
+const answers = {
+  displayName: 'Aurora',
+  name: 'aurora',
+  city: 'Zürich',
+  'metadata.costCentre': '4711',
+  'metadata.building': 'south',
+  'metadata.screens': '2',
+  'metadata.opens': '2027-03-31',
+  'metadata.contact': dana.id,
+}
+
+describe('a form that follows its template', () => {
+  const world = withBotWorld()
+  beforeAll(async () => {
+    await world.stores.templates.put(contosoTenant, { ...withAttribute, version: 1 }, 0)
+    await world.stores.templates.put(contosoTenant, counted, 0)
+  })
+  afterEach(() => {
+    world.takenAddresses.clear()
+    world.mailDomainsAway = false
+    expect(world.logged.splice(0)).toEqual([])
+  })
+  const opens = () => startBot(world).sends('kim', 'request.choose', { templateId: boardRoom.id })
+  const clicks = (card: Card, title: string, inputs: Record<string, string> = {}) =>
+    startBot(world).clicks('kim', card, title, inputs)
+  const inputOf = (card: Card, id: string) => [...nodesOf(card)].find((node) => node['id'] === id)
+  const requestOn = async (card: Card): Promise<Request> => {
+    const reference = /REQ-\d+/.exec(textOf(card))?.[0] ?? ''
+    const asKim = await world.provisioning.actor({ tenantId: contosoTenant, id: kim.id })
+    return world.provisioning.readByReference(asKim, reference)
+  }
+
+  it('brings answers of all six types into the request, and to the custom attributes', async () => {
+    const form = await opens()
+    const review = await clicks(form, 'Review', answers)
+    for (const shown of ['room-zur-aurora@contoso.example', 'South', 'March 31, 2027', 'Yes', dana.displayName])
+      expect(textOf(review)).toContain(shown)
+    const request = await requestOn(await clicks(review, 'Create'))
+    expect(request.details).toMatchObject({
+      displayName: 'ZÜR Aurora (Board)',
+      metadata: {
+        costCentre: '4711',
+        building: 'south',
+        screens: 2,
+        opens: '2027-03-31',
+        catering: true,
+        contact: dana.id,
+      },
+      // Decided by the template: shown as a line, or not at all, and never asked.
+      country: 'Switzerland',
+      companyName: 'Contoso AG',
+      roomMailboxMetadata: { hasWhiteboard: true },
+      officeLocation: 'Zürich HQ, floor 3',
+    })
+    if (!isForMailbox(request)) throw new Error(`${request.kind} is no mailbox`)
+    expect(Object.fromEntries(customAttributesOf(request.template, request.details))).toEqual({
+      ...{ 1: '4711', 2: 'south', 3: '2', 4: '2027-03-31', 5: 'true', 6: dana.id },
+    })
+    for (const id of ['country', 'companyName', 'roomMailboxMetadata.hasWhiteboard', 'permissions.SendAs'])
+      expect(inputOf(form, id), id).toBeUndefined()
+    expect(textOf(form)).toContain('Set by the template: Country Switzerland')
+    expect(textOf(form)).not.toContain('Contoso AG')
+  })
+
+  it('keeps a default that was cleared cleared, and a toggle that was unticked off', async () => {
+    const form = await opens()
+    expect(valuesOf(form)).toMatchObject({ officeLocation: 'Zürich HQ, floor 3', 'metadata.catering': 'true' })
+    const cleared = {
+      ...answers,
+      name: 'borealis',
+      officeLocation: '',
+      'metadata.screens': '',
+      'metadata.catering': 'false',
+    }
+    const request = await requestOn(await clicks(await clicks(form, 'Review', cleared), 'Create'))
+    expect(request.details.metadata).toMatchObject({ catering: false })
+    expect(request.details.metadata).not.toHaveProperty('screens')
+    expect(request.details).not.toHaveProperty('officeLocation')
+  })
+
+  it('says on its inputs what the server checks', async () => {
+    const form = await opens()
+    const error = 'A cost centre has four digits, such as 4711.'
+    const { regex, errorMessage, isRequired } = inputOf(form, 'metadata.costCentre') ?? {}
+    expect({ errorMessage, isRequired }).toEqual({ errorMessage: error, isRequired: true })
+    expect(inputOf(form, 'capacity')).toMatchObject({ min: 1, max: 50_000 })
+    expect(inputOf(form, 'city')).toMatchObject({ isRequired: true })
+    expect(inputOf(form, 'metadata.opens')).toMatchObject({ max: '2027-12-31' })
+    for (const typed of ['4711', ' 4711 ', '471', '47111', '4711x', 'x4711']) {
+      const back = await clicks(await opens(), 'Review', { ...answers, name: 'cassini', 'metadata.costCentre': typed })
+      expect(new RegExp(String(regex)).test(typed), typed).toBe(!textOf(back).includes(error))
+    }
+  })
+
+  it('tells what comes of the name as soon as it is asked, and of nothing else', async () => {
+    const form = await opens()
+    expect(textOf(form)).toContain('Becomes room-‹city›-…@contoso.example')
+    expect(textOf(form)).toContain('People see: ‹city› … (Board)')
+    const checked = await clicks(form, 'Check name', { displayName: 'Aurora', name: 'deneb', city: 'Zürich' })
+    expect(textOf(checked)).toContain('Becomes room-zur-deneb@contoso.example. It is free.')
+    expect(textOf(checked)).toContain('People see: ZÜR Aurora (Board)')
+    expect(textOf(checked)).not.toContain('to fix')
+    expect(valuesOf(checked)).toMatchObject({ displayName: 'Aurora', name: 'deneb', city: 'Zürich' })
+    world.takenAddresses.add('room-zur-deneb@contoso.example')
+    const taken = await clicks(checked, 'Check name')
+    expect(textOf(taken)).toContain('This address is taken. Try room-zur-deneb-2.')
+    expect(textOf(taken)).toContain('One thing to fix')
+    const blocked = await clicks(taken, 'Check name', { displayName: 'Payroll', name: 'electra' })
+    expect(textOf(blocked)).toContain('These words are not allowed in names: payroll.')
+    expect(valuesOf(blocked)).toMatchObject({ displayName: 'Payroll', name: 'electra' })
+  })
+
+  it('keeps the form, and says so, while nobody can tell whether a name is free', async () => {
+    const form = await opens()
+    world.mailDomainsAway = true
+    const checked = await clicks(form, 'Check name', { displayName: 'Aurora', name: 'fornax', city: 'Zürich' })
+    expect(textOf(checked)).toContain('I could not look just now whether it is free.')
+    expect(textOf(checked)).not.toContain('to fix')
+    expect(valuesOf(checked)).toMatchObject({ name: 'fornax' })
+  })
+
+  it('answers a second click of the same form with what is there now', async () => {
+    const form = await opens()
+    await clicks(form, 'Check name', { displayName: 'Aurora', name: 'gemini' })
+    const again = await clicks(form, 'Check name', { displayName: 'Aurora', name: 'hydra' })
+    expect(textOf(again)).toContain('This is the latest')
+    expect(valuesOf(again)).toMatchObject({ name: 'gemini' })
+  })
+
+  it('asks for no address where nothing of it is typed, and tells the number that is likely', async () => {
+    const form = await startBot(world).sends('kim', 'request.choose', { templateId: counted.id })
+    expect(inputOf(form, 'alias')).toBeUndefined()
+    expect(textOf(form)).toContain('/sites/prj-0001 (the number is given when you send it).')
+    const checked = await clicks(form, 'Check name', { displayName: 'Aurora' })
+    expect(textOf(checked)).toContain('/sites/prj-0001 (the number is given when you send it).')
+    expect(textOf(checked)).toContain('People see: PRJ Aurora')
+    const review = await clicks(checked, 'Review', { 'metadata.keeper': dana.id })
+    expect(textOf(review)).toContain('prj-0001')
+    expect(textOf(review)).toContain(dana.displayName)
+  })
+
+  it('is called as people call it in their language, and found by any of its names', async () => {
+    const { turn } = startBot(world)
+    const german = { locale: 'de-CH' }
+    const asked = async (words: string) => cardIn((await turn(saying('kim', words, german)))[0])
+    const offer = await asked('new ratss')
+    const anew = actionsOf(offer).find(({ title }) => title === 'New')
+    const form = anew ? cardIn((await turn(clicking('kim', String(anew.verb), anew.data, german)))[0]) : offer
+    expect(textOf(form)).toContain('Ratssaal')
+    expect(textOf(form)).toContain('🏛️ ')
+    expect(inLocale(boardRoom, 'de').name).toBe('Ratssaal')
+    expect(textOf(await startBot(world).opens('kim', 'new ratss'))).toContain('Board room')
+    expect(action(form, 'Check name').verb).toBe('request.check')
+  })
+})

@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { apiTexts, cards } from '../../src/cards/index.ts'
+import { strings } from '../../src/cards/messages.ts'
+import {
+  type AuditEntry,
+  type Explanation,
+  explain,
+  explanation,
+  explanationCodes,
+  explanationKeys,
+  type Request,
+} from '../../src/core/index.ts'
+import { mailboxes } from '../support/card-mailboxes.ts'
+import { kim, requests, viewerOf } from '../support/card-requests.ts'
+import { textOf } from '../support/cards.ts'
+import { cases, now } from '../support/explained-requests.ts'
+
+const all: readonly { request: Request; timeline?: readonly AuditEntry[] }[] = [
+  ...Object.values(cases),
+  ...[...Object.values(requests), ...Object.values(mailboxes)].map((request) => ({ request })),
+]
+/** Every word and number in a value, whatever it stands in. */
+const leaves = (value: unknown): (string | number)[] => {
+  if (typeof value === 'string' || typeof value === 'number') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : []
+}
+const secondsBetween = (moments: readonly number[]): Set<number> =>
+  new Set(moments.flatMap((from) => moments.map((to) => Math.round((to - from) / 1000))))
+
+/** What an explanation says that stands nowhere in the request, its timeline or the clock. */
+function invented(one: Explanation, request: Request, timeline: readonly AuditEntry[]): string[] {
+  const known = leaves([request, timeline])
+  const words = known.join('\n')
+  const moments = known.filter((leaf) => /^\d{4}-\d\d-\d\dT/.test(String(leaf))).map((leaf) => Date.parse(String(leaf)))
+  const isKnown = (name: string, value: string | number): boolean => {
+    if (name === 'why') return explanationKeys.some((key) => key === `${one.code}.${value}`)
+    if (name === 'seconds') return secondsBetween([...moments, now.getTime()]).has(Number(value))
+    if (name === 'count') return request.approvals.some(({ reminders = [] }) => reminders.length === value)
+    if (typeof value === 'number') return known.includes(value)
+    return value.split(', ').every((part) => words.includes(part))
+  }
+  const facts = Object.entries(one.facts).filter(([name, value]) => !isKnown(name, value))
+  const people = (one.people ?? []).filter((person) => !JSON.stringify([request, timeline]).includes(person.id))
+  const at = one.at !== undefined && !words.includes(one.at) ? [one.at] : []
+  return [...facts.map(([name]) => name), ...people.map(({ id }) => id), ...at]
+}
+
+describe('an explanation', () => {
+  it.each(Object.entries(cases))('says %s', (key, { request, timeline = [], says }) => {
+    const told = explain(request, timeline, now)
+    expect(told.map(apiTexts.explanation)).toContain(says)
+    const found = told.find((one) => apiTexts.explanation(one) === says)
+    const [code, why] = key.split('.')
+    expect([found?.code, why && found?.facts['why']]).toEqual([code, why])
+  })
+
+  it.each(all)('fits its schema and leaves no placeholder behind ($request.status)', ({ request, timeline = [] }) => {
+    for (const one of explain(request, timeline, now)) {
+      expect(explanation.parse(one)).toEqual(one)
+      expect(apiTexts.explanation(one).replace('{people}', '')).not.toMatch(/^$|\{\w+\}|undefined|NaN/)
+    }
+  })
+
+  it('has codes that are all said by something', () => {
+    const said = new Set(
+      all.flatMap(({ request, timeline = [] }) => explain(request, timeline, now)).map((one) => one.code),
+    )
+    expect([...said].toSorted()).toEqual([...explanationCodes].toSorted())
+  })
+
+  it('invents nothing: each fact stands in the request or its timeline', () => {
+    const one = fc.constantFrom(...all)
+    fc.assert(
+      fc.property(one, one, one, fc.boolean(), (first, second, third, isPolicyKept) => {
+        // Parts of several requests together are what a long life makes of one.
+        const { template, policy } = second.request
+        const timeline = [...(first.timeline ?? []), ...(third.timeline ?? [])]
+        const approvals = [...first.request.approvals, ...third.request.approvals].map((stage, index) => ({
+          ...stage,
+          stage: index + 1,
+        }))
+        const request: Request = { ...first.request, approvals, template, ...(isPolicyKept && policy && { policy }) }
+        for (const told of explain(request, timeline, now))
+          expect(invented(told, request, timeline), apiTexts.explanation(told)).toEqual([])
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('has one message for each line, by REST and on the card', () => {
+    expect(Object.keys(strings.why.says).toSorted()).toEqual(explanationKeys.toSorted())
+  })
+})
+
+describe('the card that explains', () => {
+  const viewer = viewerOf(kim)
+
+  it.each(all)(
+    'says all that it has room for, and leaves no placeholder behind ($request.status)',
+    ({ request, timeline = [] }) => {
+      const told = explain(request, timeline, now)
+      const text = textOf(cards.why(request, told, viewer))
+      expect(text.replace('{people}', '')).not.toMatch(/\{\w+\}|undefined|NaN/)
+      const topics = Object.values(strings.why.topic).filter((topic) => text.includes(topic))
+      expect(topics.length).toBe(new Set(told.map(({ topic }) => topic)).size)
+    },
+  )
+
+  it('is never too large for Teams, whatever a long life has made of a request', () => {
+    const long = (length: number) => '𝖆"é'.repeat(length).slice(0, length)
+    const person = { ...kim, displayName: long(256) }
+    const [stage] = requests.waiting.approvals
+    const standIn: NonNullable<Request['approvals'][number]['standIns']>[number] = {
+      ...{ person, insteadOf: [kim.id], why: 'escalated', as: 'admin' },
+      since: requests.waiting.submittedAt,
+    }
+    const handed = { from: [person], to: person, by: person, at: requests.waiting.submittedAt, comment: long(500) }
+    const request = {
+      ...requests.waiting,
+      details: { ...requests.waiting.details, displayName: long(256) },
+      passedOver: [...Array.from({ length: 8 }, () => long(64))],
+      approvals: Array.from({ length: 5 }, (_, index) => ({
+        ...stage,
+        ...{ stage: index + 1, rule: 'any' as const, decisions: [] },
+        approvers: Array.from({ length: 100 }, () => person),
+        standIns: Array.from({ length: 100 }, () => standIn),
+        reassigned: Array.from({ length: 100 }, () => handed),
+      })),
+    }
+    const card = cards.why(request, explain(request, [], now), viewer)
+    expect(JSON.stringify(card).length * 2).toBeLessThan(25_000)
+    expect(textOf(card)).toContain(strings.why.more.split(' ').slice(1).join(' '))
+  })
+
+  it('tells moments by the clock of the viewer, fields by their names, and problems in our words', () => {
+    const words = (key: keyof typeof cases, isAdmin = false) => {
+      const { request, timeline = [] } = cases[key]
+      return textOf(cards.why(request, explain(request, timeline, now), viewerOf(kim, { isAdmin })))
+    }
+    expect(words('waits')).toContain('Approval 1 waits for Dana Fox and Omar Haddad since 10:02.')
+    expect(words('stage-asked.noneOf')).toContain('since Who works in it is Contoso and named partners.')
+    expect(words('stopped')).toContain('Microsoft 365 did not answer')
+    expect(words('stopped')).not.toContain('The directory did not answer')
+    expect(words('stopped', true)).toContain('The directory did not answer')
+  })
+})

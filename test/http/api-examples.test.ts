@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { problemCodes, routes } from '../../src/http/index.ts'
+import problems from '../../src/http/server/problem-examples.json' with { type: 'json' }
+
+const calls = routes.flatMap((route) =>
+  Object.entries(route.examples).map(([name, example]) => ({ name: `${route.id}, ${name}`, route, example })),
+)
+
+/** The schema that a body has to fit, whoever reads the body. */
+function schemaOf(body: unknown): z.ZodType | undefined {
+  if (body instanceof z.ZodType) return body
+  const { documents, signed } = (body ?? {}) as { documents?: z.ZodType; signed?: z.ZodType }
+  return documents ?? signed
+}
+
+describe('examples of the API document', () => {
+  it('exist for every route that answers JSON', () => {
+    const without = routes.filter(({ examples }) => Object.keys(examples).length === 0).map(({ id }) => id)
+    expect(without).toEqual(['showExport', 'downloadExport', 'readDocs', 'readDocsFile'])
+  })
+
+  it.each(calls)('fit the schemas of their route: $name', ({ route, example }) => {
+    const parts = [
+      [route.params, example.params ?? {}],
+      [route.query, example.query ?? {}],
+      [schemaOf(route.body), example.body],
+    ] as const
+    for (const [schema = z.strictObject({}).optional(), value] of parts)
+      expect(schema.safeParse(value).error).toBeUndefined()
+    const answer = route.answers[example.status]
+    expect(answer, `${route.id} answers ${example.status}`).toBeDefined()
+    if (answer?.body && !(answer.mediaTypes && example.answer === undefined))
+      expect(answer.body.safeParse(example.answer).error).toBeUndefined()
+    else expect(example.answer).toBeUndefined()
+  })
+
+  it('show every problem', () => {
+    expect(Object.keys(problems).toSorted()).toEqual(Object.keys(problemCodes).toSorted())
+  })
+})

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { withAccessWorld } from '../support/access-world.ts'
+import { encoded, signedWithPublicKey, tampered, under } from '../support/forged-tokens.ts'
+import { baseUrl, type Issuer, tenantId } from '../support/rest.ts'
+import { type Call, calls } from '../support/token-door.ts'
+import { withTrap } from '../support/trap.ts'
+
+const otherTenant = 'dddddddd-1111-4111-8111-000000000009'
+const challenge = 'Bearer realm="quartermaster"'
+const names: readonly Call[] = ['site', 'mailbox', 'requests', 'templates']
+/** The audience that each address wants, and one of ours that it does not. */
+const audiences: Readonly<Record<Call, readonly [right: string, wrong: string]>> = {
+  site: ['api://contoso/collab', 'api://contoso/mail'],
+  mailbox: ['api://contoso/mail', 'api://contoso/collab'],
+  requests: ['api://contoso/collab', 'api://contoso/else'],
+  templates: ['api://contoso/mail', 'api://contoso/else'],
+}
+
+describe('a bad token', () => {
+  const world = withAccessWorld()
+  const trap = withTrap()
+  type Make = (issuer: Issuer, aud: string, wrong: string) => string | Promise<string>
+  const claims = (change: (issuer: Issuer) => object): Make => {
+    return (issuer, aud) => issuer.token({ aud, ...change(issuer) })
+  }
+  const good: Make = (issuer, aud) => issuer.token({ aud })
+  const byStranger = async (issuer: Issuer, aud: string, header: Record<string, unknown>, kid = 'stranger') =>
+    issuer.token({ aud }, header, await issuer.makeKey(kid))
+
+  /** Tokens that are nobody's: 401 `invalid_token`, whichever address they are shown at. */
+  const badTokens: Record<string, Make> = {
+    'no token behind the scheme': () => '',
+    'not a JWT': () => 'secret',
+    'two tokens': async (...to) => `${await good(...to)} ${await good(...to)}`,
+    'five parts, encrypted': () => `${encoded({ alg: 'RSA-OAEP', enc: 'A256GCM' })}.a.b.c.d`,
+    'no signature': (...to) => tampered(good(...to), ([header, body]) => [header, body, '']),
+    'cut off': async (...to) => (await good(...to)).slice(0, -20),
+    'claims changed': (issuer, aud) =>
+      tampered(issuer.token({ aud }), ([header, , sign]) => [
+        header,
+        encoded(issuer.claims({ aud, oid: otherTenant })),
+        sign,
+      ]),
+    'claims that are no object': (...to) => tampered(good(...to), ([header, , sign]) => [header, encoded('x'), sign]),
+    'alg none': (...to) => under(good(...to), { alg: 'none', typ: 'JWT' }),
+    'alg none under our key id, with the old signature': (...to) =>
+      tampered(good(...to), ([, body, sign]) => [encoded({ alg: 'none', kid: 'first' }), body, sign]),
+    'HS256 with the public key as the secret': async (issuer, aud) =>
+      signedWithPublicKey(issuer.token({ aud }), { ...(await exportJWK(issuer.key.publicKey)), kid: 'first' }),
+    'PS256 under our key id': async (issuer, aud) => {
+      const { privateKey } = await generateKeyPair('PS256')
+      return new SignJWT(issuer.claims({ aud })).setProtectedHeader({ alg: 'PS256', kid: 'first' }).sign(privateKey)
+    },
+    'another key under our key id': (issuer, aud) => byStranger(issuer, aud, {}, 'first'),
+    'an unknown key id': (issuer, aud) => byStranger(issuer, aud, {}),
+    'no key id': (issuer, aud) => issuer.token({ aud }, { kid: undefined }),
+    'a key id that is a list': (...to) =>
+      tampered(good(...to), ([, body, sign]) => [encoded({ alg: 'RS256', kid: ['first'] }), body, sign]),
+    'a key id that climbs folders': (issuer, aud) => issuer.token({ aud }, { kid: '../../../../dev/null' }),
+    'an unknown critical header': (...to) =>
+      tampered(good(...to), ([, body, sign]) => [
+        encoded({ alg: 'RS256', kid: 'first', crit: ['x'], x: 1 }),
+        body,
+        sign,
+      ]),
+    'its own key in the header (jwk)': async (issuer, aud) =>
+      byStranger(issuer, aud, { jwk: await exportJWK((await issuer.makeKey('own')).publicKey) }),
+    'the address of its own keys (jku)': (issuer, aud) => byStranger(issuer, aud, { jku: `${trap.url}/keys` }),
+    'jku under our key id': (issuer, aud) => byStranger(issuer, aud, { jku: `${trap.url}/keys` }, 'first'),
+    'the address of its own certificate (x5u)': (issuer, aud) => byStranger(issuer, aud, { x5u: `${trap.url}/cert` }),
+    'a certificate of its own (x5c)': (issuer, aud) => byStranger(issuer, aud, { x5c: ['MIIB'] }),
+    'expired 61 s ago': claims(({ now }) => ({ exp: now() - 61 })),
+    'not valid before 2 minutes from now': claims(({ now }) => ({ nbf: now() + 120 })),
+    'no end': claims(() => ({ exp: undefined })),
+    'an end that is text': claims(() => ({ exp: '2099' })),
+    'for Microsoft Graph': claims(() => ({ aud: 'https://graph.microsoft.com' })),
+    'for another API of ours': (issuer, _, wrong) => issuer.token({ aud: wrong }),
+    'for several, none of them this one': (issuer, _, wrong) => issuer.token({ aud: [wrong, 'api://contoso/collab2'] }),
+    'for an address that ours begins with': (issuer, aud) => issuer.token({ aud: aud.slice(0, -1) }),
+    'for the bot': claims(() => ({ aud: randomUUID() })),
+    'for nobody': claims(() => ({ aud: undefined })),
+    'by the issuer of another tenant': claims(() => ({
+      ...{ iss: `https://login.contoso.example/${otherTenant}/v2.0`, tid: otherTenant },
+    })),
+    'by the version 1 issuer of another tenant': claims(() => ({
+      ...{ iss: `https://sts.windows.net/${otherTenant}/`, tid: otherTenant, ver: '1.0' },
+    })),
+    'by the issuer for all organisations': claims(() => ({ iss: 'https://login.contoso.example/common/v2.0' })),
+    'by nobody': claims(() => ({ iss: undefined })),
+    'by an issuer that begins like ours': claims(() => ({ iss: `https://login.contoso.example/${tenantId}/v2.0/` })),
+    'by the Bot connector': claims(() => ({ iss: 'https://api.botframework.com' })),
+    'version 2 by the version 1 issuer': claims(({ v1Issuer }) => ({ iss: v1Issuer })),
+    'version 1 by the version 2 issuer': claims(() => ({ ver: '1.0' })),
+    'of a version that there is not': claims(() => ({ ver: '3.0' })),
+    'of another tenant than its issuer': claims(() => ({ tid: otherTenant })),
+    'of no tenant': claims(() => ({ tid: undefined })),
+    'an ID token': claims(() => ({ scp: undefined, azp: undefined, nonce: 'n' })),
+    'a scope that is a list': claims(() => ({ scp: ['App.ReadWrite.All'] })),
+    'no object id': claims(() => ({ oid: undefined })),
+    'an object id that is an address': claims(() => ({ oid: 'kim@contoso.example' })),
+  }
+  /** Tokens of ours that do not carry what the API wants: 403 `insufficient_scope`. */
+  const weakTokens: Record<string, object> = {
+    'another scope': { scp: 'User.Read' },
+    'a longer scope': { scp: 'App.ReadWrite.Allx' },
+    'a scope inside another': { scp: 'My.App.ReadWrite.All' },
+    'the scope in other letters': { scp: 'app.readwrite.all' },
+    'the scope behind its address': { scp: 'api://contoso/collab/App.ReadWrite.All' },
+    'the scope behind another blank': { scp: 'User.Read\tApp.ReadWrite.All' },
+    'an empty scope': { scp: '' },
+    'an app of its own, not listed': { scp: undefined, idtyp: 'app', roles: ['App.ReadWrite.All'], azp: randomUUID() },
+    'an app that claims a scope': { idtyp: 'app', azp: randomUUID() },
+  }
+
+  async function nothingHappens(name: Call, token: string, status: 401 | 403) {
+    const { rest } = world.doors
+    const before = await world.rows()
+    const [method, path, body] = calls[name]
+    const answer = await rest.call(method, path, { body, headers: { authorization: `Bearer ${token}` } })
+    const code = status === 401 ? 'invalid-token' : 'insufficient-scope'
+    expect([name, answer.status, answer.body.code]).toEqual([name, status, code])
+    expect(await world.rows()).toEqual(before)
+    expect(trap.hits).toEqual([])
+    return answer
+  }
+
+  it('is one of many kinds', () => expect(Object.keys(badTokens).length).toBeGreaterThanOrEqual(25))
+
+  it.each(Object.entries(badTokens))('%s: 401 invalid_token, and nothing is written or called', async (_, make) => {
+    const { issuer } = world.doors
+    const details = new Set<string>()
+    for (const name of names) {
+      const answer = await nothingHappens(name, await make(issuer, ...audiences[name]), 401)
+      expect(answer.headers.get('www-authenticate')).toBe(`${challenge}, error="invalid_token"`)
+      details.add(answer.body.detail)
+    }
+    // Whatever is wrong, the same is said.
+    expect([...details]).toEqual(['The access token is not valid for this API.'])
+  })
+
+  it.each(Object.entries(weakTokens))('%s: 403 insufficient_scope, and nothing is written', async (_, change) => {
+    for (const name of names) {
+      const token = await world.doors.issuer.token({ aud: audiences[name][0], ...change })
+      const answer = await nothingHappens(name, token, 403)
+      const wanted = /scope="(?<scopes>[^"]+)"$/.exec(answer.headers.get('www-authenticate') ?? '')?.groups?.['scopes']
+      for (const scope of wanted?.split(' ') ?? [''])
+        expect([`${baseUrl}/collab/App.ReadWrite.All`, `${baseUrl}/mail/App.ReadWrite.All`]).toContain(scope)
+    }
+  })
+
+  it('roles without a scope say an application; at the sites it is told that a person must sign in', async () => {
+    const app = { scp: undefined, roles: ['App.ReadWrite.All'] }
+    const answer = await nothingHappens('site', await world.doors.issuer.token(app), 403)
+    expect(answer.body.detail).toContain('Application permissions are not supported')
+    expect(answer.headers.get('www-authenticate')).toBe(
+      `${challenge}, error="insufficient_scope", scope="${baseUrl}/collab/App.ReadWrite.All"`,
+    )
+  })
+})

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest'
+import { readDocsFile, readOpenApi } from '../../src/http/routes/operations/docs.ts'
+import { startIssuer, startRest } from '../support/rest.ts'
+
+const nothing = { params: undefined, query: {}, body: undefined }
+
+describe('what anybody may ask for without a token is made once', () => {
+  test('the same bytes go to everybody who asks for a file of the page', async () => {
+    const ask = () =>
+      readDocsFile.prepare({ ...nothing, params: { file: 'swagger-ui-bundle.js' } })(
+        {} as Parameters<ReturnType<typeof readDocsFile.prepare>>[0],
+      )
+    const [one, other] = await Promise.all([ask(), ask()])
+    if (typeof one !== 'object' || typeof other !== 'object') throw new Error('nothing was answered')
+    expect(one.body).toBeInstanceOf(Uint8Array)
+    expect(one.body).toBe(other.body)
+  })
+
+  test('the description goes out as JSON, and not again to who has it', async () => {
+    const rest = await startRest(await startIssuer())
+    const ask = (init: RequestInit = {}) => fetch(`${rest.server.url}${readOpenApi.path}`, init)
+    const first = await ask()
+    const text = await first.text()
+    expect([first.status, first.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
+    expect(JSON.parse(text)).toMatchObject({ openapi: '3.1.1' })
+    const again = await ask({ headers: { 'if-none-match': first.headers.get('etag') ?? '' } })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    const head = await ask({ method: 'HEAD' })
+    expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(text)))
+  })
+})

@@ -1,0 +1,91 @@
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { coreWith, startIssuer, startRest } from '../support/rest.ts'
+
+describe('health', () => {
+  test('readiness names what does not work: 503', async () => {
+    const checks = { store: 'ok', directory: 'unreachable' }
+    const rest = await startRest(await startIssuer(), { health: { ready: async () => ({ ok: false, checks }) } })
+    const answer = await rest.call('GET', '/readyz')
+    expect([answer.status, answer.body]).toEqual([503, { status: 'unavailable', checks }])
+    expect((await rest.call('GET', '/healthz')).status).toBe(200)
+  })
+})
+
+describe('closing', () => {
+  test('a running request is answered; until it is, new ones get 503 on every connection; then nothing listens', async () => {
+    let finish: (value: unknown) => void = () => undefined
+    let begun: () => void = () => undefined
+    const reached = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const list = () => {
+      begun()
+      return new Promise((resolve) => {
+        finish = resolve
+      })
+    }
+    const issuer = await startIssuer()
+    const rest = await startRest(issuer, { provisioning: coreWith({ list }) })
+    const socket = connect(rest.server.port, '127.0.0.1')
+    let heard = ''
+    socket.on('data', (chunk: Buffer) => {
+      heard += chunk.toString()
+    })
+    const ended = new Promise((resolve) => socket.once('close', resolve))
+    const authorization = `Authorization: Bearer ${await issuer.token()}`
+    socket.write(`GET /requests/v1/ HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`)
+    await reached
+    const closed = rest.server.close()
+    socket.write('GET /templates/v1 HTTP/1.1\r\nHost: x\r\n\r\n')
+    for (const path of ['/collab/v1/spo/', '/api/messages', '/webhooks/provisioning']) {
+      const answer = await rest.call('POST', path, { body: {} })
+      expect([answer.status, answer.headers.get('retry-after'), answer.body]).toMatchObject([
+        503,
+        '5',
+        { code: 'draining' },
+      ])
+    }
+    expect((await rest.call('GET', '/healthz')).status).toBe(200)
+    expect(await rest.call('GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { checks: { process: 'is draining' } },
+    })
+    finish({ requests: [] })
+    await Promise.all([closed, ended])
+    await expect(fetch(`${rest.server.url}/healthz`)).rejects.toThrow()
+    expect(heard).toMatch(/^HTTP\/1.1 200 [\s\S]*HTTP\/1.1 503 [\s\S]*retry-after: 5/i)
+  })
+
+  test('a request that hangs is answered with 503 all the same', async () => {
+    let begun: () => void = () => undefined
+    const reached = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const list = () => {
+      begun()
+      return new Promise(() => undefined)
+    }
+    const issuer = await startIssuer()
+    const rest = await startRest(issuer, { provisioning: coreWith({ list }) })
+    const hanging = rest.call('GET', '/requests/v1/')
+    await reached
+    await rest.server.close()
+    expect(await hanging).toMatchObject({ status: 503, body: { code: 'draining' } })
+  })
+})
+
+describe('starting', () => {
+  test('everything but /healthz is 503 until the service is open', async () => {
+    const rest = await startRest(await startIssuer(), { starting: true })
+    expect((await rest.call('GET', '/healthz')).status).toBe(200)
+    expect(await rest.call('GET', '/readyz')).toMatchObject({
+      status: 503,
+      body: { checks: { process: 'is starting' } },
+    })
+    expect(await rest.call('GET', '/templates/v1')).toMatchObject({ status: 503, body: { code: 'starting' } })
+    rest.server.open()
+    expect((await rest.call('GET', '/readyz')).status).toBe(200)
+    expect((await rest.call('GET', '/nothing')).status).toBe(404)
+  })
+})

@@ -1,0 +1,69 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openApiOf, routes } from '../../src/http/index.ts'
+import { contractFault } from '../support/contract.ts'
+import { startIssuer, startRest } from '../support/rest.ts'
+
+const access = { baseUrl: 'https://provisioning.contoso.example', authority: 'https://login.contoso.example/t' }
+const document = openApiOf(routes, access)
+
+describe('the API document', () => {
+  it('is OpenAPI 3.1, by its own schema', async () => {
+    expect(await new Validator().validate(JSON.parse(JSON.stringify(document)))).toMatchObject({ valid: true })
+  })
+
+  it('has nothing that Redocly’s strict recommendations mind', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    const source = JSON.stringify(document)
+    const found = await lintFromString({ source, absoluteRef: '/openapi.json', config })
+    expect(found.map(({ message }) => message)).toEqual([])
+  })
+
+  it('has every route, with its scopes', () => {
+    const { paths } = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) }).parse(document)
+    const known = Object.entries(paths).flatMap(([path, calls]) => Object.keys(calls).map((verb) => `${verb} ${path}`))
+    const wanted = routes.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
+    expect(known.toSorted()).toEqual(wanted.toSorted())
+    expect(paths['/collab/v1/spo']?.['post']).toMatchObject({
+      security: [{ entra: [`${access.baseUrl}/collab/App.ReadWrite.All`] }, { token: [] }],
+    })
+  })
+
+  it('is served to everybody, once for each version of the service', async () => {
+    const get = await startDocs()
+    const first = await get('/openapi.json')
+    expect([first.body.openapi, first.body.servers[0].url]).toEqual(['3.1.1', access.baseUrl])
+    expect(Object.keys(first.body.paths)).toEqual(Object.keys(Object(document['paths'])))
+    const headers = { 'if-none-match': first.headers.get('etag') ?? '' }
+    expect((await get('/openapi.json/', headers)).status).toBe(304)
+  })
+})
+
+/** Asks without a token, as a browser does; each answer is held against the document. */
+async function startDocs() {
+  const { server } = await startRest(await startIssuer())
+  return async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${server.url}${path}`, { headers })
+    const text = await response.text()
+    const body = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined
+    const answer = { status: response.status, headers: response.headers, text, body }
+    expect(contractFault({ method: 'GET', path }, answer)).toBeUndefined()
+    return answer
+  }
+}
+
+describe('the page that shows it', () => {
+  it('comes whole from the service, which lets it load nothing else', async () => {
+    const get = await startDocs()
+    const page = await get('/docs')
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self';")
+    const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, part = '']) => part)
+    expect(parts.filter((part) => !part.startsWith('/docs/'))).toEqual(['data:,'])
+    for (const part of parts.filter((one) => one.startsWith('/docs/')))
+      expect([part, (await get(part)).status]).toEqual([part, 200])
+    expect((await get('/docs/package.json')).body.code).toBe('no-such-address')
+  })
+})

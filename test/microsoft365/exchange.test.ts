@@ -1,0 +1,195 @@
+import type { ServerResponse } from 'node:http'
+import { describe, expect, test } from 'vitest'
+import { type MailboxProgress, TenantError } from '../../src/core/index.ts'
+import { type ExchangeAnswer as Answer, exchangeThat, nothing } from '../support/exchange-that.ts'
+import { mailboxInput, ongoing } from '../support/mailbox-steps.ts'
+import { dana, send, sendJson } from '../support/microsoft365.ts'
+
+const ids = { mailboxId: dana.id, userId: dana.id, userPrincipalName: 'room@contoso.example' }
+const thrown = (error: unknown): unknown => error
+const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1000)
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+
+/** The same refusal in the three forms in which Exchange writes it (facts of the module's wire). */
+const forms: Record<string, (type: string, text: string) => object> = {
+  'with a hash': (type, text) => ({ details: [{ code: 'Context', target: '', message: `Ex6F9304|${type}|${text}` }] }),
+  'without a hash': (type, text) => ({ details: [{ code: 'Client', message: `|${type}|${text}` }] }),
+  'as JSON text': (type, text) => ({ details: [{ message: JSON.stringify({ Message: text, TypeName: type }) }] }),
+  'in the inner exception': (type, text) => ({
+    innererror: { message: 'x', type: 'ODataServiceException', internalexception: { message: text, type } },
+  }),
+  'in the inner text': (type, text) => ({ innererror: { internalexception: { message: `|${type}|${text}` } } }),
+}
+const refuses =
+  (status: number, type: string, text = 'Words of Exchange.', form = 'with a hash'): Answer =>
+  (_, response) =>
+    sendJson(response, status, {
+      error: { code: 'BadRequest', message: 'Error executing cmdlet', ...forms[form]?.(type, text) },
+    })
+const namespaced = (name: string) => `Microsoft.Exchange.Management.Some.Tasks.${name}`
+const contact = mailboxInput({ details: { city: 'Bern' }, progress: ids })
+
+describe('a cmdlet', () => {
+  test('is invoked as the documented module does it', async () => {
+    const { tenant, asked } = await exchangeThat(nothing)
+    await tenant.mailboxSteps['apply-contact'](contact)
+    expect(asked).toMatchObject([
+      {
+        url: '/adminapi/beta/0c0ffee0-1111-4111-8111-000000000365/InvokeCommand',
+        cmdlet: 'Set-User',
+        parameters: { Identity: dana.id, City: 'Bern' },
+        headers: {
+          authorization: 'Bearer token',
+          'content-type': 'application/json; charset=utf-8',
+          prefer: 'odata.maxpagesize=1000',
+          'x-responseformat': 'json',
+          'x-serializationlevel': 'Partial',
+          'x-cmdletname': 'Set-User',
+          'x-anchormailbox':
+            'APP:SystemMailbox{bb558c35-97f1-4cb9-8ff7-d53741dc928c}@0c0ffee0-1111-4111-8111-000000000365',
+        },
+      },
+    ])
+  })
+
+  test('about the automatic reply is run on the server of the mailbox', async () => {
+    const { tenant, asked } = await exchangeThat(nothing)
+    await tenant.mailboxSteps['apply-automatic-reply'](
+      mailboxInput({ details: { automaticReply: 'x' }, progress: ids }),
+    )
+    expect(asked[0]?.headers['x-anchormailbox']).toBe('UPN:room@contoso.example')
+  })
+
+  test('that only reads is repeated at once; one that changes something never is', async () => {
+    const { tenant, directory, asked } = await exchangeThat((_, response) => sendJson(response, 503, {}))
+    await expect(directory.isMailAddressFree('a@contoso.example')).rejects.toMatchObject({ retryable: true })
+    expect(asked).toHaveLength(3)
+    await expect(tenant.mailboxSteps['apply-contact'](contact)).rejects.toMatchObject({ retryable: true })
+    expect(asked).toHaveLength(4)
+  })
+})
+
+describe.each(Object.keys(forms))('a refusal written %s', (form) => {
+  test.each([
+    'CmdletProxyNotAvailableFailure',
+    'ServerBusyException',
+    'TransientException',
+    'ADTransientException',
+    'BackendCommunicationException',
+    'OverBudgetException',
+  ])('is tried again for %s, though the status is 400', async (name) => {
+    const { tenant } = await exchangeThat(refuses(400, namespaced(name), 'Words of Exchange.', form))
+    const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
+    expect(failure).toMatchObject({ code: name, retryable: true })
+    expect(String(failure)).toContain(name)
+    expect(String(failure)).not.toContain('Words of Exchange')
+  })
+
+  test.each([
+    'WLCDManagedMemberExistsException',
+    'WLCDMemberNameInUseException',
+    'ProxyAddressExistsException',
+    'ADObjectAlreadyExistsException',
+    'PropertyValueExistsException',
+    'NameNotAvailableException',
+    'ManagementObjectAlreadyExistsException',
+    'MemberAlreadyExistsException',
+  ])('means for %s that somebody has the name: looked for again, then taken', async (name) => {
+    const { tenant, asked } = await exchangeThat((call, ...rest) =>
+      call.cmdlet === 'New-Mailbox'
+        ? refuses(400, namespaced(name), 'Taken.', form)(call, ...rest)
+        : nothing(call, ...rest),
+    )
+    const take = async (progress: MailboxProgress) => {
+      asked.splice(0)
+      // Work began long ago: what counts is since when the name is held.
+      const early = mailboxInput({ startedAt: ago(86_400), progress })
+      const result = await ongoing(tenant, early).take('create-mailbox').catch(thrown)
+      return { result, cmdlets: asked.map(({ cmdlet }) => cmdlet).join(' ') }
+    }
+    const looks = 'Get-Mailbox Get-Recipient'
+    const tries = `${looks} New-Mailbox Get-Recipient`
+    // What does not show yet may be our own of a moment ago, so it is looked for.
+    const held = { done: false, made: { heldSince: expect.stringMatching(/Z$/) } }
+    expect(await take({})).toMatchObject({ result: held, cmdlets: `${looks} ${tries}` })
+    const createSince = ago(1000).toISOString()
+    const recent = { createSince, heldSince: ago(280).toISOString() }
+    expect(await take(recent)).toEqual({ result: { done: false, retryAfterSeconds: 5 }, cmdlets: looks })
+    // After minutes nobody is there who could be ours: Exchange is told once more, and then it is somebody else's.
+    const old = { createSince, heldSince: ago(320).toISOString() }
+    expect(await take(old)).toMatchObject({ result: held, cmdlets: `${looks} ${tries}` })
+    expect(await take({ ...recent, triedAgain: true })).toMatchObject({ cmdlets: looks, result: { done: false } })
+    expect(await take({ ...old, triedAgain: true })).toMatchObject({
+      cmdlets: looks,
+      result: { code: 'name-taken', retryable: false },
+    })
+  })
+
+  test.each([400, 404])('means for ManagementObjectNotFoundException with %i: not there yet', async (status) => {
+    const answer = refuses(status, namespaced('ManagementObjectNotFoundException'), 'Not found.', form)
+    const { tenant } = await exchangeThat(answer)
+    expect(await tenant.mailboxSteps['apply-contact'](contact)).toEqual({ done: false, retryAfterSeconds: 2 })
+    const early = { ...contact, startedAt: new Date(Date.now() - 60_000) }
+    expect(await tenant.mailboxSteps['apply-contact'](early)).toEqual({ done: false, retryAfterSeconds: 5 })
+  })
+
+  test('stops the request for any other exception', async () => {
+    const { tenant } = await exchangeThat(refuses(400, namespaced('DataValidationException'), 'Wrong.', form))
+    await expect(tenant.mailboxSteps['apply-contact'](contact)).rejects.toMatchObject({
+      code: 'DataValidationException',
+      retryable: false,
+    })
+  })
+
+  test('that no object id came back is tried again, looking first', async () => {
+    const text = 'ExternalDirectoryObjectId was not returned by the directory.'
+    const { tenant } = await exchangeThat((call, ...rest) =>
+      call.cmdlet === 'New-Mailbox'
+        ? refuses(500, namespaced('TaskException'), text, form)(call, ...rest)
+        : nothing(call, ...rest),
+    )
+    const failure = await failureOf(ongoing(tenant, mailboxInput()).take('create-mailbox'))
+    expect(failure).toMatchObject({ code: 'half-made', retryable: true })
+  })
+})
+
+describe('an answer', () => {
+  test.each([401, 403])('%i says which role an administrator has to grant', async (status) => {
+    const { tenant } = await exchangeThat((_, response) =>
+      sendJson(response, status, { error: { code: 'Unauthorized', message: 'User is not allowed to call Set-User' } }),
+    )
+    const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
+    expect(failure).toMatchObject({ code: 'exchange-role-missing', retryable: false })
+    expect(String(failure)).toContain('Exchange.ManageAsApp')
+    expect(String(failure)).toContain('Exchange Administrator')
+  })
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['an HTML page', (response) => send(response, 200, '<html>', { 'content-type': 'text/html' })],
+    ['a list', (response) => sendJson(response, 200, [])],
+    ['a value that is no list', (response) => sendJson(response, 200, { value: 'none' })],
+    ['null', (response) => sendJson(response, 200, null)],
+    ['nothing', (response) => send(response, 200)],
+    ['mailboxes that are numbers', (response) => sendJson(response, 200, { value: [7] })],
+    ['mailboxes without ids', (response) => sendJson(response, 200, { value: [{ Guid: 'x' }] })],
+    ['an error that is a text', (response) => sendJson(response, 400, { error: 'no' })],
+    ['details that are no list', (response) => sendJson(response, 400, { error: { details: 'x', innererror: 7 } })],
+    ['details of nonsense', (response) => sendJson(response, 400, { error: { details: [null, 7, { message: '{' }] } })],
+  ])('that is %s is a TenantError', async (_, answer) => {
+    const { tenant } = await exchangeThat((_asked, response) => answer(response))
+    const failure = await failureOf(tenant.mailboxSteps['create-mailbox'](mailboxInput()))
+    expect(failure).toBeInstanceOf(TenantError)
+  })
+
+  test('about a person whom Exchange does not know names the person', async () => {
+    const notFound = refuses(404, namespaced('ManagementObjectNotFoundException'))
+    const { tenant } = await exchangeThat(
+      (call, ...rest) => (call.cmdlet.startsWith('Get-Mailbox') ? nothing : notFound)(call, ...rest),
+      (_, response) => sendJson(response, 200, { value: [dana] }),
+    )
+    const input = mailboxInput({ access: [{ person: dana, level: 'FullAccess' }], progress: ids })
+    const failure = await failureOf(tenant.mailboxSteps['grant-access'](input))
+    expect(failure).toMatchObject({ code: 'person-unknown-to-exchange', retryable: false })
+    expect(String(failure)).toContain('Dana Fox')
+  })
+})

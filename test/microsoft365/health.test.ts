@@ -1,0 +1,166 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { TenantError } from '../../src/core/index.ts'
+import { contoso as contosoTenant } from '../../src/simulator/tenant/contoso.ts'
+import { answersSignIn, connectTo, sendJson, startServer } from '../support/microsoft365.ts'
+import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { exchangeOf } from '../support/simulator.ts'
+
+let contoso: TestTenant
+beforeAll(async () => {
+  contoso = await startTenant()
+})
+afterEach(() => contoso.healthy())
+afterAll(() => contoso.close())
+
+/** A directory whose organisation has these domains. */
+async function withDomains(verifiedDomains: unknown) {
+  const asked: string[] = []
+  const server = await startServer((request, response) => {
+    if (answersSignIn(request, response)) return
+    asked.push(request.url ?? '')
+    sendJson(response, 200, { value: [{ id: 'x', verifiedDomains }] })
+  })
+  return { ...connectTo(server.url), asked, close: server.close }
+}
+
+describe('the health of the services', () => {
+  test('is asked of each in one small question, and measured', async () => {
+    await contoso.forgetCalls()
+    const health = await contoso.tenant.health()
+    expect(health.map(({ name, problem }) => [name, problem])).toEqual([
+      ['graph', undefined],
+      ['sharePoint', undefined],
+      ['exchange', undefined],
+    ])
+    for (const { milliseconds } of health) expect(milliseconds).toBeGreaterThanOrEqual(0)
+    const calls = (await contoso.calls()).filter(({ operation }) => !operation.startsWith('login.'))
+    expect(calls.map(({ operation }) => operation).sort()).toEqual([
+      'exchange.get-mailbox',
+      'graph.users.list',
+      'sharepoint.site.status',
+    ])
+  })
+
+  test('of one that fails is told in words with the code, and the others are well', async () => {
+    await contoso.fault({ operation: 'exchange.get-mailbox', kind: 'failBeforeCommit', status: 503, count: undefined })
+    const [graph, sharePoint, exchange] = await contoso.tenant.health()
+    expect([graph?.problem, sharePoint?.problem]).toEqual([undefined, undefined])
+    expect(exchange?.problem).toMatch(/^Exchange Online answered 503.* while looking the mailbox up/)
+  })
+
+  test('of services that cannot be reached is told, not thrown', async () => {
+    const server = await startServer((request, response) => {
+      if (!answersSignIn(request, response)) request.socket.destroy()
+    })
+    const problems = (await connectTo(server.url).tenant.health()).map(({ problem }) => problem)
+    await server.close()
+    for (const problem of problems) expect(problem).toMatch(/cannot be reached while .*\(unreachable\)\.$/)
+  })
+
+  test('of services that say nothing is told after five seconds', async () => {
+    const server = await startServer((request, response) => {
+      answersSignIn(request, response)
+    })
+    const problems = (await connectTo(server.url).tenant.health()).map(({ problem }) => problem)
+    await server.close()
+    expect(problems).toEqual([
+      'Microsoft Graph did not answer in 5 seconds (timeout).',
+      'SharePoint did not answer in 5 seconds (timeout).',
+      'Exchange Online did not answer in 5 seconds (timeout).',
+    ])
+  })
+})
+
+describe('names and addresses', () => {
+  test.each([
+    ['info@contoso.example', false, false],
+    ['verkauf@contoso.example', false, false],
+    ['Sales@contoso-labs.example', false, true],
+    ['kim@contoso.example', false, false],
+    // Somebody's sign-in name, without a mailbox.
+    ['Max.Frei@contoso.example', false, true],
+    ['max.frei@contoso-labs.example', false, true],
+    ['huelya.demir@contoso.example', false, false],
+    ['nobody-has-this@contoso.example', true, true],
+  ])('%s: free as a mailbox %s, as an address %s', async (address, asMailbox, asAddress) => {
+    expect(await contoso.directory.isMailboxNameFree(address)).toBe(asMailbox)
+    expect(await contoso.directory.isMailAddressFree(address)).toBe(asAddress)
+  })
+
+  test.each(["x' -or Name -ne '@contoso.example", 'no-address', '@contoso.example', 'a@b@c', 'a b@contoso.example'])(
+    'never become a filter when they are %s',
+    async (address) => {
+      await contoso.forgetCalls()
+      await expect(contoso.directory.isMailboxNameFree(address)).rejects.toThrow(TypeError)
+      await expect(contoso.directory.isMailAddressFree(address)).rejects.toThrow(TypeError)
+      expect(await contoso.calls()).toEqual([])
+    },
+  )
+})
+
+test('the name of a mailbox that was deleted is kept for it: it can be restored', async () => {
+  const run = await exchangeOf(contoso.simulator)
+  const name = { Name: 'gone', Alias: 'gone', PrimarySmtpAddress: 'gone@contoso-labs.example' }
+  await run('New-Mailbox', { ...name, Shared: true })
+  expect((await run('Remove-Mailbox', { Identity: 'gone', Confirm: false })).status).toBe(200)
+  expect(await contoso.directory.isMailboxNameFree('Gone@contoso-labs.example')).toBe(false)
+  expect(await contoso.directory.isMailboxNameFree('gone-2@contoso-labs.example')).toBe(true)
+})
+
+describe('whom Exchange does not know', () => {
+  const people = contosoTenant.people.map(({ id, displayName, userPrincipalName }) => ({
+    id,
+    displayName,
+    userPrincipalName,
+  }))
+  const gone = { id: '99999999-aaaa-4aaa-8aaa-000000000001', displayName: 'Gone', userPrincipalName: 'gone' }
+
+  test('is asked in few questions about many people', async () => {
+    await contoso.forgetCalls()
+    const { people: all } = contosoTenant
+    // One of them has no mailbox yet, and a guest has none of ours.
+    const without = all.filter((one) => one.displayName === 'Max Frei' || one.userType === 'Guest').map(({ id }) => id)
+    expect(await contoso.directory.unknownToExchange([...people, gone])).toEqual([...without, gone.id])
+    const calls = (await contoso.calls()).filter(({ operation }) => operation.startsWith('exchange.'))
+    expect(calls.map(({ operation }) => operation)).toEqual(['exchange.get-recipient', 'exchange.get-recipient'])
+  })
+
+  test('is not asked about nobody, nor by what is no id', async () => {
+    await contoso.forgetCalls()
+    expect(await contoso.directory.unknownToExchange([])).toEqual([])
+    const hostile = { ...gone, id: "x' -or Name -ne '" }
+    await expect(contoso.directory.unknownToExchange([hostile])).rejects.toThrow(TypeError)
+    expect(await contoso.calls()).toEqual([])
+  })
+})
+
+describe('the mail domains', () => {
+  test("are the organisation's, the default one named", async () => {
+    expect(await contoso.directory.mailDomains()).toEqual({
+      default: 'contoso.example',
+      accepted: ['contoso.example', 'contoso-labs.example'],
+    })
+  })
+
+  test('are those that take mail, in lower case, asked for once in a while', async () => {
+    const { directory, asked, close } = await withDomains([
+      { name: 'Contoso.com', isDefault: true, capabilities: 'Email, OfficeCommunicationsOnline' },
+      { name: 'teams.contoso.com', isDefault: false, capabilities: 'OfficeCommunicationsOnline' },
+      { name: 'contoso.onmicrosoft.com', capabilities: 'Email' },
+    ])
+    const domains = { default: 'contoso.com', accepted: ['contoso.com', 'contoso.onmicrosoft.com'] }
+    expect(await directory.mailDomains()).toEqual(domains)
+    expect(await directory.mailDomains()).toEqual(domains)
+    expect(asked).toEqual(['/v1.0/organization?$select=verifiedDomains'])
+    await close()
+  })
+
+  test.each([[[]], [[{ name: 'a', capabilities: '' }]], ['none'], [undefined]])(
+    'that make no sense (%o) are a TenantError',
+    async (domains) => {
+      const { directory, close } = await withDomains(domains)
+      expect(await directory.mailDomains().catch((error: unknown) => error)).toBeInstanceOf(TenantError)
+      await close()
+    },
+  )
+})

@@ -1,0 +1,118 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { answersSignIn, connectTo, sendJson, startServer } from '../support/microsoft365.ts'
+
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close()
+})
+
+/** A directory that answers `body` to everything but the sign-in, and what it was asked. */
+async function directoryThat(body: (url: string) => unknown, status = 200) {
+  const asked: { url: string; body: string }[] = []
+  const server = await startServer((request, response) => {
+    if (answersSignIn(request, response)) return
+    let sent = ''
+    request.on('data', (chunk) => {
+      sent += String(chunk)
+    })
+    request.on('end', () => {
+      asked.push({ url: request.url ?? '', body: sent })
+      sendJson(response, status, body(request.url ?? ''))
+    })
+  })
+  open.push(server)
+  return { directory: connectTo(server.url).directory, asked }
+}
+
+const injections = [
+  "o'neil",
+  "x' or 'a' eq 'a",
+  "'",
+  "''",
+  "x') or (1 eq 1",
+  'x&$select=*',
+  'x#',
+  'x%27',
+  'ä\u202e',
+  '../../..',
+  'a b',
+]
+
+describe('a value of somebody’s in a question to the directory', () => {
+  test.each(injections)('stays one text inside a filter: %s', async (alias) => {
+    const { directory, asked } = await directoryThat(() => ({ value: [] }))
+    // SharePoint is asked after it, and answers nothing that it could read.
+    await directory.isSiteAddressFree(alias).catch(() => undefined)
+    const { pathname, searchParams } = new URL(
+      asked.find(({ url }) => url.startsWith('/v1.0'))?.url ?? '',
+      'http://graph',
+    )
+    expect([pathname, [...searchParams.keys()]]).toEqual(['/v1.0/groups', ['$filter', '$select']])
+    const filter = searchParams.get('$filter') ?? ''
+    expect(filter).toBe(`mailNickname eq '${alias.replaceAll("'", "''")}'`)
+    // OData 4.01: within a literal each quote is doubled, so none is left that ends it.
+    expect(filter.slice("mailNickname eq '".length, -1).replaceAll("''", '')).not.toContain("'")
+  })
+
+  test.each(injections)('is no mail address, so nobody is asked: %s', async (local) => {
+    const { directory, asked } = await directoryThat(() => ({ value: [] }))
+    await expect(directory.isMailAddressFree(`${local}@contoso.example`)).rejects.toThrow(TypeError)
+    await expect(directory.isMailAddressFree(`help@${local}`)).rejects.toThrow(TypeError)
+    expect(asked).toEqual([])
+  })
+
+  test.each([...injections, 'REQ-1042', ''])('is no object id, so nobody is asked: %s', async (id) => {
+    const { directory, asked } = await directoryThat(() => ({ value: [] }))
+    const person = { id, displayName: 'x', userPrincipalName: 'x' }
+    await expect(directory.unknownToExchange([person])).rejects.toThrow(TypeError)
+    await expect(directory.findProvisionedGroup(id)).rejects.toThrow(TypeError)
+    expect(asked).toEqual([])
+  })
+
+  test.each(['..', '.', '', '../groups', 'a/b', 'a?b', 'a#b', '%2e%2e', "a'b", 'me'])(
+    'stays one segment of a path, or nobody is asked: %s',
+    async (id) => {
+      const { directory, asked } = await directoryThat(() => ({ error: { code: 'x', message: 'x' } }), 404)
+      await directory.membersOf(id).catch(() => undefined)
+      await directory.groupsOf(id).catch(() => undefined)
+      for (const { url } of asked)
+        expect(url).toMatch(/^\/v1\.0\/(groups|users)\/[^/?#]+\/transitiveMember(s|Of)\?\$select=/)
+    },
+  )
+})
+
+describe('an answer of the directory', () => {
+  const id = '77777777-aaaa-4aaa-8aaa-000000000001'
+  const other = '77777777-aaaa-4aaa-8aaa-000000000002'
+
+  test.each([
+    ['another person', { id: other, displayName: 'Eve', userPrincipalName: 'eve@contoso.example' }],
+    ['somebody without a sign-in name', { id, displayName: 'Eve' }],
+    ['an id that is none', { id: '../me', displayName: 'Eve', userPrincipalName: 'eve@contoso.example' }],
+    ['a name that is no text', { id, displayName: { a: 1 }, userPrincipalName: 'eve@contoso.example' }],
+    ['a list', [{ id }]],
+    ['text', 'Eve'],
+  ])('to who somebody is that is %s is refused', async (_, body) => {
+    const { directory } = await directoryThat(() => body)
+    await expect(directory.person(id)).rejects.toMatchObject({ name: 'TenantError', code: 'unreadable-answer' })
+  })
+
+  test('counts no domain that could not stand in an address', async () => {
+    const domain = (name: unknown) => ({ name, isDefault: false, capabilities: 'Email' })
+    const names = ["x' -or '1", 'a b', 'x@y', 7, null, '', 'Contoso.example', 'labs.contoso.example']
+    const { directory } = await directoryThat(() => ({ value: [{ verifiedDomains: [...names.map(domain), 'x'] }] }))
+    expect(await directory.mailDomains()).toEqual({
+      default: 'contoso.example',
+      accepted: ['contoso.example', 'labs.contoso.example'],
+    })
+  })
+
+  test('about a list has only what is of its form', async () => {
+    const good = { id: other, displayName: 'Dana', userPrincipalName: 'dana@contoso.example' }
+    const odd = [null, 7, 'x', [], {}, { id: 'x' }, { ...good, id: '../me' }, { ...good, userPrincipalName: 7 }]
+    const read = { ...good, accountEnabled: true, userType: 'Member' }
+    const { directory } = await directoryThat(() => ({ value: [...odd, read] }))
+    expect(await directory.membersOf(id)).toEqual([good])
+    expect([...(await directory.groupsOf(id))]).toEqual([other])
+  })
+})

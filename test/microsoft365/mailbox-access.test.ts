@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { MailboxStepInput } from '../../src/core/index.ts'
+import { contoso as organisation } from '../../src/simulator/tenant/contoso.ts'
+import { mailboxInput, ongoing, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
+import { dana, kim, omar } from '../support/microsoft365.ts'
+import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { exchangeOf } from '../support/simulator.ts'
+
+let contoso: TestTenant
+let run: Awaited<ReturnType<typeof exchangeOf>>
+beforeAll(async () => {
+  contoso = await startTenant()
+  run = await exchangeOf(contoso.simulator)
+})
+afterAll(() => contoso.close())
+
+const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
+  (await run(cmdlet, parameters)).body.value ?? []
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+const operations = async (tenant: TestTenant, part: string) =>
+  (await tenant.calls()).map(({ operation }) => operation).filter((one) => one.includes(part))
+
+describe('access', () => {
+  const made = async (change: Parameters<typeof wholeMailbox>[0]) =>
+    runMailbox(contoso.tenant, wholeMailbox(change), ['create-mailbox'])
+  const grant = (input: MailboxStepInput) => contoso.tenant.mailboxSteps['grant-access'](input)
+
+  test('that somebody has already is not given again', async () => {
+    const input = await made({})
+    await run('Add-MailboxPermission', {
+      Identity: input.address,
+      User: dana.id,
+      AccessRights: ['FullAccess'],
+    })
+    await contoso.forgetCalls()
+    await grant(input)
+    await grant(input)
+    const adding = (await contoso.calls()).map(({ operation }) => operation).filter((one) => one.includes('.add-'))
+    expect(adding).toEqual(['exchange.add-recipientpermission'])
+    const entries = await value('Get-MailboxPermission', { Identity: input.address })
+    expect(entries.filter(({ User }) => User === dana.userPrincipalName)).toHaveLength(1)
+  })
+
+  test('goes by the id, whatever the person was called when the request was made', async () => {
+    const input = await made({
+      access: [{ person: { ...dana, userPrincipalName: 'kim@contoso.example' }, level: 'SendAs' }],
+    })
+    await grant(input)
+    const trustees = await value('Get-RecipientPermission', { Identity: input.address })
+    expect(trustees.map(({ Trustee }) => Trustee)).toContain(dana.userPrincipalName)
+    expect(trustees.map(({ Trustee }) => Trustee)).not.toContain(kim.userPrincipalName)
+  })
+
+  test('of somebody who has left the directory stops the request, by name', async () => {
+    const person = { ...dana, id: '99999999-aaaa-4aaa-8aaa-000000000001', displayName: 'Somebody Gone' }
+    const failure = await failureOf(grant(await made({ access: [{ person, level: 'FullAccess' }] })))
+    expect(failure).toMatchObject({ code: 'person-not-found', retryable: false })
+    expect(String(failure)).toContain('Somebody Gone')
+  })
+})
+
+const contosoPerson = (name: string) => {
+  const found = organisation.people.find(({ displayName }) => displayName === name)
+  if (!found) throw new Error(`Contoso has no ${name}.`)
+  const { id, displayName, userPrincipalName } = found
+  return { id, displayName, userPrincipalName }
+}
+
+describe.each(['userPrincipalName', 'address', 'objectId'] as const)('where Exchange shows people by %s', (shownAs) => {
+  let tenant: TestTenant
+  beforeAll(async () => {
+    tenant = await startTenant({ exchange: { trusteesShownAs: shownAs } })
+  })
+  afterAll(() => tenant.close())
+  // Her primary address is not her sign-in name.
+  const huelya = contosoPerson('Hülya Demir')
+
+  test('access is given once, and found to be as it was asked for', async () => {
+    const input = wholeMailbox({
+      access: [
+        { person: huelya, level: 'FullAccess' },
+        { person: omar, level: 'FullAccess' },
+        { person: { ...huelya, displayName: 'As she was called' }, level: 'SendAs' },
+      ],
+    })
+    const made = await runMailbox(tenant.tenant, input)
+    const request = ongoing(tenant.tenant, made)
+    await tenant.forgetCalls()
+    expect(await request.take('grant-access')).toMatchObject({ done: true })
+    expect(await operations(tenant, '.add-')).toEqual([])
+    const { checks } = Object(await request.take('ready-check'))
+    expect(checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+  })
+
+  test('somebody else of the same name has not her access', async () => {
+    const namesake = { ...dana, displayName: huelya.displayName }
+    const input = wholeMailbox({ access: [{ person: huelya, level: 'SendAs' }] })
+    const made = await runMailbox(tenant.tenant, input)
+    const other = { ...made, access: [{ person: namesake, level: 'SendAs' as const }] }
+    const { checks } = Object(await tenant.tenant.mailboxSteps['ready-check'](other))
+    expect(checks).toContainEqual({ name: 'sendAs', ok: false, detail: 'Hülya Demir is missing' })
+  })
+})
+
+describe('access of many people', () => {
+  let busy: TestTenant
+  beforeAll(async () => {
+    busy = await startTenant({}, { workSeconds: 0 })
+  })
+  afterAll(() => busy.close())
+  const people = organisation.people.filter(({ hasMailbox }) => hasMailbox)
+  const access = people.map((person, index) => ({
+    person,
+    level: index % 2 === 0 ? ('FullAccess' as const) : ('SendAs' as const),
+  }))
+
+  test('is given from where it was, time and again, until all have it', async () => {
+    const request = ongoing(busy.tenant, await runMailbox(busy.tenant, mailboxInput(), ['create-mailbox']))
+    const five = { ...request.input, access: access.slice(0, 5) }
+    const more = ongoing(busy.tenant, five)
+    for (let given = 1; given < 5; given += 1)
+      expect(await more.take('grant-access')).toEqual({ done: false, retryAfterSeconds: 1 })
+    expect(await more.take('grant-access')).toMatchObject({ done: true })
+    expect(await operations(busy, '.add-')).toHaveLength(5)
+  })
+
+  test('asks for their names in a few questions, once for each step', async () => {
+    const input = await runMailbox(contoso.tenant, wholeMailbox({ access }), ['create-mailbox', 'block-sign-in'])
+    for (const step of ['grant-access', 'ready-check'] as const) {
+      await contoso.forgetCalls()
+      await runMailbox(contoso.tenant, input, [step])
+      expect(await operations(contoso, 'graph.users.list')).toHaveLength(Math.ceil(people.length / 15))
+    }
+    expect(await operations(contoso, 'permission')).toHaveLength(2)
+  })
+
+  test('of whom one has no mailbox stops the request, by name', async () => {
+    const input = await runMailbox(contoso.tenant, mailboxInput(), ['create-mailbox'])
+    const withMax = { ...input, access: [{ person: contosoPerson('Max Frei'), level: 'SendAs' as const }] }
+    const failure = await failureOf(contoso.tenant.mailboxSteps['grant-access'](withMax))
+    expect(failure).toMatchObject({ code: 'person-unknown-to-exchange', retryable: false })
+    expect(String(failure)).toContain('Max Frei')
+  })
+})

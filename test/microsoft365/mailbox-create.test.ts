@@ -1,0 +1,196 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { MailboxStepInput } from '../../src/core/index.ts'
+import { mailboxInput, ongoing, persist, wholeMailbox } from '../support/mailbox-steps.ts'
+import { kim } from '../support/microsoft365.ts'
+import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { exchangeOf } from '../support/simulator.ts'
+
+let contoso: TestTenant
+let run: Awaited<ReturnType<typeof exchangeOf>>
+beforeAll(async () => {
+  contoso = await startTenant()
+  run = await exchangeOf(contoso.simulator)
+})
+afterEach(() => contoso.healthy())
+afterAll(() => contoso.close())
+
+const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
+  (await run(cmdlet, parameters)).body.value ?? []
+const mailboxesNamed = (input: MailboxStepInput) =>
+  value('Get-Mailbox', { Filter: `DisplayName -eq '${input.details.displayName.replaceAll("'", "''")}'` })
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+const create = (input: MailboxStepInput) => ongoing(contoso.tenant, input).take('create-mailbox')
+/** A mailbox that somebody made by hand, unstamped. */
+const byHand = async ({ address, details }: MailboxStepInput, change: Record<string, unknown> = {}) => {
+  const name = address.split('@')[0]
+  const body = { Name: name, Alias: name, PrimarySmtpAddress: address, DisplayName: details.displayName, ...change }
+  const made = await run('New-Mailbox', { ...('Room' in body ? {} : { Shared: true }), ...body })
+  expect(made.status).toBe(200)
+  return made.body.value[0]
+}
+
+describe('making a mailbox', () => {
+  test('whose answer is lost leaves one, which the next run finds and stamps', async () => {
+    const request = ongoing(contoso.tenant, mailboxInput())
+    const { input } = request
+    await contoso.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })
+    await expect(request.take('create-mailbox')).rejects.toMatchObject({ retryable: true, code: 'unreachable' })
+    const [orphan] = await mailboxesNamed(input)
+    expect(orphan).toMatchObject({ CustomAttribute15: '' })
+    const found = await request.take('create-mailbox')
+    expect(found).toMatchObject({ done: true, made: { mailboxId: orphan?.['Guid'] } })
+    expect(await mailboxesNamed(input)).toMatchObject([{ CustomAttribute15: input.requestId }])
+  })
+
+  test('keeps the moment of its first attempt before it makes anything', async () => {
+    const input = mailboxInput({ startedAt: new Date(Date.now() - 86_400_000) })
+    const result = await contoso.tenant.mailboxSteps['create-mailbox'](input)
+    expect(result).toEqual({ done: false, retryAfterSeconds: 0, made: { createSince: expect.any(String) } })
+    expect(Math.abs(Date.parse(String(Object(result).made.createSince)) - Date.now())).toBeLessThan(60_000)
+    expect(await mailboxesNamed(input)).toEqual([])
+  })
+
+  test('is refused while its additional address is taken, before anything is made', async () => {
+    const input = mailboxInput({ aliasAddress: 'info@contoso.example' })
+    const failure = await failureOf(create(input))
+    expect(failure).toMatchObject({ code: 'alias-taken', retryable: false })
+    expect(String(failure)).toContain('info@contoso.example')
+    expect(await mailboxesNamed(input)).toEqual([])
+  })
+
+  test.each<[string, (input: MailboxStepInput) => Promise<unknown>]>([
+    ['was there before our work', async (input) => byHand(input)],
+    ['has another display name', async (input) => byHand(input, { DisplayName: 'Something else' })],
+    ['is of another type', async (input) => byHand(input, { Room: true })],
+    [
+      'has the name only',
+      async (input) => byHand(input, { PrimarySmtpAddress: `x-${input.address}`, Alias: `x-${input.details.name}` }),
+    ],
+    [
+      'has the address as an additional one',
+      async (input) => {
+        const { Guid } = await byHand(mailboxInput())
+        const add = [`smtp:${input.address}`]
+        await run('Set-Mailbox', {
+          Identity: Guid,
+          EmailAddresses: { '@odata.type': '#Exchange.GenericHashTable', add },
+        })
+      },
+    ],
+    [
+      "carries another request's stamp",
+      async (input) => {
+        const { Guid } = await byHand(input)
+        await run('Set-Mailbox', { Identity: Guid, CustomAttribute15: kim.id })
+      },
+    ],
+  ])('is refused as taken when one %s', async (what, make) => {
+    const isOlder = what === 'was there before our work'
+    const createSince = new Date(Date.now() + (isOlder ? 60_000 : 0)).toISOString()
+    const input = mailboxInput({ progress: { createSince } })
+    await make(input)
+    const before = await value('Get-Mailbox', {})
+    const failure = await failureOf(create(input))
+    expect(failure).toMatchObject({ code: 'name-taken', retryable: false })
+    expect(String(failure)).toContain(input.address)
+    expect(await value('Get-Mailbox', {})).toEqual(before)
+  })
+
+  test('never takes a mailbox that was there when it first looked, though another run may be making it', async () => {
+    const input = mailboxInput()
+    const { Guid, WhenCreatedUTC } = await byHand(input)
+    const first = await contoso.tenant.mailboxSteps['create-mailbox'](input)
+    expect(first).toEqual({ done: false, retryAfterSeconds: 2 })
+    // That run has kept its moment by now, so it is known for ours; or there is none, and it is soon too old.
+    const progress = { createSince: new Date(Date.parse(WhenCreatedUTC)).toISOString() }
+    expect(await create({ ...input, progress })).toMatchObject({ done: true, made: { mailboxId: Guid } })
+  })
+
+  test('never takes one that is just as it would be, and older than any run of ours', async () => {
+    const asked = mailboxInput({ address: 'info@contoso.example', details: { displayName: 'Info' } })
+    await expect(create(asked)).rejects.toMatchObject({ code: 'name-taken', retryable: false })
+  })
+
+  test.each(['kim@contoso.example', 'info@contoso-labs.example', 'verkauf@contoso.example'])(
+    'is refused as taken at %s',
+    async (address) => {
+      await expect(create(mailboxInput({ address }))).rejects.toMatchObject({ code: 'name-taken', retryable: false })
+      expect(await contoso.directory.isMailboxNameFree(address)).toBe(false)
+    },
+  )
+
+  test('keeps its name when a displayed name and other texts hold quotes and code', async () => {
+    const hostile = `O'Hara "x" \${process.exit()} <b>&amp;</b> $(Remove-Mailbox) \`n`
+    const input = mailboxInput({ details: { displayName: hostile } })
+    await contoso.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })
+    await persist(contoso.tenant, input)
+    expect(await mailboxesNamed(input)).toMatchObject([{ DisplayName: hostile, CustomAttribute15: input.requestId }])
+  })
+})
+
+describe('a mailbox that lists show late', () => {
+  let slow: TestTenant
+  beforeAll(async () => {
+    slow = await startTenant({ exchangeSettleSeconds: 0.1, exchange: { recipientLagSeconds: 0.6 } })
+  })
+  afterEach(() => slow.healthy())
+  afterAll(() => slow.close())
+  const made = async () => {
+    const all = (await (await exchangeOf(slow.simulator))('Get-Mailbox', { ResultSize: 'Unlimited' })).body.value
+    return (input: MailboxStepInput): { CustomAttribute15: string }[] =>
+      all.filter(({ PrimarySmtpAddress }: { PrimarySmtpAddress: string }) => PrimarySmtpAddress === input.address)
+  }
+  const creations = async () =>
+    (await slow.calls()).filter(({ operation }) => operation === 'exchange.new-mailbox').map(({ status }) => status)
+
+  test('is stamped by its id while no list shows it', async () => {
+    await slow.forgetCalls()
+    const { input } = await untilMade(slow, mailboxInput())
+    expect(await creations()).toEqual([200])
+    await expect.poll(async () => (await made())(input), { timeout: 10_000 }).toHaveLength(1)
+    expect((await made())(input)[0]?.CustomAttribute15).toBe(input.requestId)
+  })
+
+  test.each(['a moment', 'a day'])('and whose answer is lost is waited for, %s after work began', async (when) => {
+    await slow.forgetCalls()
+    const startedAt = new Date(Date.now() - (when === 'a day' ? 86_400_000 : 0))
+    await slow.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })
+    const { input, waits } = await untilMade(slow, mailboxInput({ startedAt }))
+    // Told again once; "already exists" is an answer to wait with, not to ask for over and over.
+    expect(await creations()).toEqual([200, 400])
+    expect(waits).toBeGreaterThan(2)
+    expect((await made())(input)).toMatchObject([{ CustomAttribute15: input.requestId }])
+  })
+
+  test('and that two runs make at once is one, which both have', async () => {
+    const input = mailboxInput()
+    const runs = await Promise.all([untilMade(slow, input), untilMade(slow, input)])
+    expect(runs[0]?.input.progress.mailboxId).toBe(runs[1]?.input.progress.mailboxId)
+    await expect.poll(async () => (await made())(input), { timeout: 10_000 }).toHaveLength(1)
+  })
+
+  /** Takes the step again and again, as the queue does, until it is done. */
+  async function untilMade(tenant: TestTenant, asked: MailboxStepInput) {
+    const request = ongoing(tenant.tenant, asked)
+    const waiting = () => ({ done: false })
+    let waits = 0
+    while (!(await request.take('create-mailbox').catch(waiting)).done) {
+      waits += 1
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      asked.signal.throwIfAborted()
+    }
+    return { input: request.input, waits }
+  }
+})
+
+test('a mailbox that Exchange names by its object id is known for ours all the same', async () => {
+  const renaming = await startTenant({ exchange: { nameIsObjectId: true } })
+  try {
+    await renaming.fault({ operation: 'exchange.new-mailbox', kind: 'resetAfterCommit' })
+    const { progress, address } = await persist(renaming.tenant, wholeMailbox())
+    const read = await (await exchangeOf(renaming.simulator))('Get-Mailbox', { Identity: address })
+    expect(read.body.value).toMatchObject([{ Name: progress.userId, Guid: progress.mailboxId }])
+  } finally {
+    await renaming.close()
+  }
+})

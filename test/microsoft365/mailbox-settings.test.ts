@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { visibleText } from '../../src/microsoft365/mailboxes/html.ts'
+import { mailboxInput, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
+import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+import { exchangeOf } from '../support/simulator.ts'
+
+let contoso: TestTenant
+let run: Awaited<ReturnType<typeof exchangeOf>>
+beforeAll(async () => {
+  contoso = await startTenant()
+  run = await exchangeOf(contoso.simulator)
+})
+afterAll(() => contoso.close())
+
+const value = async (cmdlet: string, parameters: Record<string, unknown>): Promise<Record<string, unknown>[]> =>
+  (await run(cmdlet, parameters)).body.value ?? []
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+
+describe('an additional address', () => {
+  test('that somebody has by now stops the request, naming it', async () => {
+    const input = await runMailbox(contoso.tenant, mailboxInput({ aliasAddress: 'desk@contoso.example' }), [
+      'create-mailbox',
+    ])
+    const EmailAddresses = { '@odata.type': '#Exchange.GenericHashTable', add: ['smtp:desk@contoso.example'] }
+    await run('Set-Mailbox', { Identity: 'info', EmailAddresses })
+    const failure = await failureOf(contoso.tenant.mailboxSteps['apply-settings'](input))
+    expect(failure).toMatchObject({ code: 'alias-taken', retryable: false })
+    expect(String(failure)).toContain('desk@contoso.example')
+  })
+})
+
+describe.each([1, 2, 19, 100, 102_400])('a capacity of %i MB', (capacity) => {
+  test('is what the mailbox holds, its warnings in order before it', async () => {
+    const input = await runMailbox(contoso.tenant, mailboxInput({ details: { capacity } }))
+    const [mailbox = {}] = await value('Get-Mailbox', { Identity: input.address })
+    const bytes = ['IssueWarningQuota', 'ProhibitSendQuota', 'ProhibitSendReceiveQuota'].map((name) =>
+      Number(/\(([\d,]+) bytes/.exec(String(mailbox[name]))?.[1]?.replaceAll(',', '')),
+    )
+    expect(bytes).toEqual([...bytes].sort((one, other) => one - other))
+    expect(bytes[2]).toBe(capacity * 1024 ** 2)
+    expect(bytes[0]).toBeGreaterThanOrEqual(1024 ** 2)
+  })
+})
+
+test('hostile texts arrive as they were written, in HTML escaped', async () => {
+  const hostile = `Li'l "Bobby" \${1+1} <script>alert('x')</script> & $(Get-Mailbox)\nsecond line`
+  const details = {
+    state: hostile,
+    streetAddress: hostile,
+    companyName: hostile.slice(0, 64),
+    postalCode: "8'001",
+    city: hostile,
+    phone: "+41 'x'",
+    businessPhones: ["'; drop", `\${2}`],
+    department: hostile.slice(0, 64),
+    notes: hostile,
+    officeLocation: hostile,
+    audioDeviceName: hostile,
+    displayDeviceName: hostile,
+    videoDeviceName: hostile,
+    tags: ["it's", '<b>', `\${x}`],
+    automaticReply: hostile,
+  }
+  const customAttributes = new Map([[7, hostile]])
+  const input = await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox', details, customAttributes }))
+  const Identity = input.address
+  expect(await value('Get-User', { Identity })).toMatchObject([
+    {
+      StateOrProvince: hostile,
+      StreetAddress: hostile,
+      Company: details.companyName,
+      City: hostile,
+      OtherTelephone: details.businessPhones,
+      Notes: hostile,
+      Office: hostile,
+    },
+  ])
+  expect(await value('Get-Place', { Identity })).toMatchObject([
+    { Street: hostile, State: hostile, AudioDeviceName: hostile, Tags: details.tags },
+  ])
+  expect(await value('Get-Mailbox', { Identity })).toMatchObject([{ CustomAttribute7: hostile }])
+  const html =
+    `Li'l &quot;Bobby&quot; \${1+1} &lt;script&gt;alert('x')&lt;/script&gt; ` +
+    '&amp; $(Get-Mailbox)<br>\r\nsecond line'
+  const shown = expect.stringContaining(`<body>\r\n${html}\r\n</body>`)
+  expect(await value('Get-MailboxAutoReplyConfiguration', { Identity })).toMatchObject([
+    { InternalMessage: shown, ExternalMessage: shown },
+  ])
+  const check = await contoso.tenant.mailboxSteps['ready-check'](input)
+  expect(Object(check).checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+})
+
+test('the address of a room and what is in it are set apart', async () => {
+  await contoso.forgetCalls()
+  const details = {
+    city: 'Bern',
+    country: 'CH',
+    streetAddress: 'Bundesplatz 3',
+    tags: ['Quiet'],
+    metadata: { seats: 4 },
+  }
+  await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox', details }))
+  const set = (await contoso.calls()).filter(({ operation }) => operation === 'exchange.set-place')
+  const given = set.map(({ body }) => Object.keys(Object(body).CmdletInput.Parameters).sort())
+  expect(given).toEqual([
+    ['City', 'CountryOrRegion', 'Identity', 'Street'],
+    ['Capacity', 'Identity', 'Tags'],
+  ])
+  await contoso.forgetCalls()
+  await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox', details: { city: undefined, tags: ['Quiet'] } }))
+  expect((await contoso.calls()).filter(({ operation }) => operation === 'exchange.set-place')).toHaveLength(1)
+})
+
+describe('a reply that is read back', () => {
+  const page = (body: string, head = '') =>
+    `<html>\r\n<head>\r\n<meta charset="utf-8">${head}</head>\r\n<body>\r\n${body}\r\n</body>\r\n</html>\r\n`
+
+  test.each([
+    ['what stands in the page alone', page('Away'), 'Away'],
+    ['no style', page('Away', '<style type="text/css"><!-- p {margin:0} --></style>'), 'Away'],
+    ['no comment and no script', page('A<!-- <b>x</b> -->w<script>alert(1)</script>ay'), 'Away'],
+    ['lines by whatever ends them', page('<div>One</div><p>Two<br/>Three</p>'), 'One Two Three'],
+    ['numeric entities', page('Gr&#252;&#xDF;e &#8211; &#x1F600;'), 'Grüße – 😀'],
+    ['named entities', page('&Auml;&nbsp;&eacute; &ldquo;x&rdquo; &hellip; &euro; &apos;'), "Ä é “x” … € '"],
+    ['entities once', page('&amp;lt;b&amp;gt; &amp;#39;'), '&lt;b&gt; &#39;'],
+    ['what is no entity as it stands', page('AT&T &nonsense; &#0; &#99999999;'), 'AT&T &nonsense; &#0; &#99999999;'],
+    ['what never ends up to there', page('Away<style>p {'), 'Away'],
+  ])('gives %s', (_, html, text) => {
+    expect(visibleText(html)).toBe(text)
+  })
+
+  test('is read in good time, whatever it is', () => {
+    for (const piece of ['<', '<!--', '<style', '<p ', '&#', '</style', ' '])
+      expect(visibleText(piece.repeat(300_000)).length).toBeLessThanOrEqual(600_000)
+  })
+
+  test('is what was set, in letters of all kinds', async () => {
+    const automaticReply = `Grüße, l'équipe – “Aurora” …  <b>&amp;</b>\n😀 €`
+    const input = await runMailbox(contoso.tenant, wholeMailbox({ details: { automaticReply } }))
+    const check = await contoso.tenant.mailboxSteps['ready-check'](input)
+    expect(Object(check).checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+  })
+})

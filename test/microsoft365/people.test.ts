@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answersSignIn, connectTo, dana, kim, sendJson, startServer } from '../support/microsoft365.ts'
+import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+
+describe('a person, by what somebody types', () => {
+  let tenant: TestTenant
+  beforeAll(async () => {
+    tenant = await startTenant()
+  })
+  afterAll(() => tenant.close())
+  const names = async (typed: string) =>
+    (await tenant.directory.findPeople(typed)).map(({ displayName }) => displayName)
+
+  it.each([
+    ['dana@contoso.example', ['Dana Fox']],
+    [' DANA@Contoso.Example ', ['Dana Fox']],
+    ['huelya.demir@contoso.example', ['Hülya Demir']],
+    ['dana', ['Dana Fox']],
+    ["Siobhán O'B", ["Siobhán O'Brien"]],
+    ['ma', ['Matteo Rossi', 'Max Frei', 'María José García Hernández'].toSorted()],
+    ["x' or startswith(displayName,'D", []],
+    ['nobody@contoso.example', []],
+    ['', []],
+    ['   ', []],
+  ])('%j', async (typed, found) => {
+    expect((await names(typed)).toSorted()).toEqual(found)
+  })
+
+  it('tells who cannot decide: guests, and blocked accounts', async () => {
+    const [anna] = await tenant.directory.findPeople('Anna Kowalska')
+    expect(anna).toMatchObject({ isGuest: true })
+    const [ivo] = await tenant.directory.findPeople('ivo@contoso.example')
+    expect(ivo).toMatchObject({ isBlocked: true })
+  })
+
+  it('reads no more than the first page, however many there are', async () => {
+    const asked: string[] = []
+    const server = await startServer((request, response) => {
+      if (answersSignIn(request, response)) return
+      asked.push(decodeURIComponent(request.url ?? ''))
+      sendJson(response, 200, { value: [kim, dana], '@odata.nextLink': `${server.url}/v1.0/users?$skiptoken=2` })
+    })
+    const { directory } = connectTo(server.url)
+    expect((await directory.findPeople('A')).map(({ id }) => id)).toEqual([kim.id, dana.id])
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toContain("$filter=startswith(displayName,'A')")
+    expect(asked[0]).toContain('$top=10')
+    await server.close()
+  })
+})

@@ -1,0 +1,110 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { ResourceKind } from '../../src/core/index.ts'
+import { answersSignIn, connectTo, dana, kim, sendJson, startServer } from '../support/microsoft365.ts'
+import { runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
+
+describe('what a tenant has with similar names', () => {
+  let tenant: TestTenant
+  beforeAll(async () => {
+    tenant = await startTenant()
+  })
+  afterEach(() => tenant.healthy())
+  afterAll(() => tenant.close())
+
+  const query = (kind: ResourceKind, beginnings: string[]) => ({
+    kind,
+    beginnings,
+    signal: AbortSignal.timeout(20_000),
+  })
+  async function seenBy(person: typeof kim, kind: ResourceKind, ...beginnings: string[]) {
+    const asked = query(kind, beginnings)
+    const found = await tenant.directory.visibleTo(person, await tenant.directory.similar(asked), asked)
+    return found.map(({ displayName }) => displayName).toSorted()
+  }
+
+  it('are team sites, by any word of their names, with the address of the site', async () => {
+    const found = await tenant.directory.similar(query('teamSite', ['emea']))
+    expect(found).toMatchObject([
+      { of: 'group', displayName: 'Marketing EMEA', alias: 'marketing-emea', isPublic: true },
+    ])
+    expect(found[0]?.address).toBe(`${tenant.simulator.url}/sites/marketing-emea`)
+    expect(await seenBy(kim, 'communicationSite', 'market')).toEqual(['Marketing', 'Marketing EMEA'])
+    expect(await seenBy(kim, 'teamSite', 'arketing')).toEqual([])
+  })
+
+  it('are communication sites, for those alone who may open them', async () => {
+    expect(await seenBy(kim, 'teamSite', 'news')).toEqual(['Company News'])
+    expect(await seenBy(dana, 'teamSite', 'news')).toEqual(['Company News', 'Company News Drafts'])
+  })
+
+  it('are none whose group hides its members, or is hidden from address lists', async () => {
+    expect(await seenBy(kim, 'teamSite', 'merger')).toEqual([])
+    expect(await seenBy(kim, 'teamSite', 'reorg')).toEqual([])
+  })
+
+  it('are mailboxes of the kind that is asked for, and no people', async () => {
+    expect(await seenBy(kim, 'sharedMailbox', 'sale', 'info')).toEqual(['Info', 'Sales'])
+    expect(await seenBy(kim, 'roomMailbox', 'matter')).toEqual(['Matterhorn (Zürich, floor 2)'])
+    expect(await seenBy(kim, 'roomMailbox', 'zür')).toEqual(['Matterhorn (Zürich, floor 2)'])
+    expect(await seenBy(kim, 'equipmentMailbox', 'proj')).toEqual(['Projector 1'])
+    expect(await seenBy(kim, 'roomMailbox', 'proj')).toEqual([])
+    expect(await seenBy(kim, 'sharedMailbox', 'dana')).toEqual([])
+  })
+
+  it('finds what this service has made', async () => {
+    const made = siteInput({ displayName: 'Glacier Watch', alias: 'glacier-watch' })
+    await runSteps(tenant.tenant, ['create-site', 'wait-for-site'], made)
+    const [found] = await tenant.directory.similar(query('teamSite', ['glac']))
+    expect(found).toMatchObject({ of: 'group', displayName: 'Glacier Watch' })
+    expect(found?.address).toBe(`${tenant.simulator.url}/sites/glacier-watch`)
+  })
+
+  it('asks Graph as its pages say, and for no site of a group, which the question could make', async () => {
+    await tenant.forgetCalls()
+    await seenBy(kim, 'teamSite', 'market')
+    const calls = (await tenant.calls()).filter(({ operation }) => !operation.startsWith('login'))
+    expect(calls.map(({ operation }) => operation).toSorted()).toEqual([
+      'exchange.get-recipient',
+      'graph.groups.list',
+      'graph.sites.search',
+    ])
+  })
+
+  it('sends nothing but letters and digits, whatever it is given', async () => {
+    await tenant.forgetCalls()
+    expect(await seenBy(kim, 'teamSite', '" OR "displayName:a', '*', "'", '')).toEqual([])
+    expect((await tenant.calls()).filter(({ operation }) => operation.startsWith('graph'))).toEqual([])
+  })
+
+  it('fails when Graph does not let it look, and tells of groups alone without the permission for sites', async () => {
+    const refused = { kind: 'failBeforeCommit', count: undefined, status: 403 }
+    await tenant.fault({ operation: 'graph.sites.search', ...refused })
+    const found = await tenant.directory.similar(query('teamSite', ['emea', 'news']))
+    expect(found).toMatchObject([{ displayName: 'Marketing EMEA', address: 'marketing-emea@contoso.example' }])
+    await tenant.fault({ operation: 'graph.groups.list', ...refused })
+    await expect(tenant.directory.similar(query('teamSite', ['market']))).rejects.toMatchObject({ retryable: false })
+  })
+})
+
+it('takes no site for ours that is elsewhere, a page, or somebody’s own', async () => {
+  const server = await startServer((request, response) => {
+    if (answersSignIn(request, response)) return
+    const site = (webUrl: string) => ({ displayName: 'Aurora', webUrl })
+    const foreign = [
+      'https://evil.example/sites/aurora',
+      'javascript:alert(1)',
+      `${server.url}.evil.example/sites/aurora`,
+    ]
+    const other = ['/personal/kim', '/sites/aurora/lists', '/sites/', '/sites/a?b=c', '/teams/aurora'].map(
+      (path) => `${server.url}${path}`,
+    )
+    const isSites = request.url?.startsWith('/v1.0/sites') === true
+    const sites = [...foreign, ...other, `${server.url}/sites/aurora/`].map(site)
+    const broken = [{ id: 'x' }, null, 'text', { displayName: 7, webUrl: 7 }]
+    sendJson(response, 200, { value: isSites ? [...broken, ...sites] : broken })
+  })
+  const { directory } = connectTo(server.url)
+  const found = await directory.similar({ kind: 'teamSite', beginnings: ['auro'], signal: AbortSignal.timeout(20_000) })
+  expect(found.map(({ address }) => address)).toEqual([`${server.url}/sites/aurora`])
+  await server.close()
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { actorOf, asMailbox, kim, withCore } from '../support/core.ts'
+import { named, refusal } from '../support/refusal.ts'
+
+const asKim = actorOf(kim)
+
+describe('the additional address of a shared mailbox', () => {
+  const core = withCore()
+  const shared = async (naming: object) => {
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox', naming })
+    return { templateId, displayName: 'Help desk', name: `help-${templateId.slice(0, 8)}` }
+  }
+  const faults = async (body: object) =>
+    named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)
+
+  it('has no blocked word, with a rule and without', async () => {
+    for (const naming of [{}, { alias: { pattern: 'x-{input}' } }]) {
+      const body = await shared({ ...naming, blockedWords: ['payroll'] })
+      expect(await faults({ ...body, alias: 'payroll-ch@contoso.example' })).toEqual(['/alias blocked-word'])
+    }
+  })
+
+  it('has the characters that its rule allows, and is never cut', async () => {
+    const body = await shared({ alias: { pattern: 'x-{input}', allowed: 'a-z0-9-' } })
+    expect(await faults({ ...body, alias: 'a_b' })).toEqual(['/alias characters'])
+    expect(await faults({ ...body, alias: 'a'.repeat(64) })).toEqual(['/alias too-long'])
+  })
+
+  it('is never the address that the mailbox has already', async () => {
+    const naming = { name: { pattern: '{input}-{counter}' }, alias: { pattern: '{input}' } }
+    const body = { ...(await shared(naming)), name: 'desk' }
+    for (const one of ['desk-1@contoso.example', 'desk@contoso.example']) core.world.taken.add(one)
+    const { address, aliasAddress } = asMailbox(await core.provisioning.submitMailbox(asKim, body))
+    expect([address, aliasAddress]).toEqual(['desk-2@contoso.example', 'desk-3@contoso.example'])
+  })
+})
+
+describe('the questions to Microsoft 365 about a mailbox', () => {
+  const core = withCore()
+
+  it('about its people and its names are asked at the same time, so that nobody waits for one after the other', async () => {
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
+    const { directory } = core.ports
+    const named = Promise.withResolvers<void>()
+    const provisioning = core.with({
+      directory: {
+        ...directory,
+        unknownToExchange: (people) => named.promise.then(() => directory.unknownToExchange(people)),
+        isMailboxNameFree: (address) => {
+          named.resolve()
+          return directory.isMailboxNameFree(address)
+        },
+      },
+    })
+    const body = { templateId, displayName: 'Desk', name: 'together', permissions: { [kim.id]: 'FullAccess' } }
+    expect((await provisioning.submitMailbox(asKim, body)).status).toBe('queued')
+  })
+})
+
+describe('a mailbox whose form does not ask for its address', () => {
+  const core = withCore()
+  const made = async (displayName: string, template: object = {}) => {
+    const properties = { name: { shown: false } }
+    const { id } = await core.template({ kind: 'roomMailbox', properties, ...template })
+    const opened = await core.provisioning.drafts.open(asKim, id)
+    if (opened.step !== 'details') throw new Error('no form')
+    const { requestId, version } = opened.draft
+    const values = { displayName, reason: 'x' }
+    const view = await core.provisioning.drafts.review(asKim, requestId, version, values)
+    if (view.step === 'review' && 'address' in view.plan) return view.plan.address.replace(requestId.slice(0, 8), 'ID')
+    return view.step === 'details' ? named(view.faults).join() : view.step
+  }
+
+  it('has one whatever is typed: long names are cut, taken ones numbered, and without a letter the id stands there', async () => {
+    expect(await made(`${'a'.repeat(63)} b`)).toBe(`${'a'.repeat(63)}@contoso.example`)
+    expect(await made('b'.repeat(70), { naming: { prefix: 'room-' } })).toBe(`room-${'b'.repeat(59)}@contoso.example`)
+    core.world.taken.add('aurora@contoso.example')
+    expect(await made('Aurora')).toBe('aurora-2@contoso.example')
+    expect(await made('会議室')).toBe('mailbox-ID@contoso.example')
+  })
+
+  it('still takes the one that an integrator sends, as it stands', async () => {
+    const { id: templateId } = await core.template({ kind: 'roomMailbox', properties: { name: { shown: false } } })
+    core.world.taken.add('borealis@contoso.example')
+    const body = { templateId, displayName: 'The borealis room', name: 'borealis' }
+    expect(named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)).toEqual([
+      '/name name-taken',
+    ])
+  })
+})

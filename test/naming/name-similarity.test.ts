@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import { beginningsOf, likeness, similarFrom } from '../../src/core/naming/name-likeness.ts'
+
+describe('two names', () => {
+  it.each([
+    ['Marketing', 'Marketing'],
+    ['Marketing', 'Marketing EMEA'],
+    ['Marketing', 'Marketting'],
+    ['Marketing', 'marketing team'],
+    ['Team Aurora', 'Project Aurora'],
+    ['The Aurora Project', 'Aurora'],
+    ['Aurora Launch Plan', 'Aurora Launch'],
+    ['Sales Force', 'Salesforce'],
+    ['SalesForce', 'sales-force'],
+    ['Projektgruppe Zürich', 'Projektgruppe Zuerich'],
+    ['Küche Süd', 'Kueche Sued'],
+    ['Zürich', 'ZURICH'],
+    ['Straße 7', 'Strasse 7'],
+    ['Marketingabteilung', 'Marketing Abteilung'],
+    ['市场部', '市场部门'],
+    ['プロジェクト北極星', '北極星プロジェクト'],
+    ['市场部 Marketing', '市场部'],
+    ['Отдел продаж', 'Отдел продажи'],
+    ['Team Site', 'team site'],
+    ['Room 4.12', 'Room 4-12'],
+  ])('“%s” and “%s” are similar', (one, other) => {
+    expect(likeness(one, other)).toBeGreaterThanOrEqual(similarFrom)
+    expect(likeness(other, one)).toBeCloseTo(likeness(one, other), 10)
+  })
+
+  it.each([
+    ['Project Aurora', 'Project Borealis'],
+    ['Project Team Site', 'Marketing'],
+    ['Marketing EMEA', 'Marketing APAC'],
+    ['Marketing Team', 'Sales Team'],
+    ['Projector 1', 'Projector 2'],
+    ['Budget 2025', 'Budget 2026'],
+    ['Project Team Site A', 'Project Team Site B'],
+    ['HR', 'HQ'],
+    ['Team Site', 'Project Site'],
+    ['市场部', '财务部'],
+    ['Zürich', 'Zug'],
+    ['🚀', '🚀'],
+    ['', 'Marketing'],
+  ])('“%s” and “%s” are not', (one, other) => {
+    expect(likeness(one, other)).toBeLessThan(similarFrom)
+    expect(likeness(other, one)).toBeLessThan(similarFrom)
+  })
+
+  it('are the more alike, the more of their telling words they share', () => {
+    const order = ['Marketing', 'Marketing Team', 'Marketting', 'Marketing EMEA', 'Marketing EMEA North', 'Team']
+    const alike = order.map((name) => likeness('Marketing', name))
+    expect(alike).toEqual([...alike].sort((a, b) => b - a))
+  })
+})
+
+describe('what is looked for', () => {
+  it.each([
+    ['Marketting', ['market']],
+    ['Project Aurora', ['auro']],
+    ['Team Site', ['team', 'site']],
+    ['Zürich EMEA', ['züri', 'zuri', 'emea']],
+    ['市场部', ['市场']],
+    ['O’Brien’s', ['obrie']],
+    ['"; DROP* (x) OR name:y', ['drop', 'name', 'or']],
+    ['🚀', []],
+  ])('of “%s” are the beginnings of its telling words', (name, beginnings) => {
+    expect(beginningsOf(name)).toEqual(beginnings)
+  })
+
+  it('has letters and digits only, whatever the name', () => {
+    const beginnings = beginningsOf(`a'b"c\\d(e)f*g?h:i ${'x'.repeat(300)} ÄÖÜ·ß`)
+    expect(beginnings.join('')).toMatch(/^[\p{L}\p{M}\p{N}]+$/u)
+  })
+})

@@ -1,0 +1,172 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { templateWithin } from '../../src/core/index.ts'
+import { reservedFor, reservedIn } from '../../src/core/templates/reserved-names.ts'
+import { actorOf, asMailbox, asSite, kim, tenantWith, withCore } from '../support/core.ts'
+import { named, refusal } from '../support/refusal.ts'
+import { seed } from '../support/seed.ts'
+
+const asKim = actorOf(kim)
+/** Names of one list for each purpose; each of them stands for its neighbours. */
+const reserved = [
+  ...['admin', 'administrator', 'webmaster', 'hostmaster', 'postmaster', 'root', 'security', 'abuse', 'noc'],
+  ...[
+    'ssladmin',
+    'sslwebmaster',
+    'dmarc',
+    'dmarcreports',
+    'mailerdaemon',
+    'noreply',
+    'sysadmin',
+    'pki',
+    'autodiscover',
+  ],
+]
+/** What people request for good reasons. */
+const business = ['info', 'sales', 'support', 'marketing', 'news', 'it', 'help', 'registrar', 'certification']
+const separators = fc.constantFrom('', '.', '-', '_')
+const separated = fc
+  .tuple(fc.constantFrom(...reserved), fc.array(separators, { minLength: 20, maxLength: 20 }))
+  .map(([name, between]) => [...name].map((letter, at) => (at === 0 ? '' : (between[at] ?? '')) + letter).join(''))
+
+describe('a reserved name', () => {
+  it('is known in any case, width and accents, and with any dots, hyphens and underscores', () => {
+    const wide = (name: string) =>
+      name.replace(/[a-z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0))
+    const accented = (name: string) => name.replace(/[aeou]/g, (letter) => `${letter}\u0301`)
+    fc.assert(
+      fc.property(separated, (name) => {
+        for (const one of [name, name.toUpperCase(), wide(name), accented(name)])
+          expect(reservedFor(one), one).toBeDefined()
+      }),
+      { seed },
+    )
+  })
+
+  it('is none with a letter or a digit before or after it, but for those of certificates', () => {
+    const open = reserved.filter((name) => !/^ssl/.test(name))
+    fc.assert(
+      fc.property(fc.constantFrom(...open), fc.stringMatching(/^[xyz0-9]{1,8}$/), (name, more) => {
+        expect([reservedFor(`${more}-${name}`), reservedFor(`${name}${more}`)]).toEqual([undefined, undefined])
+      }),
+      { seed },
+    )
+    expect(['sslovenia', 'dmarc-rua', 'd.marco'].map(reservedFor)).toEqual([
+      ...['certificate administration', 'mail administration'],
+      undefined,
+    ])
+  })
+
+  it('is none that people request for good reasons', () => {
+    expect(business.filter((name) => reservedFor(name))).toEqual([])
+  })
+
+  it('is lifted for itself alone, however a template writes it', () => {
+    fc.assert(
+      fc.property(separated, separated, (allowed, name) => {
+        const same = reservedIn({ allowReservedNames: [allowed] }, allowed)
+        expect(same).toBeUndefined()
+        const strip = (text: string) => text.replace(/[._-]/g, '')
+        if (strip(allowed) !== strip(name)) expect(reservedIn({ allowReservedNames: [allowed] }, name)).toBeDefined()
+      }),
+      { seed },
+    )
+  })
+})
+
+describe('a request for a reserved name', () => {
+  const core = withCore()
+  const mailbox = async (more: object, template: object = {}) => {
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
+    return { templateId, displayName: 'Mail', name: 'mail', ...more }
+  }
+  const site = async (more: object, template: object = {}) => {
+    const { id: templateId } = await core.template(template)
+    return { templateId, displayName: 'Site', ...more }
+  }
+  const faultsOf = async (submit: () => Promise<unknown>) => (await refusal(submit)).faults
+  const ofMailbox = async (body: object) => named(await faultsOf(() => core.provisioning.submitMailbox(asKim, body)))
+  const ofSite = async (body: object) => named(await faultsOf(() => core.provisioning.submitSite(asKim, body)))
+
+  it('is refused with what the name is for, a free name and the remedy', async () => {
+    const body = await mailbox({ name: 'Post.Master' })
+    core.world.taken.add('post.master-shared@contoso.example')
+    expect(await faultsOf(() => core.provisioning.submitMailbox(asKim, body))).toEqual([
+      {
+        pointer: '/name',
+        code: 'reserved-name',
+        detail:
+          'post.master is reserved for mail administration. Choose another name, such as post.master-shared-2. Or ask an admin for a template that allows it.',
+        suggestion: 'post.master-shared-2',
+      },
+    ])
+  })
+
+  it('is refused for the name, the additional address and the address of a site, typed or derived', async () => {
+    expect(await ofMailbox(await mailbox({ alias: 'no_reply@contoso-labs.example' }))).toEqual(['/alias reserved-name'])
+    expect(await ofSite(await site({ alias: 'Host_Master' }))).toEqual(['/alias reserved-name'])
+    expect(await ofSite(await site({ displayName: 'Sécurity' }))).toEqual(['/alias reserved-name'])
+    const hidden = { kind: 'roomMailbox', properties: { name: { shown: false } } }
+    const { name: _, ...unnamed } = await mailbox({ displayName: 'No reply' }, hidden)
+    expect(await ofMailbox(unnamed)).toEqual(['/displayName reserved-name'])
+  })
+
+  it('is judged by the address that the policy makes of it', async () => {
+    const room = await mailbox({ name: 'admin' }, { kind: 'roomMailbox', naming: { prefix: 'room-' } })
+    expect(asMailbox(await core.provisioning.submitMailbox(asKim, room)).address).toBe('room-admin@contoso.example')
+    const naming = { name: { pattern: 'web{input}' }, alias: { pattern: 'host{input}' } }
+    const desk = await mailbox({ name: 'master', alias: 'master' }, { naming })
+    expect(await ofMailbox(desk)).toEqual(['/name reserved-name', '/alias reserved-name'])
+    expect(await ofSite(await site({ alias: 'min' }, { naming: { alias: { pattern: 'ad{input}' } } }))).toEqual([
+      '/alias reserved-name',
+    ])
+    const counted = { naming: { alias: { pattern: '{input}{counter}' } } }
+    expect(asSite(await core.provisioning.submitSite(asKim, await site({ alias: 'admin' }, counted))).alias).toBe(
+      'admin1',
+    )
+  })
+
+  it('is accepted with a template that allows this name, and only this one', async () => {
+    const template = { naming: { allowReservedNames: ['post-master', 'admin'] } }
+    const allowed = await mailbox({ name: 'postmaster', alias: 'admin' }, template)
+    const { address, aliasAddress } = asMailbox(await core.provisioning.submitMailbox(asKim, allowed))
+    expect([address, aliasAddress]).toEqual(['postmaster@contoso.example', 'admin@contoso.example'])
+    expect(await ofMailbox(await mailbox({ name: 'hostmaster' }, template))).toEqual(['/name reserved-name'])
+  })
+
+  it('is refused when it was accepted by a version that knew no reserved names, before anything is created', async () => {
+    const body = await site({ displayName: 'Root' }, { naming: { allowReservedNames: ['root'] } })
+    const stored = await core.provisioning.submitSite(asKim, body)
+    const { naming } = await core.template({})
+    await core.ports.requests.update({
+      ...stored,
+      template: { ...stored.template, naming },
+      version: stored.version + 1,
+    })
+    const creating: string[] = []
+    const tenant = tenantWith({
+      'create-site': async ({ alias }) => Promise.reject(new Error(`${creating.push(alias)}`)),
+    })
+    const run = { lastAttempt: false, signal: new AbortController().signal }
+    await core.with({ tenant }).system.provision(stored.requestId, run)
+    const { status, problem } = await core.provisioning.read(asKim, stored.requestId)
+    expect([status, problem?.code, creating]).toEqual(['failed', 'reserved-name', []])
+  })
+})
+
+describe('a template that allows names', () => {
+  it('may allow only names that are reserved', () => {
+    const written = (allowReservedNames: string[]) =>
+      templateWithin([]).safeParse({
+        ...{ id: crypto.randomUUID(), version: 1, kind: 'sharedMailbox', name: 'Mail administration' },
+        naming: { prefix: '', suffix: '', allowReservedNames },
+      })
+    expect(written(['postmaster', 'ssl-admin']).success).toBe(true)
+    expect(written(['postmaster', 'sales']).error?.issues).toMatchObject([
+      {
+        path: ['naming', 'allowReservedNames', '1'],
+        message: 'sales is not reserved: every template may give it. Leave it out.',
+      },
+    ])
+  })
+})

@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createOutbox } from '../../src/bot/outbox.ts'
+import type { CardJson } from '../../src/cards/index.ts'
+import {
+  type CardKey,
+  type Person,
+  PutOff,
+  type Request,
+  type RequestForSite,
+  type SendResult,
+  TenantError,
+  type UpdateResult,
+} from '../../src/core/index.ts'
+import { approvedBy, requestOf, requests, siteRoot, stageOf, stepsUntil } from '../support/card-requests.ts'
+import { textOf } from '../support/cards.ts'
+import { actorOf, dana, kim, omar, tenantId, tenantWith, withCore } from '../support/core.ts'
+
+type Told = { how: 'send' | 'update'; to: string; card: CardJson }
+const { signal } = new AbortController()
+
+describe('the cards of a request', () => {
+  const core = withCore()
+  const told: Told[] = []
+  /** What the chats do instead of taking a card. */
+  let send: (personId: string) => Promise<SendResult>
+  let update: (personId: string) => Promise<UpdateResult>
+  const outbox = createOutbox(
+    {
+      send({ personId }, card) {
+        told.push({ how: 'send', to: personId, card })
+        return send(personId)
+      },
+      update({ personId }, _, card) {
+        told.push({ how: 'update', to: personId, card })
+        return update(personId)
+      },
+    },
+    { now: () => new Date(), siteRoot, outlookRoot: 'https://outlook.office.com/' },
+  )
+  const toldTo = () => told.map(({ how, to }) => [how, to])
+
+  beforeAll(async () => {
+    for (const { id } of [kim, dana, omar]) {
+      const conversation = { conversationId: `chat-${id}`, reference: {}, locale: 'en-GB', timeZone: 'UTC' }
+      await core.ports.conversations.put({ tenantId, personId: id, ...conversation })
+    }
+  })
+  beforeEach(() => {
+    told.splice(0)
+    send = async () => ({ state: 'sent', activityId: `card-${told.length}` })
+    update = async () => 'updated'
+  })
+  let number = 7000
+  const stored = async (more: Partial<RequestForSite> = {}): Promise<Request> => {
+    number += 1
+    const queuedAt = new Date().toISOString()
+    const request = requestOf({ requestId: randomUUID(), number, tenantId, alias: `s${number}`, queuedAt, ...more })
+    await core.ports.requests.insert(request)
+    return request
+  }
+  const shown = ({ requestId }: Request, { id }: Person, key: CardKey, state: 'sent' | 'sending' = 'sent') =>
+    core.ports.sentCards.put({
+      ...{ requestId, personId: id, key, state, conversationId: `chat-${id}` },
+      activityId: state === 'sent' ? `${key} of ${id}` : null,
+    })
+  const deliver = ({ requestId }: Request, card: CardKey, attempt = 1) =>
+    core.provisioning.system.deliverCard(outbox, { requestId, personId: kim.id, card }, attempt)
+  const refresh = ({ requestId, version }: Request, cards: 'all' | 'status') =>
+    core.provisioning.system.refreshCards(outbox, { requestId, version, cards })
+  const refreshes = async (request: Request) =>
+    (await core.orders(request.requestId)).filter(({ name }) => name === 'refresh-cards')
+
+  it('that was under way while the request moved on is brought to the present state', async () => {
+    const request = await stored()
+    send = async () => {
+      await core.provisioning.cancel(actorOf(kim), request.requestId)
+      return { state: 'sent', activityId: 'under-way' }
+    }
+    const before = (await refreshes(request)).length
+    await deliver(request, 'status')
+    const [ofTheMove, ofTheCard] = (await refreshes(request)).slice(before)
+    expect(ofTheMove?.payload).toMatchObject({ version: 2 })
+    expect(ofTheCard?.payload).toMatchObject({ version: 2, cards: 'all' })
+    await refresh({ ...request, version: 2 }, 'all')
+    expect(toldTo()).toEqual([
+      ['send', kim.id],
+      ['update', kim.id],
+    ])
+    expect(textOf(told[1]?.card ?? {})).toContain('Cancelled')
+  })
+
+  it('are forgotten, and not tried again, when the chat does not take them', async () => {
+    const request = await stored()
+    send = async () => ({ state: 'undeliverable', why: 'ForbiddenOperationException', closed: false })
+    await deliver(request, 'status')
+    expect(await core.ports.sentCards.find(request.requestId, kim.id, 'status')).toBeUndefined()
+    expect(toldTo()).toEqual([['send', kim.id]])
+  })
+
+  it('are sent at most twice when answers are lost, whatever happens in between', async () => {
+    const request = await stored()
+    const answers = ['unknown', 'refused', 'full', 'unknown']
+    send = async () => {
+      const answer = answers.shift()
+      if (answer === 'refused') throw new TenantError('chat-unavailable', 'Not now.', { retryable: true })
+      if (answer === 'full') throw new PutOff('the chat', 500)
+      return { state: 'unknown' }
+    }
+    await expect(deliver(request, 'status', 1)).rejects.toThrow('lost')
+    await expect(deliver(request, 'status', 2)).rejects.toThrow('Not now.')
+    await expect(deliver(request, 'status', 3)).rejects.toBeInstanceOf(PutOff)
+    await deliver(request, 'status', 3)
+    expect(answers).toEqual([])
+    await deliver(request, 'status', 4)
+    expect(told, 'two that may have arrived, and two that did not').toHaveLength(4)
+  })
+
+  it('wait where a chat was sent enough for now, and nowhere else', async () => {
+    const request = await stored()
+    await shown(request, kim, 'status')
+    for (const one of [dana, omar]) await shown(request, one, 'approval:1')
+    update = async (personId) => {
+      if (personId === dana.id) throw new PutOff('the chat', 90_000)
+      return 'updated'
+    }
+    const before = (await refreshes(request)).length
+    await refresh(request, 'all')
+    expect(toldTo()).toHaveLength(3)
+    const [later, ...more] = (await refreshes(request)).slice(before)
+    expect(more).toEqual([])
+    expect(later?.payload).toMatchObject({ requestId: request.requestId, cards: 'all', personId: dana.id })
+    expect(later?.startAfter?.getTime()).toBeGreaterThan(Date.now())
+    const { requestId, version } = request
+    const order = { requestId, version, cards: 'all', personId: dana.id } as const
+    await expect(core.provisioning.system.refreshCards(outbox, order)).rejects.toBeInstanceOf(PutOff)
+    expect(toldTo().slice(3)).toEqual([['update', dana.id]])
+  })
+
+  it('each get to their chat, though another chat throws; what is worth another try is what is thrown', async () => {
+    const request = await stored()
+    await shown(request, kim, 'status')
+    for (const one of [dana, omar]) await shown(request, one, 'approval:1')
+    update = async (personId) => {
+      if (personId === omar.id) return 'updated'
+      throw new TenantError(personId, 'This chat throws.', { retryable: personId === dana.id })
+    }
+    await expect(refresh(request, 'all')).rejects.toMatchObject({ code: dana.id, retryable: true })
+    expect(toldTo()).toHaveLength(3)
+    expect(toldTo()).toContainEqual(['update', omar.id])
+  })
+
+  describe('while a step waits', () => {
+    const waiting = tenantWith({ 'wait-for-site': async () => ({ done: false, retryAfterSeconds: 5 }) })
+    const provision = ({ requestId }: Request) =>
+      core.with({ tenant: waiting }).system.provision(requestId, { lastAttempt: false, signal })
+
+    it('nothing is written: version and attempts stay, and no card is rewritten', async () => {
+      const request = await stored({ status: 'provisioning', steps: stepsUntil(1) })
+      await provision(request)
+      const begun = await core.ports.requests.find(request.requestId)
+      expect(begun?.steps[1]).toMatchObject({ name: 'wait-for-site', status: 'running', attempts: 1 })
+      const refreshed = await refreshes(request)
+      const audit = await core.ports.audit.timeline(request.requestId)
+      for (let look = 0; look < 3; look += 1) await provision(request)
+      expect(await core.ports.requests.find(request.requestId)).toEqual(begun)
+      expect(await refreshes(request)).toEqual(refreshed)
+      expect(await core.ports.audit.timeline(request.requestId)).toEqual(audit)
+      expect((await core.orders(request.requestId)).filter(({ name }) => name === 'provision').length).toBeGreaterThan(
+        1,
+      )
+    })
+
+    it('a step rewrites the requester’s card only, and not when a later change is on its way', async () => {
+      const approvals = [stageOf(1, [dana, omar], { decisions: [approvedBy(dana, '09:31')] })]
+      const request = await stored({ status: 'provisioning', steps: stepsUntil(0), approvals })
+      await shown(request, kim, 'status')
+      for (const one of [dana, omar]) await shown(request, one, 'approval:1')
+      await provision(request)
+      const orders = await refreshes(request)
+      expect(orders.map(({ payload }) => payload['cards'])).toEqual(['status', 'status', 'status'])
+      const [begun, , latest] = orders.map(({ payload }) => ({ ...request, version: Number(payload['version']) }))
+      await refresh(begun ?? request, 'status')
+      expect(told).toEqual([])
+      await refresh(latest ?? request, 'status')
+      expect(toldTo()).toEqual([['update', kim.id]])
+    })
+  })
+
+  describe('when a process died while it sent the follow-up', () => {
+    const announced = async () => {
+      const { ready } = requests
+      const request = await stored({ ...ready, requestId: randomUUID(), tenantId, number: number + 1000 })
+      await shown(request, kim, 'outcome:succeeded', 'sending')
+      await shown(request, kim, 'status')
+      return request
+    }
+    const stateOf = async ({ requestId }: Request, key: CardKey) =>
+      (await core.ports.sentCards.find(requestId, kim.id, key))?.state
+
+    it('the status card shows the link, and nothing is sent again', async () => {
+      const request = await announced()
+      await deliver(request, 'outcome:succeeded', 2)
+      expect(toldTo()).toEqual([['update', kim.id]])
+      expect(textOf(told[0]?.card ?? {})).toContain('Ready')
+      expect(JSON.stringify(told[0]?.card)).toContain(requests.ready.resource?.url)
+      expect(await stateOf(request, 'outcome:succeeded')).toBe('unknown')
+      await deliver(request, 'outcome:succeeded', 3)
+      expect(told).toHaveLength(1)
+    })
+
+    it('and the status card was deleted, the follow-up is sent once more', async () => {
+      const request = await announced()
+      update = async () => 'gone'
+      await deliver(request, 'outcome:succeeded', 2)
+      expect(toldTo()).toEqual([
+        ['update', kim.id],
+        ['send', kim.id],
+      ])
+      expect(textOf(told[1]?.card ?? {})).toContain('Your site is ready')
+      expect([await stateOf(request, 'outcome:succeeded'), await stateOf(request, 'status')]).toEqual([
+        'sent',
+        undefined,
+      ])
+      await deliver(request, 'outcome:succeeded', 3)
+      expect(told).toHaveLength(2)
+    })
+  })
+})

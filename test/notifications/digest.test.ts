@@ -1,0 +1,283 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
+import type { DigestNotice, Outbox, Person } from '../../src/core/index.ts'
+import { viewerOf } from '../support/card-requests.ts'
+import { textOf } from '../support/cards.ts'
+import { actorOf, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
+
+const hour = 3_600_000
+/** A Friday in November, at midnight in Greenwich. */
+const friday = Date.parse('2026-11-20T00:00:00Z')
+
+describe('the summary of a day', () => {
+  const core = withCore()
+  let now = friday
+  const at = (moment: string) => {
+    now = Date.parse(moment)
+  }
+  const told: { to: string; what: string; notice: DigestNotice }[] = []
+  const outbox: Outbox = {
+    update: () => Promise.reject(new Error('nobody expected an update')),
+    send: async ({ personId }, notice, what) => {
+      if (notice.kind !== 'digest') throw new Error(`nobody expected ${what}`)
+      told.push({ to: personId, what, notice })
+      return { state: 'sent', activityId: randomUUID() }
+    },
+  }
+  const own = { databaseMilliseconds: 1, queue: { waiting: 0, oldestSeconds: 0 }, version: '0' }
+  const core9 = (settings = {}) =>
+    core.with(
+      {
+        clock: { now: () => new Date(now) },
+        tenant: { ...core.ports.tenant, health: async () => [] },
+        vitals: { own: async () => ({ ...own, startedAt: new Date(now), watchedAt: new Date(now) }) },
+      },
+      { digest: { hour: 8 }, ...settings },
+    )
+  const meets = ({ id: personId }: Person, timeZone = 'Europe/Zurich', locale = 'de-CH') =>
+    core.ports.conversations.put({
+      ...{ tenantId, personId, conversationId: `chat of ${personId}`, reference: {} },
+      ...{ locale, timeZone },
+    })
+  let templateId = ''
+  const ask = async (displayName: string, submitted: string, ...approvers: Person[]) => {
+    const before = now
+    at(submitted)
+    const stages = [{ approvers: approvers.map(({ id }) => ({ user: id })) }]
+    if (approvers.length > 0) templateId = (await core.template({ approval: { stages } })).id
+    const { requestId } = await core9().submitSite(actorOf(kim), { displayName, templateId })
+    now = before
+    return requestId
+  }
+  /** A turn of the timer, and all jobs that it ordered and that were not run yet. */
+  const done = new Set<string>()
+  const turn = async (settings = {}) => {
+    await core9(settings).system.orderDigests()
+    const { rows } = await core.database.query<{
+      id: string
+      payload: { personId: string; notice: `digest:${string}` }
+    }>(`SELECT id, payload FROM ordered_jobs WHERE name = 'tell' ORDER BY place`)
+    for (const { id, payload } of rows.filter(({ id }) => !done.has(id))) {
+      done.add(id)
+      await core9(settings).system.deliverCard(
+        outbox,
+        { tenantId, personId: payload.personId, notice: payload.notice },
+        1,
+      )
+    }
+    return told.splice(0).map(({ to, what, notice }) => {
+      const names = notice.digest.approvals.entries.map(({ request }) => request.details.displayName)
+      return `${nameOf(to)} ${what}: ${names.join(', ')}${notice.digest.admin ? ` and ${notice.digest.admin.health}` : ''}`
+    })
+  }
+  const nameOf = (id: string) => [kim, dana, omar, priya].find((one) => one.id === id)?.displayName.split(' ')[0] ?? id
+
+  beforeAll(async () => {
+    await ask('Old', '2026-11-19T09:00:00Z', dana, omar)
+    await ask('Older', '2026-11-18T09:00:00Z', dana)
+  })
+  beforeEach(() => {
+    told.splice(0)
+  })
+
+  it('goes to nobody without a chat', async () => {
+    at('2026-11-20T12:00:00Z')
+    expect(await turn()).toEqual([])
+  })
+
+  it('comes once in the morning of each, the longest wait first', async () => {
+    await meets(dana)
+    await meets(omar, 'America/New_York', 'en-US')
+    at('2026-11-20T06:45:00Z')
+    expect(await turn()).toEqual([])
+    at('2026-11-20T07:00:00Z')
+    expect(await turn()).toEqual(['Dana digest:2026-11-20: Older, Old'])
+    for (const later of ['2026-11-20T07:15:00Z', '2026-11-20T12:45:00Z']) {
+      at(later)
+      expect(await turn()).toEqual([])
+    }
+    at('2026-11-20T13:00:00Z')
+    expect(await turn()).toEqual(['Omar digest:2026-11-20: Old'])
+  })
+
+  it('is not sent again after a restart, or by a second replica', async () => {
+    at('2026-11-20T14:00:00Z')
+    done.clear()
+    expect(await turn()).toEqual([])
+  })
+
+  it('leaves what came after the morning to the next one, and the weekend alone', async () => {
+    await ask('Later', '2026-11-20T09:30:00Z', priya)
+    await meets(priya, 'Europe/Zurich', 'de-CH')
+    at('2026-11-20T12:00:00Z')
+    expect(await turn()).toEqual([])
+    for (const day of ['2026-11-21T12:00:00Z', '2026-11-22T12:00:00Z']) {
+      at(day)
+      expect(await turn()).toEqual([])
+    }
+    at('2026-11-23T07:00:00Z')
+    expect((await turn()).sort()).toEqual([
+      'Dana digest:2026-11-23: Older, Old',
+      'Priya digest:2026-11-23: Later and green',
+    ])
+  })
+
+  it('keeps the weekend of where somebody lives', async () => {
+    await meets(omar, 'Asia/Dubai', 'he-IL')
+    at('2026-11-22T04:00:00Z')
+    expect(await turn()).toEqual(['Omar digest:2026-11-22: Old'])
+    await meets(omar, 'Europe/Zurich', 'en-GB')
+  })
+
+  it('of a morning that was missed comes later that day, and never on the next one', async () => {
+    at('2026-11-24T21:50:00Z')
+    expect((await turn()).map((one) => one.split(':')[0])).toEqual(['Dana digest', 'Omar digest', 'Priya digest'])
+    const order = { tenantId, personId: dana.id, notice: 'digest:2026-11-25' } as const
+    at('2026-11-26T07:00:00Z')
+    await core9().system.deliverCard(outbox, order, 1)
+    expect(told).toEqual([])
+  })
+
+  it('comes at the same hour when the clocks have changed', async () => {
+    at('2027-03-29T05:45:00Z')
+    expect(await turn()).toEqual([])
+    at('2027-03-29T06:00:00Z')
+    expect((await turn()).length).toBe(3)
+  })
+
+  it('has nothing to say, and says nothing, when nothing is open', async () => {
+    const { id } = await core.template({ approval: { stages: [{ approvers: [{ user: omar.id }] }] } })
+    at('2027-03-30T12:00:00Z')
+    const [{ requests }] = [await core9().listApprovals(actorOf(omar), 10)]
+    for (const { requestId } of requests) await core9().reject(actorOf(omar), requestId, 'No.')
+    expect(id).not.toBe('')
+    const orders = (await turn()).map((one) => one.split(' ')[0])
+    expect(orders).not.toContain('Omar')
+  })
+
+  it('is switched off and on by each for themselves', async () => {
+    const standing = (person: Person) => core9().digest.standing(actorOf(person))
+    expect(await standing(dana)).toEqual({ hour: 8, isOn: true })
+    expect(await core9().digest.choose(actorOf(dana), false)).toEqual({ hour: 8, isOn: false })
+    expect(await core9().digest.choose(actorOf(dana), false)).toEqual({ hour: 8, isOn: false })
+    expect(await standing(priya)).toEqual({ hour: 8, isOn: true })
+    at('2027-03-31T07:00:00Z')
+    expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Priya'])
+    await core9().digest.choose(actorOf(dana), true)
+    at('2027-04-01T07:00:00Z')
+    expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Dana', 'Priya'])
+  })
+
+  it('is switched off for all by the settings', async () => {
+    at('2027-04-02T07:00:00Z')
+    expect(await turn({ digest: null })).toEqual([])
+    expect(await core9({ digest: null }).digest.standing(actorOf(dana))).toEqual({ hour: null, isOn: false })
+  })
+
+  it('goes to nobody who is let into nothing any more', async () => {
+    core.world.guests.add(dana.id)
+    at('2027-04-05T07:00:00Z')
+    expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Priya'])
+    core.world.guests.delete(dana.id)
+  })
+
+  it('waits for a directory that does not answer', async () => {
+    at('2027-04-06T07:00:00Z')
+    core.world.up = false
+    await expect(core9().system.orderDigests()).rejects.toThrow()
+    core.world.up = true
+    expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Dana', 'Priya'])
+  })
+
+  it('tells an admin what is stuck, and how the service does', async () => {
+    at('2027-04-07T07:00:00Z')
+    const digest = await core9().digest.read(actorOf(priya, true))
+    expect(digest.admin).toMatchObject({ failed: 0, givenUp: 0, health: 'green' })
+    expect(digest.admin?.stuck).toBeGreaterThan(0)
+    const text = textOf(cards.digest(digest, { hour: 8, isOn: true }, viewerOf(priya, { isAdmin: true })))
+    expect(text).toContain('For admins')
+    expect(text).toContain('The service does well')
+    expect((await core9().digest.read(actorOf(priya))).admin).toBeUndefined()
+  })
+})
+
+describe('a reminder of whoever has the summary', () => {
+  const core = withCore()
+  const begin = Date.now()
+  let now = begin
+  const core9 = (settings = {}) =>
+    core.with({ clock: { now: () => new Date(now) } }, { digest: { hour: 8 }, ...settings })
+  const ask = async () => {
+    now = begin
+    const approval = { stages: [{ approvers: [dana, omar].map(({ id }) => ({ user: id })), rule: 'all' }] }
+    const { id: templateId } = await core.template({ approval })
+    return (await core9().submitSite(actorOf(kim), { displayName: `S ${randomUUID()}`, templateId })).requestId
+  }
+  const afterADay = async (requestId: string, settings = {}) => {
+    now = begin + 24 * hour
+    await core9(settings).system.tendApproval({ v: 1, requestId, stage: 1 })
+    const reminders = (await core.orders(requestId)).flatMap(({ name, payload }) =>
+      name === 'notify' && String(payload['card']).startsWith('reminder:') ? [payload['personId']] : [],
+    )
+    const said = (await core9().timeline(actorOf(kim), requestId)).find(({ action }) => action === 'reminded')
+    return { reminders, said: said?.data }
+  }
+  beforeAll(async () => {
+    for (const { id: personId } of [dana, omar])
+      await core.ports.conversations.put({
+        ...{ tenantId, personId, conversationId: `chat of ${personId}`, reference: {} },
+        ...{ locale: 'en-GB', timeZone: 'UTC' },
+      })
+  })
+  const ids = (people: readonly Person[]) => people.map(({ id }) => ({ id }))
+
+  it('is not sent, and the audit says where it stands', async () => {
+    const requestId = await ask()
+    const { reminders, said } = await afterADay(requestId)
+    expect(reminders).toEqual([])
+    expect(said).toMatchObject({ people: [], inDigest: ids([dana, omar]) })
+    const [stage] = (await core9().read(actorOf(kim), requestId)).approvals
+    expect(stage?.reminders).toMatchObject([{ by: null, inDigest: true }])
+    const text = textOf(cards.requestStatus(await core9().read(actorOf(kim), requestId), viewerOf(kim)))
+    expect(text).toContain('They see it in their daily summary.')
+  })
+
+  it('does not keep who asked from nudging, and that comes at once', async () => {
+    const requestId = await ask()
+    await afterADay(requestId)
+    await core9().nudge(actorOf(kim), requestId)
+    const { reminders } = await afterADay(requestId)
+    expect(reminders.sort()).toEqual([dana.id, omar.id].sort())
+  })
+
+  it('is sent to those who have switched the summary off', async () => {
+    await core9().digest.choose(actorOf(omar), false)
+    const requestId = await ask()
+    const { reminders, said } = await afterADay(requestId)
+    expect(reminders).toEqual([omar.id])
+    expect(said).toMatchObject({ people: ids([omar]), inDigest: ids([dana]) })
+    const request = await core9().read(actorOf(kim), requestId)
+    const entries = await core9().timeline(actorOf(kim), requestId)
+    const text = textOf(cards.requestStatus(request, viewerOf(kim), { entries, isOpen: true }))
+    expect(text).toContain('I reminded Omar Haddad; Dana Fox see it in their daily summary')
+    await core9().digest.choose(actorOf(omar), true)
+  })
+
+  it('is sent to all where there is no summary', async () => {
+    const requestId = await ask()
+    const { reminders, said } = await afterADay(requestId, { digest: null })
+    expect(reminders.length).toBe(2)
+    expect(said).toMatchObject({ people: ids([dana, omar]) })
+    expect(said).not.toHaveProperty('inDigest')
+  })
+
+  it('leaves the warning before the end as it is', async () => {
+    const requestId = await ask()
+    await afterADay(requestId)
+    now = begin + 12.5 * 24 * hour
+    await core9().system.tendApproval({ v: 1, requestId, stage: 1 })
+    const cardsOf = (await core.orders(requestId)).map(({ payload }) => String(payload['card']))
+    expect(cardsOf.filter((card) => card.startsWith('reminder:')).length).toBeGreaterThanOrEqual(2)
+  })
+})

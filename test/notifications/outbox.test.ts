@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createOutbox } from '../../src/bot/outbox.ts'
+import type { CardJson } from '../../src/cards/index.ts'
+import { type CardKey, type Person, type Request, requestCard } from '../../src/core/index.ts'
+import { dana, kim, omar, priya, requestOf, requests, sam, siteRoot, tenantId } from '../support/card-requests.ts'
+import { inTime } from '../support/card-stages.ts'
+import { actionsOf, textOf } from '../support/cards.ts'
+
+const shown: CardJson[] = []
+const taken = async (_: unknown, card: CardJson) => {
+  shown.push(card)
+  return { state: 'sent' as const, activityId: 'card' }
+}
+const now = new Date('2026-11-20T10:45:00Z')
+const outbox = createOutbox(
+  { send: taken, update: () => Promise.reject(new Error('nothing is updated here')) },
+  { now: () => now, siteRoot, outlookRoot: 'https://outlook.office.com/' },
+)
+async function card(request: Request, { id }: Person, key: CardKey): Promise<string> {
+  const chat = { conversationId: id, reference: {}, locale: 'en-GB', timeZone: 'Europe/Zurich' }
+  await outbox.send({ tenantId, personId: id, ...chat }, requestCard(request, key, id, now), key)
+  return textOf(shown.at(-1) ?? {})
+}
+
+describe('a card of an approval that waits, by its key and the present state', () => {
+  beforeEach(() => void shown.splice(0))
+
+  it('reminds an approver with a card that can be decided on, until somebody has decided', async () => {
+    expect(await card(inTime.nudged, dana, 'reminder:1:2')).toContain('Kim Lee reminds you')
+    expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toContain('Approve')
+    expect(await card(requests.rejected, omar, 'reminder:1:1')).toContain('Rejected by Dana Fox')
+    expect(await card(requests.expired, omar, 'reminder:1:1')).toContain('Nobody decided in time.')
+  })
+
+  it('warns the requester, and is the status card once it is decided or over', async () => {
+    expect(await card(inTime.expiring, kim, 'warning:1')).toContain('It expires on 22 Nov, 10:02 if nobody decides.')
+    expect(shown.at(-1)?.['fallbackText']).toBe('REQ-1042: Expires soon')
+    expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toContain('Nudge')
+    expect(await card(requests.expired, kim, 'warning:1')).toContain('You can change it and send it again.')
+    expect(await card(requests.queued, kim, 'warning:1')).toContain('It starts in a moment.')
+  })
+
+  it('tells an admin who could not be reached, and lets them nudge; who stands in is no admin by that', async () => {
+    const today = { ...inTime.partlyUnreachable, submittedAt: '2026-11-20T09:00:00Z' }
+    expect(await card(today, sam, 'status')).toContain('I could not reach Dana Fox.')
+    expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual(['Nudge', 'Timeline ▾', 'Refresh'])
+    expect(await card(inTime.nobodyReached, sam, 'status')).toContain('I could not reach Dana Fox.')
+    // The buttons that mend it are the ones of "admin stuck".
+    expect(JSON.stringify(shown.at(-1))).toContain('"admin reassign REQ-')
+    expect(actionsOf(shown.at(-1) ?? {}).map(({ title }) => title)).toEqual([
+      'Ask somebody else',
+      'Decide it',
+      'Nudge',
+      'Timeline ▾',
+      'Refresh',
+    ])
+    expect(await card(inTime.nobodyReached, kim, 'status')).not.toContain('Ask somebody else')
+    const failed = requestOf({ ...requests.failed, approvals: inTime.escalated.approvals })
+    expect(await card(failed, sam, 'status')).toContain('An admin has been told')
+    expect(await card(failed, priya, 'status')).toContain('An admin has been told')
+  })
+})

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  afterCheck,
+  type HealthWatch,
+  redNotice,
+  silentAfterSeconds,
+  watchTimes,
+  wellNotice,
+} from '../../src/core/index.ts'
+
+const start = Date.parse('2026-11-20T10:00:00Z')
+const at = (second: number): string => new Date(start + second * 1000).toISOString()
+const part = { name: 'exchange', state: 'red', says: 'timesOut' } as const
+
+/** Looks at so many seconds, each `R` for red or anything else; what was told, in order. */
+function tells(looks: readonly (readonly [second: number, isRed: boolean])[]): string[] {
+  let watch: HealthWatch | undefined
+  return looks.flatMap(([second, isRed]) => {
+    const after = afterCheck(watch, { at: at(second), isRed, parts: isRed ? [part] : [] })
+    watch = after.watch
+    return after.tell ?? []
+  })
+}
+
+it('the times are those of the page for people', () => {
+  const page = readFileSync('docs/health.md', 'utf8')
+  for (const said of [
+    `checked every ${watchTimes.checkEvery} seconds`,
+    `at least ${watchTimes.confirmAfter} seconds apart`,
+    `for ${watchTimes.wellAfter} seconds no check`,
+    `silent for more than ${silentAfterSeconds} seconds`,
+  ])
+    expect(page).toContain(said)
+})
+
+describe('what looks at the health come to', () => {
+  it('one red look is none; two in a row are told once, and so is that all is well for a minute, of the same trouble', () => {
+    expect(
+      tells([
+        [0, false],
+        [20, true],
+        [40, false],
+        [60, true],
+        [80, false],
+      ]),
+    ).toEqual([])
+    const trouble = [
+      [0, false],
+      [20, true],
+      [40, true],
+      [60, true],
+      [80, false],
+      [100, true],
+      [120, false],
+      [140, false],
+      [160, false],
+    ] as const
+    expect(tells(trouble)).toEqual([redNotice(at(20))])
+    expect(tells([...trouble, [180, false]])).toEqual([redNotice(at(20)), wellNotice(at(20))])
+  })
+
+  it('what comes and goes is one trouble: nobody is told again and again', () => {
+    const looks = Array.from({ length: 100 }, (_, place) => [place * 20, place % 4 < 2] as const)
+    expect(tells(looks)).toEqual([redNotice(at(0))])
+  })
+
+  it('a clock that was set back keeps nobody from being told', () => {
+    expect(
+      tells([
+        [3600, true],
+        [0, true],
+        [20, true],
+      ]),
+    ).toEqual([redNotice(at(0))])
+  })
+
+  it('two looks that are not far apart are as one: another process may have looked between', () => {
+    expect(
+      tells([
+        [0, false],
+        [20, true],
+        [25, true],
+        [39, true],
+      ]),
+    ).toEqual([])
+    expect(
+      tells([
+        [0, false],
+        [20, true],
+        [25, true],
+        [40, true],
+      ]),
+    ).toEqual([redNotice(at(20))])
+  })
+
+  it('a service that begins red is told of as any other', () => {
+    expect(
+      tells([
+        [0, true],
+        [20, true],
+      ]),
+    ).toEqual([redNotice(at(0))])
+  })
+
+  it('what was wrong is known when it is well again', () => {
+    const first = afterCheck(undefined, { at: at(0), isRed: true, parts: [part] })
+    const second = afterCheck(first.watch, { at: at(20), isRed: true, parts: [part] })
+    const third = afterCheck(second.watch, { at: at(40), isRed: false, parts: [] })
+    const { watch } = afterCheck(third.watch, { at: at(100), isRed: false, parts: [] })
+    expect(watch).toEqual({ state: 'well', since: at(40), turning: null, red: { since: at(0), parts: [part] } })
+  })
+
+  it('whatever the looks see, and whoever looks when: red and well are told by turns, each trouble by its own name', () => {
+    const looks = fc.array(fc.tuple(fc.integer({ min: 1, max: 60 }), fc.boolean()), { maxLength: 60 })
+    fc.assert(
+      fc.property(looks, (steps) => {
+        let second = 0
+        const told = tells(
+          steps.map(([more, isRed]) => {
+            second += more
+            return [second, isRed] as const
+          }),
+        )
+        expect(told.map((notice) => notice.split(':')[1])).toEqual(told.map((_, index) => (index % 2 ? 'well' : 'red')))
+        expect(new Set(told).size).toBe(told.length)
+        for (const [index, notice] of told.entries())
+          if (index % 2) expect(notice.slice('health:well:'.length)).toBe(told[index - 1]?.slice('health:red:'.length))
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

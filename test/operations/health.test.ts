@@ -1,0 +1,154 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { apiTexts } from '../../src/cards/index.ts'
+import { strings } from '../../src/cards/messages.ts'
+import {
+  endpointOf,
+  type HealthFacts,
+  type HealthThreshold,
+  healthSayings,
+  healthStates,
+  healthThresholds,
+  judgeHealth,
+} from '../../src/core/index.ts'
+import { factsOf, trafficOf } from '../support/health-facts.ts'
+
+const at = new Date('2026-11-20T10:44:00Z')
+const partOf = (more: Parameters<typeof factsOf>[1], name: string) =>
+  judgeHealth(factsOf(at, more)).parts.find((part) => part.name === name)
+const ended = (days: number): HealthFacts['certificate'] => ({
+  endsAt: new Date(at.getTime() + days * 86_400_000),
+  problem: undefined,
+})
+/** Facts in which one measure is so much, and all else is well. */
+const measured: Readonly<Record<string, (value: number) => Parameters<typeof factsOf>[1]>> = {
+  'database milliseconds': (value) => ({ own: { databaseMilliseconds: value } }),
+  'queue oldestSeconds': (value) => ({ own: { queue: { waiting: 1, oldestSeconds: value } } }),
+  'watchdog watchedSecondsAgo': (value) => ({ own: { watchedAt: new Date(at.getTime() - value * 1000) } }),
+  'deadLetters count': (value) => ({ deadLetters: value }),
+  ...Object.fromEntries(
+    (['graph', 'sharePoint', 'exchange'] as const).flatMap((name) => [
+      [`${name} milliseconds`, (value: number) => ({ services: [{ name, milliseconds: value }] })],
+      [
+        `${name} errorRate`,
+        (value: number) => ({ traffic: [trafficOf(name, at, { calls: 1000, failed: value * 1000 })] }),
+      ],
+      [`${name} throttled`, (value: number) => ({ traffic: [trafficOf(name, at, { throttled: value })] })],
+    ]),
+  ),
+  'certificate daysLeft': (value) => ({ certificate: ended(value) }),
+  'webhooks failing': (value) => ({ endpoints: endpoints(value, null) }),
+  'webhooks switchedOff': (value) => ({ endpoints: endpoints(value, at.toISOString()) }),
+  'directory p95Seconds': (value) => ({ directory: { seen: 3, p50Seconds: value, p95Seconds: value } }),
+}
+const endpoints = (count: number, disabledAt: string | null) =>
+  Array.from({ length: count }, () => ({
+    ...endpointOf({ tenantId: at.toISOString(), subscriber: { templateId: 'a' } }, 'https://example.com'),
+    ...{ failingSince: at.toISOString(), disabledAt },
+  }))
+
+describe('each threshold of the table', () => {
+  it.each(healthThresholds.map((rule: HealthThreshold) => [`${rule.part} ${rule.measure}`, rule] as const))(
+    '%s: the part is in the state that it says, from the bound on and not before',
+    (name, { part, amber, red, below }) => {
+      const facts = measured[name]
+      if (!facts) throw new Error(`nobody measures ${name}`)
+      const step = name.endsWith('errorRate') ? 0.001 : 1
+      const stateAt = (value: number) => partOf(facts(value), part)?.state
+      const [good, bad] = below ? [amber, amber - step] : [amber - step, amber]
+      expect([stateAt(good), stateAt(bad)]).toEqual(['green', 'amber'])
+      if (red !== null) expect(stateAt(below ? red - step : red)).toBe('red')
+    },
+  )
+
+  it('stands in the documentation', () => {
+    const file = new URL('../../docs/health.md', import.meta.url)
+    const text = readFileSync(file, 'utf8')
+    const rows = healthThresholds.map((rule: HealthThreshold) => {
+      const from = (bound: number | null) => (bound === null ? '–' : `${rule.below ? 'below' : 'from'} ${bound}`)
+      return `| ${rule.part} | \`${rule.measure}\` | ${from(rule.amber)} | ${from(rule.red)} |`
+    })
+    const table = ['| part | measure | amber | red |', '|---|---|---|---|', ...rows].join('\n')
+    const [before = '', rest = ''] = text.split('<!-- thresholds -->\n')
+    const after = rest.slice(rest.indexOf('<!-- /thresholds -->'))
+    const wanted = `${before}<!-- thresholds -->\n${table}\n${after}`
+    if (process.env['UPDATE_DOCS']) writeFileSync(file, wanted)
+    expect(readFileSync(file, 'utf8')).toBe(wanted)
+  })
+})
+
+const service = fc.record({
+  name: fc.constantFrom('graph' as const, 'sharePoint' as const, 'exchange' as const),
+  milliseconds: fc.nat(20_000),
+})
+const anyFacts = fc
+  .record({
+    own: fc.record({
+      databaseMilliseconds: fc.option(fc.nat(5000)),
+      queue: fc.record({ waiting: fc.nat(), oldestSeconds: fc.nat(100_000) }),
+      watchedAt: fc.option(fc.date({ noInvalidDate: true, min: new Date(0), max: at })),
+    }),
+    deadLetters: fc.option(fc.nat(100)),
+    services: fc.uniqueArray(service, { selector: ({ name }) => name }),
+    directory: fc.option(fc.record({ seen: fc.nat(9), p50Seconds: fc.nat(900), p95Seconds: fc.nat(9000) })),
+    certificate: fc.record({
+      endsAt: fc.option(fc.date({ noInvalidDate: true, min: new Date('2020-01-01'), max: new Date('2040-01-01') })),
+      problem: fc.option(fc.string(), { nil: undefined }),
+    }),
+  })
+  .map((more) => factsOf(at, more))
+
+describe('a report', () => {
+  it('is as its worst part, which stands first, and says of each part something whole', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const { state, parts } = judgeHealth(facts)
+        const ranks = parts.map((part) => healthStates.indexOf(part.state))
+        expect(ranks).toEqual(ranks.toSorted((one, other) => other - one))
+        expect(state).toBe(parts[0]?.state)
+        expect(new Set(parts.map(({ name }) => name)).size).toBe(parts.length)
+        for (const part of parts.filter(({ problem }) => problem === undefined))
+          expect(apiTexts.healthPart(part)).not.toMatch(/[{}]|NaN|undefined/)
+      }),
+    )
+  })
+
+  it('is never better when a measure gets worse', () => {
+    const rank = (part: string, more: Parameters<typeof factsOf>[1]) =>
+      healthStates.indexOf(partOf(more, part)?.state ?? 'green')
+    for (const { part, measure, ...rule } of healthThresholds as readonly HealthThreshold[]) {
+      const facts = measured[`${part} ${measure}`]
+      const most = measure === 'errorRate' ? 1 : Math.min(400, (rule.red ?? rule.amber) * 2)
+      fc.assert(
+        fc.property(fc.nat(1000), fc.nat(1000), (one, other) => {
+          const [less, more] = [one, other].sort((a, b) => a - b).map((value) => facts?.(scaled(value, most, measure)))
+          const [before, after] = [rank(part, less), rank(part, more)]
+          expect(rule.below ? before >= after : before <= after).toBe(true)
+        }),
+        { numRuns: 25 },
+      )
+    }
+  })
+
+  it('tells nothing of what lies in the database while that is away', () => {
+    const { parts } = judgeHealth(factsOf(at, { own: { databaseMilliseconds: null } }))
+    const inside = ['queue', 'watchdog', 'deadLetters', 'webhooks', 'directory', 'processes']
+    expect(parts.map(({ name }) => name).filter((name) => inside.includes(name))).toEqual([])
+    expect(parts[0]).toMatchObject({ name: 'database', state: 'red', says: 'silent' })
+  })
+
+  it('judges no service by a handful of calls', () => {
+    const few = (calls: number) => ({ traffic: [trafficOf('graph', at, { calls, failed: calls })] })
+    expect([partOf(few(99), 'graph')?.state, partOf(few(100), 'graph')?.state]).toEqual(['green', 'amber'])
+  })
+
+  it('has one message for all that is said of a part, by REST and on cards', () => {
+    expect(Object.keys(strings.health.says).toSorted()).toEqual(healthSayings.toSorted())
+  })
+})
+
+const scaled = (value: number, most: number, measure: string): number => {
+  const shared = (value / 1000) * most
+  return measure === 'errorRate' ? shared : Math.round(shared)
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { stats } from '../../src/core/index.ts'
+import examples from '../../src/http/routes/operations/examples.json' with { type: 'json' }
+import { alike } from '../support/alike.ts'
+import { textOf } from '../support/cards.ts'
+import { caller } from '../support/rest-caller.ts'
+import { templates, withService } from '../support/service.ts'
+import { until } from '../support/until.ts'
+
+/** What differs from run to run: how long it took. */
+const timeless = (value: unknown): unknown =>
+  alike(JSON.parse(JSON.stringify(value, (key, member) => (['median', 'p95'].includes(key) ? '<seconds>' : member))))
+
+describe('the numbers of a period, of a service in its first week', () => {
+  const service = withService()
+  const { call } = caller(service)
+  const path = '/admin/v1/stats'
+
+  it('are none before anything was asked for', async () => {
+    const answer = await call('sam', 'GET', path)
+    expect(answer.status).toBe(200)
+    expect(stats.parse(answer.body).now).toMatchObject({ asked: 0, decided: 0, made: 0, failed: 0 })
+    await service.sam.installs()
+    expect(textOf((await service.sam.says('admin stats')).card ?? {})).toContain('That is fine.')
+  })
+
+  it('are those of the example when one site was asked for, approved and made', async () => {
+    const body = {
+      ...{ displayName: 'Apollo', templateId: templates.projectSite },
+      metadata: { costCentre: '4711', audience: 'internal' },
+    }
+    const asked = await call('kim', 'POST', '/collab/v1/spo/', { body })
+    const { requestId } = z.object({ requestId: z.uuid() }).parse(asked.body)
+    expect((await call('dana', 'POST', `/requests/v1/${requestId}/approve`, { body: {} })).status).toBe(200)
+    const made = async () => stats.parse((await call('sam', 'GET', path)).body).now.made === 1 || undefined
+    await until(made, 'that it is made')
+    for (const period of ['', '?period=week', '?period=month']) {
+      const answer = await call('sam', 'GET', `${path}${period}`)
+      const example = examples.readStats.week.answer
+      const expected = { ...example, period: period === '?period=month' ? 'month' : 'week' }
+      expect(timeless(answer.body)).toEqual(timeless(expected))
+    }
+  })
+
+  it.each([
+    ['admin stats', 'Last 7 days'],
+    ['admin stats month', 'Last 30 days'],
+    ['ADMIN STATS This Week', 'This week'],
+    ['admin stats today', 'What happened'],
+    ['admin stats 2026-01-01 to today', 'What happened'],
+  ])('%s: a card that says the same', async (typed, heading) => {
+    const text = textOf((await service.sam.says(typed)).card ?? {})
+    expect(text).toContain(heading)
+    expect(text).toContain('1 approved, 0 rejected')
+    expect(text).toContain('Project site')
+  })
+
+  it.each([
+    'admin stats whenever',
+    'admin stats today to 2026-01-01',
+    'admin stats 2999-01-01',
+    'admin stats constructor',
+  ])('%s: says how to type it', async (typed) => {
+    expect(textOf((await service.sam.says(typed)).card ?? {})).toContain('Which time?')
+  })
+
+  it('are refused for a period that there is not, naming it', async () => {
+    const answer = await call('sam', 'GET', `${path}?period=year`)
+    expect(answer.status).toBe(422)
+    expect(answer.text).toContain('period')
+  })
+})

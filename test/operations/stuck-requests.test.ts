@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  attentionOf,
+  deadlines,
+  type OwnHealth,
+  provisioningRequest,
+  type Request,
+  type RequestState,
+  requestStates,
+  type ServiceHealth,
+} from '../../src/core/index.ts'
+import { requestOf } from '../support/card-requests.ts'
+import {
+  actorOf,
+  approversGroup,
+  dana,
+  kim,
+  omar,
+  priya,
+  stranger,
+  tenantId,
+  tenantWith,
+  withCore,
+} from '../support/core.ts'
+import { refusal } from '../support/refusal.ts'
+
+const start = Date.parse('2026-11-20T09:00:00.000Z')
+const at = (seconds: number): string => new Date(start + seconds * 1000).toISOString()
+const admin = actorOf(priya, true)
+const { signal } = new AbortController()
+
+/** A request that has been in its state since the start. */
+const inState = (status: RequestState, more: object = {}): Request =>
+  provisioningRequest.parse({
+    ...requestOf({ requestId: randomUUID(), tenantId, status }),
+    ...{ submittedAt: at(0), updatedAt: at(0), queuedAt: status === 'pendingApproval' ? null : at(0) },
+    ...{ finishedAt: status === 'succeeded' ? at(0) : null, followUp: { state: 'waiting' } },
+    ...{ approvals: [{ stage: 1, rule: 'any', approvers: [dana, omar], decisions: [] }] },
+    ...more,
+  })
+
+const needs = {
+  pendingApproval: { why: 'waitsFor', mends: ['reassign', 'override'] },
+  queued: { why: 'notStarted', mends: ['retry'] },
+  provisioning: { why: 'standsStill', mends: ['retry'] },
+  failed: { why: 'failed', mends: ['retry'] },
+  succeeded: { why: 'notFound', mends: ['look'] },
+} as const
+
+describe('a request needs somebody', () => {
+  it.each(Object.entries(needs))('that is %s, once past the deadline of its state and not before', (status, need) => {
+    const request = inState(status as keyof typeof needs)
+    const deadline = deadlines[status as keyof typeof needs]
+    const when = (seconds: number) => attentionOf(request, new Date(start + seconds * 1000))
+    if (deadline > 0) expect(when(deadline - 1)).toBeUndefined()
+    expect(when(deadline)).toEqual({ ...need, since: at(0) })
+    expect(when(deadline * 100)).toEqual({ ...need, since: at(0) })
+  })
+
+  it.each(requestStates.filter((state) => deadlines[state] === null))('never when it is %s', (status) => {
+    expect(attentionOf(inState(status), new Date(start + 1e9))).toBeUndefined()
+  })
+
+  it('no more when its resource is announced', () => {
+    const told = inState('succeeded', { followUp: { state: 'announced', by: 'state' } })
+    expect(attentionOf(told, new Date(start + 1e9))).toBeUndefined()
+  })
+
+  it('counted from what last happened to it', () => {
+    const moving = inState('provisioning', { updatedAt: at(1000) })
+    expect(attentionOf(moving, new Date(start + 1_500_000))).toBeUndefined()
+    const approvedLate = inState('queued', { submittedAt: at(-9e5), queuedAt: at(0) })
+    expect(attentionOf(approvedLate, new Date(start + 299_000))).toBeUndefined()
+  })
+})
+
+describe('an admin', () => {
+  const core = withCore()
+  let number = 4000
+  beforeEach(() => core.database.query('DELETE FROM requests'))
+  const stored = async (status: RequestState, more: object = {}): Promise<string> => {
+    number += 1
+    const request = inState(status, { number, ...more })
+    await core.ports.requests.insert(request)
+    return request.requestId
+  }
+  const later = (seconds: number) => core.with({ clock: { now: () => new Date(start + seconds * 1000) } })
+
+  it('sees all that is open, what needs somebody first and the oldest first, with what is in which state', async () => {
+    const fresh = await stored('queued', { queuedAt: at(3500) })
+    const old = await stored('provisioning', { updatedAt: at(100) })
+    const failed = await stored('failed', { updatedAt: at(50) })
+    const waiting = await stored('pendingApproval', { submittedAt: at(10) })
+    const unfound = await stored('succeeded', { finishedAt: at(20) })
+    await stored('succeeded', { followUp: { state: 'announced', by: 'poll' } })
+    for (const ended of ['rejected', 'cancelled', 'expired'] as const) await stored(ended)
+    await stored('failed', { tenantId: randomUUID() })
+    const { counts, open, entries } = await later(3600).admin.queue(admin)
+    expect([counts, open]).toEqual([{ waiting: 1, creating: 2, failed: 1 }, 5])
+    const ids = (list: typeof entries) => list.map(({ request }) => request.requestId)
+    expect(ids(entries)).toEqual([unfound, failed, old, waiting, fresh])
+    expect(entries.map(({ attention }) => attention?.why)).toEqual([
+      ...['notFound', 'failed', 'standsStill', undefined, undefined],
+    ])
+    expect(entries.map(({ since }) => since)).toEqual([at(20), at(50), at(100), at(10), at(3500)])
+    const stuck = await later(3600).admin.stuck(admin)
+    expect([ids(stuck.entries), stuck.count]).toEqual([[unfound, failed, old], 3])
+  })
+
+  it('sees the oldest fifty of a state, and how many there are', async () => {
+    const first = await stored('failed')
+    for (let more = 0; more < 54; more += 1) await stored('failed', { updatedAt: at(more + 1) })
+    for (let more = 0; more < 52; more += 1) await stored('succeeded', { finishedAt: at(more + 100) })
+    const { counts, open, entries } = await later(3600).admin.queue(admin)
+    expect([counts.failed, open, entries.length, entries[0]?.request.requestId]).toEqual([55, 107, 100, first])
+    const stuck = await later(3600).admin.stuck(admin)
+    expect([stuck.count, stuck.entries.length]).toEqual([107, 100])
+  })
+
+  it('counts as stuck what the deadline of its state has passed, to the second, whatever was written since', async () => {
+    await stored('succeeded', { finishedAt: at(0), updatedAt: at(290) })
+    await stored('queued', { queuedAt: at(0), updatedAt: at(290) })
+    await stored('pendingApproval', { submittedAt: at(0), approvals: [] })
+    const counted = async (seconds: number) => {
+      const { count, entries } = await later(seconds).admin.stuck(admin)
+      expect(count).toBe(entries.length)
+      return count
+    }
+    expect([await counted(299), await counted(300), await counted(4 * 86_400)]).toEqual([0, 2, 2])
+  })
+
+  it('sees what needs somebody however many others are open', async () => {
+    for (let more = 0; more < 54; more += 1) await stored('provisioning', { updatedAt: at(3000) })
+    const old = await stored('provisioning', { updatedAt: at(100) })
+    const { open, entries } = await later(3600).admin.queue(admin)
+    expect([open, entries.length, entries[0]?.request.requestId]).toEqual([55, 51, old])
+    expect(await later(3600).admin.stuck(admin)).toMatchObject({ count: 1, entries: [{ request: { requestId: old } }] })
+  })
+
+  it('sees nothing where nothing is open', async () => {
+    const counts = { waiting: 0, creating: 0, failed: 0 }
+    expect(await later(0).admin.queue(admin)).toEqual({ counts, open: 0, entries: [], isDirectorySilent: false })
+    expect(await later(0).admin.stuck(admin)).toEqual({
+      ...{ count: 0, entries: [], isDirectorySilent: false, deadLetters: 0 },
+    })
+  })
+
+  it.each([
+    ['the requester', actorOf(kim)],
+    ['an approver', actorOf(dana)],
+    ['anybody', actorOf(stranger)],
+  ])('is meant: %s is told no', async (_, who) => {
+    for (const look of [core.provisioning.admin.queue, core.provisioning.admin.stuck, core.provisioning.admin.health])
+      expect((await refusal(() => look(who))).code).toBe('forbidden')
+  })
+
+  it('sees how the service and Microsoft 365 do, also where a part does not answer', async () => {
+    const own: OwnHealth = {
+      ...{ databaseMilliseconds: null, queue: { waiting: 3, oldestSeconds: 7 }, watchedAt: null },
+      ...{ version: '1.2.3', startedAt: new Date(start) },
+    }
+    const services: ServiceHealth[] = [
+      { name: 'graph', milliseconds: 12 },
+      { name: 'exchange', milliseconds: 5000, problem: 'It did not answer in 5 seconds.' },
+    ]
+    const now = new Date(start + 1000)
+    const provisioning = core.with({
+      clock: { now: () => now },
+      vitals: { own: async () => own },
+      tenant: { ...core.ports.tenant, health: async () => services },
+    })
+    expect(await provisioning.admin.health(admin)).toEqual({
+      ...{ state: 'red', at: now, version: '1.2.3', startedAt: own.startedAt },
+      parts: [
+        { name: 'database', state: 'red', says: 'silent', sinceAt: now.toISOString() },
+        { name: 'exchange', state: 'red', says: 'fails', problem: 'It did not answer in 5 seconds.' },
+        { name: 'graph', state: 'green', says: 'answers', milliseconds: 12 },
+        { name: 'signIn', state: 'green', says: 'notSignedIn', tokens: 0 },
+        { name: 'certificate', state: 'green', says: 'certificateNotNeeded' },
+      ],
+    })
+  })
+
+  describe('mends what stands still', () => {
+    const jobsOf = async (requestId: string) => (await core.orders(requestId)).map(({ name }) => name)
+    it.each([
+      ['queued', deadlines.queued],
+      ['provisioning', deadlines.provisioning],
+    ] as const)('that is %s: it gets its job anew, and the timeline says so', async (status, deadline) => {
+      const requestId = await stored(status)
+      const early = await refusal(() => later(deadline - 1).retry(admin, requestId))
+      expect([early.code, await jobsOf(requestId)]).toEqual(['illegal-transition', []])
+      const after = await later(deadline).retry(admin, requestId, 'The job is gone')
+      expect([after.status, after.queuedAt]).toEqual([status, at(0)])
+      expect(await jobsOf(requestId)).toContain('provision')
+      const [said] = await core.ports.audit.timeline(requestId)
+      expect(said).toMatchObject({ action: 'restarted', actor: { id: priya.id }, comment: 'The job is gone' })
+      await core.with({ tenant: tenantWith() }).system.provision(requestId, { lastAttempt: false, signal })
+      expect((await core.provisioning.read(admin, requestId)).status).toBe('succeeded')
+    })
+
+    it('that is made and was not told of: it is looked for at once, and the timeline says so', async () => {
+      const requestId = await stored('succeeded', { finishedAt: at(0) })
+      const early = await refusal(() => later(deadlines.succeeded - 1).retry(admin, requestId))
+      expect([early.code, await jobsOf(requestId)]).toEqual(['illegal-transition', []])
+      for (const _ of [1, 2]) await later(deadlines.succeeded).retry(admin, requestId)
+      const looks = (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
+      expect(looks.map(({ startAfter }) => Number(startAfter) <= start + 300_000)).toEqual([true])
+      const [said] = await core.ports.audit.timeline(requestId)
+      expect(said).toMatchObject({ action: 'restarted', actor: { id: priya.id } })
+    })
+
+    it('however often, and two jobs at once make it once', async () => {
+      const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
+      const body = { name: 'stands', displayName: 'Stands', templateId }
+      const { requestId } = await core.provisioning.submitMailbox(actorOf(kim), body)
+      const late = new Date(Date.now() + 3_600_000)
+      const provisioning = core.with({ clock: { now: () => late } })
+      await Promise.all([1, 2, 3].map(() => provisioning.retry(admin, requestId)))
+      const provisionJobs = (await jobsOf(requestId)).filter((name) => name === 'provision')
+      expect(provisionJobs).toHaveLength(2)
+      const run = { lastAttempt: false, signal }
+      await Promise.all(provisionJobs.map(() => core.with({ tenant: tenantWith() }).system.provision(requestId, run)))
+      const { status, steps } = await core.provisioning.read(admin, requestId)
+      expect([status, steps.every((step) => step.status === 'done')]).toEqual(['succeeded', true])
+      const ends = (await core.ports.audit.timeline(requestId)).filter(({ action }) => action === 'succeeded')
+      expect(ends).toHaveLength(1)
+    })
+
+    it('but not what waits for a decision: that may be cancelled, or decided by whom it waits for', async () => {
+      const { id: templateId } = await core.template({
+        approval: { stages: [{ approvers: [{ group: approversGroup }] }] },
+      })
+      const { requestId } = await core.provisioning.submitSite(actorOf(kim), { templateId, displayName: 'Waits' })
+      const months = core.with({ clock: { now: () => new Date(Date.now() + 1e10) } })
+      expect((await refusal(() => months.retry(admin, requestId))).code).toBe('illegal-transition')
+      expect((await months.cancel(admin, requestId)).status).toBe('cancelled')
+    })
+  })
+})

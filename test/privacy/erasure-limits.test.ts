@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { erasedName, type Person, type Provisioning, tellsOf, withoutPerson } from '../../src/core/index.ts'
+import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
+import { engines } from '../support/database.ts'
+
+const personOf = (digits: string, displayName: string, userPrincipalName: string): Person => ({
+  ...{ id: `99999999-abcd-4abc-8abc-0000000000${digits}`, displayName, userPrincipalName },
+})
+const ann = personOf('01', 'Ünal Özdemir', 'unal@contoso.example')
+const namesake = personOf('02', 'Ünal Özdemir', 'unal.ozdemir@contoso.example')
+
+describe('a value without a person', () => {
+  const lee = personOf('03', 'Ann Lee', 'ann@contoso.example')
+  const mark = personOf('04', 'Mark', 'mark@contoso.example')
+
+  it('keeps whoever has the same name and another id', () => {
+    const both = { owners: [ann, namesake] }
+    const gone = { ...ann, displayName: erasedName, userPrincipalName: '' }
+    expect(withoutPerson(both, ann)).toEqual({ owners: [gone, namesake] })
+    expect(tellsOf({ actor: namesake }, ann)).toBe(false)
+  })
+
+  it('keeps words of which the name is only a part', () => {
+    const words = { says: 'Joann Leeds, joann@contoso.example; Marketing marks it: mark it. Markus' }
+    expect(withoutPerson(words, lee)).toEqual(words)
+    expect(withoutPerson(words, mark)).toEqual(words)
+  })
+
+  it('has not their name as whole words, in any case, nor their id with an older name, also in JSON in a string', () => {
+    const older = JSON.stringify({ by: { ...lee, displayName: 'Ann Old' } })
+    const left = JSON.stringify(
+      withoutPerson({ says: 'For ANN LEE, (Ann Lee), ANN@contoso.example', body: older }, lee),
+    )
+    expect(left).not.toMatch(/ann/i)
+    expect(left).toContain(lee.id)
+    expect(withoutPerson({ says: 'Mark said so.' }, mark)).toEqual({ says: `${erasedName} said so.` })
+  })
+})
+
+describe.each(engines)('erasing, %s', (engine) => {
+  const core = withCore(engine)
+  const asAdmin = actorOf(priya, true)
+  let provisioning: Provisioning
+  let templateId = ''
+
+  beforeAll(async () => {
+    for (const one of [ann, namesake]) core.world.people.set(one.id, one)
+    provisioning = core.with({ tenant: tenantWith() })
+    const template = await core.template({ approval: { stages: [{ approvers: [{ group: approversGroup }] }] } })
+    templateId = template.id
+  })
+  const ask = (by: Person, more: object = {}) =>
+    provisioning.submitSite(actorOf(by), { displayName: `Site ${randomUUID().slice(0, 8)}`, templateId, ...more })
+  const ordered = async () => {
+    const erasureId = randomUUID()
+    const confirmed = { address: ann.userPrincipalName, erasureId }
+    expect((await provisioning.admin.erase(asAdmin, ann.id, confirmed)).state).toBe('ordered')
+    return { v: 1 as const, tenantId, personId: ann.id, by: priya.id, erasureId }
+  }
+
+  it('waits for open requests of others that would be made with their account', async () => {
+    const { requestId } = await ask(kim, { owners: [ann.id] })
+    const { isBlocked, blocks } = await provisioning.admin.erasure(asAdmin, ann.id)
+    expect([isBlocked, blocks.named.map((one) => one.requestId)]).toEqual([true, [requestId]])
+    await provisioning.reject(actorOf(omar), requestId, 'No.')
+    expect((await provisioning.admin.erasure(asAdmin, ann.id)).isBlocked).toBe(false)
+  })
+
+  it('is not done when something of theirs was begun since it was ordered, and says so', async () => {
+    const order = await ordered()
+    const { requestId } = await ask(ann)
+    await provisioning.system.erasePerson(order)
+    await provisioning.system.erasePerson(order)
+    expect((await core.ports.requests.find(requestId))?.requester).toEqual(ann)
+    const { entries } = await provisioning.admin.audit(asAdmin, tenantId)
+    expect(entries.filter(({ action }) => action === 'erasure-stopped')).toHaveLength(1)
+    expect(entries.filter(({ action }) => action === 'person-erased')).toHaveLength(0)
+    const { rows } = await core.database.query(`SELECT payload FROM ordered_jobs WHERE name = 'tell'`)
+    expect(rows).toHaveLength(1)
+    await provisioning.reject(actorOf(dana), requestId, 'No.')
+  })
+
+  it('leaves what was begun when it had begun, and whoever has the same name', async () => {
+    const { requestId: theirs } = await ask(namesake, { owners: [ann.id] })
+    await provisioning.reject(actorOf(omar), theirs, `Not for ${ann.displayName.toLowerCase()}.`)
+    const order = await ordered()
+    const dying = core.with({
+      audit: { ...core.ports.audit, erase: async () => Promise.reject(new Error('killed')) },
+    })
+    await expect(dying.system.erasePerson(order)).rejects.toThrow('killed')
+    const { requestId: late } = await ask(ann)
+    await provisioning.system.erasePerson(order)
+    expect((await core.ports.requests.find(late))?.requester).toEqual(ann)
+    const left = await core.ports.requests.find(theirs)
+    expect(left?.requester).toEqual(namesake)
+    expect(JSON.stringify(left)).not.toContain(ann.displayName.toLowerCase())
+    const [first] = await core.ports.audit.timeline(theirs)
+    expect(first?.actor).toEqual(namesake)
+    const { entries } = await provisioning.admin.audit(asAdmin, tenantId)
+    expect(entries.filter(({ action }) => action === 'person-erased')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { cards } from '../../src/cards/index.ts'
+import { type Provisioning, type Request, requestView, viewOf } from '../../src/core/index.ts'
+import { provedAll } from '../../src/store/audit/chain.ts'
+import { auditKey } from '../support/audit-chains.ts'
+import { viewerOf } from '../support/card-requests.ts'
+import { textOf } from '../support/cards.ts'
+import { actorOf, approversGroup, kim, omar, priya, tenantWith, withCore } from '../support/core.ts'
+import { engines } from '../support/database.ts'
+
+const canary = 'Xylophon-canary'
+const never = new AbortController().signal
+
+describe.each(engines)('what ended long ago, %s', (engine) => {
+  const core = withCore(engine)
+  let now = new Date('2026-01-05T10:00:00Z')
+  let provisioning: Provisioning
+  const clock = { now: () => now }
+  const asAdmin = actorOf(priya, true)
+  const ids: Record<string, string> = {}
+  const find = async (name: string): Promise<Request> => {
+    const request = await core.ports.requests.find(ids[name] ?? '')
+    if (!request) throw new Error(`${name} is gone`)
+    return request
+  }
+
+  beforeAll(async () => {
+    const tenant = tenantWith()
+    provisioning = core.with({ clock, tenant }, { retentionDays: 365 })
+    const template = await core.template({
+      fields: [{ key: 'why', type: 'text', label: 'Why' }],
+      approval: { stages: [{ approvers: [{ group: approversGroup }] }] },
+    })
+    const asks = async (name: string) => {
+      const { requestId } = await provisioning.submitSite(actorOf(kim), {
+        ...{ displayName: `${canary} ${name}`, description: canary, templateId: template.id },
+        ...{ owners: [omar.id], metadata: { why: canary, other: canary } },
+      })
+      ids[name] = requestId
+      return requestId
+    }
+    await provisioning.reject(actorOf(omar), await asks('rejected'), canary)
+    await provisioning.cancel(asAdmin, await asks('cancelled'), canary)
+    await provisioning.approve(actorOf(omar), await asks('made'), canary)
+    await provisioning.system.provision(ids['made'] ?? '', { signal: never, isLastAttempt: false } as never)
+    await asks('open')
+    now = new Date('2027-01-04T10:00:00Z')
+    await provisioning.reject(actorOf(omar), await asks('later'), canary)
+  })
+
+  it('stays whole for as long as was decided', async () => {
+    now = new Date('2027-01-05T09:00:00Z')
+    expect(await provisioning.system.reduceOld(never)).toBe(0)
+    expect(await core.with({ clock }, {}).system.reduceOld(never)).toBe(0)
+  })
+
+  it('is reduced then to what the audit needs, once, and by one of two at the same time', async () => {
+    now = new Date('2027-01-06T10:00:00Z')
+    const before = await find('rejected')
+    await Promise.all([provisioning.system.reduceOld(never), provisioning.system.reduceOld(never)])
+    for (const name of ['rejected', 'cancelled', 'made']) {
+      const request = await find(name)
+      expect(request, name).toMatchObject({ reducedAt: now.toISOString(), requester: kim })
+      const { updatedAt, submittedAt, finishedAt } = request
+      expect(JSON.stringify(request)).not.toContain(canary)
+      expect([updatedAt, submittedAt]).toEqual([finishedAt, before.submittedAt])
+      const timeline = await core.ports.audit.timeline(request.requestId)
+      expect(timeline.filter(({ action }) => action === 'reduced')).toHaveLength(1)
+    }
+    expect((await find('rejected')).approvals[0]?.decisions).toEqual([
+      { by: omar, decision: 'rejected', at: before.finishedAt },
+    ])
+    expect(await provisioning.system.reduceOld(never)).toBe(0)
+  })
+
+  it('leaves what is open, and what ended lately, as it was', async () => {
+    for (const name of ['open', 'later']) expect(JSON.stringify(await find(name))).toContain(canary)
+  })
+
+  it('can be read: by the API, on its card, in the list, and counted', async () => {
+    const viewer = viewerOf(kim)
+    for (const name of ['rejected', 'cancelled', 'made']) {
+      const request = await find(name)
+      const view = requestView.parse(viewOf(request))
+      expect(view.reducedAt).toBe(request.reducedAt)
+      const text = textOf(cards.requestStatus(request, { ...viewer, now }))
+      expect(text).toMatch(/Details were removed: .*\. Your organisation keeps them only for a time\./)
+      expect(text).not.toMatch(/Edit and send again|Another one/)
+    }
+    expect(JSON.stringify(cards.ready(await find('made'), viewer))).not.toContain('Another one')
+    expect((await find('made')).resource).not.toBeNull()
+    expect((await provisioning.listOwn(actorOf(kim), 10)).requests).toHaveLength(5)
+  })
+
+  it('cannot be asked for again: it is shown as it stands', async () => {
+    for (const [name, again] of [
+      ['rejected', 'again'],
+      ['made', 'another'],
+    ] as const) {
+      const view = await provisioning.drafts[again](actorOf(kim), ids[name] ?? '')
+      expect(view).toMatchObject({ step: 'submitted', request: { requestId: ids[name] } })
+    }
+  })
+
+  it('and every chain still proves itself', async () => {
+    for await (const proof of provedAll(core.database, auditKey))
+      expect(proof.findings.filter(({ kind }) => kind !== 'anchor')).toEqual([])
+  })
+})

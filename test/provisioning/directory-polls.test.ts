@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type Ports, type RequestForSite, TenantError } from '../../src/core/index.ts'
+import { requests } from '../support/card-requests.ts'
+import { asSite, tenantId, withCore } from '../support/core.ts'
+
+const queuedAt = '2026-11-20T10:00:00.000Z'
+const since = (seconds: number) => new Date(Date.parse(queuedAt) + seconds * 1000)
+const hour = 3600
+
+describe('a look for the group of a site', () => {
+  const core = withCore()
+  let number = 6000
+  const stored = async (more: Partial<RequestForSite> = {}): Promise<string> => {
+    number += 1
+    const requestId = randomUUID()
+    await core.ports.requests.insert({ ...asSite(requests.finding), requestId, number, tenantId, queuedAt, ...more })
+    return requestId
+  }
+  /** Looks at a moment; gives when the next look is, if there is one. */
+  const look = async (
+    requestId: string,
+    index: number,
+    at: Date,
+    find: Ports['directory']['findProvisionedGroup'] = async () => undefined,
+  ): Promise<Date | undefined> => {
+    const directory = { ...core.ports.directory, findProvisionedGroup: find }
+    await core.with({ directory, clock: { now: () => at } }).system.lookWhetherThere(requestId, index)
+    return nextAfter(requestId, index)
+  }
+  const nextAfter = async (requestId: string, index: number): Promise<Date | undefined> => {
+    const orders = (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
+    return orders.find(({ payload }) => payload['look'] === index + 1)?.startAfter ?? undefined
+  }
+
+  it.each([true, false])('that the directory refuses orders the next one; worth another try: %s', async (retryable) => {
+    const requestId = await stored()
+    const refuse = () => Promise.reject(new TenantError('refused', 'The directory refuses.', { retryable }))
+    await expect(look(requestId, 0, since(20), refuse)).rejects.toThrow('The directory refuses.')
+    expect(await nextAfter(requestId, 0)).toEqual(since(30))
+    expect(await look(requestId, 1, since(30))).toEqual(since(40))
+  })
+
+  it('after an outage of hours orders the next one no earlier than the usual distance from now', async () => {
+    const requestId = await stored()
+    const late = since(5 * hour)
+    expect(await look(requestId, 1, late)).toEqual(new Date(late.getTime() + 10_000))
+  })
+
+  it('is followed by others, at last one an hour, for a week and no longer', async () => {
+    const requestId = await stored()
+    const times = [since(20)]
+    for (let at: Date | undefined = times[0]; at; ) {
+      at = await look(requestId, times.length - 1, at)
+      if (at) times.push(at)
+    }
+    expect(times.slice(0, 8)).toEqual([20, 30, 40, 50, 60, 300, 900, hour].map(since))
+    const hourly = times.slice(8)
+    expect(hourly).toEqual(Array.from({ length: 7 * 24 }, (_, index) => since((index + 2) * hour)))
+  })
+
+  it('is the last when it finds the group, or when it was announced meanwhile', async () => {
+    const requestId = await stored()
+    const find = async () => ({ id: randomUUID(), displayName: 'SPO-project-aurora-2' })
+    expect(await look(requestId, 9, since(2 * hour), find)).toBeUndefined()
+    expect((await core.ports.requests.find(requestId))?.followUp).toMatchObject({ state: 'announced', by: 'poll' })
+    expect(await look(requestId, 10, since(3 * hour))).toBeUndefined()
+  })
+})

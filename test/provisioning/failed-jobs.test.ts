@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import {
+  type DeadLetter,
+  type GivenUpJob,
+  provisioningRequest,
+  type Request,
+  type RequestForSite,
+} from '../../src/core/index.ts'
+import { provisionJob } from '../../src/jobs/provisioning/index.ts'
+import { requestOf, stepsUntil } from '../support/card-requests.ts'
+import { actorOf, kim, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
+
+const failure = { name: 'Error', message: 'the job died again and again' }
+const { signal } = new AbortController()
+
+describe('a request whose job the queue has given up', () => {
+  const core = withCore()
+  const stored = async (more: Partial<RequestForSite>): Promise<Request> => {
+    const queuedAt = new Date().toISOString()
+    const asked = requestOf({ requestId: randomUUID(), tenantId, approvals: [], queuedAt, ...more })
+    const request = provisioningRequest.parse(asked)
+    return (await core.ports.requests.insert(request)) ?? request
+  }
+  const giveUp = ({ requestId }: Request) => provisionJob(core.provisioning).onDeadLetter({ v: 1, requestId }, failure)
+  const now = async ({ requestId }: Request) => {
+    const request = await core.ports.requests.find(requestId)
+    if (!request) throw new Error('the request is gone')
+    return request
+  }
+
+  it.each([
+    ['queued', 0, 'create-site'],
+    ['provisioning', 2, 'add-owners'],
+  ] as const)(
+    'that is %s fails at its step; requester and admins are told, and a retry goes on',
+    async (status, done, step) => {
+      const request = await stored({ status, steps: stepsUntil(done) })
+      await giveUp(request)
+      const failed = await now(request)
+      expect(failed).toMatchObject({ status: 'failed', problem: { code: 'unexpected', step } })
+      expect(failed.steps.find(({ name }) => name === step)).toMatchObject({ status: 'failed' })
+      const told = (await core.orders(request.requestId)).filter(({ name }) => name.startsWith('notify'))
+      const card = `outcome:failed:${request.queuedAt}`
+      expect(told.map(({ name, payload }) => [name, payload['personId'], payload['card']])).toEqual([
+        ['notify', kim.id, card],
+        ['notify-admins', undefined, card],
+      ])
+
+      await giveUp(request)
+      expect((await now(request)).version).toBe(failed.version)
+      await core.provisioning.retry(actorOf(priya, true), request.requestId)
+      const made: string[] = []
+      const { siteSteps } = tenantWith()
+      const noting = Object.entries(siteSteps).map(([name, run]) => [
+        name,
+        (input: Parameters<typeof run>[0]) => {
+          made.push(name)
+          return run(input)
+        },
+      ])
+      const tenant = tenantWith(Object.fromEntries(noting))
+      await core.with({ tenant }).system.provision(request.requestId, { lastAttempt: false, signal })
+      expect(await now(request)).toMatchObject({ status: 'succeeded', problem: null })
+      expect(made[0]).toBe(step)
+    },
+  )
+
+  it('is tried again when an admin runs the job again, by a retry that the timeline tells', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
+    await giveUp(request)
+    const letter = { letterId: randomUUID(), job: 'provision', payload: { v: 1, requestId: request.requestId } }
+    const letters = [{ ...letter, problem: failure.message, at: new Date() }]
+    const provisioning = core.with({
+      deadLetters: {
+        list: async () => letters,
+        find: async () => letters[0],
+        settle: async () => letters.splice(0).length > 0,
+        replay: () => Promise.reject(new Error('the job alone would find nothing to do')),
+      },
+    })
+    const admin = actorOf(priya, true)
+    const page = await provisioning.admin.deadLetters(admin, { limit: 5 })
+    expect(page).toMatchObject({ total: 1, jobs: [{ job: 'provision', problem: failure.message }] })
+    await provisioning.admin.replay(admin, letter.letterId)
+    expect(letters).toEqual([])
+    expect(await now(request)).toMatchObject({ status: 'queued' })
+    const timeline = await core.ports.audit.timeline(request.requestId)
+    expect(timeline.at(-1)).toMatchObject({ action: 'queued', actor: { id: priya.id } })
+    await expect(provisioning.admin.replay(admin, letter.letterId)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it('is on no list any more once somebody has retried it otherwise', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
+    await giveUp(request)
+    const payload = { v: 1, requestId: request.requestId }
+    const at = new Date(Date.now() - 1000)
+    const letter = { letterId: randomUUID(), job: 'provision', payload, problem: failure.message, at }
+    const unexpected = () => Promise.reject(new Error('nobody looks after it again'))
+    const provisioning = core.with({
+      deadLetters: { list: async () => [letter], find: async () => letter, settle: unexpected, replay: unexpected },
+    })
+    const admin = actorOf(priya, true)
+    await provisioning.retry(admin, request.requestId)
+    expect(await now(request)).toMatchObject({ status: 'queued' })
+    expect(await provisioning.admin.deadLetters(admin, { limit: 5 })).toEqual({ total: 0, jobs: [] })
+    await expect(provisioning.admin.replay(admin, letter.letterId)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it('is one of many: each is on one page, the newest first, and all are counted', async () => {
+    const went = await stored({ status: 'succeeded' })
+    const letters: DeadLetter[] = Array.from({ length: 130 }, (_, index) => {
+      // Three at each moment, so that a page ends among them; every tenth is of a request that has gone on.
+      const at = new Date(Date.UTC(2026, 10, 20) + Math.floor(index / 3) * 1000)
+      const [job, payload] = index % 10 === 0 ? ['provision', { v: 1, requestId: went.requestId }] : ['catch-up', {}]
+      return { letterId: randomUUID(), job: String(job), payload, problem: `number ${index}`, at }
+    })
+    const provisioning = core.with({
+      deadLetters: {
+        ...core.ports.deadLetters,
+        list: async () => letters,
+        find: async (id) => letters.find(({ letterId }) => letterId === id),
+      },
+    })
+    const admin = actorOf(priya, true)
+    const seen: GivenUpJob[] = []
+    let cursor: string | undefined
+    do {
+      const page = await provisioning.admin.deadLetters(admin, { limit: 25, ...(cursor && { cursor }) })
+      expect(page.total).toBe(117)
+      seen.push(...page.jobs)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    expect(new Set(seen.map(({ letterId }) => letterId)).size).toBe(117)
+    expect(seen).toHaveLength(117)
+    const times = seen.map(({ at }) => at.getTime())
+    expect(times).toEqual([...times].sort((one, other) => other - one))
+    const refused = provisioning.admin.deadLetters(admin, { limit: 25, cursor: 'x' })
+    await expect(refused).rejects.toMatchObject({ faults: [{ pointer: '/cursor' }] })
+  })
+
+  it('of which an older version has said so: whom it is for cannot be read, nothing is thrown, and an admin sees it', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(2) })
+    const { requestId } = request
+    for (const payload of [{ requestId }, { v: 0, requestId }, { v: 0, request: requestId }, null, 'x'])
+      await provisionJob(core.provisioning).onDeadLetter(payload, failure)
+    expect(await now(request)).toEqual(request)
+    const payloads = [{ requestId }, { v: 0, request: requestId }, null]
+    const letters: DeadLetter[] = payloads.map((payload) => {
+      return { letterId: randomUUID(), job: 'provision', payload, problem: failure.message, at: new Date() }
+    })
+    const find = async (id: string) => letters.find(({ letterId }) => letterId === id)
+    const dismissed: string[] = []
+    const settle = async (id: string) => dismissed.push(id) > 0
+    const provisioning = core.with({
+      deadLetters: { ...core.ports.deadLetters, list: async () => letters, find, settle },
+    })
+    const admin = actorOf(priya, true)
+    const { total, jobs } = await provisioning.admin.deadLetters(admin, { limit: 5 })
+    expect([total, jobs.length]).toEqual([3, 3])
+    expect(jobs.filter((job) => job.request?.requestId === requestId)).toHaveLength(1)
+    for (const { letterId } of jobs) await provisioning.admin.dismiss(admin, letterId)
+    expect(dismissed.toSorted()).toEqual(letters.map(({ letterId }) => letterId).toSorted())
+  })
+
+  it.each(['succeeded', 'cancelled', 'rejected', 'pendingApproval'] as const)('that is %s stays so', async (status) => {
+    const request = await stored({ status })
+    await giveUp(request)
+    expect(await now(request)).toEqual(request)
+    expect(await core.orders(request.requestId)).toEqual([])
+  })
+
+  it('whose steps are all done without its resource is tried again, and fails with the last attempt', async () => {
+    const request = await stored({ status: 'provisioning', steps: stepsUntil(6), progress: {} })
+    const run = (lastAttempt: boolean) =>
+      core.with({ tenant: tenantWith() }).system.provision(request.requestId, { lastAttempt, signal })
+    await expect(run(false)).rejects.toThrow('without its resource')
+    expect((await now(request)).status).toBe('provisioning')
+    await run(true)
+    expect(await now(request)).toMatchObject({ status: 'failed', problem: { code: 'unexpected' } })
+    expect(await core.orderedJobs(request.requestId)).toEqual(expect.arrayContaining(['notify', 'notify-admins']))
+  })
+})

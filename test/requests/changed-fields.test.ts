@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { formInputIds } from '../../src/cards/index.ts'
+import type { Template } from '../../src/core/index.ts'
+import { actorOf, dana, kim, omar, withCore } from '../support/core.ts'
+
+const asKim = actorOf(kim)
+
+describe('what has changed since an earlier request', () => {
+  const core = withCore()
+  const { permissions, ...plain } = {
+    displayName: 'Help desk',
+    permissions: { [dana.id]: 'FullAccess', [omar.id]: 'FullAccess', [kim.id]: 'SendAs' },
+    tags: ['Quiet', 'North'],
+  }
+  let names = 0
+  const asked = async (more: object = {}, of: object = {}) => {
+    names += 1
+    const template = await core.template({ kind: 'sharedMailbox', ...of })
+    const body = { ...plain, permissions, name: `desk${names}`, templateId: template.id, ...more }
+    return { template, request: await core.provisioning.submitMailbox(asKim, body) }
+  }
+  /** The form as a client sends it back: every input that it has, boxes that nobody ticked as `false`. */
+  const filledIn = (template: Template, values: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      formInputIds(template).map((id) => [
+        id,
+        values[id] ?? (id === 'autoMapping' ? 'true' : isBox(id) ? 'false' : ''),
+      ]),
+    )
+  const isBox = (id: string) => id === 'hideFromGAL' || id === 'isAllowAutomaticReplyOverride'
+  const reviewed = async (requestId: string, template: Template, changes: Record<string, string>, again = true) => {
+    const { drafts } = core.provisioning
+    const opened = again ? await drafts.again(asKim, requestId) : await drafts.another(asKim, requestId)
+    if (opened.step !== 'details') throw new Error(`no form, but: ${opened.step}`)
+    const { draft } = opened
+    const values = filledIn(template, { ...draft.values, ...changes })
+    const view = await drafts.review(asKim, draft.requestId, draft.version, values)
+    if (view.step !== 'review') throw new Error(`not reviewed: ${JSON.stringify(view)}`)
+    return { draft, view }
+  }
+
+  it('is nothing, when the form comes back as it was, whatever clients make of boxes and lists', async () => {
+    const { template, request } = await asked()
+    await core.provisioning.cancel(asKim, request.requestId)
+    const { view } = await reviewed(request.requestId, template, {
+      'permissions.FullAccess': `${omar.id},${dana.id}`,
+      tags: 'North, Quiet',
+    })
+    expect(view.basedOn).toMatchObject({ how: 'resubmission', changed: [], ended: { status: 'cancelled' } })
+  })
+
+  it('is each input that means something else, also one that was emptied, and a box that was ticked', async () => {
+    const { template, request } = await asked()
+    await core.provisioning.cancel(asKim, request.requestId)
+    const changes = { tags: '', 'permissions.SendAs': omar.id, 'permissions.FullAccess': dana.id }
+    const { view } = await reviewed(request.requestId, template, {
+      ...changes,
+      autoMapping: 'false',
+      hideFromGAL: 'true',
+    })
+    expect(view.basedOn?.changed.toSorted()).toEqual(
+      ['autoMapping', 'hideFromGAL', 'permissions.FullAccess', 'permissions.SendAs', 'tags'].toSorted(),
+    )
+  })
+
+  it('of another one like it: its form opens without the names that only one can have', async () => {
+    const { template, request } = await asked({ alias: 'hello' })
+    const made = { ...request, status: 'succeeded' as const, version: request.version + 1 }
+    await core.ports.requests.update(made)
+    const { draft, view } = await reviewed(request.requestId, template, { name: 'second' }, false)
+    expect(draft.values).toMatchObject({ displayName: 'Help desk' })
+    expect(Object.keys(draft.values).filter((id) => id === 'name' || id === 'alias')).toEqual([])
+    expect(view.basedOn).toMatchObject({ how: 'repeat', changed: expect.arrayContaining(['name', 'alias']) })
+    expect(view.basedOn?.changed).toHaveLength(2)
+  })
+
+  it('leaves to the template what it decides by now: a property that is fixed or hidden, an access that is gone', async () => {
+    const { template, request } = await asked({ city: 'Bern', department: 'Sales' })
+    await core.provisioning.cancel(asKim, request.requestId)
+    const { tenantId } = asKim
+    const next = { ...template, version: 2, limits: { ...template.limits, accessLevels: ['FullAccess' as const] } }
+    const rules = {
+      city: { shown: true, required: false, fixed: 'Zürich' },
+      department: { shown: false, required: false },
+    }
+    await core.ports.templates.put(tenantId, { ...next, properties: rules }, 1)
+    const { draft, view } = await reviewed(request.requestId, { ...next, properties: rules }, {})
+    for (const gone of ['city', 'department', 'permissions.SendAs'])
+      expect(Object.keys(draft.values)).not.toContain(gone)
+    expect(view.basedOn?.changed.toSorted()).toEqual(['city', 'department', 'permissions.SendAs'])
+  })
+
+  it('is not told by what is somebody else’s', async () => {
+    const { request } = await asked()
+    await core.provisioning.cancel(asKim, request.requestId)
+    const asAdmin = actorOf(dana, true)
+    for (const view of [
+      await core.provisioning.drafts.again(asAdmin, request.requestId),
+      await core.provisioning.drafts.another(asAdmin, request.requestId),
+    ])
+      expect(view).toMatchObject({ step: 'submitted', request: { requestId: request.requestId } })
+  })
+})

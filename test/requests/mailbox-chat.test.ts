@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { action, actionsOf, textOf } from '../support/cards.ts'
+import { withService } from '../support/service.ts'
+import { opens } from '../support/site-request.ts'
+import { people } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+
+const room = {
+  displayName: 'Aurora (Zürich, floor 3)',
+  name: 'zrh-aurora',
+  officeLocation: 'Zürich 3.14',
+  'metadata.seats': '12',
+  'roomMailboxMetadata.hasWhiteboard': 'true',
+  'permissions.FullAccess': people.dana.id,
+  'permissions.SendAs': people.omar.id,
+}
+
+describe('a mailbox that is asked for in chat', () => {
+  const service = withService()
+
+  it('is a room: from a command to one card with its address and who has access', async () => {
+    const { kim, connector } = service
+    const form = await opens(kim, 'room')
+    const review = await kim.clicks(form, 'Review', room)
+    expect(textOf(review.card ?? {})).toContain('room-zrh-aurora@contoso.example')
+    await kim.clicks({ id: form.id, card: review.card }, 'Create')
+    const ready = await kim.sees(/Your room is ready/)
+    for (const part of ['room-zrh-aurora@contoso.example', 'Dana Fox', 'Omar Haddad'])
+      expect(textOf(ready.card)).toContain(part)
+    const status = await until(
+      () => kim.chat().find(({ id, card }) => id === form.id && textOf(card ?? {}).includes('All checks passed')),
+      'the status card to be ready',
+    )
+    expect(status.updates).toBeGreaterThan(0)
+    expect(connector.sent.filter(({ card }) => card && textOf(card).includes('Your room is ready'))).toHaveLength(1)
+    expect(connector.unexpected).toEqual([])
+  })
+
+  it('is a shared mailbox that an approver has agreed to', async () => {
+    const { kim, dana } = service
+    await dana.installs()
+    const choose = await opens(kim, 'shared mailbox')
+    const form = await kim.clicks(choose, 'Choose Customer mailbox')
+    const filled = {
+      displayName: 'Northwind orders',
+      name: 'northwind',
+      'metadata.customer': 'Northwind Traders',
+      'permissions.FullAccess': people.kim.id,
+      reason: 'Their orders go to three of us.',
+    }
+    const review = await kim.clicks({ id: choose.id, card: form.card }, 'Review', filled)
+    await kim.clicks({ id: choose.id, card: review.card }, 'Send')
+    const asked = await dana.sees(/Your decision, please[\s\S]*Northwind orders/)
+    expect(textOf(asked.card)).toContain('cust-northwind@contoso.example')
+    await dana.clicks(asked, 'Approve')
+    const ready = await kim.sees(/Your mailbox is ready/)
+    expect(textOf(ready.card)).toContain('cust-northwind@contoso.example')
+  })
+
+  it('could not be finished: an admin reads why, lets it go on, and the requester gets the one card', async () => {
+    const { kim, sam, connector } = service
+    await sam.installs()
+    await service.fault({ operation: 'exchange.set-calendarprocessing', kind: 'failBeforeCommit', status: 403 })
+    const form = await opens(kim, 'equipment')
+    const review = await kim.clicks(form, 'Review', {
+      displayName: 'Projector 7',
+      name: 'projector-7',
+      'metadata.equipmentType': 'Projector',
+    })
+    await kim.clicks({ id: form.id, card: review.card }, 'Create')
+    const failed = await sam.sees(/Could not be finished[\s\S]*Projector 7/)
+    const reference = /REQ-\d+/.exec(textOf(failed.card))?.[0] ?? ''
+    const stuck = await sam.says('admin stuck')
+    expect(textOf(stuck.card)).toContain(reference)
+    const confirm = await sam.says(`admin retry ${reference}`)
+    const again = await sam.clicks(confirm, 'Try again')
+    expect(textOf(again.card ?? {})).toContain(reference)
+    const ready = await kim.sees(/Your equipment is ready/)
+    expect(textOf(ready.card)).toContain('eq-projector-7@contoso.example')
+    const shown = await until(
+      () => sam.chat().find(({ id, card }) => id === confirm.id && card && /\bReady\b/.test(textOf(card))),
+      'the admin’s card to be ready',
+    )
+    expect(actionsOf(shown.card ?? {}).map(({ verb }) => verb)).not.toContain('admin.retry')
+    expect(connector.sent.filter(({ card }) => card && textOf(card).includes('Your equipment is ready'))).toHaveLength(
+      1,
+    )
+    expect(connector.unexpected).toEqual([])
+  })
+
+  it('outlives a restart in the middle of its form', async () => {
+    const { kim } = service
+    const form = await opens(kim, 'room')
+    expect(action(form.card, 'Review').data).toMatchObject({ version: 1 })
+    await service.restart()
+    const review = await kim.clicks(form, 'Review', { ...room, name: 'zrh-later' })
+    expect(textOf(review.card ?? {})).toContain('room-zrh-later@contoso.example')
+  })
+})

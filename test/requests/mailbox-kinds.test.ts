@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { MailboxKind } from '../../src/core/index.ts'
+import { actorOf, asMailbox, dana, kim, priya, withCore } from '../support/core.ts'
+import { kinds, onlyFor } from '../support/mailbox-bodies.ts'
+import { named, refusal } from '../support/refusal.ts'
+
+const asKim = actorOf(kim)
+
+describe('a mailbox request without a template', () => {
+  const core = withCore()
+  const ids = new Map<MailboxKind, string>()
+  let count = 0
+  const body = (more: object) => {
+    count += 1
+    return { name: `box-${count}`, displayName: `Box ${count}`, ...more }
+  }
+  const submitted = async (more: object) => asMailbox(await core.provisioning.submitMailbox(asKim, body(more)))
+  const refused = async (more: object) => {
+    const { faults } = await refusal(() => core.provisioning.submitMailbox(asKim, body(more)))
+    return { faults: named(faults), said: faults.map(({ detail }) => detail).join(' ') }
+  }
+  beforeEach(async () => {
+    await core.database.query('DELETE FROM templates')
+    for (const kind of kinds) {
+      await core.template({ kind })
+      ids.set(kind, (await core.template({ kind, default: true })).id)
+    }
+  })
+
+  it.each<[MailboxKind, string, object]>([
+    ['sharedMailbox', 'autoMapping', { autoMapping: false }],
+    ['sharedMailbox', 'alias', { alias: 'further' }],
+    ['equipmentMailbox', 'metadata.equipmentType', { metadata: { equipmentType: 'Projector' } }],
+    ['roomMailbox', 'roomMailboxMetadata', { roomMailboxMetadata: {} }],
+    ['roomMailbox', 'isWheelChairAccessible', { isWheelChairAccessible: false }],
+    ['roomMailbox', 'officeLocation', { officeLocation: 'Hall' }],
+    ...kinds.map((kind): [MailboxKind, string, object] => [kind, 'all of its own', onlyFor[kind]]),
+  ])('is for a %s when it gives %s: that kind’s default template', async (kind, _, more) => {
+    const made = await submitted({ capacity: 1024, ...more })
+    expect([made.kind, made.template.id]).toEqual([kind, ids.get(kind)])
+  })
+
+  it.each<[string, object]>([
+    ['autoMapping and officeLocation', { autoMapping: true, officeLocation: 'Hall' }],
+    [
+      'isWheelChairAccessible and metadata.equipmentType',
+      { metadata: { equipmentType: 'Car' }, isWheelChairAccessible: true },
+    ],
+    [
+      'autoMapping, roomMailboxMetadata, and metadata.equipmentType',
+      { ...onlyFor.equipmentMailbox, autoMapping: true, roomMailboxMetadata: {} },
+    ],
+  ])('is refused when %s imply two kinds', async (properties, more) => {
+    const { faults, said } = await refused(more)
+    expect(faults).toEqual(['/templateId required'])
+    expect(said).toContain(`${properties} belong to different kinds`)
+  })
+
+  it.each<[string, object]>([
+    ['nothing', {}],
+    ['what all kinds have', { capacity: 1024, automaticReply: 'Soon.', permissions: {}, notes: 'x' }],
+    ['what is empty', { alias: '', officeLocation: '', metadata: { equipmentType: '' } }],
+  ])('is refused when %s tells the kind', async (_, more) => {
+    const { faults, said } = await refused(more)
+    expect(faults).toEqual(['/templateId required'])
+    expect(said).toContain('unless a property of one kind alone tells it')
+  })
+
+  it.each<[string, object]>([
+    ['has no default template', { default: false }],
+    ['has one that is switched off', { active: false }],
+    ['has one for other people', { audience: { people: [dana.id], groups: [] } }],
+  ])('is refused when its kind %s', async (_, change) => {
+    const templateId = ids.get('roomMailbox') ?? ''
+    const admin = actorOf(priya, true)
+    const known = await core.provisioning.templates.read(admin, templateId)
+    await core.provisioning.templates.put(admin, templateId, { ...known, ...change }, 1)
+    const { faults, said } = await refused({ officeLocation: 'Hall' })
+    expect(faults).toEqual(['/templateId required'])
+    expect(said).toContain('no default template for a room mailbox')
+  })
+
+  it('is told of the template beside all else that is wrong', async () => {
+    const { faults } = await refused({ capacity: 0, notes: null })
+    expect(faults.sort()).toEqual(['/capacity too-small', '/notes null', '/templateId required'])
+  })
+
+  it('cannot borrow a property that every object inherits', async () => {
+    const { faults } = await refused({ metadata: JSON.parse('{"constructor": "x", "toString": "y"}') })
+    expect(faults).toEqual(['/templateId required'])
+  })
+})
+
+describe('a mailbox request of an application', () => {
+  const core = withCore()
+  const clientId = randomUUID()
+
+  it('is made in its name, is nothing to anybody’s manager, and waits for the admins when nobody else is named', async () => {
+    const app = await core.provisioning.actor({
+      tenantId: core.provisioning.settings.tenantId,
+      id: randomUUID(),
+      clientId,
+    })
+    expect(app).toMatchObject({ isAdmin: false, clientId, displayName: `Application ${clientId}` })
+    const approval = { stages: [{ approvers: [{ manager: true }] }] }
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox', approval })
+    const body = { name: 'by-app', displayName: 'By an application', templateId }
+    const made = asMailbox(await core.provisioning.submitMailbox(app, body))
+    expect([made.requester.id, made.requester.displayName]).toEqual([app.id, app.displayName])
+    expect(made.approvals[0]?.approvers).toEqual([priya])
+    expect((await core.provisioning.list(app, { limit: 5 })).requests).toEqual([made])
+    expect((await core.provisioning.cancel(app, made.requestId)).status).toBe('cancelled')
+  })
+
+  it('is an admin’s in nothing, whatever the settings name, and uses no template of a group', async () => {
+    const id = randomUUID()
+    const { tenantId } = core.provisioning.settings
+    const provisioning = core.with({}, { admins: [id] })
+    const app = await provisioning.actor({ tenantId, id, clientId })
+    expect((await refusal(() => provisioning.admin.queue(app))).code).toBe('forbidden')
+    const group = randomUUID()
+    core.world.groups.set(group, [{ id, displayName: '', userPrincipalName: '' }])
+    const audience = { people: [], groups: [group] }
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox', audience })
+    const body = { name: 'of-group', displayName: 'Of a group', templateId }
+    const { faults } = await refusal(() => provisioning.submitMailbox(app, body))
+    expect(named(faults)).toEqual(['/templateId unknown-template'])
+  })
+})

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { template } from '../../src/core/index.ts'
+import { action, actionsOf, pressed, textOf, valuesOf } from '../support/cards.ts'
+import { templates, withService } from '../support/service.ts'
+import { asksFor, cardOf, decisionAbout, opens } from '../support/site-request.ts'
+import { people } from '../support/teams-user.ts'
+
+describe('what is asked for again', () => {
+  const service = withService()
+  const shown = async (requestId: string) => (await service.rest('kim', 'GET', `/requests/v1/${requestId}`)).body
+  const rejects = async (displayName: string, comment: string) => {
+    const asked = await asksFor(service.kim, { displayName })
+    await service.dana.clicks(await decisionAbout(service.dana, displayName), 'Reject', { comment })
+    const card = cardOf(await service.kim.invokes(asked.id, 'request.refresh', { requestId: asked.requestId }))
+    return { ...asked, card }
+  }
+
+  it('after a rejection says what has changed: to who sends it, to who decides, and by REST', async () => {
+    const { kim, dana } = service
+    await dana.installs()
+    const before = await rejects('Aurora', 'We have one already.')
+    const form = cardOf(await kim.clicks(before, 'Edit and send again'))
+    expect(textOf(form)).toContain(`This is what ${before.reference} asked for.`)
+    const same = cardOf(await kim.clicks({ id: before.id, card: form }, 'Review'))
+    expect(textOf(same)).toContain(`Nothing has changed since ${before.reference} was rejected.`)
+    const edit = cardOf(await kim.clicks({ id: before.id, card: same }, 'Edit'))
+    const reason = 'The other one is for the works council.'
+    const inputs = { reason, owners: people.omar.id, 'metadata.audience': 'partners' }
+    const review = cardOf(await kim.clicks({ id: before.id, card: edit }, 'Review', inputs))
+    expect(textOf(review)).toContain(`Changed since ${before.reference}: `)
+    for (const name of ['Owners', 'Why', 'Who works in it']) expect(textOf(review)).toContain(name)
+    expect(textOf(review).match(/changed$/gm)).toHaveLength(3)
+    const sent = cardOf(await kim.clicks({ id: before.id, card: review }, 'Send'))
+    const { requestId } = action(sent, 'Refresh').data as { requestId: string }
+
+    const asked = await dana.sees(/Sent again after/)
+    expect(textOf(asked.card)).toContain(
+      `Sent again after ${before.reference} was rejected by Dana Fox: “We have one already.”`,
+    )
+    expect(textOf(asked.card)).toMatch(/Changed: .*Owners/)
+    expect(await shown(requestId)).toMatchObject({
+      basedOn: {
+        requestId: before.requestId,
+        reference: before.reference,
+        how: 'resubmission',
+        changed: expect.arrayContaining(['reason', 'owners', 'metadata.audience']),
+        ended: { status: 'rejected', by: { displayName: 'Dana Fox' }, comment: 'We have one already.' },
+      },
+    })
+    const timeline = (await service.rest('kim', 'GET', `/requests/v1/${requestId}/timeline`)).body
+    expect(timeline).toMatchObject({ value: [{ data: { basedOn: { reference: before.reference } } }] })
+    expect(await shown(before.requestId)).not.toHaveProperty('basedOn')
+  })
+
+  it('is one request for one form, however often it is sent, and another form asks once more', async () => {
+    const { kim } = service
+    const before = await rejects('Twice', 'No.')
+    const form = cardOf(await kim.clicks(before, 'Edit and send again'))
+    const review = cardOf(await kim.clicks({ id: before.id, card: form }, 'Review'))
+    const sends = await Promise.all([1, 2].map(() => kim.clicks({ id: before.id, card: review }, 'Send')))
+    const references = new Set(sends.map((one) => /REQ-\d+/.exec(textOf(cardOf(one)))?.[0]))
+    expect(references.size).toBe(1)
+  })
+
+  it('like a site that was made has a name and an address of its own, over a restart in between', async () => {
+    const { kim } = service
+    const { requestId, reference } = await asksFor(kim, { displayName: 'Choir', alias: 'choir' }, 'working')
+    const ready = await kim.sees(/Your site is ready/)
+    expect(actionsOf(ready.card).map(({ title }) => title)).toEqual(['Open site', 'Another one'])
+    const form = cardOf(await kim.clicks(ready, 'Another one'))
+    expect(textOf(form)).toContain(`This is like ${reference}. Please give it a name of its own.`)
+    expect(valuesOf(form)).toMatchObject({ displayName: 'Choir' })
+    expect(valuesOf(form)['alias'] ?? '').toBe('')
+    await service.restart()
+    const later = pressed(form, 'Later', { displayName: 'Band' })
+    const kept = cardOf(await service.kim.invokes(ready.id, later.verb, later.data))
+    expect(textOf(kept)).toContain('Band')
+    const offer = await service.kim.says('new working')
+    const again = cardOf(await service.kim.clicks(offer, 'Continue'))
+    const review = cardOf(await service.kim.clicks({ id: offer.id, card: again }, 'Review'))
+    expect(textOf(review)).toContain(`Like ${reference}. Changed: `)
+    const sent = cardOf(await service.kim.clicks({ id: offer.id, card: review }, 'Create'))
+    const { requestId: other } = action(sent, 'Refresh').data as { requestId: string }
+    expect((await shown(other))['basedOn']).toMatchObject({
+      ...{ requestId, reference, how: 'repeat', ended: { status: 'succeeded' } },
+      changed: expect.arrayContaining(['displayName', 'alias']),
+    })
+    expect(await shown(other)).toMatchObject({ details: { displayName: 'Band', alias: 'wg-band' } })
+  })
+
+  it('is for who asked only: anybody else is shown how the request stands', async () => {
+    const { kim, dana, omar } = service
+    const before = await rejects('Mine alone', 'No.')
+    for (const verb of ['request.again', 'request.edit']) {
+      const answer = cardOf(await dana.invokes('no-activity', verb, { requestId: before.requestId }))
+      expect(textOf(answer)).toContain(before.reference)
+      expect(actionsOf(answer).map(({ title }) => title)).not.toContain('Review')
+      expect(textOf(cardOf(await omar.invokes('no-activity', verb, { requestId: before.requestId })))).not.toContain(
+        'Step 2 of 3',
+      )
+    }
+    const open = await asksFor(kim, { displayName: 'Still open' })
+    const answer = cardOf(await kim.invokes(open.id, 'request.again', { requestId: open.requestId }))
+    expect(textOf(answer)).toContain('Waiting for approval')
+    await kim.invokes(open.id, 'request.cancel', { requestId: open.requestId })
+  })
+
+  it('leaves out what its template does not take any more', async () => {
+    const { kim } = service
+    const before = await rejects('Older template', 'No.')
+    const path = `/templates/v1/${templates.projectSite}`
+    const { body, headers } = await service.rest('sam', 'GET', path)
+    const { fields } = template.parse({ ...(body as object), webhook: null })
+    const changed = fields
+      .filter(({ key }) => key !== 'costCentre')
+      .map((field) => ({ ...field, choices: field.choices.filter(({ value }) => value !== 'internal') }))
+    const written = { ...(body as object), fields: changed, webhook: null }
+    const answer = await service.rest('sam', 'PUT', path, written, { 'if-match': headers.get('etag') ?? '' })
+    expect([200, 204]).toContain(answer.status)
+    const form = cardOf(await kim.clicks(before, 'Edit and send again'))
+    const { requestId } = action(form, 'Review').data as { requestId: string }
+    const draft = await service.app.provisioning.drafts.read(
+      await service.app.provisioning.actor({ tenantId: service.app.endpoints.tenantId, id: kim.id }),
+      requestId,
+    )
+    expect(Object.keys(draft.draft.values)).not.toContain('metadata.costCentre')
+    expect(Object.keys(draft.draft.values)).not.toContain('metadata.audience')
+    expect(draft.draft.values).toMatchObject({ displayName: 'Older template' })
+    const empty = await opens(kim)
+    expect(valuesOf(empty.card)['displayName'] ?? '').toBe('')
+  })
+})

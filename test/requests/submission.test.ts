@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { apiTexts } from '../../src/cards/index.ts'
+import type { Ports, Request } from '../../src/core/index.ts'
+import { actorOf, approversGroup, asSite, dana, kim, omar, priya, withCore } from '../support/core.ts'
+import { engines } from '../support/database.ts'
+import { named, refusal } from '../support/refusal.ts'
+
+const asKim = actorOf(kim)
+const admin = actorOf(priya, true)
+const fifty = Array.from({ length: 50 }, (_, index) => index)
+const isRequest = (one: PromiseSettledResult<Request>): one is PromiseFulfilledResult<Request> =>
+  one.status === 'fulfilled'
+
+describe.each(engines)('many submissions at once, %s', (engine) => {
+  const core = withCore(engine)
+
+  it('with one address: one request, all others are told that the name is taken, and nothing of them is left', async () => {
+    const { id: templateId } = await core.template()
+    const before = await core.rows()
+    const body = { templateId, displayName: 'Aurora', alias: 'aurora' }
+    const results = await Promise.allSettled(fifty.map(() => core.provisioning.submitSite(asKim, body)))
+    expect(results.filter(isRequest)).toHaveLength(1)
+    const refusals = await Promise.all(
+      results.flatMap((one) => (isRequest(one) ? [] : [refusal(() => Promise.reject(one.reason))])),
+    )
+    for (const { code, faults } of refusals) {
+      expect([code, ...named(faults)]).toEqual(['name-taken', '/alias name-taken'])
+    }
+    const after = await core.rows()
+    expect(after['requests']).toBe((before['requests'] ?? 0) + 1)
+    expect(after['reservations']).toBe((before['reservations'] ?? 0) + 1)
+    expect(after['audit_log']).toBe((before['audit_log'] ?? 0) + 1)
+  })
+
+  it('with one name and no address: each gets an address and a number of its own', async () => {
+    const { id: templateId } = await core.template({ naming: { prefix: 'prj-', suffix: '-ch' } })
+    const body = { templateId, displayName: 'Same name' }
+    const made = (await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, body)))).map(asSite)
+    expect(new Set(made.map(({ alias }) => alias)).size).toBe(50)
+    expect(new Set(made.map(({ number }) => number)).size).toBe(50)
+    for (const { alias } of made) expect(alias).toMatch(/^prj-same-name(-[0-9a-f]+)?-ch$/)
+    const another = asSite(await core.provisioning.submitSite(asKim, body))
+    expect(made.map(({ alias }) => alias)).not.toContain(another.alias)
+  })
+
+  it('under one id: one request, and everybody gets it', async () => {
+    const { id: templateId } = await core.template()
+    const requestId = randomUUID()
+    const body = { templateId, displayName: 'Clicked often' }
+    const made = await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, body, requestId)))
+    expect(new Set(made.map(({ number }) => number)).size).toBe(1)
+    expect((await core.provisioning.timeline(asKim, requestId)).map(({ action }) => action)).toEqual(['queued'])
+    expect(await core.orderedJobs(requestId)).toEqual(['follow-up', 'provision'])
+  })
+
+  it('by one person: never more than the limit of open requests', async () => {
+    const { id: templateId } = await core.template()
+    const limited = core.with({}, { openRequestsPerPerson: 5 })
+    const asOmar = actorOf(omar)
+    const body = (index: number) => ({ templateId, displayName: `Many ${index}` })
+    const results = await Promise.allSettled(fifty.map((index) => limited.submitSite(asOmar, body(index))))
+    const made = results.filter(isRequest).map(({ value }) => value)
+    expect(made).toHaveLength(5)
+    const error = await refusal(() => limited.submitSite(asOmar, body(51)))
+    expect(error.code).toBe('too-many-open-requests')
+    await limited.cancel(asOmar, made[0]?.requestId ?? '')
+    expect((await limited.submitSite(asOmar, body(52))).status).toBe('queued')
+  })
+})
+
+/** Every write of a submission, each done and then followed by a failure. */
+const writes = {
+  'the name': (ports) => ({ reservations: { ...ports.reservations, reserve: after(ports.reservations.reserve) } }),
+  'the request': (ports) => ({ requests: { ...ports.requests, insert: after(ports.requests.insert) } }),
+  'its card': (ports) => ({ sentCards: { ...ports.sentCards, put: after(ports.sentCards.put) } }),
+  'the timeline': (ports) => ({ audit: { ...ports.audit, append: after(ports.audit.append) } }),
+  'the jobs': (ports) => ({ jobs: { ...ports.jobs, enqueue: after(ports.jobs.enqueue) } }),
+  'the draft': (ports) => ({ drafts: { ...ports.drafts, update: after(ports.drafts.update, 'submitted') } }),
+} as const satisfies Record<string, (ports: Ports) => Partial<Ports>>
+
+function after<A extends unknown[], R>(write: (...args: A) => Promise<R>, only = '') {
+  return async (...args: A): Promise<R> => {
+    const result = await write(...args)
+    if (JSON.stringify(args).includes(only)) throw new Error('as told')
+    return result
+  }
+}
+
+describe('a submission is one transaction', () => {
+  const core = withCore()
+
+  it.each(Object.keys(writes) as (keyof typeof writes)[])('when %s fails, nothing of it is left', async (part) => {
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
+    const { drafts } = core.provisioning
+    const opened = await drafts.open(asKim, templateId)
+    if (opened.step !== 'details') throw new Error('no form')
+    const { requestId } = opened.draft
+    const values = { displayName: `Aurora ${part}`, reason: 'Why not.' }
+    const reviewed = await drafts.review(asKim, requestId, 1, values)
+    if (reviewed.step !== 'review') throw new Error('no review')
+    const before = await core.rows()
+    const card = { conversationId: 'chat', activityId: 'card' }
+    const failing = core.with(writes[part](core.ports)).drafts
+    await expect(failing.submit(asKim, requestId, reviewed.draft.version, card)).rejects.toThrow('as told')
+    expect(await core.rows()).toEqual(before)
+    expect((await drafts.read(asKim, requestId)).draft).toEqual(reviewed.draft)
+    const sent = await drafts.submit(asKim, requestId, reviewed.draft.version, card)
+    expect(sent.step).toBe('submitted')
+    expect(await core.orderedJobs(requestId)).toEqual(['notify', 'refresh-cards', 'tend-approval'])
+  })
+
+  it('asks nobody outside while it is open, and is refused as "try again" when the directory is away', async () => {
+    const { id: templateId } = await core.template()
+    const before = await core.rows()
+    core.world.up = false
+    const error = await refusal(() => core.provisioning.submitSite(asKim, { templateId, displayName: 'Away' }))
+    core.world.up = true
+    expect(error.code).toBe('unavailable')
+    expect(await core.rows()).toEqual(before)
+  })
+})
+
+describe('a name', () => {
+  const core = withCore()
+  const held = async (alias: string) => {
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
+    const body = { templateId, displayName: 'Held', alias }
+    return { body, request: await core.provisioning.submitSite(asKim, body) }
+  }
+
+  it('that is taken comes with one that is free, which is then accepted as it stands', async () => {
+    const naming = { prefix: 'prj-', suffix: '-ch' }
+    const { id: templateId } = await core.template({ naming })
+    core.world.taken.add('prj-atlas-ch').add('prj-atlas-2-ch')
+    const body = { templateId, displayName: 'Atlas', alias: 'atlas' }
+    const error = await refusal(() => core.provisioning.submitSite(asKim, body))
+    const [fault] = error.faults
+    expect([error.code, fault?.pointer, fault?.suggestion]).toEqual(['name-taken', '/alias', 'prj-atlas-3-ch'])
+    const made = asSite(await core.provisioning.submitSite(asKim, { ...body, alias: fault?.suggestion }))
+    expect(made.alias).toBe('prj-atlas-3-ch')
+  })
+
+  it('that was made of the name moves on to a free one, and those before it are kept and explained', async () => {
+    const { id: templateId } = await core.template({ naming: { prefix: 'prj-', suffix: '' } })
+    core.world.taken.add('prj-vega').add('prj-vega-2')
+    const made = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Vega' }))
+    expect([made.alias, made.passedOver]).toEqual(['prj-vega-3', ['prj-vega', 'prj-vega-2']])
+    const told = await core.provisioning.explanation(asKim, made.requestId)
+    expect(told.map(apiTexts.explanation)).toContain('Taken already when it was asked for: prj-vega, prj-vega-2.')
+    const free = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Rigel' }))
+    expect([free.alias, free.passedOver]).toEqual(['prj-rigel', undefined])
+  })
+
+  it('is compared without case', async () => {
+    const { body } = await held('Nova')
+    const error = await refusal(() => core.provisioning.submitSite(asKim, { ...body, alias: 'nOVA' }))
+    expect(error.code).toBe('name-taken')
+  })
+
+  it.each(['rejected', 'cancelled'] as const)('is free again when its request is %s', async (end) => {
+    const { body, request } = await held(`ends-${end}`)
+    if (end === 'rejected') await core.provisioning.reject(actorOf(dana), request.requestId, 'No.')
+    else await core.provisioning.cancel(asKim, request.requestId)
+    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe(`ends-${end}`)
+  })
+
+  it('is kept while its request has failed and may be retried; cancelling that frees it', async () => {
+    const { id: templateId } = await core.template()
+    const body = { templateId, displayName: 'Fails', alias: 'fails' }
+    const { requestId } = await core.provisioning.submitSite(asKim, body)
+    const run = { lastAttempt: true, signal: new AbortController().signal }
+    await core.provisioning.system.provision(requestId, run)
+    expect((await core.provisioning.read(asKim, requestId)).status).toBe('failed')
+    expect((await refusal(() => core.provisioning.submitSite(asKim, body))).code).toBe('name-taken')
+    expect((await core.provisioning.retry(admin, requestId)).status).toBe('queued')
+    await core.provisioning.system.provision(requestId, run)
+    await core.provisioning.cancel(asKim, requestId)
+    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe('fails')
+  })
+})
+
+describe('who decides', () => {
+  const core = withCore()
+  const approversOf = async (...approvers: object[]) => {
+    const { id: templateId } = await core.template({ approval: { stages: [{ approvers, rule: 'all' }] } })
+    const { approvals } = await core.provisioning.submitSite(asKim, { templateId, displayName: 'Who' })
+    return approvals[0]?.approvers.map(({ id }) => id)
+  }
+
+  it('is everybody whom the policy names, each once, and never the requester', async () => {
+    const all = await approversOf({ group: approversGroup }, { user: dana.id }, { manager: true }, { user: kim.id })
+    expect(all).toEqual([dana.id, omar.id])
+  })
+
+  it('are the admins, when the policy leaves nobody', async () => {
+    expect(await approversOf({ user: kim.id })).toEqual([priya.id])
+  })
+})
+
+describe('an edit of a template', () => {
+  const core = withCore()
+
+  it('changes no request that runs', async () => {
+    const before = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
+    const request = await core.provisioning.submitSite(asKim, { templateId: before.id, displayName: 'Runs' })
+    await core.provisioning.templates.put(admin, before.id, { ...before, name: 'Renamed', approval: null }, 1)
+    const after = await core.provisioning.read(asKim, request.requestId)
+    expect(after).toEqual(request)
+    expect(after.template.name).toBe('Working group')
+    expect((await core.provisioning.approve(actorOf(dana), request.requestId)).status).toBe('queued')
+  })
+})

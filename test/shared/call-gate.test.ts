@@ -1,0 +1,126 @@
+import { setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { checkingIdentity, createGate, from, type GateLimits } from '../../src/core/index.ts'
+
+const limits: GateLimits = {
+  ...{ running: 4, forIdentity: 1, runningOfOne: 2, waiting: 8, waitingOfOne: 5 },
+  ...{ patience: 60_000, patienceOfJobs: 60_000 },
+}
+
+/** A gate, and calls through it that end when the test says so. */
+function world(change: Partial<GateLimits> = {}) {
+  const gate = createGate('calls to Microsoft Graph', { ...limits, ...change })
+  const entered: string[] = []
+  const ends = new Map<string, () => void>()
+  const call = (name: string, who: string, signal?: AbortSignal) =>
+    from({ from: 'rest', caller: who }, () =>
+      gate.pass(() => {
+        entered.push(name)
+        return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
+      }, signal),
+    )
+  const end = async (name: string) => {
+    ends.get(name)?.()
+    await setTimeout(0)
+  }
+  return { gate, entered, call, end }
+}
+
+describe('the calls to one service', () => {
+  it('run so many at a time, and leave places for identity checks', async () => {
+    const { gate, entered, call, end } = world()
+    const calls = ['kim', 'kim', 'omar', 'dana', 'sam'].map((who, index) => call(`${who} ${index}`, who))
+    expect(entered).toEqual(['kim 0', 'kim 1', 'omar 2'])
+    expect(gate.state()).toEqual({ running: 3, waiting: 2 })
+    const own = from({ from: 'rest', caller: 'omar' }, () => checkingIdentity(() => gate.pass(async () => 'who is it')))
+    expect(await own).toBe('who is it')
+    for (const name of ['kim 0', 'kim 1', 'omar 2', 'dana 3', 'sam 4']) await end(name)
+    expect(await Promise.all(calls)).toEqual(['kim 0', 'kim 1', 'omar 2', 'dana 3', 'sam 4'])
+    expect(gate.state()).toEqual({ running: 0, waiting: 0 })
+  })
+
+  it('let callers in by turns, however many calls one of them has', async () => {
+    const { entered, call, end } = world({ running: 2, runningOfOne: 1 })
+    const calls = [...['a', 'b', 'c', 'd'].map((name) => call(name, 'kim')), call('dana', 'dana'), call('omar', 'omar')]
+    expect(entered).toEqual(['a'])
+    await end('a')
+    await end('b')
+    await end('dana')
+    await end('omar')
+    expect(entered).toEqual(['a', 'b', 'dana', 'omar', 'c'])
+    await end('c')
+    await end('d')
+    await Promise.all(calls)
+  })
+
+  it('let identity checks in first', async () => {
+    const { entered, gate, call, end } = world({ running: 2, forIdentity: 1 })
+    const first = call('first', 'kim')
+    const second = call('second', 'omar')
+    const identity = (name: string) =>
+      from({ from: 'chat', caller: name }, () =>
+        checkingIdentity(() => gate.pass(async () => void entered.push(`check ${name}`))),
+      )
+    await Promise.all([identity('dana'), identity('sam'), identity('omar')])
+    expect(entered).toEqual(['first', 'check dana', 'check sam', 'check omar'])
+    await end('first')
+    await end('second')
+    await Promise.all([first, second])
+  })
+
+  it('are refused when too many of one caller wait, and only theirs', async () => {
+    const { call, end } = world({ running: 2, runningOfOne: 1, waitingOfOne: 1 })
+    const running = call('a', 'kim')
+    const waiting = call('b', 'kim')
+    await expect(call('c', 'kim')).rejects.toMatchObject({ code: 'busy', retryable: true, retryAfterSeconds: 5 })
+    const other = call('dana', 'dana')
+    await end('a')
+    await end('b')
+    await end('dana')
+    expect(await Promise.all([running, waiting, other])).toEqual(['a', 'b', 'dana'])
+  })
+
+  it('are refused when too many wait in all, or one has waited too long', async () => {
+    const { gate, call, end } = world({ running: 2, runningOfOne: 1, waiting: 1, patience: 1 })
+    const running = call('a', 'kim')
+    const late = expect(call('b', 'kim')).rejects.toMatchObject({ code: 'busy' })
+    await expect(call('c', 'kim')).rejects.toMatchObject({ code: 'busy' })
+    await late
+    expect(gate.state()).toEqual({ running: 1, waiting: 0 })
+    await end('a')
+    await running
+  })
+
+  it('let identity checks wait however many other calls do', async () => {
+    const { gate, call, end } = world({ running: 1, forIdentity: 0, runningOfOne: 1, waiting: 1 })
+    const running = call('a', 'kim')
+    const waiting = call('b', 'omar')
+    const check = from({ from: 'chat', caller: 'dana' }, () =>
+      checkingIdentity(() => gate.pass(async () => 'who is it')),
+    )
+    await end('a')
+    expect(await check).toBe('who is it')
+    await end('b')
+    expect(await Promise.all([running, waiting])).toEqual(['a', 'b'])
+  })
+
+  it('leave the line when nobody waits for them any more', async () => {
+    const { gate, entered, call, end } = world({ running: 2, runningOfOne: 1 })
+    const running = call('a', 'kim')
+    const gone = new AbortController()
+    const waiting = call('b', 'kim', gone.signal)
+    gone.abort(new Error('hung up'))
+    await expect(waiting).rejects.toThrow('hung up')
+    expect(gate.state()).toEqual({ running: 1, waiting: 0 })
+    await end('a')
+    await running
+    expect(entered).toEqual(['a'])
+  })
+
+  it('give their place back when they fail', async () => {
+    const { gate } = world({ running: 1, forIdentity: 0, runningOfOne: 1 })
+    const failing = gate.pass(() => Promise.reject(new Error('broken')))
+    await expect(failing).rejects.toThrow('broken')
+    expect(await gate.pass(async () => 'next')).toBe('next')
+  })
+})

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { countryCode } from '../../src/core/index.ts'
+import { countryName } from '../../src/simulator/exchange/parameters.ts'
+
+const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+const pairs = letters.flatMap((one) => letters.map((other) => one + other))
+const codes = pairs.filter((code) => countryCode(code) === code)
+const english = new Intl.DisplayNames('en', { type: 'region' })
+
+describe('a country', () => {
+  it('is one of the 249 of ISO 3166-1', () => {
+    expect(codes).toHaveLength(249)
+    for (const code of ['FX', 'SU', 'YU', 'DD', 'ZR', 'EU', 'ZZ', 'AC']) expect(countryCode(code)).toBeUndefined()
+  })
+
+  it.each(codes)('%s is found by its code and by its name, in any case, and Exchange takes the code', (code) => {
+    const name = english.of(code) ?? ''
+    expect(countryCode(name)).toBe(code)
+    expect(countryCode(name.toUpperCase())).toBe(code)
+    expect(countryCode(countryName('CountryOrRegion', code))).toBe(code)
+  })
+
+  it.each([
+    ['USA', 'US'],
+    ['UK', 'GB'],
+    ['Great Britain', 'GB'],
+    ['Turkey', 'TR'],
+    ['Côte d’Ivoire', 'CI'],
+    ['ivory coast', 'CI'],
+    ['Bosnia and Herzegovina', 'BA'],
+    ['The Netherlands', 'NL'],
+  ])('%s is known by that name too', (name, code) => expect(countryCode(name)).toBe(code))
+
+  it.each(['', ' ', 'Helvetien', 'Europe', 'C', 'CHE', '**', '中国'])('"%s" is none', (name) =>
+    expect(countryCode(name)).toBeUndefined(),
+  )
+})

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import { textOf } from '../support/cards.ts'
+import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
+import { refusal } from '../support/refusal.ts'
+import { templates, withService } from '../support/service.ts'
+
+const hidden =
+  'Microsoft Graph does not show whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent'
+
+describe('a directory that hides whether accounts are enabled', () => {
+  const service = withService()
+  const readable = async (users: 'User.Read.All' | 'User.ReadBasic.All') => {
+    await service.userPermission(users)
+    // What was read before is remembered for a minute.
+    await service.restart()
+  }
+  afterEach(() => readable('User.Read.All'))
+
+  it('lets nobody in by REST, and says what an admin can do', async () => {
+    await readable('User.ReadBasic.All')
+    const { status, headers, body } = await service.rest('kim', 'GET', '/requests/v1/')
+    expect([status, headers.get('retry-after')]).toEqual([503, '60'])
+    expect(body).toMatchObject({
+      code: 'unavailable',
+      detail:
+        'Your account cannot be checked: the directory does not show whether accounts are enabled. Tell an admin that the service lacks the permission User.Read.All.',
+    })
+  })
+
+  it('lets nobody in by chat, and says so', async () => {
+    await readable('User.ReadBasic.All')
+    const { card } = await service.dana.says('new site')
+    expect(textOf(card)).toContain('the service lacks the permission User.Read.All')
+  })
+
+  it('makes the health report red, which names the permission and is there for admins by their own id', async () => {
+    await readable('User.ReadBasic.All')
+    await service.restart({ ADMINS: '11111111-aaaa-4aaa-8aaa-000000000004' })
+    const { status, body } = await service.rest('sam', 'GET', '/admin/v1/health')
+    expect(status).toBe(200)
+    const graph = Object(body)['parts'].find(({ name }: { name: string }) => name === 'graph')
+    expect(graph).toMatchObject({ state: 'red', problem: expect.stringContaining(hidden) })
+  })
+
+  it('lets everybody in again as soon as the permission is there', async () => {
+    await readable('User.ReadBasic.All')
+    await readable('User.Read.All')
+    expect((await service.rest('kim', 'GET', '/requests/v1/')).status).toBe(200)
+  })
+})
+
+describe('an account without a user type', () => {
+  const service = withService()
+
+  it('is not let in, and its message names the remedy', async () => {
+    await service.account('kim', 'unclassified')
+    const { status, body } = await service.rest('kim', 'GET', '/requests/v1/')
+    expect(status).toBe(403)
+    expect(body).toMatchObject({
+      code: 'forbidden',
+      detail:
+        'Your account has no user type in the directory, so nothing shows that it belongs to this organisation. An administrator can set userType to Member.',
+    })
+    expect((await service.rest('dana', 'GET', '/requests/v1/')).status).toBe(200)
+  })
+
+  it('is not given a mailbox, and the fault names the field', async () => {
+    await service.account('omar', 'unclassified')
+    const { body } = await service.rest('dana', 'POST', '/requests/v1/preview', {
+      ...{ templateId: templates.sharedMailbox, displayName: 'Help', name: `help-${randomUUID().slice(0, 8)}` },
+      permissions: { [omar.id]: 'FullAccess' },
+    })
+    expect(body['errors']).toMatchObject([
+      { pointer: `#/permissions/${omar.id}`, code: 'unreadable-person', suggestion: 'Omar Haddad' },
+    ])
+  })
+})
+
+describe.each([['accountEnabled'], ['userType']] as const)('a person whose %s could not be read', (property) => {
+  const core = withCore()
+  const unread = { ...dana, unread: [property] }
+  const ask = async (...approvers: object[]) => {
+    const { id } = await core.template({ approval: { stages: [{ approvers }] } })
+    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+  }
+  const asUnread = async (work: () => Promise<void>) => {
+    const members = core.world.groups.get(approversGroup) ?? []
+    core.world.people.set(dana.id, unread)
+    core.world.groups.set(approversGroup, [unread, omar, kim])
+    try {
+      await work()
+    } finally {
+      core.world.people.set(dana.id, dana)
+      core.world.groups.set(approversGroup, members)
+    }
+  }
+
+  it('is let into nothing', () =>
+    asUnread(async () => {
+      const { code } = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
+      expect(code).toBe(property === 'userType' ? 'forbidden' : 'unavailable')
+    }))
+
+  it('is not asked to approve, as a member of a group or by name', () =>
+    asUnread(async () => {
+      const byGroup = await ask({ group: approversGroup })
+      expect(byGroup.approvals[0]?.approvers.map(({ id }) => id)).toEqual([omar.id])
+      const byName = await ask({ user: dana.id })
+      expect(byName.approvals[0]).toMatchObject({ resolvedTo: 'admins', approvers: [{ id: priya.id }] })
+    }))
+
+  it('owns no site', () =>
+    asUnread(async () => {
+      const { id } = await core.template()
+      const body = { displayName: `Site ${randomUUID()}`, templateId: id, owners: [omar.id, dana.id] }
+      const { faults } = await refusal(() => core.provisioning.submitSite(actorOf(kim), body))
+      expect(faults).toMatchObject([{ pointer: '/owners/1', code: 'unreadable-person' }])
+    }))
+
+  it('is no colleague to whom decisions can be delegated', () =>
+    asUnread(async () => {
+      const until = new Date(Date.now() + 86_400_000).toISOString()
+      const { faults } = await refusal(() => core.provisioning.delegations.begin(actorOf(omar), { to: dana.id, until }))
+      expect(faults).toMatchObject([{ pointer: '/to', code: 'cannot-decide' }])
+    }))
+})

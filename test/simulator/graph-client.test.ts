@@ -1,0 +1,75 @@
+import { Client, type Context, GraphError, HTTPMessageHandler, RetryHandler } from '@microsoft/microsoft-graph-client'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { caller, siteView } from '../support/rest-caller.ts'
+import { templates, tokenFor, withService } from '../support/service.ts'
+import { people } from '../support/teams-user.ts'
+import { until } from '../support/until.ts'
+
+/** What the API document says of the record ("Provisioned group record"). */
+const groups = z.object({
+  '@odata.context': z.string(),
+  value: z.array(
+    z.strictObject({
+      id: z.uuid(),
+      displayName: z.string(),
+      svc_group: z.looseObject({ extensionAttribute1: z.string(), extensionAttribute3: z.url() }),
+    }),
+  ),
+})
+
+describe('Microsoft’s own Graph client', () => {
+  const service = withService()
+  const { call } = caller(service)
+
+  async function graph(who?: keyof typeof people): Promise<Client> {
+    const directoryUrl = service.app.endpoints.simulator?.url ?? ''
+    const token = who && (await tokenFor(directoryUrl, people[who].id, 'https://graph.microsoft.com/Group.Read.All'))
+    const retries = new RetryHandler()
+    retries.setNext(new HTTPMessageHandler())
+    // Its own step for tokens takes the header away from all that is not https, and the simulated directory is http.
+    const middleware = {
+      execute(context: Context) {
+        const headers = { ...context.options?.headers, ...(token && { Authorization: `Bearer ${token}` }) }
+        context.options = { ...context.options, headers }
+        return retries.execute(context)
+      },
+    }
+    return Client.initWithMiddleware({ baseUrl: `${directoryUrl}/`, middleware })
+  }
+  const lookFor = async (requestId: string, who?: keyof typeof people): Promise<unknown> =>
+    (await graph(who))
+      .api('/groups')
+      .filter(`svc_group/requestId eq '${requestId}'`)
+      .select('id,displayName,svc_group')
+      .get()
+
+  /** A site that Kim asked for, as the API shows it when it has been made. */
+  async function provisioned(displayName: string) {
+    const body = { displayName, templateId: templates.workingGroup }
+    const asked = await call('kim', 'POST', '/collab/v1/spo/', { body })
+    const { requestId } = z.object({ requestId: z.uuid() }).parse(asked.body)
+    return until(async () => {
+      const request = siteView.parse((await call('kim', 'GET', `/requests/v1/${requestId}`)).body)
+      return request.status === 'succeeded' ? request : undefined
+    }, `${displayName} to be made`)
+  }
+
+  it('reads the group of a provisioned site from the directory, with the filter of the API document', async () => {
+    const [apollo, hermes] = [await provisioned('Apollo'), await provisioned('Hermes')]
+    for (const { requestId, resource } of [apollo, hermes]) {
+      const { value } = groups.parse(await lookFor(requestId, 'kim'))
+      expect(value.map(({ svc_group }) => svc_group)).toMatchObject([
+        { extensionAttribute1: resource?.siteId, extensionAttribute3: resource?.url },
+      ])
+      expect(value.map(({ id }) => id)).toEqual([resource?.securityGroupId])
+    }
+  })
+
+  it('finds nothing for a request that is none, and is refused without a token', async () => {
+    expect(groups.parse(await lookFor('6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11', 'kim')).value).toEqual([])
+    const refusal = await lookFor('6f2f8f0e-3a51-4c0b-9a57-0d6f3a1f7c11').catch((error: unknown) => error)
+    expect(refusal).toBeInstanceOf(GraphError)
+    expect(refusal).toMatchObject({ statusCode: 401, code: 'InvalidAuthenticationToken' })
+  })
+})

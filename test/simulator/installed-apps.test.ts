@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { clientOf, dana, kim, tenantFor } from '../support/simulator.ts'
+
+const app = '66666666-ffff-4fff-8fff-000000000001'
+const apps = (id: string) => `/v1.0/users/${id}/teamwork/installedApps`
+const bind = (id: string) => ({ 'teamsApp@odata.bind': `https://graph.microsoft.com/v1.0/appCatalogs/teamsApps/${id}` })
+
+describe('an app of the catalogue', () => {
+  it('is installed for a person once, and listed', async () => {
+    const call = await clientOf(await tenantFor())
+    const made = await call('POST', apps(dana), bind(app))
+    expect([made.status, made.body]).toEqual([201, ''])
+    expect(await call('POST', apps(dana), bind(app))).toMatchObject({
+      status: 409,
+      body: { error: { code: 'Conflict' } },
+    })
+    const find = `?$expand=teamsApp&$filter=teamsApp/id eq '${app}'`
+    const { body } = await call('GET', `${apps(dana)}${find}`)
+    expect(body.value).toEqual([
+      { id: expect.any(String), teamsApp: expect.objectContaining({ id: app, displayName: 'Quartermaster' }) },
+    ])
+    expect(body.value[0].id).not.toBe(app)
+    expect((await call('GET', `${apps(kim)}${find}`)).body.value).toEqual([])
+  })
+
+  it.each([
+    ['an app that the catalogue has not', dana, bind('66666666-ffff-4fff-8fff-000000000002'), 404],
+    ['no app', dana, {}, 400],
+    ['something that is no app', dana, { 'teamsApp@odata.bind': 'https://evil.example/app' }, 400],
+    ['nobody', '11111111-0000-4000-8000-000000000000', bind(app), 404],
+    ['somebody without a licence', 'max.frei@contoso.example', bind(app), 404],
+  ])('is refused: %s', async (_, who, body, status) => {
+    const call = await clientOf(await tenantFor())
+    const answer = await call('POST', apps(who), body)
+    expect([answer.status, typeof answer.body.error.code]).toEqual([status, 'string'])
+  })
+
+  it('may be forbidden, where a test says so', async () => {
+    const simulator = await tenantFor()
+    const call = await clientOf(simulator)
+    const fault = { operation: 'graph.installedApps.add', kind: 'failBeforeCommit', status: 403, count: 1 }
+    const headers = { 'content-type': 'application/json' }
+    await fetch(`${simulator.url}/control/faults`, { method: 'POST', headers, body: JSON.stringify(fault) })
+    expect(await call('POST', apps(dana), bind(app))).toMatchObject({
+      status: 403,
+      body: { error: { code: 'Forbidden' } },
+    })
+    expect((await call('POST', apps(dana), bind(app))).status).toBe(201)
+  })
+})
+
+describe('people, by what somebody types of them', () => {
+  const find = async (filter: string) => {
+    const call = await clientOf(await tenantFor())
+    const { body } = await call('GET', `/v1.0/users?$filter=${encodeURIComponent(filter)}&$select=id,displayName`)
+    return body.value.map((one: { displayName: string }) => one.displayName)
+  }
+
+  it.each([
+    ["userPrincipalName eq 'DANA@contoso.example' or mail eq 'DANA@contoso.example'", ['Dana Fox']],
+    ["userPrincipalName eq 'huelya.demir@contoso.example' or mail eq 'huelya.demir@contoso.example'", ['Hülya Demir']],
+    ["startswith(displayName,'Siobhán O''B')", ["Siobhán O'Brien"]],
+    ["startswith(displayName,'x'' or id ne ''')", []],
+  ])('%s', async (filter, names) => {
+    expect(await find(filter)).toEqual(names)
+  })
+})

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { cpSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, inject, it } from 'vitest'
+import { createStores, migrate, openDatabase } from '../../src/store/index.ts'
+import { withDatabase } from '../support/database.ts'
+
+const own = fileURLToPath(new URL('../../src/store/database/migrations/', import.meta.url))
+/** What a next version may do to a store that the present one still works on. */
+const additive = `
+  ALTER TABLE requests ADD COLUMN colour text;
+  ALTER TABLE idempotency_keys ADD COLUMN colour text NOT NULL DEFAULT 'grey';
+  ALTER TABLE settings ADD COLUMN colour text;
+  ALTER TABLE inbox ADD COLUMN colour text;
+  ALTER TABLE drafts ADD COLUMN colour text;
+  CREATE TABLE colours (name text PRIMARY KEY);
+  CREATE INDEX requests_by_colour ON requests (colour);`
+
+describe('while replicas are exchanged one by one', () => {
+  const store = withDatabase('server')
+
+  it('an old process goes on over a store that a newer one has migrated, and starts no more', async () => {
+    const newer = mkdtempSync(join(inject('runFolder'), 'newer-'))
+    cpSync(own, newer, { recursive: true })
+    writeFileSync(join(newer, '900-colours.sql'), additive)
+    const { idempotency, requests, inbox } = createStores(store.database)
+    const failures: unknown[] = []
+    let rounds = 0
+    const work = async () => {
+      rounds += 1
+      const at = new Date()
+      const key = { tenantId: randomUUID(), personId: randomUUID(), route: 'POST /x', key: 'k' }
+      const [requestId, leaseUntil] = [randomUUID(), new Date(at.getTime() + 10_000)]
+      const attempt = { fingerprint: 'a', requestId, holder: 'h', at, leaseUntil, keepUntil: leaseUntil }
+      await idempotency.claim(key, attempt)
+      expect(await idempotency.claim(key, attempt)).toEqual({ state: 'in-flight' })
+      await requests.list({ tenantId: key.tenantId, limit: 5 })
+      expect(await inbox.claim({ channel: 'x', conversationId: requestId, activityId: 'a' })).toBe(true)
+    }
+    let going = true
+    const goOn = async () => {
+      while (going) await work().catch((error: unknown) => failures.push(error))
+    }
+    // Several connections, so that each has plans of its own from before.
+    const workers = Array.from({ length: 8 }, goOn)
+    const later = await openDatabase(store.options)
+    await expect.poll(() => rounds).toBeGreaterThan(50)
+    expect(await migrate(later, newer)).toEqual([900])
+    const then = rounds
+    await expect.poll(() => rounds).toBeGreaterThan(then + 50)
+    going = false
+    await Promise.all(workers)
+    expect(failures).toEqual([])
+    await later.close()
+    await expect(migrate(store.database)).rejects.toThrow(
+      'The store has migration 900 (colours), which this version does not know: it is older than the store.',
+    )
+  })
+})

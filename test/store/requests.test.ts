@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  provisioningRequest,
+  type Request,
+  type RequestForSite,
+  type RequestState,
+  requestStates,
+} from '../../src/core/index.ts'
+import { createStores, type Stores } from '../../src/store/index.ts'
+import { requestOf } from '../support/card-requests.ts'
+import { at, dana, kim, omar, priya, stageOf } from '../support/card-world.ts'
+import { engines, withDatabase } from '../support/database.ts'
+
+const fifty = Array.from({ length: 50 }, (_, index) => index)
+const byNumber = (one: number, other: number): number => one - other
+
+describe.each(engines)('stored requests, %s', (engine) => {
+  const store = withDatabase(engine)
+  let stores: Stores
+  beforeAll(() => {
+    stores = createStores(store.database)
+  })
+
+  const insert = async (more: Partial<RequestForSite> = {}): Promise<Request> => {
+    const request = provisioningRequest.parse(requestOf({ requestId: randomUUID(), ...more }))
+    const stored = await stores.requests.insert(request)
+    if (!stored) throw new Error('the request was there already')
+    return stored
+  }
+
+  it('are found as they were stored, by id and by number, and not by another tenant', async () => {
+    const request = await insert()
+    const { requestId, tenantId, number } = request
+    expect(await stores.requests.find(requestId)).toEqual(request)
+    expect(await stores.requests.findByNumber(tenantId, number)).toEqual(request)
+    expect(await stores.requests.findByNumber(randomUUID(), number)).toBeUndefined()
+    expect(await stores.requests.find(randomUUID())).toBeUndefined()
+  })
+
+  it('of one id are stored once', async () => {
+    const request = await insert()
+    expect(await stores.requests.insert({ ...request, reason: 'Again' })).toBeUndefined()
+    expect(await stores.requests.find(request.requestId)).toEqual(request)
+  })
+
+  it('change by one version at a time; who read an older one is refused', async () => {
+    const request = await insert()
+    const next: Request = { ...request, status: 'cancelled', version: 2 }
+    await stores.requests.update(next)
+    expect(await stores.requests.find(request.requestId)).toEqual(next)
+    await expect(stores.requests.update({ ...request, version: 2 })).rejects.toThrow(/changed by somebody else/)
+    await expect(stores.requests.update({ ...request, version: 4 })).rejects.toThrow(/changed by somebody else/)
+    expect(await stores.requests.find(request.requestId)).toEqual(next)
+  })
+
+  it('that are locked wait for each other, so no change is lost', async () => {
+    const { requestId } = await insert({ reason: '' })
+    const add = (index: number) =>
+      store.database.transaction(async () => {
+        const now = await stores.requests.lock(requestId)
+        if (!now) throw new Error('gone')
+        await stores.requests.update({ ...now, reason: `${now.reason}${index},`, version: now.version + 1 })
+      })
+    await Promise.all(fifty.map(add))
+    const after = await stores.requests.find(requestId)
+    expect(after?.version).toBe(51)
+    expect(after?.reason.split(',').filter(Boolean).map(Number).sort(byNumber)).toEqual(fifty)
+  })
+
+  it('get 50 different numbers when 50 are made at once, each tenant from 1001 on', async () => {
+    const tenants = [randomUUID(), randomUUID()]
+    for (const tenant of tenants) {
+      const made = await Promise.all(fifty.map(() => insert({ tenantId: tenant })))
+      const numbers = made.map(({ number }) => number)
+      expect(numbers.sort(byNumber)).toEqual(fifty.map((index) => 1001 + index))
+    }
+  })
+
+  it('do not use up a number when their transaction fails', async () => {
+    const tenant = randomUUID()
+    const failure = store.database.transaction(async () => {
+      await insert({ tenantId: tenant })
+      throw new Error('changed my mind')
+    })
+    await expect(failure).rejects.toThrow('changed my mind')
+    expect((await insert({ tenantId: tenant })).number).toBe(1001)
+  })
+
+  it('are listed newest first, by every filter, page after page', async () => {
+    const tenantId = randomUUID()
+    const states: RequestState[] = ['queued', 'succeeded', 'pendingApproval']
+    const all: Request[] = []
+    for (const index of fifty.slice(0, 12)) {
+      const requester = index % 2 === 0 ? kim : omar
+      const kind = index % 4 === 0 ? 'communicationSite' : 'teamSite'
+      all.unshift(await insert({ tenantId, requester, kind, status: states[index % 3] ?? 'queued' }))
+    }
+    const ids = (requests: readonly Request[]) => requests.map(({ requestId }) => requestId)
+    const list = async (query: object) => ids(await stores.requests.list({ tenantId, limit: 100, ...query }))
+    const expected = (keep: (request: Request) => boolean) => ids(all.filter(keep))
+    expect(await list({})).toEqual(ids(all))
+    expect(await list({ requesterId: kim.id })).toEqual(expected(({ requester }) => requester.id === kim.id))
+    expect(await list({ status: 'succeeded' })).toEqual(expected(({ status }) => status === 'succeeded'))
+    expect(await list({ kind: 'teamSite', requesterId: omar.id, status: 'queued' })).toEqual(
+      expected((one) => one.kind === 'teamSite' && one.requester.id === omar.id && one.status === 'queued'),
+    )
+    const pages: string[][] = []
+    for (let before: number | undefined; ; ) {
+      const page = await stores.requests.list({ tenantId, limit: 5, ...(before !== undefined && { before }) })
+      if (page.length === 0) break
+      pages.push(ids(page))
+      before = page.at(-1)?.number
+    }
+    expect(pages.map(({ length }) => length)).toEqual([5, 5, 2])
+    expect(pages.flat()).toEqual(ids(all))
+  })
+
+  it('wait for the approvers of the open stage who have not decided, as long as they are pending', async () => {
+    const tenantId = randomUUID()
+    const decisions = [{ by: dana, decision: 'approved' as const, at: at('09:31') }]
+    const approvals = [stageOf(1, [dana, omar], { rule: 'all', decisions }), stageOf(2, [priya])]
+    const request = await insert({ tenantId, approvals })
+    const waits = async (id: string) =>
+      (await stores.requests.list({ tenantId, approverId: id, limit: 9 })).map(({ requestId }) => requestId)
+    expect(await waits(omar.id)).toEqual([request.requestId])
+    expect(await waits(dana.id)).toEqual([])
+    expect(await waits(priya.id)).toEqual([])
+    await stores.requests.update({ ...request, status: 'cancelled', version: 2 })
+    expect(await waits(omar.id)).toEqual([])
+  })
+
+  it('are listed in one state or several, the oldest first when that is asked for', async () => {
+    const tenantId = randomUUID()
+    const states: RequestState[] = ['queued', 'succeeded', 'failed', 'provisioning', 'queued']
+    const all: Request[] = []
+    for (const status of states) all.push(await insert({ tenantId, status }))
+    const list = async (query: object) =>
+      (await stores.requests.list({ tenantId, limit: 100, ...query })).map(({ number }) => number)
+    const expected = (...wanted: RequestState[]) =>
+      all.filter(({ status }) => wanted.includes(status)).map(({ number }) => number)
+    expect(await list({ status: ['queued', 'failed'], oldestFirst: true })).toEqual(expected('queued', 'failed'))
+    expect(await list({ status: ['queued', 'failed'] })).toEqual(expected('queued', 'failed').reverse())
+    expect(await list({ status: [] })).toEqual([])
+    expect(await list({ oldestFirst: true, limit: 2 })).toEqual(expected(...states).slice(0, 2))
+    expect(await stores.requests.countByState(tenantId, requestStates)).toEqual({
+      queued: 2,
+      succeeded: 1,
+      failed: 1,
+      provisioning: 1,
+    })
+    expect(await stores.requests.countByState(tenantId, ['failed', 'expired'])).toEqual({ failed: 1 })
+    expect(await stores.requests.countByState(randomUUID(), requestStates)).toEqual({})
+  })
+
+  it('that are made are listed until somebody was told, by an index of their own', async () => {
+    const tenantId = randomUUID()
+    const made = (followUp: Request['followUp']['state'], status: RequestState = 'succeeded') =>
+      insert({ tenantId, status, followUp: { state: followUp } })
+    const waiting = await made('waiting')
+    await made('announced')
+    const late = await made('late')
+    await made('waiting', 'provisioning')
+    const query = { tenantId, status: 'succeeded', unannounced: true, limit: 9, oldestFirst: true } as const
+    expect(await stores.requests.list(query)).toEqual([waiting, late])
+    await stores.requests.update({ ...waiting, followUp: { state: 'announced', by: 'state' }, version: 2 })
+    expect(await stores.requests.list(query)).toEqual([late])
+    const { rows } = await store.database.query<{ indexdef: string }>(
+      `SELECT indexdef FROM pg_indexes WHERE schemaname = current_schema() AND indexname = 'requests_unannounced'`,
+    )
+    expect(rows[0]?.indexdef).toContain("'announced'")
+  })
+
+  it('count as open until they have ended', async () => {
+    const tenantId = randomUUID()
+    const states: RequestState[] = ['pendingApproval', 'queued', 'provisioning', 'failed', 'succeeded', 'expired']
+    for (const status of states) await insert({ tenantId, status })
+    expect(await stores.requests.countOpen(tenantId, kim.id)).toBe(4)
+    expect(await stores.requests.countOpen(tenantId, omar.id)).toBe(0)
+  })
+})

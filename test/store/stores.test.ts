@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Delivery, Draft, SentCard, Template } from '../../src/core/index.ts'
+import { createStores, ownSetting, type Stores } from '../../src/store/index.ts'
+import { at, kim, projectSite } from '../support/card-world.ts'
+import { engines, withDatabase } from '../support/database.ts'
+
+const fifty = Array.from({ length: 50 }, (_, index) => index)
+
+describe.each(engines)('the stores, %s', (engine) => {
+  const store = withDatabase(engine)
+  let stores: Stores
+  beforeAll(() => {
+    stores = createStores(store.database)
+  })
+
+  it('a name has one holder, however many reach for it at once, in any case of its letters', async () => {
+    const tenantId = randomUUID()
+    const ids = fifty.map(() => randomUUID())
+    const got = await Promise.all(
+      ids.map((id, index) => stores.reservations.reserve(tenantId, [index % 2 ? 'Aurora' : 'aurora'], id)),
+    )
+    const winner = ids.filter((_, index) => got[index]?.length === 0)
+    expect(winner).toHaveLength(1)
+    const [holder = ''] = winner
+    expect(await stores.reservations.holder(tenantId, 'AURORA')).toBe(holder)
+    expect(await stores.reservations.reserve(tenantId, ['aurora'], holder)).toEqual([])
+    expect(await stores.reservations.reserve(randomUUID(), ['aurora'], randomUUID())).toEqual([])
+    expect(await stores.reservations.reserve(tenantId, ['Borealis', 'AURORA'], randomUUID())).toEqual(['AURORA'])
+    // Whatever language the store takes letters to be of: each has its own idea of small ones.
+    expect(await stores.reservations.reserve(tenantId, ['\u0130zmir'], holder)).toEqual([])
+    expect(await stores.reservations.reserve(tenantId, ['\u0130zmir'], randomUUID())).toEqual(['\u0130zmir'])
+    await stores.reservations.release(holder)
+    expect(await stores.reservations.holder(tenantId, 'aurora')).toBeUndefined()
+  })
+
+  it('a template that another process has changed is read as it is now', async () => {
+    const tenantId = randomUUID()
+    const other = createStores(store.database).templates
+    await stores.templates.put(tenantId, { ...projectSite, version: 1 }, 0)
+    expect((await other.find(tenantId, projectSite.id))?.name).toBe(projectSite.name)
+    await stores.templates.put(tenantId, { ...projectSite, version: 2, name: 'Renamed' }, 1)
+    expect((await other.find(tenantId, projectSite.id.toUpperCase()))?.name).toBe('Renamed')
+    expect((await other.find(tenantId, projectSite.id))?.version).toBe(2)
+    expect(await other.find(randomUUID(), projectSite.id)).toBeUndefined()
+  })
+
+  it('a template that is written twice in one transaction is read as it was written last, or not at all', async () => {
+    const tenantId = randomUUID()
+    const { put, find } = stores.templates
+    const named = async () => (await find(tenantId, projectSite.id))?.name
+    const twice = (more: () => void) =>
+      store.database.transaction(async () => {
+        await put(tenantId, { ...projectSite, version: 1, name: 'First' }, 0)
+        expect(await named()).toBe('First')
+        await put(tenantId, { ...projectSite, version: 2, name: 'Second' }, 1)
+        expect(await named()).toBe('Second')
+        more()
+      })
+    await expect(twice(() => expect.unreachable('changed my mind'))).rejects.toThrow('changed my mind')
+    expect(await named()).toBeUndefined()
+    await twice(() => undefined)
+    expect(await named()).toBe('Second')
+  })
+
+  it('a template that was read cannot be changed by whoever reads it: others are given the same', async () => {
+    const tenantId = randomUUID()
+    await stores.templates.put(tenantId, { ...projectSite, version: 1 }, 0)
+    const read = await stores.templates.find(tenantId, projectSite.id)
+    expect(() => Object.assign(read ?? {}, { name: 'Mine' })).toThrow(TypeError)
+    expect(() => Object.assign(read?.naming ?? {}, { prefix: 'mine-' })).toThrow(TypeError)
+    expect(await stores.templates.find(tenantId, projectSite.id)).toEqual({ ...projectSite, version: 1 })
+  })
+
+  it('a template is written only over the version that was read, and by one of many at once', async () => {
+    const tenantId = randomUUID()
+    const made = (version: number, more: Partial<Template> = {}): Template => ({ ...projectSite, version, ...more })
+    const put = (version: number, expected: number) => stores.templates.put(tenantId, made(version), expected)
+    expect(await put(4, 3)).toBe(false)
+    const first = await Promise.all(fifty.map(() => put(1, 0)))
+    expect(first.filter(Boolean)).toHaveLength(1)
+    const second = await Promise.all(fifty.map(() => put(2, 1)))
+    expect(second.filter(Boolean)).toHaveLength(1)
+    expect([await put(1, 0), await put(2, 1), await put(9, 8)]).toEqual([false, false, false])
+    expect((await stores.templates.find(tenantId, projectSite.id.toUpperCase()))?.version).toBe(2)
+    expect(await stores.templates.find(tenantId, 'no uuid')).toBeUndefined()
+    expect(await stores.templates.find(randomUUID(), projectSite.id)).toBeUndefined()
+    const last = { id: randomUUID(), order: 99 }
+    expect(await stores.templates.put(tenantId, made(1, { ...last, name: 'B' }), 0)).toBe(true)
+    expect(await stores.templates.put(tenantId, made(1, { ...last, id: randomUUID(), name: 'A' }), 0)).toBe(true)
+    expect((await stores.templates.list(tenantId)).map(({ name }) => name)).toEqual(['Project site', 'A', 'B'])
+  })
+
+  it('a draft changes by one version at a time, by one of many clicks', async () => {
+    const draft: Draft = {
+      ...{ v: 1, requestId: randomUUID(), tenantId: randomUUID(), personId: kim.id, templateId: projectSite.id },
+      ...{ version: 1, step: 'details', values: { displayName: 'Aurora “Süd” 🚀' }, updatedAt: at('09:00') },
+    }
+    await stores.drafts.insert(draft)
+    expect(await stores.drafts.find(draft.requestId)).toEqual(draft)
+    await expect(stores.drafts.insert(draft)).rejects.toThrow()
+    const next: Draft = { ...draft, version: 2, step: 'review' }
+    const written = await Promise.all(fifty.map(() => stores.drafts.update(next)))
+    expect(written.filter(Boolean)).toHaveLength(1)
+    expect(await stores.drafts.update({ ...draft, version: 4 })).toBe(false)
+    expect(await stores.drafts.find(draft.requestId)).toEqual(next)
+  })
+
+  it('the timeline keeps its order and its words', async () => {
+    const entry = { requestId: randomUUID(), tenantId: randomUUID(), at: at('09:00'), actor: kim, action: 'queued' }
+    const system = { ...entry, actor: { kind: 'system' as const }, action: 'provisioning', data: { why: ['a', 1] } }
+    const said = { ...entry, action: 'cancelled', comment: '“Nein” – 漢字' }
+    await stores.audit.append([entry, system])
+    await stores.audit.append([said])
+    expect(await stores.audit.timeline(entry.requestId)).toEqual([entry, system, said])
+    expect(await stores.audit.timeline(randomUUID())).toEqual([])
+  })
+
+  it('a delivery is found as it stands now', async () => {
+    const subscriber = { templateId: projectSite.id }
+    const delivery = {
+      ...{ deliveryId: randomUUID(), requestId: randomUUID(), tenantId: randomUUID(), subscriber },
+      ...{ type: 'site.provisioned' as const, url: 'https://hooks.example/a', body: '{"a":1}', attempts: 0 },
+      ...{ status: 'pending' as const, lastStatus: null, createdAt: at('09:00'), updatedAt: at('09:00') },
+    }
+    await stores.deliveries.insert(delivery)
+    expect(await stores.deliveries.find(delivery.deliveryId)).toEqual(delivery)
+    const delivered = { ...delivery, status: 'delivered' as const, attempts: 1, lastStatus: '204' }
+    await stores.deliveries.update(delivered)
+    expect(await stores.deliveries.find(delivery.deliveryId)).toEqual(delivered)
+  })
+
+  it('a sent card is one for each request, person and occasion, and says last what became of it', async () => {
+    const card: SentCard = {
+      ...{ requestId: randomUUID(), personId: kim.id, key: 'status' as const, conversationId: 'chat' },
+      ...{ activityId: null, state: 'sending' as const },
+    }
+    const other: SentCard = { ...card, key: 'outcome:failed:2026-11-20T09:00:00.000Z', activityId: 'a', state: 'sent' }
+    await stores.sentCards.put(card)
+    await stores.sentCards.put(other)
+    await stores.sentCards.put({ ...card, activityId: 'b', state: 'sent' })
+    const { requestId, personId, key } = card
+    const sent = { ...card, activityId: 'b', state: 'sent' }
+    expect(await stores.sentCards.find(requestId, personId, key)).toMatchObject(sent)
+    // A key of a later version, whose replica works beside this one.
+    const later = { ...other, key: 'later:1' as SentCard['key'] }
+    await stores.sentCards.put(later)
+    expect(await stores.sentCards.ofRequest(requestId)).toHaveLength(2)
+    await stores.sentCards.remove(requestId, personId, key)
+    expect(await stores.sentCards.ofRequest(requestId)).toMatchObject([other])
+  })
+
+  it('a chat is new once; afterwards its last reference counts', async () => {
+    const chat = {
+      ...{ tenantId: randomUUID(), personId: kim.id, conversationId: 'chat', reference: { serviceUrl: 'https://a' } },
+      ...{ locale: 'en-GB', timeZone: 'Europe/Zurich' },
+    }
+    const news = await Promise.all(fifty.map(() => stores.conversations.put(chat)))
+    expect(news.filter(Boolean)).toHaveLength(1)
+    const moved = { ...chat, reference: { serviceUrl: 'https://b' }, locale: 'de-CH' }
+    expect(await stores.conversations.put(moved)).toBe(false)
+    expect(await stores.conversations.ofPerson(chat.tenantId, kim.id)).toEqual(moved)
+    expect(await stores.conversations.ofPerson(randomUUID(), kim.id)).toBeUndefined()
+  })
+
+  it('the state of the bot is read, replaced and deleted by its keys', async () => {
+    const [one, two] = [randomUUID(), randomUUID()]
+    await stores.botState.write({ [one]: { a: [1, { b: null }] }, [two]: 'text' })
+    await stores.botState.write({ [one]: { a: 2 } })
+    expect(await stores.botState.read([one, two, 'none'])).toEqual({ [one]: { a: 2 }, [two]: 'text' })
+    await stores.botState.delete([one])
+    expect(await stores.botState.read([one, two])).toEqual({ [two]: 'text' })
+  })
+
+  describe('forget what is old', () => {
+    const now = new Date('2026-11-20T09:00:00.000Z')
+    const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000).toISOString()
+    const kept = async <T>(ids: readonly string[], find: (id: string) => Promise<T | undefined>) =>
+      (await Promise.all(ids.map(find))).map((one) => one !== undefined)
+
+    it('drafts that ended 30 days ago, and others after 90', async () => {
+      const drafted = async (step: Draft['step'], days: number) => {
+        const requestId = randomUUID()
+        const ids = { tenantId: randomUUID(), personId: kim.id, templateId: projectSite.id }
+        await stores.drafts.insert({ v: 1, requestId, ...ids, version: 1, step, values: {}, updatedAt: daysAgo(days) })
+        return requestId
+      }
+      const ids = [
+        await drafted('submitted', 31),
+        await drafted('discarded', 31),
+        await drafted('submitted', 29),
+        await drafted('details', 31),
+        await drafted('review', 89),
+        await drafted('review', 91),
+      ]
+      await stores.drafts.forgetOld(now)
+      expect(await kept(ids, stores.drafts.find)).toEqual([false, false, true, true, true, false])
+    })
+
+    it('deliveries that ended 90 days ago; one that is pending stays', async () => {
+      const delivered = async (status: Delivery['status'], days: number) => {
+        const [deliveryId, updatedAt] = [randomUUID(), daysAgo(days)]
+        await stores.deliveries.insert({
+          ...{
+            deliveryId,
+            requestId: randomUUID(),
+            tenantId: randomUUID(),
+            subscriber: 'bot',
+            body: '{}',
+            attempts: 1,
+          },
+          ...{ type: 'site.provisioned', url: 'https://hooks.example/a', status, lastStatus: null },
+          ...{ createdAt: updatedAt, updatedAt },
+        })
+        return deliveryId
+      }
+      const ids = [
+        await delivered('delivered', 91),
+        await delivered('failed', 91),
+        await delivered('pending', 91),
+        await delivered('delivered', 89),
+      ]
+      await stores.deliveries.forgetOld(now)
+      expect(await kept(ids, stores.deliveries.find)).toEqual([false, false, true, true])
+    })
+
+    it('the state of conversations that nobody has continued for 90 days', async () => {
+      const [old, recent] = [randomUUID(), randomUUID()]
+      await stores.botState.write({ [old]: 1, [recent]: 2 })
+      const aged = 'UPDATE bot_state SET updated_at = $2 WHERE key = $1'
+      await store.database.query(aged, [old, daysAgo(91)])
+      await store.database.query(aged, [recent, daysAgo(89)])
+      await stores.botState.forgetOld(now)
+      expect(await stores.botState.read([old, recent])).toEqual({ [recent]: 2 })
+    })
+  })
+
+  it('a setting of its own is made once, whoever asks first, and is still there after a restart', async () => {
+    let made = 0
+    const ask = () =>
+      ownSetting(store.database, 'secret', () => {
+        made += 1
+        return `secret ${made}`
+      })
+    const values = await Promise.all(fifty.map(ask))
+    expect(new Set(values).size).toBe(1)
+    expect(await ownSetting(await store.reopen(), 'secret', () => 'another')).toBe(values[0])
+    stores = createStores(store.database)
+  })
+})

@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import { actorOf, approversGroup, asMailbox, asSite, dana, kim, omar, withCore } from '../support/core.ts'
+import { engines } from '../support/database.ts'
+import { named, refusal } from '../support/refusal.ts'
+
+const asKim = actorOf(kim)
+const asOmar = actorOf(omar)
+
+describe.each(engines)('numbers in names, %s', (engine) => {
+  const core = withCore(engine)
+
+  it('are given once each under 50 submissions at the same moment, and 20 reviews take none', async () => {
+    const { id: templateId } = await core.template({ naming: { alias: { pattern: 'prj-{counter:3}' } } })
+    const review = async () => {
+      const opened = await core.provisioning.drafts.open(asKim, templateId)
+      if (opened.step !== 'details') throw new Error('no form')
+      const { requestId, version } = opened.draft
+      const values = { displayName: 'Review', reason: 'x' }
+      return core.provisioning.drafts.review(asKim, requestId, version, values)
+    }
+    const reviewed = await Promise.all(Array.from({ length: 20 }, review))
+    expect(
+      new Set(reviewed.map((one) => (one.step === 'review' && 'alias' in one.plan ? one.plan.alias : one.step))),
+    ).toEqual(new Set(['prj-001']))
+    const submit = (_: unknown, index: number) =>
+      core.provisioning.submitSite(index % 2 ? asKim : asOmar, { templateId, displayName: `Site ${index}` })
+    const made = (await Promise.all(Array.from({ length: 50 }, submit))).map(asSite)
+    const wanted = Array.from({ length: 50 }, (_, index) => `prj-${String(index + 1).padStart(3, '0')}`)
+    expect(made.map(({ alias }) => alias).sort()).toEqual(wanted)
+  })
+
+  it('count apart for each name that differs in something else, and pass over what is held', async () => {
+    const naming = { alias: { pattern: '{metadata.place}-{counter:2}' } }
+    const fields = [{ key: 'place', type: 'text', label: 'Place' }]
+    const { id: templateId } = await core.template({ naming, fields })
+    core.world.taken.add('zurich-02')
+    const at = async (place: string) =>
+      asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'x', metadata: { place } })).alias
+    expect([await at('Zürich'), await at('Bern'), await at('Zürich'), await at('Bern')]).toEqual([
+      ...['zurich-01', 'bern-01', 'zurich-03', 'bern-02'],
+    ])
+  })
+
+  it('are not taken by what is refused', async () => {
+    const { id: templateId } = await core.template({ naming: { alias: { pattern: 'only-{counter}' } }, labels: {} })
+    const body = { templateId, displayName: 'x' }
+    await refusal(() => core.provisioning.submitSite(asKim, { ...body, labelId: 'nothing' }))
+    await refusal(() => core.provisioning.submitSite(asKim, { ...body, owners: [templateId] }))
+    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe('only-1')
+  })
+
+  it('hold a quota, however many ask in the same moment', async () => {
+    const { id: templateId } = await core.template({ quota: { resources: 3 } })
+    const submit = (_: unknown, index: number) =>
+      core.provisioning.submitSite(index % 2 ? asKim : asOmar, { templateId, displayName: `Few ${index}` })
+    const ends = await Promise.allSettled(Array.from({ length: 12 }, submit))
+    const lost = ends.flatMap((end) => (end.status === 'rejected' ? [named(end.reason.faults).join()] : []))
+    expect([ends.length - lost.length, new Set(lost)]).toEqual([3, new Set(['/templateId quota-reached'])])
+  })
+})
+
+describe('a template decides', () => {
+  const core = withCore()
+  const room = async (template: object) => {
+    const { id: templateId } = await core.template({ kind: 'roomMailbox', ...template })
+    return { templateId, name: `room-${templateId.slice(0, 8)}`, displayName: 'Room' }
+  }
+  const submitted = async (body: object, who = asKim) => asMailbox(await core.provisioning.submitMailbox(who, body))
+  const faults = async (body: object) =>
+    named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)
+
+  it('what a field is when nothing is said, and what it always is', async () => {
+    const properties = {
+      city: { default: 'Zürich' },
+      country: { fixed: 'CH', shown: false },
+      'roomMailboxMetadata.hasWhiteboard': { fixed: true },
+      capacity: { default: 500 },
+    }
+    const body = await room({ properties })
+    const { details } = await submitted(body)
+    expect(details).toMatchObject({
+      ...{ city: 'Zürich', country: 'CH', capacity: 500, roomMailboxMetadata: { hasWhiteboard: true } },
+    })
+    const said = await submitted({ ...body, name: 'said', city: 'Bern', country: 'ch' })
+    expect(said.details).toMatchObject({ city: 'Bern', country: 'CH' })
+    expect((await submitted({ ...body, name: 'cleared', city: '' })).details.city).toBeUndefined()
+    expect(await faults({ ...body, name: 'other', country: 'DE' })).toEqual(['/country fixed'])
+    expect(await faults({ ...body, name: 'other', roomMailboxMetadata: { hasWhiteboard: false } })).toEqual([
+      '/roomMailboxMetadata/hasWhiteboard fixed',
+    ])
+  })
+
+  it('which fields are required, access among them', async () => {
+    const properties = { city: { required: true }, 'permissions.FullAccess': { required: true } }
+    const body = await room({ properties })
+    expect(await faults(body)).toEqual(['/city required', '/permissions/FullAccess required'])
+    const permissions = { [dana.id]: 'FullAccess' }
+    expect((await submitted({ ...body, city: 'Bern', permissions })).details.city).toBe('Bern')
+  })
+
+  it('how much there may be, and for whom', async () => {
+    const limits = { capacityMaximum: 1000, permissionsMaximum: 1, accessLevels: ['SendAs'], externalOwners: false }
+    const body = await room({ limits })
+    core.world.external.add(omar.id)
+    const permissions = { [dana.id]: 'FullAccess', [omar.id]: 'SendAs' }
+    expect(await faults({ ...body, capacity: 1001, permissions, primaryOwner: omar.id })).toEqual([
+      '/capacity too-large',
+      '/permissions too-many-people',
+      `/permissions/${dana.id} access-not-allowed`,
+      '/primaryOwner external-owner',
+    ])
+    const { id: templateId } = await core.template({ limits: { externalOwners: false } })
+    const site = { templateId, displayName: 'Outside', owners: [omar.id] }
+    const refused = await refusal(() => core.provisioning.submitSite(asKim, site))
+    expect(named(refused.faults)).toEqual(['/owners/0 external-owner'])
+    core.world.external.delete(omar.id)
+    expect((await submitted({ ...body, capacity: 1000, permissions: { [dana.id]: 'SendAs' } })).status).toBe('queued')
+  })
+
+  it('how many requests of it somebody may have open at a time; one that ended counts no more', async () => {
+    const approval = { stages: [{ approvers: [{ group: approversGroup }] }] }
+    const { id: templateId } = await core.template({ quota: { openPerPerson: 1 }, approval })
+    const ask = (displayName: string, who = asKim) => core.provisioning.submitSite(who, { templateId, displayName })
+    const first = await ask('One')
+    expect(named((await refusal(() => ask('Two'))).faults)).toEqual(['/templateId quota-reached'])
+    expect((await ask('Of another person', asOmar)).status).toBe('pendingApproval')
+    await core.provisioning.cancel(asKim, first.requestId)
+    expect((await ask('Two')).status).toBe('pendingApproval')
+  })
+
+  it('the additional address of a shared mailbox by a pattern of its own', async () => {
+    const naming = { name: { pattern: 'cust-{input}' }, alias: { pattern: '{input}-{year}' } }
+    const { id: templateId } = await core.template({ kind: 'sharedMailbox', naming })
+    const year = new Date().getUTCFullYear()
+    const body = { templateId, name: 'alpine', displayName: 'Alpine' }
+    const made = await submitted(body)
+    expect([made.address, made.aliasAddress]).toEqual(['cust-alpine@contoso.example', `alpine-${year}@contoso.example`])
+    const typed = await submitted({ ...body, name: 'fabrikam', alias: 'fab@contoso-labs.example' })
+    expect(typed.aliasAddress).toBe(`fab-${year}@contoso-labs.example`)
+  })
+
+  it('what people see, and keeps what was typed for another try', async () => {
+    core.world.profiles.set(kim.id, { department: 'Digital Workplace' })
+    const naming = { displayName: { pattern: '{department:initials} {input}' }, prefix: 'x-', suffix: '' }
+    const { id: templateId } = await core.template({ naming })
+    const made = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Aurora' }))
+    expect([made.details.displayName, made.typedName, made.alias]).toEqual(['DW Aurora', 'Aurora', 'x-aurora'])
+    expect(made.around).toEqual({ prefix: 'x-', suffix: '', separator: '-' })
+  })
+})
+
+describe('answers to the questions of a template', () => {
+  const core = withCore()
+  const fields = [
+    { key: 'seats', type: 'number', label: 'Seats', minimum: 2, maximum: 100, default: 8 },
+    { key: 'from', type: 'date', label: 'From', minimum: 'today', maximum: '2099-12-31' },
+    { key: 'catering', type: 'toggle', label: 'Catering', default: true },
+    { key: 'read', type: 'toggle', label: 'I have read the rules', required: true },
+    { key: 'host', type: 'person', label: 'Host' },
+    { key: 'code', type: 'text', label: 'Code', pattern: '[A-Z]{3}', error: 'Three capitals.', default: 'ABC' },
+    { key: 'floor', type: 'choice', label: 'Floor', choices: [{ title: 'First', value: '1' }], default: '1' },
+  ]
+  const answered = async (metadata: object) => {
+    const { id: templateId } = await core.template({ fields })
+    return core.provisioning.submitSite(asKim, { templateId, displayName: 'Answers', metadata })
+  }
+
+  it('are kept as what they are, defaults where nothing was said', async () => {
+    const made = await answered({ read: true, from: '2098-01-31', host: dana.id.toUpperCase(), free: 'too' })
+    expect(made.details.metadata).toEqual({
+      ...{
+        seats: 8,
+        from: '2098-01-31',
+        catering: true,
+        read: true,
+        host: dana.id,
+        code: 'ABC',
+        floor: '1',
+        free: 'too',
+      },
+    })
+  })
+
+  it('of a form are texts, and what was cleared stays so', async () => {
+    const made = await answered({ read: 'true', seats: '12', catering: 'false', code: '', floor: '' })
+    expect(made.details.metadata).toEqual({ read: true, seats: 12, catering: false })
+  })
+
+  it.each([
+    [{ seats: 1 }, 'seats too-small'],
+    [{ seats: '1e9' }, 'seats wrong-type'],
+    [{ seats: 101 }, 'seats too-large'],
+    [{ from: '2001-01-01' }, 'from too-early'],
+    [{ from: '2100-01-01' }, 'from too-late'],
+    [{ from: '2027-02-30' }, 'from not-a-date'],
+    [{ catering: 'perhaps' }, 'catering wrong-type'],
+    [{ read: false }, 'read required'],
+    [{ host: '11111111-aaaa-4aaa-8aaa-0000000000ff' }, 'host unknown-person'],
+    [{ host: 'Dana' }, 'host unknown-person'],
+    [{ code: 'abc' }, 'code pattern'],
+    [{ floor: '9' }, 'floor not-a-choice'],
+  ])('%j is refused as %s', async (wrong, expected) => {
+    const { faults } = await refusal(() => answered({ read: true, ...wrong }))
+    expect(named(faults)).toEqual([`/metadata/${expected}`])
+  })
+})

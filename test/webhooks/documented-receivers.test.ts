@@ -1,0 +1,75 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { freePort } from '../support/free-port.ts'
+import { until } from '../support/until.ts'
+
+const folder = 'docs/integrators'
+const receivers = readdirSync(folder).filter((name) => name.endsWith('.ts'))
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const message = JSON.stringify({
+  type: 'site.provisioned',
+  timestamp: '2026-11-20T09:00:00.000Z',
+  requestId: randomUUID(),
+  tenantId: randomUUID(),
+  data: { reference: 'REQ-1042', displayName: 'Zürich', url: 'https://contoso.sharepoint.com/sites/zurich' },
+})
+const line = 'site.provisioned REQ-1042 https://contoso.sharepoint.com/sites/zurich'
+
+/** The receiver in a process of its own, and what it shows. */
+async function start(file: string): Promise<{ url: string; shown(): string[] }> {
+  const port = await freePort()
+  const env = { PATH: process.env['PATH'], PORT: String(port), WEBHOOK_SECRET: secret }
+  const child: ChildProcess = spawn(process.execPath, [`${folder}/${file}`], { env })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (data) => {
+      text += String(data)
+    })
+  onTestFinished(async () => {
+    const ended = once(child, 'close')
+    child.kill('SIGKILL')
+    await ended
+  })
+  await until(() => text.includes('Listening on') || undefined, `${file} to listen, but: ${text}`)
+  return { url: `http://127.0.0.1:${port}/hooks/sites`, shown: () => text.split('\n').slice(1, -1) }
+}
+
+function signed(body: string, { id = randomUUID(), at = new Date(), by = secret } = {}) {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(by).sign(id, at, body),
+  }
+}
+
+describe.each(receivers)('the receiver %s of the pages for integrators', (file) => {
+  it('takes what the service signs, and works on it once', async () => {
+    const { url, shown } = await start(file)
+    const headers = signed(message)
+    const other = `v1,${Buffer.alloc(32).toString('base64')}`
+    const rotated = { ...headers, 'webhook-signature': `${other} ${headers['webhook-signature']}` }
+    for (const each of [headers, headers, rotated])
+      expect((await fetch(url, { method: 'POST', headers: each, body: message })).status).toBe(204)
+    await until(() => shown().length > 0 || undefined, 'a line')
+    expect(shown()).toEqual([line])
+  })
+
+  it('refuses everything else', async () => {
+    const { url, shown } = await start(file)
+    const wrong = `whsec_${Buffer.alloc(32, 8).toString('base64')}`
+    const calls: [Record<string, string>, string][] = [
+      [{}, message],
+      [signed(message, { by: wrong }), message],
+      [signed(message), message.replace('zurich', 'elsewhere')],
+      [signed(message, { at: new Date(Date.now() - 600_000) }), message],
+      [{ ...signed(message), 'webhook-id': randomUUID() }, message],
+      [{ ...signed(message), 'webhook-signature': 'v1,short' }, message],
+    ]
+    for (const [headers, body] of calls) expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(401)
+    expect(shown()).toEqual([])
+  })
+})

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, it } from 'vitest'
+import { readConfig } from '../../src/app/config.ts'
+import { createApp } from '../../src/app/index.ts'
+import type { Delivery } from '../../src/core/index.ts'
+import { deliverWebhookJob } from '../../src/jobs/webhooks/deliver.ts'
+import { createWebhookPoster } from '../../src/jobs/webhooks/post.ts'
+import { firstAttempt } from '../support/job-scope.ts'
+import { secretOf, withWebhooks } from '../support/webhook-world.ts'
+
+const secret = secretOf(5)
+
+describe('a webhook that could never be sent', () => {
+  const world = withWebhooks()
+
+  /** One attempt with a template as it is now; no name is looked up, and no further attempt is ordered. */
+  async function attempt(url: string, more: { own?: true; ownSecret?: string } = {}): Promise<Delivery> {
+    const template = await world.template({ url, secret })
+    const deliveryId = await world.deliver(more.own ? 'bot' : template, url)
+    const unexpected = (what: string) => async () => {
+      throw new Error(`nobody expected ${what}`)
+    }
+    const { database } = world.core
+    const told: string[] = []
+    const enqueue: typeof world.ports.jobs.enqueue = async (orders) => void told.push(...orders.map(({ name }) => name))
+    const post = createWebhookPoster({
+      ...{ resolveHost: unexpected('a look-up'), assertOutside: database.assertOutside, allowCidrs: ['10.1.0.0/16'] },
+    })
+    const job = deliverWebhookJob({
+      ...{
+        ...world.ports,
+        clock: { now: () => new Date() },
+        work: database,
+        jobs: { ...world.ports.jobs, enqueue },
+        post,
+      },
+      ...{ ownSecret: more.ownSecret ?? secret, log: { warn: () => undefined, error: () => undefined } },
+    })
+    const payload = { v: 1, deliveryId, attempt: 0 }
+    await job.run(firstAttempt(AbortSignal.timeout(60_000)), payload)
+    expect(told).toEqual(['notify-admins'])
+    return world.find(deliveryId)
+  }
+
+  it('ends as failed, in words, when its address is not allowed any more', async () => {
+    const lastStatus = expect.stringContaining('WEBHOOK_ALLOW_CIDRS')
+    expect(await attempt('https://10.2.0.1/')).toMatchObject({ status: 'failed', attempts: 1, lastStatus })
+    expect(await attempt('http://hooks.example/')).toMatchObject({ status: 'failed', attempts: 1, lastStatus })
+  })
+
+  it('ends as failed, in words that do not tell the secret, when its secret cannot sign', async () => {
+    const bad = `whsec_${'='.repeat(32)}`
+    const ended = await attempt('http://127.0.0.1/webhooks/provisioning', { own: true, ownSecret: bad })
+    expect(ended).toMatchObject({ status: 'failed', attempts: 1, lastStatus: expect.stringContaining('cannot sign') })
+    expect(ended.lastStatus).not.toContain('=')
+  })
+})
+
+it('a file of templates may name no webhook that is not allowed', async () => {
+  const folder = mkdtempSync(join(inject('runFolder'), 'templates-'))
+  const file = join(folder, 'templates.json')
+  const webhook = { url: 'http://hooks.contoso.example/', secret }
+  writeFileSync(file, JSON.stringify([{ id: randomUUID(), version: 1, kind: 'teamSite', name: 'Club', webhook }]))
+  const ports = { PORT: '0', SIMULATOR_PORT: '0', LOG_LEVEL: 'fatal' }
+  const starting = createApp(readConfig({ ...ports, DATA_DIR: folder, TEMPLATES_FILE: file }))
+  await expect(starting).rejects.toThrow(/TEMPLATES_FILE .+ is not right:\n.+https:\/\/.+\n.+\[0\]\.webhook\.url/)
+})
