@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Deciding, longestComment, ProvisioningError } from '../core/index.ts'
-import { isForAdmins, type Reply, type Turn } from './turn.ts'
+import { isForAdmins, type Reply, type Turn } from './channel/turn.ts'
 
 /** An action as the dispatcher uses it: a verb, and a function that checks the click's data and runs the action. */
 export interface CardAction<V extends string = string> {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { cards } from '../cards/index.ts'
-import { isForAdmins, type Reply, type Turn } from './turn.ts'
+import { isForAdmins, type Reply, type Turn } from './channel/turn.ts'
 
 /** A command as the dispatcher and the manifest use it. */
 export interface Command {

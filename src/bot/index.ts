@@ -1,18 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConversationState, type Storage, type StoreItems } from 'botbuilder'
 import type { BotStateStore, ChatPaceStore, Outbox, Telemetry } from '../core/index.ts'
-import { type Credentials, GuardedAdapter } from './adapter.ts'
-import { Bot } from './bot.ts'
-import { createCardSender } from './card-sender.ts'
-import { createPacedChats } from './chat-pace.ts'
-import { type Admission, type ConnectorKeys, createGuard } from './guard.ts'
-import { createOutbox } from './outbox.ts'
-import type { BotServices, Log } from './turn.ts'
-import { isLogged } from './turn-metrics.ts'
+import type { BotServices, Log } from './channel/index.ts'
+import {
+  type Admission,
+  Bot,
+  type ConnectorKeys,
+  type Credentials,
+  createCardSender,
+  createGuard,
+  createPacedChats,
+  GuardedAdapter,
+  isLogged,
+} from './channel/index.ts'
+import { createOutbox } from './notifications/index.ts'
 
-export { commands } from './commands/index.ts'
-export { connectorKeysUrl } from './guard.ts'
-export type { BotServices } from './turn.ts'
+export type { BotServices } from './channel/index.ts'
+export { connectorKeysUrl } from './channel/index.ts'
+export { commands } from './commands.ts'
 
 export interface BotOptions {
   readonly services: BotServices

@@ -19,80 +19,124 @@ import {
   type Stuck,
   type TemplateReport,
 } from '../core/index.ts'
-import { adminAuditCard, adminAuditView } from './admin-audit.ts'
-import { adminConfirmCard, adminConfirmView, type Confirmation } from './admin-confirm.ts'
-import { adminEraseCard, adminEraseView, type ErasureNow } from './admin-erase.ts'
-import { adminExportCard, adminExportView, type ExportNow } from './admin-export.ts'
-import { adminHealthCard, adminHealthView } from './admin-health.ts'
-import { adminJobsCard, adminJobsView, adminReplayView } from './admin-jobs.ts'
-import { mendingCards, mendingCardsDefined } from './admin-mending.ts'
-import { adminPersonCard, adminPersonView, type PersonChoice } from './admin-person.ts'
-import { adminQueueCard, adminQueueView } from './admin-queue.ts'
+import { adminAuditCard, adminAuditView } from './audit/index.ts'
 import {
+  type ApprovalForm,
+  adminConfirmCard,
+  adminConfirmView,
+  approvalCard,
+  approvalDecidedCard,
+  approvalDecidedView,
+  type Confirmation,
+  type DelegationNow,
+  decidesNow,
+  delegationCard,
+  delegationView,
+  renderApproval,
+} from './decisions/index.ts'
+import type { RequestForm } from './drafts/index.ts'
+import {
+  continueDraftCard,
+  continueDraftView,
+  type DraftOffer,
+  type Review,
+  renderForm,
+  requestFormCard,
+  reviewCard,
+  reviewView,
+} from './drafts/index.ts'
+import { renderWhy, whyCard } from './explanations/index.ts'
+import {
+  digestCard,
+  digestChoiceCard,
+  digestChoiceView,
+  digestView,
+  healthTurnedCard,
+  healthTurnedView,
+  type Notice,
+  noticeCard,
+  noticeView,
+} from './notifications/index.ts'
+import {
+  adminHealthCard,
+  adminHealthView,
+  adminJobsCard,
+  adminJobsView,
+  adminReplayView,
+  adminStatsCard,
+  adminStuckCard,
+  adminStuckView,
+  mendingCards,
+  mendingCardsDefined,
+  renderStats,
+} from './operations/index.ts'
+import {
+  adminEraseCard,
+  adminEraseView,
+  adminExportCard,
+  adminExportView,
+  adminPersonCard,
+  adminPersonView,
+  type ErasureNow,
+  type ExportNow,
+  type PersonChoice,
+} from './privacy/index.ts'
+import { mailboxReadyCard, mailboxReadyView, siteReadyCard, siteReadyView } from './provisioning/index.ts'
+import type { Timeline } from './requests/index.ts'
+import {
+  adminQueueCard,
+  adminQueueView,
   adminSimulateCard,
   adminSimulateChoiceCard,
   adminSimulateChoiceView,
   adminSimulateView,
+  approvalsCard,
+  approvalsView,
+  myRequestsCard,
+  myRequestsView,
+  renderRequestStatus,
+  requestStatusCard,
   type SimulateChoice,
-} from './admin-simulate.ts'
-import { adminStatsCard, renderStats } from './admin-stats.ts'
-import { adminStuckCard, adminStuckView } from './admin-stuck.ts'
-import { adminTemplateCard, adminTemplateView, type TemplateQuestion } from './admin-template.ts'
-import { adminTemplatesCard, adminTemplatesView, type TemplateList } from './admin-templates.ts'
-import { type ApprovalForm, approvalCard, renderApproval } from './approval-card.ts'
-import { approvalDecidedCard, approvalDecidedView, decidesNow } from './approval-decided.ts'
-import { continueDraftCard, continueDraftView, type DraftOffer } from './continue-draft.ts'
-import { cardRegistry } from './define-card.ts'
-import { type DelegationNow, delegationCard, delegationView } from './delegation.ts'
-import { digestCard, digestChoiceCard, digestChoiceView, digestView } from './digest.ts'
-import { renderForm } from './form.ts'
-import { requestFormCard } from './form-view.ts'
-import { healthTurnedCard, healthTurnedView } from './health-turned.ts'
+} from './requests/index.ts'
+import type { CardJson, Viewer } from './shared/index.ts'
 import {
+  cardRegistry,
   chooseTemplateCard,
   chooseTemplateView,
   type HelpFor,
   helpCard,
   helpView,
   type TemplateChoice,
-} from './help.ts'
-import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from './lists.ts'
-import { type Notice, noticeCard, noticeView } from './notice.ts'
-import { mailboxReadyCard, mailboxReadyView, siteReadyCard, siteReadyView } from './ready.ts'
-import type { CardJson } from './render.ts'
-import { renderRequestStatus } from './render-request-status.ts'
-import { requestStatusCard } from './request-card.ts'
-import type { RequestForm } from './request-form.ts'
-import { type Review, reviewCard, reviewView } from './review.ts'
-import type { Timeline } from './timeline.ts'
-import { definedWebhookCards, webhookCards } from './webhook-cards.ts'
-import { renderWhy, whyCard } from './why.ts'
-import type { Viewer } from './words.ts'
+} from './shared/index.ts'
+import {
+  adminTemplateCard,
+  adminTemplatesCard,
+  adminTemplatesView,
+  adminTemplateView,
+  type TemplateList,
+  type TemplateQuestion,
+} from './templates/index.ts'
+import { definedWebhookCards, webhookCards } from './webhooks/index.ts'
 
-export type { Confirmation } from './admin-confirm.ts'
-export { type DeliveriesOf, type DeliveryNews, deliveriesOfPage } from './admin-deliveries.ts'
-export type { ErasureNow } from './admin-erase.ts'
-export type { ExportNow } from './admin-export.ts'
-export { hasAdminLine } from './admin-help.ts'
-export { mostJobs } from './admin-jobs.ts'
-export { rowsOfAdminPage } from './admin-pages.ts'
-export type { ReassignForm, ReassignRemark } from './admin-reassign.ts'
-export type { TemplateUse } from './admin-templates.ts'
-export { receiverKey, receiversOfPage, type WebhookNews } from './admin-webhooks.ts'
-export type { WhichFor } from './admin-which.ts'
-export { apiTexts } from './api-texts.ts'
-export { decidesNow } from './approval-decided.ts'
-export type { DraftOffer } from './continue-draft.ts'
-export type { DelegationForm, Remark } from './delegation.ts'
-export { formInputIds, peopleInputIds } from './form.ts'
-export type { HelpFor, TemplateChoice } from './help.ts'
-export { rowsOfPage } from './lists.ts'
-export { type Notice, type NoticeCode, noticeCodes, type RetryVerb, withdrawnCode } from './notice.ts'
-export type { CardJson } from './render.ts'
-export type { RequestForm } from './request-form.ts'
-export { summaryOf, toasts } from './summary.ts'
-export { type Verb, verbs } from './verbs.ts'
-export type { Viewer } from './words.ts'
+export type { Confirmation, DelegationForm, ReassignForm, ReassignRemark, Remark, WhichFor } from './decisions/index.ts'
+export { decidesNow } from './decisions/index.ts'
+export type { DraftOffer, RequestForm } from './drafts/index.ts'
+export { formInputIds, peopleInputIds } from './drafts/index.ts'
+export { type Notice, type NoticeCode, noticeCodes, type RetryVerb, withdrawnCode } from './notifications/index.ts'
+export { mostJobs } from './operations/index.ts'
+export type { ErasureNow, ExportNow } from './privacy/index.ts'
+export { rowsOfPage } from './requests/index.ts'
+export type { CardJson, HelpFor, TemplateChoice, Viewer } from './shared/index.ts'
+export { apiTexts, hasAdminLine, rowsOfAdminPage, summaryOf, toasts, type Verb, verbs } from './shared/index.ts'
+export type { TemplateUse } from './templates/index.ts'
+export {
+  type DeliveriesOf,
+  type DeliveryNews,
+  deliveriesOfPage,
+  receiverKey,
+  receiversOfPage,
+  type WebhookNews,
+} from './webhooks/index.ts'
 
 /** Every card there is. */
 export const definedCards = [

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
-import { timelineView } from '../../src/cards/timeline.ts'
+import { timelineView } from '../../src/cards/requests/timeline.ts'
 import { auditActions } from '../../src/core/index.ts'
 import { requested, startBot, withBotWorld } from '../support/bot-world.ts'
 import { dana, kim, viewerOf } from '../support/card-requests.ts'

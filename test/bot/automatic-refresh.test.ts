@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verbs } from '../../src/cards/verbs.ts'
+import { verbs } from '../../src/cards/shared/verbs.ts'
 import { rowsOf } from '../support/rows.ts'
 import { templates, withService } from '../support/service.ts'
 import { asksFor, decisionAbout, readsAfter } from '../support/site-request.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { GuardedAdapter } from '../../src/bot/adapter.ts'
-import { createCardSender } from '../../src/bot/card-sender.ts'
-import { isConnector } from '../../src/bot/guard.ts'
+import { GuardedAdapter } from '../../src/bot/channel/adapter.ts'
+import { createCardSender } from '../../src/bot/channel/card-sender.ts'
+import { isConnector } from '../../src/bot/channel/guard.ts'
 import { contosoTenant } from '../support/teams-user.ts'
 import { withTrap } from '../support/trap.ts'
 

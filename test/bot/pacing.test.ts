@@ -9,7 +9,7 @@ import {
   noteAnswer,
   ownLimits,
   teamsLimits,
-} from '../../src/bot/chat-pace.ts'
+} from '../../src/bot/channel/chat-pace.ts'
 import { type ChatTraffic, PutOff } from '../../src/core/index.ts'
 import { openDatabase } from '../../src/store/database/database.ts'
 import { chatPaceInMemory, createChatPace } from '../../src/store/notifications/chats.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseDay } from '../../src/bot/typed-arguments.ts'
+import { parseDay } from '../../src/bot/channel/typed-arguments.ts'
 import { dayIn, endOf } from '../../src/core/index.ts'
 import { seed } from '../support/seed.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { strings } from '../../src/cards/messages.ts'
+import { strings } from '../../src/cards/shared/messages.ts'
 import { brokenRules } from '../support/card-rules.ts'
 import { longer } from '../support/longer-words.ts'
 

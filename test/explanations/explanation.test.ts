@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { apiTexts, cards } from '../../src/cards/index.ts'
-import { strings } from '../../src/cards/messages.ts'
+import { strings } from '../../src/cards/shared/messages.ts'
 import {
   type AuditEntry,
   type Explanation,

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createOutbox } from '../../src/bot/outbox.ts'
+import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { CardJson } from '../../src/cards/index.ts'
 import { type CardKey, type Person, type Request, requestCard } from '../../src/core/index.ts'
 import { dana, kim, omar, priya, requestOf, requests, sam, siteRoot, tenantId } from '../support/card-requests.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createOutbox } from '../../src/bot/outbox.ts'
+import { createOutbox } from '../../src/bot/notifications/outbox.ts'
 import type { CardJson } from '../../src/cards/index.ts'
 import type { CardKey, Person, Request } from '../../src/core/index.ts'
 import { requestOf, siteRoot, stageOf } from '../support/card-requests.ts'

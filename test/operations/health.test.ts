@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { apiTexts } from '../../src/cards/index.ts'
-import { strings } from '../../src/cards/messages.ts'
+import { strings } from '../../src/cards/shared/messages.ts'
 import {
   endpointOf,
   type HealthFacts,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
-import { GuardedAdapter } from '../../src/bot/adapter.ts'
+import { GuardedAdapter } from '../../src/bot/channel/adapter.ts'
 import { createBot } from '../../src/bot/index.ts'
 import {
   type ApprovalStage,

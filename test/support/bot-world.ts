@@ -1,6 +1,6 @@
 import { type Activity, ConversationState, MemoryStorage, TestAdapter } from 'botbuilder'
 import { beforeAll } from 'vitest'
-import { Bot } from '../../src/bot/bot.ts'
+import { Bot } from '../../src/bot/channel/bot.ts'
 import type { BotServices } from '../../src/bot/index.ts'
 import {
   createProvisioning,

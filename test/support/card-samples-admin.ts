@@ -1,12 +1,12 @@
-import { adminAuditCard, adminAuditView } from '../../src/cards/admin-audit.ts'
-import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confirm.ts'
-import { adminJobsCard, adminJobsView, adminReplayView } from '../../src/cards/admin-jobs.ts'
-import { adminQueueCard, adminQueueView } from '../../src/cards/admin-queue.ts'
-import { adminStuckCard, adminStuckView } from '../../src/cards/admin-stuck.ts'
-import { adminTemplateCard, adminTemplateView } from '../../src/cards/admin-template.ts'
-import { adminTemplatesCard, adminTemplatesView, type TemplateList } from '../../src/cards/admin-templates.ts'
-import { noticeCard, noticeView } from '../../src/cards/notice.ts'
-import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
+import { adminAuditCard, adminAuditView } from '../../src/cards/audit/admin-audit.ts'
+import { adminConfirmCard, adminConfirmView } from '../../src/cards/decisions/admin-confirm.ts'
+import { noticeCard, noticeView } from '../../src/cards/notifications/notice.ts'
+import { adminJobsCard, adminJobsView, adminReplayView } from '../../src/cards/operations/admin-jobs.ts'
+import { adminStuckCard, adminStuckView } from '../../src/cards/operations/admin-stuck.ts'
+import { adminQueueCard, adminQueueView } from '../../src/cards/requests/admin-queue.ts'
+import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
+import { adminTemplateCard, adminTemplateView } from '../../src/cards/templates/admin-template.ts'
+import { adminTemplatesCard, adminTemplatesView, type TemplateList } from '../../src/cards/templates/admin-templates.ts'
 import {
   type AuditReport,
   attentionOf,

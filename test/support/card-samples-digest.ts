@@ -1,4 +1,4 @@
-import { digestCard, digestChoiceCard, digestChoiceView, digestView } from '../../src/cards/digest.ts'
+import { digestCard, digestChoiceCard, digestChoiceView, digestView } from '../../src/cards/notifications/digest.ts'
 import type { AwaitedEntry, Digest, Request } from '../../src/core/index.ts'
 import { dana, kim, omar, requestOf, requests, sam, stageOf, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'

@@ -1,4 +1,4 @@
-import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
+import { adminHealthCard, adminHealthView } from '../../src/cards/operations/admin-health.ts'
 import { endpointOf, type HealthReport, judgeHealth, type ServiceTraffic } from '../../src/core/index.ts'
 import { requests, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'

@@ -1,4 +1,4 @@
-import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from '../../src/cards/lists.ts'
+import { approvalsCard, approvalsView, myRequestsCard, myRequestsView } from '../../src/cards/requests/lists.ts'
 import { mostCounted, type Request } from '../../src/core/index.ts'
 import { mailboxes } from './card-mailboxes.ts'
 import { dana, kim, omar, onePage, priya, requestOf, requests, stageOf, viewerOf } from './card-requests.ts'

@@ -1,9 +1,9 @@
-import { adminConfirmCard, adminConfirmView } from '../../src/cards/admin-confirm.ts'
-import { adminHelpCard, adminHelpView } from '../../src/cards/admin-help.ts'
-import { adminQueueCard, adminQueueView } from '../../src/cards/admin-queue.ts'
-import { adminReassignCard, adminReassignView } from '../../src/cards/admin-reassign.ts'
-import { adminStuckCard, adminStuckView } from '../../src/cards/admin-stuck.ts'
-import { adminWhichCard, adminWhichView } from '../../src/cards/admin-which.ts'
+import { adminConfirmCard, adminConfirmView } from '../../src/cards/decisions/admin-confirm.ts'
+import { adminReassignCard, adminReassignView } from '../../src/cards/decisions/admin-reassign.ts'
+import { adminWhichCard, adminWhichView } from '../../src/cards/decisions/admin-which.ts'
+import { adminStuckCard, adminStuckView } from '../../src/cards/operations/admin-stuck.ts'
+import { adminQueueCard, adminQueueView } from '../../src/cards/requests/admin-queue.ts'
+import { adminHelpCard, adminHelpView } from '../../src/cards/shared/admin-help.ts'
 import {
   attentionOf,
   fault,

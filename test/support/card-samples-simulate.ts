@@ -3,7 +3,7 @@ import {
   adminSimulateChoiceCard,
   adminSimulateChoiceView,
   adminSimulateView,
-} from '../../src/cards/admin-simulate.ts'
+} from '../../src/cards/requests/admin-simulate.ts'
 import type { Simulation } from '../../src/core/index.ts'
 import { foreseen } from './card-preview.ts'
 import { dana, kim, openCommunity, projectSite, sam, viewerOf } from './card-requests.ts'

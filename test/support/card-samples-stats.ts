@@ -1,4 +1,4 @@
-import { adminStatsCard, adminStatsView } from '../../src/cards/admin-stats.ts'
+import { adminStatsCard, adminStatsView } from '../../src/cards/operations/admin-stats.ts'
 import type { Figures, RequestState, Spread, Stats } from '../../src/core/index.ts'
 import { dana, omar, priya, sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'

@@ -1,4 +1,4 @@
-import { requestStatusCard, requestStatusView } from '../../src/cards/request-card.ts'
+import { requestStatusCard, requestStatusView } from '../../src/cards/requests/request-card.ts'
 import { type AuditAction, type AuditEntry, type Person, system } from '../../src/core/index.ts'
 import { at, dana, kim, omar, priya, requestId, requests, sam, tenantId, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'

@@ -1,5 +1,5 @@
-import { adminHealthCard, adminHealthView } from '../../src/cards/admin-health.ts'
-import { healthTurnedCard, healthTurnedView } from '../../src/cards/health-turned.ts'
+import { healthTurnedCard, healthTurnedView } from '../../src/cards/notifications/health-turned.ts'
+import { adminHealthCard, adminHealthView } from '../../src/cards/operations/admin-health.ts'
 import { type HealthNotice, reportOf } from '../../src/core/index.ts'
 import { sam, viewerOf } from './card-requests.ts'
 import { type Sample, sample } from './card-sample.ts'

@@ -1,4 +1,6 @@
-import { adminAuditCard, organisationAuditView } from '../../src/cards/admin-audit.ts'
+import { adminAuditCard, organisationAuditView } from '../../src/cards/audit/admin-audit.ts'
+import { noticeCard, noticeView } from '../../src/cards/notifications/notice.ts'
+import { adminJobsCard, adminReplayView } from '../../src/cards/operations/admin-jobs.ts'
 import {
   adminDeliveriesCard,
   adminDeliveriesView,
@@ -6,16 +8,14 @@ import {
   adminDeliveryView,
   type DeliveriesPage,
   type DeliveryNews,
-} from '../../src/cards/admin-deliveries.ts'
-import { adminJobsCard, adminReplayView } from '../../src/cards/admin-jobs.ts'
+} from '../../src/cards/webhooks/admin-deliveries.ts'
 import {
   adminWebhookCard,
   adminWebhooksCard,
   adminWebhooksView,
   adminWebhookView,
   type WebhookNews,
-} from '../../src/cards/admin-webhooks.ts'
-import { noticeCard, noticeView } from '../../src/cards/notice.ts'
+} from '../../src/cards/webhooks/admin-webhooks.ts'
 import {
   type AuditReport,
   type Delivery,

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Page } from 'playwright-core'
-import { strings } from '../../src/cards/messages.ts'
+import { strings } from '../../src/cards/shared/messages.ts'
 import { longer } from './longer-words.ts'
 import { themes } from './teams-themes.ts'
 

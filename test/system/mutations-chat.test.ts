@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cardActions } from '../../src/bot/actions/index.ts'
+import { cardActions } from '../../src/bot/actions.ts'
 import { withGuardedBot } from '../support/guarded-bot.ts'
 import {
   type Endpoint,

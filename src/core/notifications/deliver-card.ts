@@ -5,6 +5,7 @@ import {
   type ChatRefusal,
   type Conversation,
   isAtWork,
+  type NoticeOrder,
   outcomeCard,
   type Request,
   type SentCard,
@@ -23,7 +24,7 @@ import {
 import { readDigestNotice } from './digest.ts'
 import { readHealthNotice } from './health-watch.ts'
 import { type CardContent, type NoticeContent, type Outbox, requestCard } from './outbox.ts'
-import type { NoticeOrder, NotificationPorts, SendResult } from './ports.ts'
+import type { NotificationPorts, SendResult } from './ports.ts'
 
 /** One card for one person: about a request, or a notice about no one request. */
 export type CardOrder = RequestCardOrder | NoticeOrder

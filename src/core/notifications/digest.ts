@@ -1,7 +1,7 @@
 import { adminsOf, askedSince, openStage } from '../approvals/index.ts'
 import { havingDigest } from '../decisions/index.ts'
 import { type HealthState, type QueueEntry, readHealth, readStuck } from '../operations/index.ts'
-import type { Conversation, Request } from '../requests/index.ts'
+import type { Conversation, NoticeOrder, Request } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
@@ -13,7 +13,7 @@ import {
   weekdayOf,
   weekOf,
 } from '../shared/index.ts'
-import type { NoticeOrder, NotificationPorts } from './ports.ts'
+import type { NotificationPorts } from './ports.ts'
 
 /** What waits for somebody's decision, and since when they are asked (ISO 8601). */
 export interface AwaitedEntry {

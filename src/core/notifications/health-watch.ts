@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type HealthPart, healthPart } from '../operations/index.ts'
+import type { NoticeOrder, NoticeStore } from '../requests/index.ts'
 import type { NoticeKey } from '../shared/index.ts'
-import type { NoticeOrder, NoticeStore } from './ports.ts'
 
 /** When admins are notified about the health of the service. All in seconds. */
 export const watchTimes = {

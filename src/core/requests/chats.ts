@@ -1,4 +1,4 @@
-import type { CardKey } from '../shared/index.ts'
+import type { CardKey, NoticeKey } from '../shared/index.ts'
 
 /** What the core needs of chats: where they are, which cards are in them, and a way to put cards there. */
 /**
@@ -56,4 +56,25 @@ export interface ChatRefusal {
   /** The connector's word for it, such as `ConversationBlockedByUser`. */
   readonly why: string
   readonly closed: boolean
+}
+
+/** Which card about no one request, for whom. */
+export interface NoticeOrder {
+  readonly tenantId: string
+  readonly personId: string
+  readonly notice: NoticeKey
+}
+export interface SentNotice {
+  /** `sending` without an end, and `unknown`: whether it arrived is not known. */
+  readonly state: 'sending' | 'sent' | 'unknown'
+  readonly updatedAt: Date
+}
+/** Which of them are on their way, or were sent. */
+export interface NoticeStore {
+  find(order: NoticeOrder): Promise<SentNotice | undefined>
+  /** Writes one that is about to be sent; false when it is known already, so that of two at work one sends. */
+  claim(order: NoticeOrder): Promise<boolean>
+  put(order: NoticeOrder, state: SentNotice['state']): Promise<void>
+  remove(order: NoticeOrder): Promise<void>
+  forgetOld(at: Date): Promise<void>
 }

@@ -1,0 +1,137 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type Activity,
+  CloudAdapter,
+  ConfigurationBotFrameworkAuthentication,
+  type InvokeResponse,
+  type ResourceResponse,
+  type TurnContext,
+} from 'botbuilder'
+import { AuthenticationConstants, ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
+import { traceparentNow } from '../../core/index.ts'
+import type { IncomingActivity } from './guard.ts'
+import { forPlayground } from './playground-cards.ts'
+
+export interface Credentials {
+  readonly appId: string
+  readonly password: string | undefined
+  readonly tenantId: string
+  readonly type: string
+}
+
+/**
+ * The state of a call to the connector. Before its request has `left`, nothing can have arrived; a call that is
+ * `givenUp` before that is never sent.
+ */
+export interface Leaving {
+  left: boolean
+  givenUp: boolean
+}
+export const leaving = new AsyncLocalStorage<Leaving>()
+/** Sends the trace id to the connector, so that its support can find a card. */
+const nameTrace = {
+  name: 'nameTrace',
+  sendRequest<Request extends { readonly headers: { set(name: string, value: string): unknown } }, Answer>(
+    request: Request,
+    next: (request: Request) => Answer,
+  ): Answer {
+    const traceparent = traceparentNow()
+    if (traceparent !== undefined) request.headers.set('traceparent', traceparent)
+    return next(request)
+  },
+}
+/** Runs after the token was added, directly before the request is sent. */
+const noteLeaving = {
+  name: 'noteLeaving',
+  sendRequest<Request, Answer>(request: Request, next: (request: Request) => Answer): Answer {
+    const call = leaving.getStore()
+    if (call?.givenUp) throw new Error('the call was given up before it left')
+    if (call) call.left = true
+    return next(request)
+  },
+}
+
+/**
+ * The SDK's HTTP client repeats a POST when the answer is lost, which would send a card twice. The sender of a card
+ * decides about retries. The SDK has no option for this, so its retry policy is removed.
+ */
+class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
+  override createConnectorFactory(identity: ClaimsIdentity): ConnectorFactory {
+    const factory = super.createConnectorFactory(identity)
+    return {
+      async create(serviceUrl, audience) {
+        const client = await factory.create(serviceUrl, audience)
+        const { pipeline } = client['client']
+        if (pipeline.removePolicy({ name: 'defaultRetryPolicy' }).length === 0) {
+          throw new Error('the connector client has no retry policy to take out; look at its pipeline again')
+        }
+        pipeline.addPolicy(nameTrace)
+        pipeline.addPolicy(noteLeaving, { afterPhase: 'Sign' })
+        return client
+      },
+    }
+  }
+}
+
+/** botbuilder's adapter for activities that our guard has verified. The SDK's own token check never runs. */
+export class GuardedAdapter extends CloudAdapter {
+  readonly appId: string
+  /** Without credentials this is local mode, and the chat is the Playground. */
+  readonly #isPlayground: boolean
+
+  constructor(credentials: Credentials | undefined) {
+    const known = credentials && {
+      MicrosoftAppId: credentials.appId,
+      MicrosoftAppPassword: credentials.password ?? '',
+      MicrosoftAppTenantId: credentials.tenantId,
+      MicrosoftAppType: credentials.type,
+    }
+    super(new OnceOnlyAuthentication(known ?? {}))
+    this.appId = credentials?.appId ?? ''
+    this.#isPlayground = credentials === undefined
+  }
+
+  override sendActivities(context: TurnContext, activities: Partial<Activity>[]): Promise<ResourceResponse[]> {
+    return super.sendActivities(context, this.#isPlayground ? activities.map(forPlayground) : activities)
+  }
+
+  override updateActivity(context: TurnContext, activity: Partial<Activity>) {
+    return super.updateActivity(context, this.#isPlayground ? forPlayground(activity) : activity)
+  }
+
+  /** Runs a verified activity. Returns the answer of an invoke. */
+  async hear(
+    verified: IncomingActivity,
+    claims: Record<string, unknown>,
+    logic: (context: TurnContext) => Promise<void>,
+  ): Promise<InvokeResponse | undefined> {
+    const identity = new ClaimsIdentity(
+      Object.entries({ ...claims, aud: this.appId, appid: this.appId }).map(([type, value]) => ({
+        type,
+        value: String(value),
+      })),
+      true,
+    )
+    const connectorFactory = this.botFrameworkAuthentication.createConnectorFactory(identity)
+    return this.processActivity(
+      {
+        audience: AuthenticationConstants.ToChannelFromBotOAuthScope,
+        claimsIdentity: identity,
+        connectorFactory,
+        callerId: '',
+      },
+      asActivity(verified),
+      logic,
+    )
+  }
+}
+
+/** The SDK's type requires fields that Teams does not always send. The guard has checked the fields that we use. */
+function asActivity(verified: IncomingActivity): Activity {
+  const { timestamp, localTimestamp, ...rest } = verified
+  const times = { ...dated('timestamp', timestamp), ...dated('localTimestamp', localTimestamp) }
+  return { ...rest, ...times, ...(timestamp && { rawTimestamp: timestamp }) } as Partial<Activity> as Activity
+}
+
+const dated = (name: 'timestamp' | 'localTimestamp', at: string | undefined) =>
+  at !== undefined && !Number.isNaN(Date.parse(at)) ? { [name]: new Date(at) } : {}

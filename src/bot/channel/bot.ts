@@ -1,0 +1,83 @@
+import type { ConversationState, TurnContext } from 'botbuilder'
+import { type DialogContext, DialogSet, type DialogTurnResult, DialogTurnStatus } from 'botbuilder-dialogs'
+import { from, ProvisioningError } from '../../core/index.ts'
+import { isDialogVerb } from '../drafts/dialog-steps.ts'
+import { RequestDialog } from '../drafts/request-dialog.ts'
+import { helpCommand } from '../shared/help.ts'
+import { deliver } from './deliver.ts'
+import { Listener } from './listener.ts'
+import { commandIn, replyTo } from './reply-to.ts'
+import { type BotServices, clickOf, isAutomatic, isForAdmins, turnOf } from './turn.ts'
+import { measureTurn, noteCommand, noteOutcome } from './turn-metrics.ts'
+
+/** The bot: answers what a person types or clicks, in the request dialog or outside of it. */
+export class Bot {
+  readonly #listener: Listener
+  readonly #conversationState: ConversationState
+  readonly #dialogs: DialogSet
+  readonly #requestDialog = new RequestDialog()
+  readonly #services: BotServices
+
+  constructor(services: BotServices, conversationState: ConversationState) {
+    this.#listener = new Listener(services)
+    this.#services = services
+    this.#conversationState = conversationState
+    this.#dialogs = new DialogSet(conversationState.createProperty('dialog')).add(this.#requestDialog)
+  }
+
+  /** Runs one turn, and answers its errors too. Throws only when the chat does not accept the answer. */
+  run(context: TurnContext): Promise<void> {
+    const turn = () => this.#listener.onTurn(context, () => this.#dispatch(context))
+    const caller = context.activity.from?.aadObjectId
+    return from({ from: 'chat', caller }, () => measureTurn(context, this.#services, turn))
+  }
+
+  async #dispatch(context: TurnContext): Promise<void> {
+    const { activity } = context
+    const click = clickOf(activity)
+    if (click) {
+      // What a client sends by itself, when it shows a card, may only read; a decision takes a person's click.
+      if (isAutomatic(activity) && !click.verb.endsWith('.refresh'))
+        throw new ProvisioningError('validation-failed', 'This card does nothing by itself.')
+      if (isDialogVerb(click.verb)) return this.#inDialog(context, (dialogs) => this.#continue(dialogs))
+    } else if (activity.type === 'message') {
+      const command = commandIn(activity)?.command
+      if (command) noteCommand(context, command.words)
+      if (command?.forAdmins && !isForAdmins(turnOf(context).actor)) noteOutcome(context, 'refused')
+      if (command?.startsDialog) return this.#inDialog(context, (dialogs) => this.#restart(dialogs))
+    } else if (activity.type === 'installationUpdate' && activity.action === 'add') {
+      return deliver(context, await helpCommand.run(turnOf(context), ''))
+    } else {
+      return noteOutcome(context, 'ignored')
+    }
+    return deliver(context, await replyTo(context))
+  }
+
+  /** A command ends an open dialog, whose draft stays in the store, and starts the dialog again. */
+  async #restart(dialogs: DialogContext): Promise<DialogTurnResult> {
+    await dialogs.cancelAllDialogs()
+    return dialogs.beginDialog(this.#requestDialog.id)
+  }
+
+  /** A click continues the open dialog. A card can outlive its dialog: then the click starts one. */
+  async #continue(dialogs: DialogContext): Promise<DialogTurnResult> {
+    // The state can be that of another version, whose dialogs this version does not have.
+    if (dialogs.stack.some(({ id }) => !dialogs.findDialog(id))) await dialogs.cancelAllDialogs()
+    const result = await dialogs.continueDialog()
+    return result.status === DialogTurnStatus.empty ? dialogs.beginDialog(this.#requestDialog.id) : result
+  }
+
+  /** Runs a turn of the dialog and saves the cursor if it has changed. Writes nothing when no dialog was open or is. */
+  async #inDialog(context: TurnContext, run: (dialogs: DialogContext) => Promise<DialogTurnResult>): Promise<void> {
+    const dialogs = await this.#dialogs.createContext(context)
+    const wasOpen = dialogs.stack.length > 0
+    await run(dialogs)
+    if (!wasOpen && dialogs.stack.length === 0) return
+    try {
+      await this.#conversationState.saveChanges(context)
+    } catch (error) {
+      // The turn is done and answered, and no click depends on the cursor.
+      this.#services.log.warn({ err: error }, "the dialog's cursor was not saved")
+    }
+  }
+}

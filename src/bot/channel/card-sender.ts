@@ -1,0 +1,198 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Activity, ConversationReference, TurnContext } from 'botbuilder'
+import type { CardJson } from '../../cards/index.ts'
+import {
+  type CardOutcome,
+  type ChatRefusal,
+  type Conversation,
+  ProvisioningError,
+  PutOff,
+  type SendResult,
+  type Telemetry,
+  TenantError,
+  type UpdateResult,
+} from '../../core/index.ts'
+import { type GuardedAdapter, type Leaving, leaving } from './adapter.ts'
+import { longestCall, type PacedChats } from './chat-pace.ts'
+import { isConnector } from './guard.ts'
+import { refusalOfChat, statusOf } from './refused-card.ts'
+import { messageOf } from './respond.ts'
+import type { Log } from './turn.ts'
+
+export interface CardSenderOptions {
+  readonly adapter: GuardedAdapter
+  /** Only loopback addresses beside Microsoft's own are written to, and only in local mode. */
+  readonly allowLoopback: boolean
+  /** Throws inside a database transaction. */
+  readonly assertOutside: (what: string) => void
+  readonly chats: PacedChats
+  readonly telemetry?: Telemetry | undefined
+  readonly log: Log
+}
+
+/**
+ * Answers of the connector after which the same card may be sent again (Teams, "rate limiting"); 401 too, since a secret
+ * that has run out is mended by an admin.
+ */
+const tryAgain = new Set([401, 412, 429, 502, 503, 504])
+/** By how much at most a wish of the connector to wait is stretched, so that not all come back at once. */
+const jitter = 0.2
+/** How long a chat is left alone that has had enough and does not say for how long, in milliseconds. */
+const enough = 2000
+
+/** Writes into chats that nobody is just talking in. */
+export function createCardSender({ adapter, allowLoopback, assertOutside, chats, telemetry, log }: CardSenderOptions) {
+  const inChat = async (
+    conversation: Conversation,
+    what: string,
+    logic: (context: TurnContext) => Promise<void>,
+  ): Promise<void> => {
+    assertOutside('a card')
+    const reference = referenceOf(conversation, allowLoopback)
+    await chats.write(conversation.conversationId, what, () => within(longestCall, inContext(reference, logic)), holdOf)
+  }
+  // What fails inside a turn goes to the adapter's onTurnError and is swallowed there; what becomes of a card must not.
+  const inContext = async (
+    reference: Partial<ConversationReference>,
+    logic: (context: TurnContext) => Promise<void>,
+  ): Promise<void> => {
+    let failure: { error: unknown } | undefined
+    await adapter.continueConversationAsync(adapter.appId, reference, async (context) => {
+      await logic(context).catch((error: unknown) => {
+        failure = { error }
+      })
+    })
+    if (failure) throw failure.error
+  }
+  const told = (refusal: ChatRefusal, error: unknown, { personId }: Conversation): ChatRefusal => {
+    const { why, closed } = refusal
+    log.warn({ status: statusOf(error), why, closed, personId }, 'a chat does not take our cards')
+    return refusal
+  }
+  const sender = {
+    /**
+     * Sends a card. Throws what makes sense to try again, when it surely did not arrive, and `PutOff` when the chat was
+     * sent enough for now; `what` tells the card from others that wait for the same chat.
+     */
+    async send(conversation: Conversation, card: CardJson, what: string): Promise<SendResult> {
+      let activityId: string | undefined
+      const call: Leaving = { left: false, givenUp: false }
+      try {
+        await leaving.run(call, () =>
+          inChat(conversation, what, async (context) => {
+            activityId = (await context.sendActivity(messageOf(card)))?.id
+          }),
+        )
+      } catch (error) {
+        if (isOurs(error)) throw error
+        const refusal = refusalOfChat(error)
+        if (refusal) return told(refusal, error, conversation)
+        if (!call.left || statusOf(error) !== undefined || neverLeft(error)) throw retryable(error)
+        log.warn({ err: error, personId: conversation.personId }, 'whether a card arrived is not known')
+        return { state: 'unknown' }
+      }
+      return activityId ? { state: 'sent', activityId } : { state: 'unknown' }
+    },
+
+    /** Brings a card that is in a chat to another state. Throws as `send` does; doing it twice does no harm. */
+    async update(conversation: Conversation, activityId: string, card: CardJson, what: string): Promise<UpdateResult> {
+      try {
+        await inChat(conversation, what, async (context) => {
+          const activity: Partial<Activity> = { ...messageOf(card), id: activityId }
+          await context.updateActivity(activity)
+        })
+        return 'updated'
+      } catch (error) {
+        if (isOurs(error)) throw error
+        const refusal = refusalOfChat(error)
+        if (refusal) return told(refusal, error, conversation)
+        if (statusOf(error) === 404) return 'gone'
+        throw retryable(error)
+      }
+    },
+  }
+  const counted = async <R extends SendResult | UpdateResult>(
+    how: 'send' | 'update',
+    writing: Promise<R>,
+  ): Promise<R> => {
+    const count = (outcome: CardOutcome) => telemetry?.cardWritten({ how, outcome })
+    try {
+      const result = await writing
+      count(outcomeOf(result))
+      return result
+    } catch (error) {
+      count(error instanceof PutOff ? 'put-off' : 'failed')
+      throw error
+    }
+  }
+  return {
+    send: (...about: Parameters<typeof sender.send>) => counted('send', sender.send(...about)),
+    update: (...about: Parameters<typeof sender.update>) => counted('update', sender.update(...about)),
+  }
+}
+
+function outcomeOf(result: SendResult | UpdateResult): CardOutcome {
+  if (result === 'updated') return 'written'
+  if (result === 'gone') return 'gone'
+  if (result.state === 'undeliverable') return 'refused'
+  return result.state === 'sent' ? 'written' : 'unknown'
+}
+
+/** What we said ourselves, and no answer of the connector: the store does not answer, the chat is full. */
+const isOurs = (error: unknown): boolean =>
+  error instanceof TenantError || error instanceof PutOff || error instanceof ProvisioningError
+
+/** A call that is cut off when it takes too long: whether it arrived is not known then, unless it has not even left. */
+async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
+  const late = new AbortController()
+  const timeUp = setTimeout(milliseconds, undefined, { ref: false, signal: late.signal }).then(() => {
+    const own = leaving.getStore()
+    if (own && !own.left) own.givenUp = true
+    throw new Error('the connector did not answer in time')
+  })
+  timeUp.catch(() => undefined)
+  return Promise.race([call, timeUp]).finally(() => late.abort())
+}
+
+/** The stored reference, if it leads to the connector: a changed one must not make us write elsewhere. */
+function referenceOf({ reference }: Conversation, allowLoopback: boolean): Partial<ConversationReference> {
+  const known = reference as Partial<ConversationReference>
+  if (isConnector(known.serviceUrl, allowLoopback)) return known
+  throw new TenantError('foreign-service-url', `The chat's address ${known.serviceUrl} is not the Bot connector's.`, {
+    retryable: false,
+  })
+}
+
+/** For how long a chat is left alone after a failure, in milliseconds: 429 speaks of the chat, all else of one call. */
+function holdOf(error: unknown): number {
+  if (statusOf(error) !== 429) return 0
+  const seconds = retryAfterOf(error)
+  return seconds === undefined ? enough * (1 + Math.random()) : seconds * 1000
+}
+
+function retryable(error: unknown): TenantError {
+  const status = statusOf(error)
+  return new TenantError('chat-unavailable', 'The chat does not take cards just now.', {
+    // A bare 403 or 404 is some proxy's on the way, and passes.
+    retryable: status === undefined || tryAgain.has(status) || status === 403 || status === 404 || status >= 500,
+    retryAfterSeconds: retryAfterOf(error),
+    cause: error,
+  })
+}
+
+/** What the connector asked for in `Retry-After`, in seconds or as a date (RFC 9110), and a little more: in seconds. */
+function retryAfterOf(error: unknown): number | undefined {
+  const response: unknown = error instanceof Error && 'response' in error ? error.response : undefined
+  const headers =
+    typeof response === 'object' && response !== null && 'headers' in response ? response.headers : undefined
+  const get = typeof headers === 'object' && headers !== null && 'get' in headers ? headers.get : undefined
+  const text: unknown = typeof get === 'function' ? Reflect.apply(get, headers, ['retry-after']) : undefined
+  if (typeof text !== 'string' || text === '') return undefined
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return seconds > 0 ? Math.min(seconds, 3600) * (1 + jitter * Math.random()) : undefined
+}
+
+const neverLeft = (error: unknown): boolean =>
+  error instanceof Error &&
+  ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'].includes('code' in error ? String(error.code) : '')
+export type CardSender = ReturnType<typeof createCardSender>

@@ -1,0 +1,244 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Activity, type Middleware, TurnContext } from 'botbuilder'
+import { DialogContextError } from 'botbuilder-dialogs'
+import { z } from 'zod'
+import { cards, type Notice, toasts, type Viewer, withdrawnCode } from '../../cards/index.ts'
+import {
+  type ActivityKey,
+  type Actor,
+  type ErrorCode,
+  type LostRight,
+  originNow,
+  ProvisioningError,
+  whyUnavailable,
+} from '../../core/index.ts'
+import { cardActions } from '../actions.ts'
+import { createPacedChats, type PacedChats } from './chat-pace.ts'
+import { isPassing, refusalOf } from './refusal.ts'
+import { answerKey, logKey, respond, respondBelow, respondMessage } from './respond.ts'
+import { type BotServices, type Click, clickOf, isInvoke, mentionsIn, rememberTurn } from './turn.ts'
+import { noteOutcome } from './turn-metrics.ts'
+import { tellHealthWithoutStore } from './without-store.ts'
+
+/** After this time the reference of a known chat is stored again, in milliseconds. */
+const rewriteAfter = 3_600_000
+const defaultTimeZone = 'UTC'
+/** A repeated click polls for the answer of the first one: the number of polls, and the milliseconds between them. */
+const answerPolls = 40
+const answerPollInterval = 100
+
+/**
+ * Surrounds every turn: processes an activity once, identifies the person by the tenant id and Entra object id of the
+ * authenticated activity, stores their personal chat, and answers errors with a card.
+ */
+export class Listener implements Middleware {
+  readonly #services: BotServices
+  readonly #chats: PacedChats
+  readonly #written = new Map<string, { reference: string; at: number }>()
+
+  constructor(services: BotServices) {
+    this.#services = services
+    this.#chats = createPacedChats(services.chatPace, services.log)
+  }
+
+  async onTurn(context: TurnContext, next: () => Promise<void>): Promise<void> {
+    const key = keyOf(context)
+    const began = performance.now()
+    this.#countAnswers(context)
+    context.turnState.set(logKey, this.#services.log)
+    try {
+      if (key && !(await this.#services.inbox.claim(key))) return await this.#repeat(context, key)
+      if (await this.#identify(context)) await next()
+      else if (!isSpeaking(context.activity)) noteOutcome(context, 'ignored')
+    } catch (thrown) {
+      // botbuilder-dialogs wraps an error that a dialog throws.
+      const error: unknown = thrown instanceof DialogContextError ? thrown.error : thrown
+      if (key && isPassing(error)) await this.#services.inbox.release(key).catch(() => undefined)
+      if (!(await this.#tellHealth(context, error, began))) await this.#explain(context, error)
+      if (isPassing(error)) return
+    }
+    if (key) this.#remember(context, key)
+  }
+
+  /** Shows the health card even while the store is unavailable. If that fails, the person gets the usual answer. */
+  #tellHealth(context: TurnContext, error: unknown, began: number): Promise<boolean> {
+    if (!isPersonal(context.activity) || !isObjectId(context.activity.from.aadObjectId)) return Promise.resolve(false)
+    const { log } = this.#services
+    const about = { viewer: this.#viewerOf(context), began }
+    return tellHealthWithoutStore(context, error, this.#services, about).catch((err: unknown) => {
+      log.warn({ err }, 'how the service does could not be told without the store')
+      return false
+    })
+  }
+
+  /** Answers are never delayed, but they count towards the limits of proactive messages in the same chat. */
+  #countAnswers(context: TurnContext): void {
+    const { id } = context.activity.conversation
+    context.onSendActivities((_, activities, next) => {
+      for (const { type } of activities) if (type !== 'invokeResponse') this.#chats.noteAnswer(id)
+      return next()
+    })
+    context.onUpdateActivity((_, __, next) => {
+      this.#chats.noteAnswer(id)
+      return next()
+    })
+  }
+
+  /** Returns the answer of the first delivery of the same activity, and does not run the activity again. */
+  async #repeat(context: TurnContext, key: ActivityKey): Promise<void> {
+    noteOutcome(context, 'repeated')
+    if (!isInvoke(context.activity) || !clickOf(context.activity)) return
+    for (let poll = 0; poll < answerPolls; poll += 1) {
+      const answer = await this.#services.inbox.answer(key)
+      if (answer !== undefined) return void (await context.sendActivity({ type: 'invokeResponse', value: answer }))
+      await setTimeout(answerPollInterval)
+    }
+    await respondMessage(context, toasts.working)
+  }
+
+  /**
+   * Marks the activity as done for its next delivery, with the answer of a click. Nothing waits for this, because the
+   * turn is done even if it fails.
+   */
+  #remember({ activity, turnState }: TurnContext, key: ActivityKey): void {
+    const { inbox, log } = this.#services
+    const answer: unknown = turnState.get(answerKey)
+    // An invoke without an answer was not for us, and a repeated delivery would poll for an answer that never comes.
+    const foreign = isInvoke(activity) && answer === undefined
+    const kept = foreign ? inbox.release(key) : inbox.remember(key, answer ?? null)
+    kept.catch((error: unknown) => log.warn({ err: error }, 'that an activity is done was not kept'))
+  }
+
+  async #identify(context: TurnContext): Promise<boolean> {
+    const { activity } = context
+    const tenantId = activity.conversation.tenantId ?? activity.channelData?.tenant?.id
+    const id = activity.from.aadObjectId
+    const viewer = this.#viewerOf(context)
+    if (!isPersonal(activity)) {
+      noteOutcome(context, 'refused')
+      if (isSpeaking(activity)) await respond(context, cards.notice({ code: 'notPersonal' }, viewer))
+      return false
+    }
+    if (!isObjectId(id) || typeof tenantId !== 'string') {
+      if (isSpeaking(activity)) throw new ProvisioningError('forbidden', 'Your account is not known here.')
+      return false
+    }
+    const actor = await this.#admit(activity, { tenantId, id })
+    rememberTurn(context, {
+      actor,
+      viewer: { ...viewer, id: actor.id, isAdmin: actor.isAdmin },
+      provisioning: this.#services.provisioning,
+      conversationId: activity.conversation.id,
+      mentions: mentionsIn(activity),
+      clickedActivityId: activity.replyToId,
+      sentCards: this.#services.sentCards,
+    })
+    await this.#knowChat(context, actor.id, tenantId)
+    return true
+  }
+
+  /** Identifies the person. If they may not use the service, a decision that they tried is audited with the request. */
+  async #admit(activity: Activity, who: { tenantId: string; id: string }): Promise<Actor> {
+    const { provisioning, log } = this.#services
+    try {
+      return await provisioning.actor(who)
+    } catch (error) {
+      const click = clickOf(activity)
+      const decides = click && cardActions.get(click.verb)?.decides
+      if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
+        await provisioning.system
+          .noteRefused(who, click.data['requestId'], decides)
+          .catch((err: unknown) => log.warn({ err }, 'a refusal was not audited'))
+      throw error
+    }
+  }
+
+  #viewerOf({ activity }: TurnContext): Viewer {
+    const { locale = 'en', localTimezone: timeZone = defaultTimeZone } = activity
+    const { now, provisioning } = this.#services
+    const { siteRoot, outlookRoot } = provisioning
+    return { id: activity.from.aadObjectId ?? '', locale, timeZone, now: now(), siteRoot, outlookRoot }
+  }
+
+  /** Stores the personal chat. A chat that is new or open again can have missed cards, which are sent then. */
+  async #knowChat(context: TurnContext, personId: string, tenantId: string): Promise<void> {
+    const { activity } = context
+    const { activityId: _, ...reference } = TurnContext.getConversationReference(activity)
+    const text = JSON.stringify([
+      reference.conversation?.id,
+      reference.serviceUrl,
+      activity.locale,
+      activity.localTimezone,
+    ])
+    const known = this.#written.get(personId)
+    const at = this.#services.now().getTime()
+    const installed = activity.type === 'installationUpdate' && activity.action === 'add'
+    const { system } = this.#services.provisioning
+    const isKnown = known?.reference === text && at - known.at < rewriteAfter
+    if (!installed && isKnown && !(await system.isClosed(tenantId, personId))) return
+    const conversation = {
+      tenantId,
+      personId,
+      conversationId: activity.conversation.id,
+      reference,
+      locale: activity.locale ?? 'en',
+      timeZone: activity.localTimezone ?? defaultTimeZone,
+    }
+    await system.meet(conversation, installed)
+    this.#written.set(personId, { reference: text, at })
+  }
+
+  /** The lost right that explains the refusal of a click, if any. The clicked card is not updated any more. */
+  async #lostRight(
+    { from, replyToId: activityId }: Activity,
+    { code }: ProvisioningError,
+    { data }: Click,
+  ): Promise<LostRight | undefined> {
+    const [requestId, personId] = [data['requestId'], from.aadObjectId]
+    if (!aboutRights.includes(code) || !isObjectId(requestId) || !isObjectId(personId) || !activityId) return undefined
+    const { provisioning, log } = this.#services
+    return provisioning.system.withdrawClicked({ requestId, personId, activityId }).catch((err: unknown) => {
+      log.warn({ err }, 'whether a card is to be withdrawn could not be found out')
+      return undefined
+    })
+  }
+
+  /** A refusal becomes a notice. An unexpected error is logged, and the notice shows its trace id. */
+  async #explain(context: TurnContext, error: unknown): Promise<void> {
+    const { activity } = context
+    const click = clickOf(activity)
+    const { trace: traceId = '' } = originNow()
+    const known = error instanceof ProvisioningError
+    if (!known) noteOutcome(context, 'failed', error)
+    else if (error.code === 'unavailable') noteOutcome(context, 'unavailable', error)
+    else noteOutcome(context, 'refused')
+    if (!isSpeaking(activity)) return
+    const viewer = this.#viewerOf(context)
+    const lost = known && click ? await this.#lostRight(activity, error, click) : undefined
+    const refusal: Notice = known
+      ? refusalOf(error, click, activity.replyToId !== undefined)
+      : { code: 'unexpected', traceId }
+    const notice = lost ? { code: withdrawnCode[lost] } : refusal
+    if (!isPassing(error) || notice.retry) await respond(context, cards.notice(notice, viewer))
+    // The card stays unchanged, so that the values in its inputs are not lost.
+    else if (isInvoke(activity))
+      await respondMessage(context, known ? toasts[whyUnavailable(error) ?? 'unavailable'] : toasts.failed(traceId))
+    else await respondBelow(context, cards.notice(notice, viewer))
+  }
+}
+
+/** Refusals that can mean that the person has lost a right since they got the card. */
+const aboutRights: readonly ErrorCode[] = ['forbidden', 'not-found', 'not-an-approver']
+
+/** A message or a click, which needs an answer. */
+const isSpeaking = (activity: Activity): boolean => activity.type === 'message' || clickOf(activity) !== undefined
+
+const isPersonal = ({ conversation }: Activity): boolean =>
+  !conversation.isGroup && ['', 'personal'].includes(conversation.conversationType ?? '')
+
+const isObjectId = (id: unknown): id is string => z.uuid().safeParse(id).success
+
+function keyOf({ activity }: TurnContext): ActivityKey | undefined {
+  if (!activity.id || !['message', 'invoke', 'installationUpdate'].includes(activity.type)) return undefined
+  return { channel: activity.channelId, conversationId: activity.conversation.id, activityId: activity.id }
+}

@@ -1,0 +1,148 @@
+import type { Activity, TurnContext } from 'botbuilder'
+import { z } from 'zod'
+import type { CardJson, Viewer } from '../../cards/index.ts'
+import {
+  type Actor,
+  type CardKey,
+  type ChatPaceStore,
+  type Inbox,
+  may,
+  type Provisioning,
+  type SentCards,
+  type Telemetry,
+} from '../../core/index.ts'
+
+export interface Log {
+  info(facts: object, message: string): void
+  warn(facts: object, message: string): void
+  error(facts: object, message: string): void
+}
+
+/** The core and the stores that the bot uses; the composition root supplies them. */
+export interface BotServices {
+  readonly provisioning: Provisioning
+  readonly inbox: Inbox
+  readonly sentCards: SentCards
+  readonly chatPace: ChatPaceStore
+  readonly now: () => Date
+  readonly telemetry?: Telemetry
+  readonly log: Log
+}
+
+/** A person who is mentioned in a message: the name in the text, and the object id if the channel sent one. */
+export interface Mention {
+  readonly name: string
+  readonly id: string | undefined
+}
+
+/** One message or click of an identified person. */
+export interface Turn {
+  readonly actor: Actor
+  readonly viewer: Viewer
+  readonly provisioning: Provisioning
+  readonly conversationId: string
+  /** The people that the message mentions. A client sends them, so they give no rights. */
+  readonly mentions: readonly Mention[]
+  /** The activity that shows the clicked card. */
+  readonly clickedActivityId: string | undefined
+  /** Records which request a card in this chat shows. */
+  readonly sentCards: SentCards
+}
+
+/** The answer to a command or a click. `keep` names the request and the card, which is then kept up to date. */
+export interface Reply {
+  readonly card: CardJson
+  readonly keep?: { readonly requestId: string; readonly key: CardKey }
+  /** The step of the request dialog that this card shows. */
+  readonly at?:
+    | { readonly step: 'choose' | 'offer' }
+    | { readonly step: 'details' | 'review' | 'kept' | 'submitted' | 'discarded'; readonly requestId: string }
+}
+
+/** A click: the invoke of an Action.Execute, or the message of its fallback Action.Submit. */
+export interface Click {
+  readonly verb: string
+  /** The action's data and the values of the inputs, untrusted. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+const turns = new WeakMap<TurnContext, Turn>()
+export const rememberTurn = (context: TurnContext, turn: Turn): void => void turns.set(context, turn)
+
+/** The turn of a context, which the listener identified before. */
+export function turnOf(context: TurnContext): Turn {
+  const turn = turns.get(context)
+  if (!turn) throw new Error('the person of this turn is not identified')
+  return turn
+}
+
+/** Whether a person may use what is for admins. The access table decides, not the card or the command. */
+export const isForAdmins = (actor: Actor): boolean => may(actor, 'queue.read')
+
+export const isInvoke = (activity: Partial<Activity>): boolean => activity.type === 'invoke'
+
+/** The click in an activity, from an invoke or from a message with a value. */
+export function clickOf(activity: Partial<Activity>): Click | undefined {
+  const value: unknown = activity.value
+  if (!isRecord(value)) return undefined
+  if (isInvoke(activity)) {
+    if (activity.name !== 'adaptiveCard/action' || !isRecord(value['action'])) return undefined
+    const { verb, data } = value['action']
+    return typeof verb === 'string' ? { verb, data: isRecord(data) ? data : {} } : undefined
+  }
+  const { verb, ...data } = value
+  return typeof verb === 'string' ? { verb, data } : undefined
+}
+
+/** Whether the client refreshed a card without a click (Bot Framework, "Universal Actions": `trigger`). */
+export const isAutomatic = ({ value }: Partial<Activity>): boolean =>
+  isRecord(value) && value['trigger'] !== undefined && value['trigger'] !== 'manual'
+
+/** The text of a message, or the command of a button whose client does not type it itself (card-style §7). */
+export const textOf = (activity: Activity): string => typedByButton(activity) ?? plainText(activity)
+
+function typedByButton(activity: Activity): string | undefined {
+  const value: unknown = activity.value
+  if (!isRecord(value)) return undefined
+  const typed = isRecord(value['msteams']) ? value['msteams']['value'] : value['types']
+  return typeof typed === 'string' ? typed : undefined
+}
+
+/** The text without markup: people appear by name, and the mention of the bot is left out. */
+function plainText(activity: Activity): string {
+  const names = mentionsIn(activity).map(({ name }) => name)
+  return (activity.text ?? '')
+    .replace(tag, (whole) => (names.includes(nameIn(whole)) ? ` ${nameIn(whole)} ` : ' '))
+    .replace(/&nbsp;/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+/**
+ * A mention (learn.microsoft.com, "Channel and group chat conversations with a bot", "Retrieve mentions"): the text has
+ * `<at>Omar Haddad</at>`, and an entity with the same text says who that is.
+ */
+const mention = z.object({
+  type: z.literal('mention'),
+  text: z.string(),
+  mentioned: z.object({ id: z.string(), aadObjectId: z.uuid().optional().catch(undefined) }),
+})
+
+/** The people that a message mentions, without the bot itself. */
+export function mentionsIn({ entities, recipient }: Activity): Mention[] {
+  return (Array.isArray(entities) ? entities : []).flatMap((entity) => {
+    const { data } = mention.safeParse(entity)
+    if (!data || data.mentioned.id === recipient?.id) return []
+    return [{ name: nameIn(data.text), id: data.mentioned.aadObjectId }]
+  })
+}
+
+const tag = /<at\b[^>]*>[^<]*<\/at>/g
+const nameIn = (text: string): string =>
+  text
+    .replace(/<[^>]*>|&nbsp;/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,113 @@
+import { dayAfter, dayIn, type Person } from '../../core/index.ts'
+import type { Turn } from './turn.ts'
+
+/** Arguments of commands as people type them: a person, a calendar day. */
+
+export interface FoundPeople {
+  readonly people: readonly Person[]
+  /** The person typed a whole name, a sign-in name or a mention, so nobody else can be meant. */
+  readonly isSure: boolean
+}
+
+/** The people that a text can mean: a mention, a sign-in name, a name or the beginning of a name. */
+export async function peopleMeant({ provisioning, actor, mentions }: Turn, typed: string): Promise<FoundPeople> {
+  const mentioned = mentions.find(({ name, id }) => id !== undefined && isSame(name, typed))?.id
+  if (mentioned !== undefined) return { people: await provisioning.delegations.find(actor, mentioned), isSure: true }
+  const people = await provisioning.delegations.find(actor, typed)
+  return { people, isSure: people.length === 1 && people.some((person) => isCalled(person, typed)) }
+}
+
+/** A sign-in name is unique. A display name can be any text, also the address of another person. */
+const isCalled = ({ displayName, userPrincipalName }: Person, typed: string): boolean =>
+  isSame(userPrincipalName, typed) || (!typed.includes('@') && isSame(displayName, typed))
+
+const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
+
+const language = 'en'
+
+/**
+ * Returns the day of a text as `2026-11-30`; days in this form sort in their order. Reads `2026-11-30`, `30.11.2026`,
+ * `30 November`, `Nov 30`, `friday` (the next one; today's name means next week), `today` and `tomorrow`. Without a
+ * year it is the next such day. Undefined for a text that can mean two days (`3/4`) or no day.
+ */
+export function parseDay(typed: string, now: Date, timeZone: string): string | undefined {
+  const today = dayIn(now, timeZone)
+  const words = typed
+    .trim()
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/[.,!]+$/, '')
+    .replace(/^(?:the )?end of /, '')
+    .replace(/^(?:on|this) /, '')
+  return named(words, today) ?? inNumbers(words, today) ?? withMonth(words, today)
+}
+
+/** By its name: of the week, or from today. */
+function named(words: string, today: string): string | undefined {
+  const fromToday = [0, 1].find((days) => words === nearDays.format(days, 'day'))
+  if (fromToday !== undefined) return dayAfter(today, fromToday)
+  const weekday = placeOf(words, weekdays)
+  if (weekday === undefined) return undefined
+  const is = new Date(today).getUTCDay()
+  return dayAfter(today, ((weekday - is + 6) % 7) + 1)
+}
+
+function inNumbers(words: string, today: string): string | undefined {
+  const [, year, month, day] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(words) ?? []
+  if (year) return dayWith(year, Number(month), Number(day), today)
+  const dotted = /^(\d{1,2})\. ?(\d{1,2})(?:\. ?(\d{4}|\d{2}))?$/.exec(words)
+  if (dotted) return dayWith(dotted[3], Number(dotted[2]), Number(dotted[1]), today)
+  const slashed = /^(\d{1,2})\/(\d{1,2})(?:\/(\d{4}))?$/.exec(words)
+  const [one, other] = [Number(slashed?.[1]), Number(slashed?.[2])]
+  // Half of the world writes the month first: only what can be read in one way is read.
+  if (!slashed || (one <= 12 && other <= 12 && one !== other)) return undefined
+  return one > 12 ? dayWith(slashed[3], other, one, today) : dayWith(slashed[3], one, other, today)
+}
+
+function withMonth(words: string, today: string): string | undefined {
+  const number = String.raw`(\d{1,2})(?:st|nd|rd|th)?`
+  const year = String.raw`(?:,? (\d{4}))?`
+  const dayFirst = new RegExp(`^${number}\\.?(?: of)? ([a-z]+)\\.?${year}$`).exec(words)
+  const monthFirst = new RegExp(`^([a-z]+)\\.? ${number}${year}$`).exec(words)
+  const [day, name, given] = dayFirst
+    ? [dayFirst[1], dayFirst[2], dayFirst[3]]
+    : [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3]]
+  const month = name === undefined ? undefined : placeOf(name, months)
+  return month === undefined ? undefined : dayWith(given, month + 1, Number(day), today)
+}
+
+/** The day of a year; without one, the next such day from today on. Undefined when there is no such day. */
+function dayWith(year: string | undefined, month: number, day: number, today: string): string | undefined {
+  if (year !== undefined) return existing(Number(year.length === 2 ? `20${year}` : year), month, day)
+  const thisYear = Number(today.slice(0, 4))
+  return [thisYear, thisYear + 1]
+    .map((one) => existing(one, month, day))
+    .find((one) => one !== undefined && one >= today)
+}
+
+function existing(year: number, month: number, day: number): string | undefined {
+  const written = [String(year).padStart(4, '0'), ...[month, day].map((part) => String(part).padStart(2, '0'))].join(
+    '-',
+  )
+  const date = new Date(`${written}T00:00:00Z`)
+  return year > 0 && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(written) ? written : undefined
+}
+
+/** Names as the language has them; three letters or more stand for the whole. */
+function placeOf(word: string, names: readonly string[]): number | undefined {
+  const place = names.findIndex((name) => name.startsWith(word))
+  return word.length < 3 || place < 0 ? undefined : place
+}
+
+const nearDays = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+const namesOf = (style: Intl.DateTimeFormatOptions, dates: readonly number[]): string[] =>
+  dates.map((date) => new Intl.DateTimeFormat(language, { ...style, timeZone: 'UTC' }).format(date).toLowerCase())
+// 1 November 2026 is a Sunday, the first day as JavaScript counts them.
+const weekdays = namesOf(
+  { weekday: 'long' },
+  [0, 1, 2, 3, 4, 5, 6].map((index) => Date.UTC(2026, 10, 1 + index)),
+)
+const months = namesOf(
+  { month: 'long' },
+  [...Array(12).keys()].map((index) => Date.UTC(2026, index, 1)),
+)

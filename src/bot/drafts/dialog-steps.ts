@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { cards, type DraftOffer, peopleInputIds, type Verb } from '../../cards/index.ts'
+import {
+  type Draft,
+  type DraftView,
+  inLocale,
+  isMailboxKind,
+  ProvisioningError,
+  type Template,
+} from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+
+/** The data that a step of the request dialog shows. */
+export type DialogView =
+  | DraftView
+  | {
+      readonly step: 'choose'
+      readonly templates: readonly Template[]
+      /** The typed part of a name, when no template's name contains it. */
+      readonly unmatched?: string | undefined
+    }
+  | ({ readonly step: 'offer' } & DraftOffer)
+type Step = DialogView['step']
+interface StepOf<S extends Step> {
+  /** The verbs of its card's buttons. A step without verbs ends the dialog. */
+  readonly verbs: readonly Verb[]
+  show(view: Extract<DialogView, { step: S }>, turn: Turn): Promise<Reply>
+}
+
+/** The steps of the request dialog in their usual order: the card of each step and its buttons. */
+export const dialogSteps = {
+  choose: {
+    verbs: ['request.choose'],
+    async show({ templates, unmatched }, { viewer }) {
+      const choices = templates.map((template) => {
+        const { id, icon, name, description, kind, approval } = inLocale(template, viewer.locale)
+        return { id, icon, name, description, kind, approvalRequired: approval !== null }
+      })
+      return { card: cards.chooseTemplate(choices, unmatched), at: { step: 'choose' } }
+    },
+  },
+  offer: {
+    verbs: ['request.continue', 'request.choose', 'request.cancel'],
+    async show(offer, { viewer }) {
+      return { card: cards.continueDraft(offer, viewer), at: { step: 'offer' } }
+    },
+  },
+  details: {
+    verbs: ['request.review', 'request.check', 'request.keep', 'request.cancel'],
+    async show({ draft, template, faults, preview, outdated }, { actor, provisioning, viewer }) {
+      const { drafts } = provisioning
+      const [people, mailDomain, names] = await Promise.all([
+        drafts.people(peopleChosen(draft, template)),
+        isMailboxKind(template.kind) ? mailDomainOf(provisioning) : '',
+        preview ?? drafts.likelyNames(actor, draft, template),
+      ])
+      const card = cards.form({
+        draft,
+        template: inLocale(template, viewer.locale),
+        requester: actor,
+        faults,
+        people,
+        mailDomain,
+        names,
+        today: viewer.now.toISOString().slice(0, 10),
+        ...(outdated && { notice: 'stale' as const }),
+      })
+      return { card, at: { step: 'details', requestId: draft.requestId } }
+    },
+  },
+  review: {
+    verbs: ['request.submit', 'request.edit', 'request.cancel'],
+    async show({ draft, plan, similar, basedOn, outlook }, { provisioning, viewer }) {
+      const { siteRoot } = provisioning
+      const card = cards.review({ draft, plan, similar, basedOn, outlook, siteRoot, viewer })
+      return { card, at: { step: 'review', requestId: draft.requestId } }
+    },
+  },
+  kept: {
+    verbs: ['request.continue'],
+    async show({ draft, template }, { viewer }) {
+      const card = cards.continueDraft({ says: 'kept', drafts: [{ draft, template }] }, viewer)
+      return { card, at: { step: 'kept', requestId: draft.requestId } }
+    },
+  },
+  submitted: {
+    verbs: [],
+    async show({ request }, { viewer }) {
+      const { requestId } = request
+      const card = cards.requestStatus(request, viewer)
+      return { card, keep: { requestId, key: 'status' }, at: { step: 'submitted', requestId } }
+    },
+  },
+  discarded: {
+    verbs: [],
+    async show({ draft }, { viewer }) {
+      const card = cards.notice({ code: 'discarded' }, viewer)
+      return { card, at: { step: 'discarded', requestId: draft.requestId } }
+    },
+  },
+} as const satisfies { readonly [S in Step]: StepOf<S> }
+
+/** The limit of people to look up. A form cannot hold as many; a client can send more. */
+const mostPeople = 200
+
+/** The ids of the people in the pickers of a form, each once. */
+function peopleChosen({ values }: Draft, template: Template): string[] {
+  const chosen = peopleInputIds(template).flatMap((id) => (values[id] ?? '').split(/[,;\n]/))
+  const ids = chosen.map((id) => id.trim().toLowerCase()).filter((id) => z.uuid().safeParse(id).success)
+  return [...new Set(ids)].slice(0, mostPeople)
+}
+
+/** The domain of new mailboxes; `''` while the directory does not answer, because the form opens anyway. */
+async function mailDomainOf({ drafts }: Turn['provisioning']): Promise<string> {
+  try {
+    return (await drafts.mailDomains()).default
+  } catch (error) {
+    if (error instanceof ProvisioningError && error.code === 'unavailable') return ''
+    throw error
+  }
+}
+
+/** The verbs of the dialog. `request.again` is on the card of a completed request, and opens a form. */
+const dialogVerbs = new Set<string>(['request.again', ...Object.values(dialogSteps).flatMap(({ verbs }) => verbs)])
+
+/** Whether a verb is an action of the request dialog. */
+export const isDialogVerb = (verb: string): boolean => dialogVerbs.has(verb)
+
+/** The dialog's state in botbuilder: a cursor only, since the values that a person enters are a draft in the store. */
+type DialogCursor = { readonly v: 1 } & NonNullable<Reply['at']>
+
+/** The cursor after a reply; undefined when the reply's card has no button of the dialog, so that the dialog ends. */
+export function cursorAfter({ at }: Reply): DialogCursor | undefined {
+  return at && dialogSteps[at.step].verbs.length > 0 ? { v: 1, ...at } : undefined
+}
+
+/** The card of a step. */
+export function showStep(view: DialogView, turn: Turn): Promise<Reply> {
+  const show = dialogSteps[view.step].show as (view: DialogView, turn: Turn) => Promise<Reply>
+  return show(view, turn)
+}

@@ -1,0 +1,2 @@
+/** `why`: the reasons of a request’s status. */
+export * from './why.ts'

@@ -1,0 +1,63 @@
+import { type CardJson, cards, type Viewer, withdrawnCode } from '../../cards/index.ts'
+import { type CardContent, type Conversation, type Outbox, referenceOf } from '../../core/index.ts'
+import type { CardSender } from '../channel/card-sender.ts'
+
+/** What admins are told about receivers of webhooks. */
+const webhookNotices = {
+  undelivered: 'webhookUndelivered',
+  own: 'webhookOwn',
+  gone: 'webhookGone',
+  failing: 'webhookFailing',
+} as const
+
+/** The core's outbox: renders the content of a card for the person who gets it. */
+export function createOutbox(
+  sender: CardSender,
+  facts: { now: () => Date; siteRoot: string; outlookRoot: string },
+): Outbox {
+  const { siteRoot, outlookRoot } = facts
+  const render = ({ personId: id, locale, timeZone }: Conversation, content: CardContent): CardJson =>
+    cardOf(content, { id, locale, timeZone, now: facts.now(), siteRoot, outlookRoot, isAdmin: isForAdmin(content) })
+  return {
+    send: (conversation, content, name) => sender.send(conversation, render(conversation, content), name),
+    update: (conversation, activityId, content, name) =>
+      sender.update(conversation, activityId, render(conversation, content), name),
+  }
+}
+
+/** Cards about requests and summaries say it themselves. All other notices are for admins alone. */
+function isForAdmin(content: CardContent): boolean {
+  if ('isAdmin' in content) return content.isAdmin
+  return content.kind !== 'withdrawn'
+}
+
+function cardOf(content: CardContent, viewer: Viewer): CardJson {
+  switch (content.kind) {
+    case 'status':
+      return cards.requestStatus(content.request, viewer)
+    case 'ready':
+      return cards.ready(content.request, viewer)
+    case 'approval':
+      return cards.approvalNow(content.request, viewer, content.stage)
+    case 'stuck': {
+      const { request, attention } = content
+      return cards.adminStuck({ count: 1, entries: [{ request, since: attention.since, attention }] }, viewer)
+    }
+    case 'webhook': {
+      const about = { reference: referenceOf(content.request), by: content.request.template.name }
+      return cards.notice({ code: webhookNotices[content.event], ...about }, viewer)
+    }
+    case 'withdrawn':
+      return cards.notice({ code: withdrawnCode[content.lost] }, viewer)
+    case 'health':
+      return cards.healthTurned(content, viewer)
+    case 'erased':
+      return cards.adminErase({ ...content, step: 'done' }, viewer)
+    case 'not-erased': {
+      const { erasure } = content
+      return cards.adminErase({ step: erasure.isBlocked ? 'blocked' : 'confirm', erasure }, viewer)
+    }
+    case 'digest':
+      return cards.digest(content.digest, content.standing, viewer)
+  }
+}

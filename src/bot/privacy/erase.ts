@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { cards } from '../../cards/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import { defineCardAction } from '../define-card-action.ts'
+
+const personId = z.uuid()
+const address = z
+  .string()
+  .catch('')
+  .transform((text) => text.trim().slice(0, 300))
+
+/** Orders the removal of a person's data after their address was typed. A second click is the same order. */
+export const eraseAsAdmin = defineCardAction({
+  verb: 'admin.erase',
+  forAdmins: true,
+  data: z.object({ personId, address, erasureId: z.uuid() }),
+  async handle({ provisioning, actor, viewer }, { personId, ...confirmed }) {
+    const { state, erasure } = await provisioning.admin.erase(actor, personId, confirmed)
+    return { card: cards.adminErase({ step: state, erasure }, viewer) }
+  },
+})
+
+/** Ends a person's delegations and those to them. Then the card asks to confirm, unless something else blocks it. */
+export const endDelegationsAsAdmin = defineCardAction({
+  verb: 'admin.undelegate',
+  forAdmins: true,
+  data: z.object({ personId }),
+  async handle(turn, { personId }) {
+    await turn.provisioning.admin.endDelegations(turn.actor, personId)
+    return erasureAsked(turn, personId)
+  },
+})
+
+/** What would go and what would stay, or what keeps it from being done. */
+export async function erasureAsked({ provisioning, actor, viewer }: Turn, personId: string): Promise<Reply> {
+  const erasure = await provisioning.admin.erasure(actor, personId)
+  const step = erasure.isYou || erasure.isBlocked ? 'blocked' : 'confirm'
+  return { card: cards.adminErase({ step, erasure }, viewer) }
+}

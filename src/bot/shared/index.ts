@@ -1,0 +1,2 @@
+/** `help`. */
+export * from './help.ts'

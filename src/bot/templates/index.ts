@@ -1,0 +1,3 @@
+/** Templates in use, for admins. */
+export * from './actions.ts'
+export * from './commands.ts'

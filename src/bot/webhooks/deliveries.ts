@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { cards, type DeliveriesOf, type DeliveryNews, deliveriesOfPage, receiverKey } from '../../cards/index.ts'
+import { type ErrorCode, ProvisioningError, referenceOf, type Template, templateIdOf } from '../../core/index.ts'
+import type { Reply, Turn } from '../channel/turn.ts'
+import { defineCardAction } from '../define-card-action.ts'
+import { receiverOf } from './receivers.ts'
+
+const nothing = z.literal('')
+const uuid = z.uuid().toLowerCase()
+const deliveryId = uuid
+
+/** Shows the log of webhooks, or turns its page; the card changes in place. */
+export const pageDeliveries = defineCardAction({
+  verb: 'admin.deliveries',
+  forAdmins: true,
+  data: z.object({
+    of: z.enum(['all', 'failed']).default('all'),
+    templateId: z.union([uuid, receiverKey, nothing]).default(''),
+    requestId: z.union([uuid, nothing]).default(''),
+    after: z.string().max(200).default(''),
+  }),
+  handle: (turn, { of, templateId, requestId, after }) => showDeliveries(turn, { of, templateId, requestId, after }),
+})
+
+/** Shows one delivery. */
+export const examineDelivery = defineCardAction({
+  verb: 'admin.delivery',
+  forAdmins: true,
+  data: z.object({ deliveryId }),
+  handle: (turn, { deliveryId }) => showDelivery(turn, deliveryId, async () => ''),
+})
+
+/** Sends one again, once an admin has confirmed it. The version says how often it was when they were asked. */
+export const redeliver = defineCardAction({
+  verb: 'admin.redeliver',
+  forAdmins: true,
+  data: z.object({ deliveryId, version: z.coerce.number().int().min(1).optional() }),
+  handle: (turn, { deliveryId, version }) =>
+    showDelivery(turn, deliveryId, async () => {
+      const { delivery, url, receiver } = await turn.provisioning.deliveries.read(turn.actor, deliveryId)
+      const isOnItsWay = delivery.status === 'pending' && delivery.nextAttemptAt !== null
+      if (url === undefined || receiver?.disabledAt || (isOnItsWay && version === undefined)) return ''
+      if (version === undefined) return 'ask'
+      if (version !== (delivery.replays?.length ?? 0) + 1) return 'changed'
+      try {
+        await turn.provisioning.deliveries.replay(turn.actor, deliveryId)
+      } catch (error) {
+        if (!(error instanceof ProvisioningError) || error.code !== late) throw error
+        return ''
+      }
+      return 'again'
+    }),
+})
+
+const late: ErrorCode = 'illegal-transition'
+const gone: ErrorCode = 'not-found'
+
+/** What of the log is shown; `''`: all of it. */
+export interface Shown {
+  readonly of: DeliveriesOf
+  readonly templateId?: string
+  readonly requestId?: string
+  readonly after?: string
+}
+
+/** A page of the log. */
+export async function showDeliveries(turn: Turn, shown: Shown): Promise<Reply> {
+  const { provisioning, actor, viewer } = turn
+  const { of, templateId: key = '', requestId = '', after = '' } = shown
+  const names = await namesOf(turn)
+  const subscriber = key === '' ? undefined : receiverOf(key)
+  const { deliveries, nextCursor } = await provisioning.deliveries.list(actor, {
+    limit: deliveriesOfPage,
+    ...(of === 'failed' && { status: 'failed' }),
+    ...(subscriber && { templateId: templateIdOf(subscriber) }),
+    ...(requestId && { requestId }),
+    ...(after && { cursor: after }),
+  })
+  const request = requestId === '' ? undefined : await provisioning.read(actor, requestId)
+  const receiver = subscriber && (await provisioning.deliveries.receiver(actor, subscriber).catch(unlessGone))
+  const failed = receiver ? await provisioning.deliveries.countFailed(actor, receiver.subscriber) : 0
+  return {
+    card: cards.adminDeliveries(
+      {
+        ...{ of, deliveries, nextCursor, names, isLater: after !== '' },
+        receiver: subscriber && { id: key, name: key === 'own' ? '' : (names.get(key)?.name ?? '') },
+        request: request && { requestId, reference: referenceOf(request) },
+        canResend: failed > 0 && receiver?.state !== 'off',
+      },
+      viewer,
+    ),
+  }
+}
+
+/** Runs an action on a delivery, then shows its status; a notice if the log does not contain it any more. */
+async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<DeliveryNews>): Promise<Reply> {
+  const { provisioning, actor, viewer } = turn
+  try {
+    const news = await act()
+    const known = await provisioning.deliveries.read(actor, deliveryId)
+    return { card: cards.adminDelivery(known, await namesOf(turn), news, viewer) }
+  } catch (error) {
+    if (!(error instanceof ProvisioningError) || error.code !== gone) throw error
+    return { card: cards.notice({ code: 'deliveryGone' }, viewer) }
+  }
+}
+
+async function namesOf({ provisioning, actor }: Turn): Promise<ReadonlyMap<string, Template>> {
+  return new Map((await provisioning.templates.list(actor)).map((one) => [one.id, one]))
+}
+
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof ProvisioningError && error.code === gone)) throw error
+}

@@ -1,0 +1,2 @@
+/** The audit. */
+export * from './admin-audit.ts'

@@ -1,0 +1,208 @@
+import { z } from 'zod'
+import {
+  type ApprovalStage,
+  inLocale,
+  isApproved,
+  isForMailbox,
+  missing,
+  openStage,
+  type Person,
+  type Request,
+  referenceOf,
+  resourceKind,
+  undecided,
+  voicesOf,
+  waitingFor,
+} from '../../core/index.ts'
+import { linesOfBasis } from '../drafts/based-on.ts'
+import { labelFact, mainFacts, otherFacts, reasonFact } from '../requests/asked.ts'
+import { peopleWith } from '../requests/mailbox-facts.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { fact, fitting, labelName, room } from '../shared/facts.ts'
+import { askedAddress } from '../shared/links.ts'
+import type { CardJson } from '../shared/literal.ts'
+import { look, looks, rowLook, rowLooks, toKnow } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { firstThatFits } from '../shared/render.ts'
+import { cut, decidedBy, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+import { becauseOf, sinceWhat } from './approval-why.ts'
+import { expiryOf, handedWith, line, linesForApprover, urgencyOf } from './stage-words.ts'
+
+type Rule = keyof typeof strings.approval.rule
+
+/** What all cards for approvers begin with. */
+export const about = {
+  reference: z.string(),
+  kind: resourceKind,
+  templateName: z.string(),
+  displayName: z.string(),
+  /** Who asks, and when. */
+  asks: z.string(),
+}
+
+type ApprovalCheck = keyof typeof strings.approval.check
+
+export const approvalCard = defineCard({
+  name: 'approval',
+  data: z.strictObject({
+    ...about,
+    requestId: z.uuid(),
+    look,
+    fallback: z.string(),
+    urgency: z.enum(['first', 'reminded', 'expiring']),
+    /** Why the viewer is asked, who else may decide for them, and that they were reminded. */
+    says: z.array(line),
+    /** What somebody wrote who gave this to the viewer. */
+    handedBy: z.string(),
+    handedComment: z.string(),
+    expires: z.string(),
+    reason: z.string(),
+    checks: z
+      .array(
+        z.strictObject({
+          text: z.string(),
+          look: rowLook,
+        }),
+      )
+      .min(1),
+    details: z.array(fact).min(1),
+    hiddenDetails: z.string(),
+    comment: z.string(),
+    commentMissing: z.boolean(),
+    /** Under the comment: who reads it, and that it is needed. */
+    help: z.string(),
+    error: z.string(),
+    /** Who decides beside the viewer. */
+    rule: z.string(),
+    stage: z.int(),
+  }),
+})
+
+export const aboutOf = (request: Request, viewer: Viewer) => ({
+  reference: referenceOf(request),
+  kind: request.kind,
+  templateName: inLocale(request.template, viewer.locale).name,
+  displayName: cut(request.details.displayName, longest.title),
+  asks: format(strings.approval.asks, {
+    name: cut(request.requester.displayName, longest.name),
+    at: moment(request.submittedAt, viewer, 'full'),
+  }),
+})
+
+/** What was typed when the card comes back: with its present state, or because a rejection lacks its comment. */
+export interface ApprovalForm {
+  readonly comment: string
+  readonly commentMissing: boolean
+}
+
+/** What an approver decides by. `most`: code units that its details may take. */
+export function approvalView(
+  request: Request,
+  viewer: Viewer,
+  form: ApprovalForm = { comment: '', commentMissing: false },
+  most: number = room,
+): Parameters<typeof approvalCard.render>[0] {
+  const stage = openStage(request.approvals)
+  const colleagues = stage ? colleaguesOf(stage, viewer) : []
+  const facts = [
+    { label: strings.field.address, value: askedAddress(request, viewer) },
+    ...mainFacts(request, 1024),
+    ...labelFact(request),
+    ...(request.reason.length > longest.text ? reasonFact(request, 1024) : []),
+    ...otherFacts(request),
+  ]
+  const { shown, hidden } = fitting(facts, 0, most)
+  const urgency = urgencyOf(stage, viewer)
+  const handed = handedWith(stage, viewer)
+  const words = strings.approval
+  const about = aboutOf(request, viewer)
+  const name = cut(request.requester.displayName, longest.name)
+  const expires = urgency === 'expiring' ? '' : expiryOf(stage, viewer)
+  return {
+    ...about,
+    fallback: format(words.fallback[urgency], { reference: about.reference }),
+    requestId: request.requestId,
+    look: urgency === 'expiring' ? toKnow : looks.pendingApproval,
+    urgency,
+    says: [...linesOfBasis(request), ...(stage ? linesForApprover(stage, viewer) : [])],
+    handedBy: format(strings.status.commentBy, { name: handed.by }),
+    handedComment: handed.comment,
+    expires: expires && format(words.expires, { at: expires }),
+    reason: cut(request.reason, longest.text),
+    checks: checksOf(request),
+    details: shown,
+    hiddenDetails: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
+    comment: cut(form.comment, 500),
+    commentMissing: form.commentMissing,
+    help: format(words.comment.help, { name }),
+    error: format(words.comment.error, { name }),
+    rule: format(words.rule[ruleOf(stage, colleagues.length, request.approvals.length)], {
+      people: stage?.rule === 'any' ? peopleList(colleagues, 'or') : peopleList(colleagues, 'and'),
+      needed: stage ? missing(stage) : 0,
+      stage: stage?.stage ?? 1,
+      stages: request.approvals.length,
+    }),
+    stage: stage?.stage ?? 1,
+  }
+}
+
+/** Less and less of the details, in code units, where the rest of the card leaves no room for more. */
+const rooms = [room, 3000, 1200]
+
+/** The card; of a request with much to say, fewer details. */
+export const renderApproval = (request: Request, viewer: Viewer, form?: ApprovalForm): CardJson =>
+  firstThatFits(rooms.map((most) => () => approvalCard.render(approvalView(request, viewer, form, most))))
+
+/** Who decides beside the viewer: where the first decision counts everybody, else those for whom the viewer does not speak. */
+function colleaguesOf(stage: ApprovalStage, viewer: Viewer): Person[] {
+  if (stage.rule === 'any') return waitingFor([stage]).filter(({ id }) => id !== viewer.id)
+  const voices = voicesOf(stage, viewer.id, viewer.now.toISOString()).map(({ id }) => id)
+  return undecided(stage).filter(({ id }) => id !== viewer.id && !voices.includes(id))
+}
+
+/** What was looked at for the approver; `!` marks what deserves a thought. */
+function checksOf(request: Request): z.output<typeof approvalCard.data>['checks'] {
+  const row = (name: ApprovalCheck, value: string, count = 0) => ({
+    text: format(strings.approval.check[name], { value, count }),
+    look: rowLooks.done,
+  })
+  const toConsider = (name: ApprovalCheck, value: string) => ({
+    ...row(name, value),
+    look: { ...rowLooks.done, mark: '!' as const, color: 'Attention' as const },
+  })
+  const decisions = request.approvals.filter(isApproved).flatMap(({ decisions }) => decisions)
+  const stage = openStage(request.approvals)
+  const because = becauseOf(request, stage)
+  const approved = [
+    ...(decisions.length > 0 ? [row('approvedBy', decidedBy(decisions))] : []),
+    ...(because ? [row('because', because)] : []),
+    ...(stage?.resolvedTo
+      ? [toConsider(stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', sinceWhat(stage))]
+      : []),
+  ]
+  if (isForMailbox(request)) {
+    const [full, sendAs] = [peopleWith(request, 'FullAccess'), peopleWith(request, 'SendAs')]
+    const isOpen = full !== '' || sendAs !== '' || request.kind !== 'sharedMailbox'
+    return [
+      row('address', request.address),
+      ...(full ? [row('fullAccess', full)] : []),
+      ...(sendAs ? [row('sendAs', sendAs)] : []),
+      ...(isOpen ? [] : [toConsider('noAccess', '')]),
+      ...approved,
+    ]
+  }
+  const sensitivity = labelName(request)
+  const people = peopleList(request.owners, 'and')
+  return [
+    row('address', request.alias),
+    request.owners.length > 1 ? row('owners', people, request.owners.length) : toConsider('oneOwner', people),
+    ...(sensitivity ? [row('label', sensitivity)] : []),
+    ...approved,
+  ]
+}
+
+function ruleOf(stage: ApprovalStage | undefined, colleagues: number, stages: number): Rule {
+  const rule = colleagues === 0 ? 'alone' : (stage?.rule ?? 'any')
+  if (stages < 2) return rule
+  return ({ alone: 'stageAlone', any: 'stageAny', all: 'stageAll', quorum: 'stageQuorum' } as const)[rule]
+}

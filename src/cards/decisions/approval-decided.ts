@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import {
+  type ApprovalStage,
+  type Decision,
+  isApproved,
+  lastDecision,
+  needsSecondAdmin,
+  openStage,
+  type Person,
+  type Request,
+  undecided,
+  voicesOf,
+} from '../../core/index.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { askedAddress } from '../shared/links.ts'
+import { look, looks } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+import { about, aboutOf } from './approval-card.ts'
+
+type Outcome = keyof typeof strings.decided
+const outcomes = Object.keys(strings.decided) as [Outcome, ...Outcome[]]
+
+export const approvalDecidedCard = defineCard({
+  name: 'approval-decided',
+  data: z.strictObject({
+    ...about,
+    address: z.string(),
+    look,
+    outcome: z.enum(outcomes),
+    says: z.string(),
+    /** Who wrote the comment. */
+    wrote: z.string(),
+    comment: z.string(),
+  }),
+})
+
+/**
+ * Whether the viewer can decide now: the stage whose turn it is asks them, or somebody for whom they stand in. Of a card that asks
+ * about one stage: by this card. What an admin has reassigned to themselves waits for another admin.
+ */
+export function decidesNow({ status, approvals }: Request, viewer: Viewer, about?: number): boolean {
+  const stage = status === 'pendingApproval' ? openStage(approvals) : undefined
+  if (stage === undefined || (about !== undefined && about < stage.stage)) return false
+  const at = viewer.now.toISOString()
+  return voicesOf(stage, viewer.id, at).length > 0 && !needsSecondAdmin(stage, viewer.id, at)
+}
+
+/** What became of it for this viewer: who did it, for or to whom, and what they wrote. */
+interface Told {
+  readonly outcome: Outcome
+  readonly name?: Person | null | undefined
+  readonly people?: readonly Person[]
+  readonly at?: string
+  readonly comment?: string | undefined
+}
+
+/** What an approver sees when there is nothing left to decide for them, or not yet; `about`: by a card that asks about this stage. */
+export function approvalDecidedView(
+  request: Request,
+  viewer: Viewer,
+  about?: number,
+): Parameters<typeof approvalDecidedCard.render>[0] {
+  const { outcome, name, people = [], at, comment = '' } = toldTo(request, viewer, about)
+  const by = cut(name?.displayName ?? '', longest.name)
+  return {
+    ...aboutOf(request, viewer),
+    address: askedAddress(request, viewer),
+    look: lookOf[outcome],
+    outcome,
+    says: format(strings.decided[outcome].says, {
+      name: by,
+      people: peopleList(people, people.length > 1 && outcome === 'notYours' ? 'or' : 'and', 3),
+      at: moment(at ?? request.finishedAt ?? request.updatedAt, viewer, 'full'),
+    }),
+    wrote: format(strings.status.commentBy, { name: by }),
+    comment: cut(comment, longest.text),
+  }
+}
+
+const lookOf = {
+  approvedByYou: looks.succeeded,
+  approvedByYouFor: looks.succeeded,
+  approvedByOther: looks.succeeded,
+  approvedByOtherFor: looks.succeeded,
+  approvedForYou: looks.succeeded,
+  rejectedByYou: looks.rejected,
+  rejectedByYouFor: looks.rejected,
+  rejectedByOther: looks.rejected,
+  rejectedByOtherFor: looks.rejected,
+  rejectedForYou: looks.rejected,
+  approvedOver: looks.succeeded,
+  approvedOverByYou: looks.succeeded,
+  rejectedOver: looks.rejected,
+  rejectedOverByYou: looks.rejected,
+  cancelled: looks.cancelled,
+  cancelledBy: looks.cancelled,
+  expired: looks.expired,
+  givenAway: looks.expired,
+  givenAwayBy: looks.expired,
+  notYours: looks.expired,
+  over: looks.expired,
+  notYet: looks.expired,
+  secondAdmin: looks.pendingApproval,
+} as const satisfies Record<Outcome, unknown>
+
+function toldTo(request: Request, viewer: Viewer, about: number | undefined): Told {
+  const decision = decisionFor(request, viewer, about)
+  if (decision) return ofDecision(decision, viewer)
+  const { status, cancelledBy } = request
+  if (status === 'cancelled')
+    return cancelledBy
+      ? { outcome: 'cancelledBy', name: cancelledBy, comment: request.cancelComment }
+      : { outcome: 'cancelled' }
+  if (status === 'expired') return { outcome: 'expired' }
+  const stage = openStage(request.approvals)
+  if (status !== 'pendingApproval' || !stage) return { outcome: 'over' }
+  if (needsSecondAdmin(stage, viewer.id, viewer.now.toISOString())) return { outcome: 'secondAdmin' }
+  const given = stage.reassigned?.findLast(({ from }) => from.some(({ id }) => id === viewer.id))
+  if (given && given.by.id !== viewer.id && given.by.id !== given.to.id)
+    return { outcome: 'givenAwayBy', name: given.by, people: [given.to], comment: given.comment }
+  if (given) return { outcome: 'givenAway', name: given.by, people: [given.to], comment: given.comment }
+  const isLater = request.approvals.some((one) => one.stage > stage.stage && isAskedIn(one, viewer))
+  return isLater ? { outcome: 'notYet' } : { outcome: 'notYours', people: undecided(stage) }
+}
+
+function ofDecision({ by, decision, at, comment, insteadOf = [], override }: Decision, viewer: Viewer): Told {
+  const told = { name: by, people: insteadOf, at, comment }
+  if (override) return { outcome: by.id === viewer.id ? `${decision}OverByYou` : `${decision}Over`, ...told }
+  const isFor = insteadOf.length > 0 ? ('For' as const) : ('' as const)
+  if (by.id === viewer.id) return { outcome: `${decision}ByYou${isFor}`, ...told }
+  if (insteadOf.some(({ id }) => id === viewer.id)) return { outcome: `${decision}ForYou`, ...told }
+  return { outcome: `${decision}ByOther${isFor}`, ...told }
+}
+
+const isAskedIn = ({ approvers, standIns = [], reassigned = [] }: ApprovalStage, { id }: Viewer): boolean =>
+  [...approvers, ...standIns.map(({ person }) => person), ...reassigned.flatMap(({ from }) => from)].some(
+    (one) => one.id === id,
+  )
+
+/**
+ * The viewer's own decision; else the one for the viewer; else a rejection by anybody; else the one that closed the stage that the viewer was
+ * asked in; of who was asked in none that is known any more, the last.
+ */
+function decisionFor({ approvals, status }: Request, viewer: Viewer, about: number | undefined): Decision | undefined {
+  const stages = approvals.filter(({ stage }) => about === undefined || stage === about)
+  const all = stages.flatMap(({ decisions }) => decisions)
+  const asked = stages.find((stage) => isAskedIn(stage, viewer))
+  return (
+    all.find(({ by }) => by.id === viewer.id) ??
+    all.find(({ insteadOf = [] }) => insteadOf.some(({ id }) => id === viewer.id)) ??
+    all.find(({ decision }) => decision === 'rejected') ??
+    (asked && isApproved(asked) ? asked.decisions.at(-1) : undefined) ??
+    (asked || status === 'pendingApproval' || status === 'cancelled' || status === 'expired'
+      ? undefined
+      : lastDecision(approvals))
+  )
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import type { Delegation, Delegations, Fault, Person } from '../../core/index.ts'
+import { choice, faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { type Look, look, plain, toFix } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, lastDay, longest, type Viewer } from '../shared/words.ts'
+
+/** A day as inputs write it, `2026-11-30`; `''` for none. */
+const day = z.union([z.literal(''), z.iso.date()])
+
+/** What is said above the form of what was typed: who was found, or what was not understood. */
+export interface Remark {
+  readonly words: keyof typeof strings.delegation.remark
+  /** What was typed; of `check` the name and sign-in name that was found. */
+  readonly typed: string
+}
+
+/** The form: who decides while somebody is away, and until when. */
+export interface DelegationForm {
+  readonly values: { readonly to: string; readonly until: string }
+  /** Whose names the picker shows, or from among whom to choose. */
+  readonly people: readonly Person[]
+  readonly isChoice: boolean
+  readonly remarks: readonly Remark[]
+  readonly faults: readonly Fault[]
+  /** The viewer's today. */
+  readonly earliest: string
+}
+
+/** What waits for somebody now; `more`: that is not all. */
+export interface Waiting {
+  readonly count: number
+  readonly more: boolean
+}
+
+/** How it stands with somebody's delegation, or what has just become of it. */
+export type DelegationNow =
+  | { readonly step: 'form'; readonly form: DelegationForm }
+  | { readonly step: 'saved'; readonly waiting: Waiting }
+  | { readonly step: 'ended'; readonly ended: Delegation | undefined }
+
+export const delegationCard = defineCard({
+  name: 'delegation',
+  data: z.strictObject({
+    heading: z.enum(['away', 'delegated', 'mistakes', 'saved', 'ended', 'nothing']),
+    look,
+    band: z.string(),
+    /** Who decides for the viewer; `''`: nobody. */
+    own: z.strictObject({ text: z.string(), address: z.string() }),
+    /** What has just been saved, and whose delegation has just ended. */
+    saved: z.string(),
+    ended: z.string(),
+    asks: z.boolean(),
+    waiting: z.string(),
+    remarks: z.array(z.strictObject({ isCheck: z.boolean(), text: z.string() })),
+    isChoice: z.boolean(),
+    people: z.array(choice),
+    values: z.strictObject({ to: z.union([z.literal(''), z.uuid()]), until: day }),
+    faults: z.strictObject({ to: faultLine, until: faultLine }),
+    otherFaults: z.array(z.strictObject({ detail: z.string() })),
+    earliest: day,
+    toMe: z.array(z.strictObject({ text: z.string() })),
+    moreToMe: z.string(),
+  }),
+})
+type View = Parameters<typeof delegationCard.render>[0]
+
+/** Beyond as many, only their number is shown. */
+const mostToMe = 6
+const done: Look = { mark: '✓', color: 'Good', band: 'good' }
+const noForm: DelegationForm = {
+  ...{ values: { to: '', until: '' }, people: [], isChoice: false, remarks: [], faults: [], earliest: '' },
+}
+
+/** Who decides for the viewer, for whom the viewer decides, and what can be done about it. */
+export function delegationView(now: DelegationNow, { own, toMe }: Delegations, viewer: Viewer): View {
+  const form = now.step === 'form' ? now.form : noForm
+  const words = strings.delegation
+  const faults = faultsOfForm(form.faults, {
+    ids: ['to', 'until'],
+    label: (id) => (id === 'to' ? strings.delegation.to.label : strings.delegation.until.label),
+    inputOf: (fault) => partsOf(fault)[0] ?? '',
+    resource: 'delegation',
+  })
+  const { faultCount, lineOf, otherFaults } = faults
+  const name = own ? nameOf(own.delegate) : ''
+  return {
+    ...(faultCount > 0
+      ? { heading: 'mistakes', band: format(strings.form.mistakes, { count: faultCount }), look: toFix }
+      : headingOf(now, own)),
+    own: { text: delegateText(own, viewer), address: own ? cut(own.delegate.userPrincipalName, longest.address) : '' },
+    saved: format(words.saved, { name }),
+    ended: now.step === 'ended' && now.ended ? format(words.ended, { name: nameOf(now.ended.delegate) }) : '',
+    asks: now.step === 'form',
+    waiting: now.step === 'saved' ? waitingText(now.waiting) : '',
+    remarks: form.remarks.map(({ words: remark, typed }) => ({
+      isCheck: remark === 'check',
+      text: format(words.remark[remark], { typed: cut(typed, longest.title) }),
+    })),
+    isChoice: form.isChoice,
+    people: form.people.map((person) => ({ title: titleOf(person, form.isChoice), value: person.id })),
+    values: form.values,
+    faults: { to: lineOf('to'), until: lineOf('until') },
+    otherFaults,
+    earliest: form.earliest,
+    toMe: toMe.slice(0, mostToMe).map(({ person, until }) => ({
+      text: format(words.toMeUntil, { name: nameOf(person), date: lastDay(until, viewer) }),
+    })),
+    moreToMe: toMe.length > mostToMe ? format(words.toMeMore, { count: toMe.length - mostToMe }) : '',
+  }
+}
+
+/** "Omar Haddad decides for you until 30 November 2026."; `''` when nobody does. */
+export const delegateText = (own: Delegation | undefined, viewer: Viewer): string =>
+  own ? format(strings.delegation.own, { name: nameOf(own.delegate), date: lastDay(own.until, viewer) }) : ''
+
+const nameOf = ({ displayName }: Person): string => cut(displayName, longest.name)
+
+/** Among several of one name only the sign-in name tells who is who. */
+const titleOf = ({ displayName, userPrincipalName }: Person, isChoice: boolean): string => {
+  const name = cut(displayName, longest.name)
+  return isChoice ? `${name} (${cut(userPrincipalName, longest.address)})` : name
+}
+
+function headingOf(now: DelegationNow, own: Delegation | undefined): Pick<View, 'heading' | 'band' | 'look'> {
+  const under = (heading: keyof typeof strings.delegation.heading, shown: Look) => {
+    return { heading, band: strings.delegation.heading[heading], look: shown }
+  }
+  if (now.step === 'saved') return under('saved', done)
+  if (now.step === 'ended') return now.ended ? under('ended', done) : under('nothing', plain)
+  return under(own ? 'delegated' : 'away', plain)
+}
+
+const waitingText = ({ count, more }: Waiting): string =>
+  format(more ? strings.delegation.waitingMany : strings.delegation.waiting, { count })

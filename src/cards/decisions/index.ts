@@ -1,0 +1,10 @@
+/** Cards of approvals: asking, deciding, delegating. */
+export * from './admin-confirm.ts'
+export * from './admin-delegations.ts'
+export * from './admin-reassign.ts'
+export * from './admin-which.ts'
+export * from './approval-card.ts'
+export * from './approval-decided.ts'
+export * from './approval-why.ts'
+export * from './delegation.ts'
+export * from './stage-words.ts'

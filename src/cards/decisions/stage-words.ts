@@ -1,0 +1,192 @@
+import { z } from 'zod'
+import {
+  type ApprovalStage,
+  type Person,
+  type Request,
+  type StandIn,
+  undecided,
+  voicesOf,
+  waitingFor,
+} from '../../core/index.ts'
+import { format, strings, type Values } from '../shared/messages.ts'
+import { cut, fullMoment, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+
+/** A sentence of ours with names in it; what must not be missed is bold. */
+export const line = z.strictObject({ text: z.string(), weight: z.enum(['Default', 'Bolder']) })
+export type Line = z.output<typeof line>
+
+/** A card has room for so many of them, and a sentence for so many names. */
+const most = { lines: 6, names: 3 } as const
+
+const nameOf = ({ displayName }: Person): string => cut(displayName, longest.name)
+const few = (people: readonly Person[], type: 'and' | 'or' = 'and'): string =>
+  peopleList([...new Map(people.map((one) => [one.id, one])).values()], type, most.names)
+
+const said = (words: string, values: Values, weight: Line['weight'] = 'Default'): Line => ({
+  text: format(words, values),
+  weight,
+})
+
+/** The last day of an absence, whose end may be the midnight after it. */
+export const endDay = (until: string, viewer: Viewer): string =>
+  moment(new Date(Date.parse(until) - 1).toISOString(), viewer, 'day')
+
+const isStanding = ({ until }: StandIn, viewer: Viewer): boolean =>
+  until === undefined || until > viewer.now.toISOString()
+
+/** How a stage that waits is told of: as it began, after a reminder, or as it is about to expire. */
+export function urgencyOf(stage: ApprovalStage | undefined, viewer: Viewer): 'first' | 'reminded' | 'expiring' {
+  if (stage?.warnedAt !== undefined) return 'expiring'
+  return stage && lastReminder(stage, viewer) ? 'reminded' : 'first'
+}
+
+/** When a stage expires, in full; `''` where nothing says so. */
+export const expiryOf = (stage: ApprovalStage | undefined, viewer: Viewer): string =>
+  stage?.times ? fullMoment(stage.times.expiresAt, viewer) : ''
+
+/** The newest reminder; of whoever was asked later, none from before that. */
+function lastReminder({ reminders = [], approvers, standIns = [], reassigned = [] }: ApprovalStage, viewer: Viewer) {
+  const isApprover = approvers.some(({ id }) => id === viewer.id)
+  const askedAt = isApprover
+    ? reassigned.findLast(({ to }) => to.id === viewer.id)?.at
+    : standIns.find(({ person }) => person.id === viewer.id)?.since
+  return reminders.findLast(({ at, inDigest }) => !inDigest && (askedAt === undefined || at >= askedAt))
+}
+
+/** Why the viewer is asked, who else may decide for them, and that they were reminded. */
+export function linesForApprover(stage: ApprovalStage, viewer: Viewer): Line[] {
+  const words = strings.approval.says
+  const since = moment(stage.openedAt ?? viewer.now.toISOString(), viewer, 'day')
+  const reminder = lastReminder(stage, viewer)
+  const reminded = reminder?.by ? words.remindedBy : words.reminded
+  const handed = stage.reassigned?.findLast(({ to }) => to.id === viewer.id)
+  return [
+    ...(stage.warnedAt === undefined ? [] : [said(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
+    ...(reminder ? [said(reminded, { name: reminder.by ? nameOf(reminder.by) : '', at: since }, 'Bolder')] : []),
+    ...standInLines(stage, viewer, since),
+    ...(handed ? [handedLine(handed)] : []),
+    ...insteadOfViewer(stage, viewer, since),
+  ].slice(0, most.lines)
+}
+
+/** For whom the viewer decides, and why. */
+function standInLines(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
+  const words = strings.approval.says
+  const voices = voicesOf(stage, viewer.id, viewer.now.toISOString())
+  const own = (stage.standIns ?? []).filter((one) => one.person.id === viewer.id && isStanding(one, viewer))
+  return own.flatMap(({ insteadOf, why, by, until }) => {
+    const people = voices.filter(({ id }) => insteadOf.includes(id) && id !== viewer.id)
+    const values = { people: few(people), at: since }
+    if (people.length === 0) return []
+    if (why === 'unreachable') return [said(words.unreachable, values)]
+    if (why === 'escalated') return [said(words.escalated, { ...values, count: people.length })]
+    const away = by ?? people[0]
+    const at = until === undefined ? '' : endDay(until, viewer)
+    const isDirect = people.length === 1 && people[0]?.id === away?.id
+    return [said(isDirect ? words.delegated : words.delegatedOn, { ...values, name: away ? nameOf(away) : '', at })]
+  })
+}
+
+type Handed = NonNullable<ApprovalStage['reassigned']>[number]
+
+function handedLine({ by, from, to }: Handed): Line {
+  const { handed, handedOwn, handedSelf } = strings.approval.says
+  const isOwn = from.every(({ id }) => id === by.id)
+  return said(isOwn ? handedOwn : by.id === to.id ? handedSelf : handed, { name: nameOf(by), people: few(from) })
+}
+
+/** What somebody wrote who asked the viewer to decide instead; both `''` when nobody did. */
+export function handedWith(stage: ApprovalStage | undefined, viewer: Viewer): { comment: string; by: string } {
+  const handed = stage?.reassigned?.findLast(({ to }) => to.id === viewer.id)
+  return { comment: cut(handed?.comment ?? '', longest.text), by: handed ? nameOf(handed.by) : '' }
+}
+
+/** Who may decide in the place of the viewer, who may still do so. */
+function insteadOfViewer(stage: ApprovalStage, viewer: Viewer, since: string): Line[] {
+  const words = strings.approval.says
+  if (!undecided(stage).some(({ id }) => id === viewer.id)) return []
+  const standing = (stage.standIns ?? []).filter(
+    (one) => one.insteadOf.includes(viewer.id) && one.person.id !== viewer.id && isStanding(one, viewer),
+  )
+  const delegates = standing.filter(({ why }) => why === 'delegated')
+  const until = delegates.find((one) => one.until !== undefined)?.until
+  const asked = standing.filter(({ why }) => why !== 'delegated')
+  const isLost = asked.some(({ why }) => why === 'unreachable')
+  const named = (of: readonly StandIn[]) =>
+    few(
+      of.map(({ person }) => person),
+      'or',
+    )
+  return [
+    ...(until === undefined ? [] : [said(words.yourDelegate, { people: named(delegates), at: endDay(until, viewer) })]),
+    ...(asked.length === 0
+      ? []
+      : [said(isLost ? words.insteadUnreached : words.insteadOfYou, { people: named(asked), at: since })]),
+  ]
+}
+
+/** Those who decide a stage now, as one list: for "any" with all who stand in, else the approvers themselves. */
+export const decidersNow = (stage: ApprovalStage, names?: number): string =>
+  stage.rule === 'any' ? peopleList(waitingFor([stage]), 'or', names) : peopleList(undecided(stage), 'and', names)
+
+/** What has happened since a stage's turn came, for whoever waits for its decision. */
+export function linesForRequester(
+  { requester }: Pick<Request, 'requester'>,
+  stage: ApprovalStage,
+  viewer: Viewer,
+): Line[] {
+  const words = strings.status.waits
+  const lines = [
+    ...(stage.warnedAt === undefined ? [] : [said(words.expiring, { at: expiryOf(stage, viewer) }, 'Bolder')]),
+    ...unreachedLines(stage),
+    ...escalatedLines(stage, viewer),
+    ...delegatedLines(stage, viewer),
+    ...reassignedLines(stage),
+  ].slice(0, most.lines - 1)
+  const reminder = stage.reminders?.at(-1)
+  if (!reminder) return lines
+  if (reminder.inDigest) return [...lines, said(words.inDigest, {})]
+  const isViewer = reminder.by !== null && reminder.by.id === viewer.id && viewer.id === requester.id
+  const reminded = reminder.by === null ? words.reminded : isViewer ? words.remindedByYou : words.remindedBy
+  const name = reminder.by ? nameOf(reminder.by) : ''
+  return [...lines, said(reminded, { name, at: moment(reminder.at, viewer, 'full') })]
+}
+
+function unreachedLines(stage: ApprovalStage): Line[] {
+  const words = strings.status.waits
+  const left = new Set(waitingFor([stage]).map(({ id }) => id))
+  const lost = (stage.unreachable ?? []).map(({ person }) => person).filter(({ id }) => left.has(id))
+  if (lost.length === 0) return []
+  const others = (stage.standIns ?? []).filter(({ why }) => why === 'unreachable').map(({ person }) => person)
+  if (others.length > 0) return [said(words.unreachable, { people: few(lost), others: few(others) })]
+  return [said(words.unreached, { people: few(lost) })]
+}
+
+function escalatedLines({ standIns = [], openedAt }: ApprovalStage, viewer: Viewer): Line[] {
+  const people = standIns.filter(({ why }) => why === 'escalated').map(({ person }) => person)
+  if (people.length === 0 || openedAt === undefined) return []
+  return [said(strings.status.waits.escalated, { people: few(people), at: moment(openedAt, viewer, 'day') })]
+}
+
+/** A card has room for two people who are away; who decides for all of them stands in the list of deciders. */
+function delegatedLines({ standIns = [] }: ApprovalStage, viewer: Viewer): Line[] {
+  return standIns
+    .filter((one) => one.why === 'delegated' && one.by !== undefined && isStanding(one, viewer))
+    .slice(0, 2)
+    .map(({ person, by, until }) =>
+      said(strings.status.waits.delegated, {
+        name: by ? nameOf(by) : '',
+        people: nameOf(person),
+        at: until === undefined ? '' : endDay(until, viewer),
+      }),
+    )
+}
+
+function reassignedLines({ reassigned = [] }: ApprovalStage): Line[] {
+  const last = reassigned.at(-1)
+  if (!last) return []
+  const { reassigned: byOther, reassignedOwn, reassignedSelf } = strings.status.waits
+  const isOwn = last.from.every(({ id }) => id === last.by.id)
+  const words = isOwn ? reassignedOwn : last.by.id === last.to.id ? reassignedSelf : byOther
+  return [said(words, { name: nameOf(last.by), people: nameOf(last.to), others: few(last.from) })]
+}

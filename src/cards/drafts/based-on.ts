@@ -1,0 +1,79 @@
+import { type BasedOn, isMailboxKind, type Request } from '../../core/index.ts'
+import type { Line } from '../decisions/stage-words.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, listOf, longest } from '../shared/words.ts'
+
+/** What a request or a plan says of the template whose inputs it has. */
+type Of = Pick<Request, 'kind' | 'template'>
+
+/** The features of a room are one line on every card. */
+const ofRoom = (input: string): boolean =>
+  input.startsWith('roomMailboxMetadata.') || input === 'isWheelChairAccessible'
+
+/** What an input is called on cards, as the facts there are: an admin's words for a field of the template, else ours. */
+function nameOf({ kind, template }: Of, input: string): string {
+  const own = template.fields.find(({ key }) => `metadata.${key}` === input)
+  if (own) return own.label
+  if (input === 'displayName') return strings.basedOn.name
+  if (input === 'name' || (input === 'alias' && !isMailboxKind(kind))) return strings.field.address
+  if (ofRoom(input)) return strings.field.inTheRoom
+  const known: Readonly<Record<string, string>> = strings.field
+  return (Object.hasOwn(known, input) ? known[input] : undefined) ?? input.replace(/^metadata\./, '')
+}
+
+/** The names of inputs, each once. */
+export const inputNames = (of: Of, inputs: readonly string[]): string[] => [
+  ...new Set(inputs.map((input) => nameOf(of, input))),
+]
+
+/** The names of the inputs that differ from the earlier request, each once. */
+export const changedNames = (of: Of, { changed }: Pick<BasedOn, 'changed'>): string[] => inputNames(of, changed)
+
+/** The same in a sentence: as many names as people read at a glance. */
+function namesInWords(of: Of, basedOn: BasedOn): string {
+  const names = changedNames(of, basedOn).map((name) => cut(name, longest.name))
+  const most = 6
+  const others = format(strings.people.others, { count: String(names.length - most + 1) })
+  return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, 'unit')
+}
+
+/** What has changed since the request that this one comes from, for whoever is about to send it; `''` for a new one. */
+export function changesInWords(of: Of, basedOn: BasedOn | undefined): string {
+  if (!basedOn) return ''
+  const { how, reference, ended, changed } = basedOn
+  const words = strings.basedOn.review[how]
+  const values = { reference, changed: namesInWords(of, basedOn) }
+  if (changed.length > 0) return format(words.changed, values)
+  return format(how === 'resubmission' && ended?.status === 'rejected' ? words.rejected : words.same, values)
+}
+
+/** What the approver reads of the request before this one: how it ended, and what is different now. */
+export function linesOfBasis(request: Pick<Request, 'kind' | 'template' | 'basedOn'>): Line[] {
+  const { basedOn } = request
+  if (!basedOn) return []
+  const { how, reference, ended, changed } = basedOn
+  const words = strings.basedOn.approval
+  const values = {
+    reference,
+    name: cut(ended?.by?.displayName ?? '', longest.name),
+    comment: cut(ended?.comment ?? '', longest.text),
+    changed: namesInWords(request, basedOn),
+  }
+  const ending = how === 'repeat' ? 'repeat' : endingOf(ended)
+  return [words[ending], changed.length > 0 ? words.changed : words.same].map((sentence) => ({
+    text: format(sentence, values),
+    weight: 'Default',
+  }))
+}
+
+function endingOf(ended: BasedOn['ended']) {
+  if (ended?.status === 'rejected') {
+    if (!ended.by) return 'rejected'
+    return ended.comment ? 'rejectedWith' : 'rejectedBy'
+  }
+  if (ended?.status === 'cancelled') {
+    if (!ended.by) return 'cancelled'
+    return ended.comment ? 'cancelledWith' : 'cancelledBy'
+  }
+  return ended?.status === 'expired' || ended?.status === 'failed' ? ended.status : 'again'
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { type Draft, inLocale, resourceKind, type Template } from '../../core/index.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, longest, moment, type Viewer } from '../shared/words.ts'
+
+/** Drafts that were begun, the last changed first, each with the template whose form it is. */
+export interface DraftOffer {
+  /** In answer to a command that opens forms, to one that lists drafts, or to a click that keeps one. */
+  readonly says: 'offer' | 'list' | 'kept'
+  readonly drafts: readonly {
+    readonly draft: Draft
+    readonly template: Pick<Template, 'name' | 'description' | 'localised' | 'kind'>
+  }[]
+  /** What opens an empty form instead: a template, or the command whose templates are shown. */
+  readonly anew?: { readonly templateId: string } | { readonly of: string }
+}
+
+/** More would hide the choice between going on and beginning anew. */
+const mostDrafts = 3
+
+export const continueDraftCard = defineCard({
+  name: 'continue-draft',
+  data: z.strictObject({
+    says: z.enum(['one', 'several', 'list', 'kept']),
+    mark: z.enum(['', '✓']),
+    drafts: z
+      .array(
+        z.strictObject({
+          requestId: z.uuid(),
+          kind: resourceKind,
+          templateName: z.string(),
+          displayName: z.string(),
+          /** What a tap does. */
+          open: z.string(),
+          at: z.string(),
+        }),
+      )
+      .min(1),
+    /** How many there is no room for, or `''`. */
+    older: z.string(),
+    /** The draft that the buttons are about; of several each row is its own button. */
+    requestId: z.string(),
+    /** What a new form is opened of; `''` for neither. */
+    templateId: z.string(),
+    of: z.string(),
+  }),
+})
+
+/** The card that offers a person what they have begun. */
+export function continueDraftView(
+  { says, drafts, anew }: DraftOffer,
+  viewer: Viewer,
+): Parameters<typeof continueDraftCard.render>[0] {
+  const words = strings.drafts
+  const shown = drafts.slice(0, mostDrafts).map(({ draft, template }) => {
+    const templateName = inLocale(template, viewer.locale).name
+    const displayName = cut((draft.values['displayName'] ?? '').trim(), longest.name)
+    return {
+      requestId: draft.requestId,
+      kind: template.kind,
+      templateName,
+      displayName: displayName || words.noName,
+      open: format(words.open, { name: displayName || templateName }),
+      at: moment(draft.updatedAt, viewer, 'day'),
+    }
+  })
+  const count = drafts.length - shown.length
+  const [only, ...more] = shown
+  const isOne = only !== undefined && more.length === 0
+  return {
+    says: says !== 'offer' ? says : isOne ? 'one' : 'several',
+    mark: says === 'kept' ? '✓' : '',
+    drafts: shown,
+    older: count > 0 ? format(words.older, { count }) : '',
+    requestId: isOne ? only.requestId : '',
+    templateId: anew && 'templateId' in anew ? anew.templateId : '',
+    of: anew && 'of' in anew ? anew.of : '',
+  }
+}

@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import {
+  addressRuleOf,
+  asksForAddress,
+  type Fault,
+  isMailboxKind,
+  resourceKind,
+  type Template,
+} from '../../core/index.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { formInput } from '../shared/form-input.ts'
+import { plain, toFix, toKnow } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, listOf, longest, quantity } from '../shared/words.ts'
+import { faultsOfForm, formFaults, partsOf } from './form-faults.ts'
+import { mailboxForm } from './mailbox-form.ts'
+import { basisOf, type RequestForm } from './request-form.ts'
+import { siteForm } from './site-form.ts'
+
+const section = z.strictObject({
+  id: z.enum(['front', 'more']),
+  open: z.boolean(),
+  style: z.enum(['default', 'emphasis']),
+  inputs: z.array(formInput).min(1),
+})
+
+/** The one form of all kinds of resource: which inputs it has is data. */
+export const requestFormCard = defineCard({
+  name: 'request-form',
+  data: z.strictObject({
+    requestId: z.uuid(),
+    version: z.int(),
+    ...formFaults,
+    heading: z.string(),
+    step: z.string(),
+    /** What is said above the inputs, or `''`. */
+    lead: z.string(),
+    /** The request that its values come from; `''` for none. */
+    basis: z.string(),
+    kind: resourceKind,
+    approval: z.enum(['approval', 'noApproval']),
+    icon: z.string(),
+    templateName: z.string(),
+    sections: z.array(section).min(1),
+    /** What the template has decided, in a sentence; `''` for nothing. */
+    decided: z.string(),
+  }),
+})
+export type FormView = Parameters<typeof requestFormCard.render>[0]
+
+const formOf = ({ kind }: Pick<Template, 'kind'>) => (isMailboxKind(kind) ? mailboxForm : siteForm)
+
+/** Ids of the inputs that a template's form shows, in front and behind "More". */
+export function inputIds(template: Template): { readonly front: readonly string[]; readonly more: readonly string[] } {
+  const { front, more } = formOf(template).ids(template)
+  const isAsked = (id: string): boolean => {
+    if (id === addressRuleOf(template.kind) && !asksForAddress(template)) return false
+    const rule = template.properties[id]
+    return rule === undefined || (rule.shown && rule.fixed === undefined)
+  }
+  return { front: front.filter(isAsked), more: more.filter(isAsked) }
+}
+
+/** What the form of a template shows. `mostOfFields`: how long the names of wrong inputs may be together, in characters. */
+export function requestFormView(form: RequestForm, mostOfFields = Number.POSITIVE_INFINITY): FormView {
+  const { draft, template } = form
+  const { kind, fields, approval, icon, name } = template
+  const { front, more } = inputIds(template)
+  const ids = [...front, ...more]
+  const own = formOf(template)
+  const faults = faultsOfForm(ownWords(own.told(form), template), {
+    ids,
+    label: (id) => fields.find(({ key }) => `metadata.${key}` === id)?.label ?? own.label(kind, id),
+    inputOf: (fault) => shownInput(own.inputOf(fault, draft.values), template, ids),
+    resource: isMailboxKind(kind) ? 'mailbox' : 'site',
+  })
+  const input = own.inputs(form, ids, faults.lineOf)
+  const drawn = (some: readonly string[]) => some.flatMap((id) => input(id) ?? [])
+  const behind = drawn(more)
+  const sections: FormView['sections'] = [{ id: 'front', open: true, style: 'default', inputs: drawn(front) }]
+  if (behind.length > 0) {
+    const open = behind.some(({ fault }) => fault !== '')
+    sections.push({ id: 'more', open, style: 'emphasis', inputs: behind })
+  }
+  return {
+    requestId: draft.requestId,
+    version: draft.version,
+    ...headOf(form, faults, mostOfFields),
+    otherFaults: faults.otherFaults,
+    step: format(strings.form.step, { step: 2 }),
+    basis: basisOf(draft),
+    kind,
+    approval: approval ? 'approval' : 'noApproval',
+    icon,
+    templateName: name,
+    sections,
+    decided: decidedBy(template, (id) => own.label(kind, id)),
+  }
+}
+
+/** What its band and the sentence under its title say: of mistakes, of an outdated card, or nothing but what it is for. */
+function headOf({ template, notice }: RequestForm, faults: ReturnType<typeof faultsOfForm>, mostOfFields: number) {
+  const { mistakes, stale, lead } = strings.form
+  const { faultCount, fields } = faults
+  if (faultCount > 0) {
+    const told = fields === '' ? lead.kept : format(lead.look, { fields: cut(fields, mostOfFields) })
+    return { look: toFix, heading: format(mistakes, { count: faultCount }), lead: told }
+  }
+  if (notice === 'stale') return { look: toKnow, heading: stale, lead: lead.stale }
+  return { look: plain, heading: strings.new[template.kind], lead: '' }
+}
+
+/** A fault of a template's own question that the template has words for is told in those. */
+function ownWords(faults: readonly Fault[], { fields }: Pick<Template, 'fields'>): Fault[] {
+  return faults.map((fault) => {
+    const [field, key] = partsOf(fault)
+    const own = field === 'metadata' ? fields.find((one) => one.key === key)?.error : undefined
+    return own && own === fault.detail ? { ...fault, code: 'own-words' } : fault
+  })
+}
+
+/** The input beside which a fault is told; an address that is not asked for is made of the name. */
+function shownInput(id: string, { kind }: Template, ids: readonly string[]): string {
+  return id === addressRuleOf(kind) && !ids.includes(id) ? 'displayName' : id
+}
+
+/** Fixed people are ids here, which say nothing to anybody. */
+const peopleProperties: readonly string[] = ['owners', 'primaryOwner', 'secondaryOwner']
+
+/** What the template has decided and people may know: "Set by the template: City Zürich". */
+function decidedBy({ properties }: Template, label: (id: string) => string): string {
+  const decided = Object.entries(properties).flatMap(([id, { shown, fixed }]) => {
+    const isNothing = fixed === undefined || fixed === false || fixed === ''
+    if (!shown || isNothing || peopleProperties.includes(id)) return []
+    const value = fixed === true ? '' : Array.isArray(fixed) ? listOf(fixed, 'unit') : decidedValue(fixed)
+    return [format(strings.form.decidedOne, { label: label(id), value }).trim()]
+  })
+  return decided.length === 0 ? '' : cut(format(strings.form.decided, { list: listOf(decided, 'unit') }), longest.text)
+}
+
+const decidedValue = (fixed: string | number | boolean): string =>
+  typeof fixed === 'number' ? quantity(fixed) : String(fixed)

@@ -1,0 +1,95 @@
+import { addressRuleOf, type Fault, type ResourceKind, type Template } from '../../core/index.ts'
+import { answerLength, fieldInputs } from '../shared/field-inputs.ts'
+import { chosenAmong, type FormInput, inputOf } from '../shared/form-input.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, longest } from '../shared/words.ts'
+import { partsOf } from './form-faults.ts'
+import { addressWords, displayNameWords, inputOfAddress } from './form-names.ts'
+import type { RequestForm } from './request-form.ts'
+import { type SiteInputId, siteInputs } from './site-inputs.ts'
+
+/** What the one form asks for a site. */
+export const siteForm = {
+  ids({ fields, labels }: Template) {
+    const own: SiteInputId[] = ['displayName', 'alias', 'description', 'owners']
+    const label = labels.allowed.length > 0 ? ['labelId'] : []
+    return { front: [...own, ...fields.map(({ key }) => `metadata.${key}`), ...label, 'reason'], more: [] }
+  },
+
+  label: (_: ResourceKind, id: string): string => (isSiteInput(id) ? strings.site[id].label : id),
+
+  told: ({ faults }: RequestForm): readonly Fault[] => faults,
+
+  /** `/owners/0` → `owners`, `/metadata/costCentre` → `metadata.costCentre`. */
+  inputOf(fault: Fault): string {
+    const [field = '', key] = partsOf(fault)
+    return field === 'metadata' && key !== undefined ? `metadata.${key}` : field
+  },
+
+  inputs(form: RequestForm, ids: readonly string[], faultOf: (id: string) => string) {
+    const fields = fieldInputs(form, answerLength(form.template, 100, 500, 1500), faultOf)
+    return (id: string): FormInput | undefined =>
+      isSiteInput(id) ? builtIn(form, id, ids, faultOf(id)) : fields.find((field) => field.id === id)
+  },
+}
+
+/** As many as any site may have; a template that says no more says nothing. */
+const mostOwners = 20
+
+const isSiteInput = (id: string): id is SiteInputId => Object.hasOwn(siteInputs, id)
+
+function builtIn(form: RequestForm, id: SiteInputId, ids: readonly string[], fault: string): FormInput {
+  const { draft, template, people } = form
+  const { type, most } = siteInputs[id]
+  const words: { label: string; placeholder?: string; error?: string } = strings.site[id]
+  const required = isRequired(template, id)
+  const value = draft.values[id] ?? (id === 'labelId' ? (template.labels.default ?? '') : '')
+  const isChoice = type === 'choice'
+  return inputOf({
+    id,
+    type,
+    label: words.label,
+    placeholder: isChoice ? strings.form.choosePlaceholder : (words.placeholder ?? ''),
+    required,
+    error: required ? (words.error ?? (isChoice ? strings.form.choose : strings.form.fillIn)) : '',
+    maxLength: type === 'text' || type === 'multiline' ? most : 0,
+    value,
+    choices: isChoice
+      ? template.labels.allowed.map(({ id: labelId, name }) => ({ title: name, value: labelId }))
+      : type === 'people'
+        ? chosenAmong(people, value)
+        : [],
+    fault,
+    help: helpOf(form, id, ids),
+    checks: inputOfAddress(template, ids) === id,
+  })
+}
+
+function isRequired({ properties, approval, limits }: Template, id: SiteInputId): boolean {
+  if (id === 'displayName' || id === 'labelId') return true
+  // Who asks is the first owner: a second one has to be chosen.
+  if (id === 'owners' && limits.ownersMinimum > 1) return true
+  return id === 'reason' ? approval !== null : properties[id]?.required === true
+}
+
+function helpOf({ template, requester, names }: RequestForm, id: SiteInputId, ids: readonly string[]): string[] {
+  const help: string[] = []
+  if (id === 'displayName') help.push(displayNameWords(names, template))
+  if (inputOfAddress(template, ids) === id) help.push(addressWords(names, template))
+  if (id === addressRuleOf(template.kind) && !isRequired(template, id)) help.push(strings.site.alias.help)
+  if (id === 'owners') help.push(ownersHelp(template, cut(requester.displayName, longest.name)))
+  if (id === 'reason' && template.approval !== null) help.push(strings.site.reason.help)
+  return help
+}
+
+/** Who asks is an owner anyway; how many there are in all is said only where the template says it. */
+function ownersHelp({ limits: { ownersMinimum, ownersMaximum } }: Template, name: string): string {
+  const counts = { name, least: String(ownersMinimum), most: String(ownersMaximum) }
+  return format(strings.site.owners[howMany(ownersMinimum, ownersMaximum)], counts)
+}
+
+function howMany(least: number, most: number): 'added' | 'addedMinimum' | 'addedMost' | 'addedBoth' | 'addedExact' {
+  if (least === most) return 'addedExact'
+  if (most === mostOwners) return least > 1 ? 'addedMinimum' : 'added'
+  return least > 1 ? 'addedBoth' : 'addedMost'
+}

@@ -1,0 +1,2 @@
+/** The card of `why`. */
+export * from './why.ts'

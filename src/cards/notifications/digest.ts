@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import {
+  type AwaitedEntry,
+  type Digest,
+  type DigestStanding,
+  isNothing,
+  openStage,
+  type QueueEntry,
+  type Request,
+  referenceOf,
+} from '../../core/index.ts'
+import { expiryOf, urgencyOf } from '../decisions/stage-words.ts'
+import { lookOf, reasonOf } from '../requests/admin-queue.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { look, looks, plain, rowLook, rowLooks } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, hourOf, longest, quantity, sinceDay, time, type Viewer } from '../shared/words.ts'
+
+const words = strings.digest
+const row = {
+  reference: z.string(),
+  /** What a tap does. */
+  open: z.string(),
+  displayName: z.string(),
+  says: z.string(),
+  look: rowLook,
+}
+
+export const digestCard = defineCard({
+  name: 'digest',
+  data: z.strictObject({
+    at: z.string(),
+    look,
+    heading: z.enum(['open', 'nothing']),
+    approvals: z.array(z.strictObject({ ...row, asks: z.string() })),
+    hasApprovals: z.boolean(),
+    /** How many more wait, or `''`. */
+    older: z.string(),
+    isAdmin: z.boolean(),
+    tiles: z.array(
+      z.strictObject({ name: z.enum(['failed', 'stuck', 'givenUp']), quantity: z.string(), command: z.string() }),
+    ),
+    stuck: z.array(z.strictObject(row)),
+    health: z.enum(['green', 'amber', 'red']),
+    healthLook: rowLook,
+    /** Whether it comes by itself, and at which hour. */
+    comes: z.string(),
+    /** What its button does; `''`: there is none. */
+    switches: z.enum(['', 'on', 'off']),
+  }),
+})
+type View = Parameters<typeof digestCard.render>[0]
+
+export const digestChoiceCard = defineCard({
+  name: 'digest-choice',
+  data: z.strictObject({ look, heading: z.enum(['on', 'off', 'offForAll']), what: z.string() }),
+})
+
+/** So many rows have room; an admin's card has both kinds. */
+const mostRows = { approver: { approvals: 6, stuck: 0 }, admin: { approvals: 4, stuck: 3 } } as const
+const toLookAt = { ...rowLooks.done, mark: '!', color: 'Attention' } as const
+const healthLooks = {
+  green: rowLooks.done,
+  amber: toLookAt,
+  red: { ...rowLooks.failed, now: false },
+} as const
+
+/** What is open for the viewer: what waits for their decision, the longest wait first, and of an admin how the service does. */
+export function digestView(digest: Digest, { hour, isOn }: DigestStanding, viewer: Viewer): View {
+  const { approvals, admin } = digest
+  const most = mostRows[admin ? 'admin' : 'approver']
+  const shown = approvals.entries.slice(0, most.approvals)
+  const older = approvals.entries.length - shown.length
+  const stuck = admin?.entries.slice(0, most.stuck).map((entry) => stuckRow(entry, viewer)) ?? []
+  const health = admin?.health ?? 'green'
+  return {
+    at: time(viewer),
+    ...(isNothing(digest)
+      ? { heading: 'nothing', look: looks.succeeded }
+      : { heading: 'open', look: looks.pendingApproval }),
+    approvals: shown.map((entry) => approvalRow(entry, viewer)),
+    hasApprovals: shown.length > 0,
+    older: approvals.more ? words.olderMany : older > 0 ? format(words.older, { count: older }) : '',
+    isAdmin: admin !== undefined,
+    tiles: admin
+      ? [
+          { name: 'failed', quantity: quantity(admin.failed), command: strings.types.adminStuck },
+          {
+            name: 'stuck',
+            quantity: quantity(Math.max(0, admin.stuck - admin.failed)),
+            command: strings.types.adminStuck,
+          },
+          { name: 'givenUp', quantity: quantity(admin.givenUp), command: strings.types.adminJobs },
+        ]
+      : [],
+    stuck,
+    health,
+    healthLook: healthLooks[health],
+    comes: hour === null ? words.offForAll : format(isOn ? words.on : words.off, { at: hourOf(hour, viewer) }),
+    switches: hour === null ? '' : isOn ? 'off' : 'on',
+  }
+}
+
+const openOf = (request: Request) => {
+  const reference = referenceOf(request)
+  return { reference, open: format(words.open, { reference }) }
+}
+
+function approvalRow({ request, since }: AwaitedEntry, viewer: Viewer): View['approvals'][number] {
+  const stage = openStage(request.approvals)
+  const isExpiring = urgencyOf(stage, viewer) === 'expiring'
+  const says = isExpiring
+    ? format(words.expires, { at: expiryOf(stage, viewer) })
+    : format(words.waits, { since: sinceDay(since, viewer) })
+  return {
+    ...openOf(request),
+    displayName: cut(request.details.displayName, longest.name),
+    asks: format(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
+    says,
+    look: isExpiring ? toLookAt : { ...rowLooks.now, now: false },
+  }
+}
+
+function stuckRow(entry: QueueEntry, viewer: Viewer): View['stuck'][number] {
+  const { why, value } = reasonOf(entry, viewer)
+  return {
+    ...openOf(entry.request),
+    displayName: cut(entry.request.details.displayName, longest.name),
+    says: format(strings.queue.why[why], { value: cut(value, 120) }),
+    look: lookOf(entry),
+  }
+}
+
+/** Whether the viewer gets it, and when. */
+export function digestChoiceView(
+  { hour: at, isOn }: DigestStanding,
+  viewer: Viewer,
+): Parameters<typeof digestChoiceCard.render>[0] {
+  const heading = at === null ? 'offForAll' : isOn ? 'on' : 'off'
+  return {
+    heading,
+    look: heading === 'on' ? looks.succeeded : { ...plain, mark: '–' },
+    what: format(strings.digestChoice.what[heading], { at: at === null ? '' : hourOf(at, viewer) }),
+  }
+}

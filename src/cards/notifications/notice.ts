@@ -1,0 +1,167 @@
+import { z } from 'zod'
+import type { LostRight, Person } from '../../core/index.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { type Look, look, plain, toFix, toKnow } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, longest, moment, peopleList, type Viewer } from '../shared/words.ts'
+
+type Typed = 'newRequest' | 'myRequests' | 'help' | 'adminQueue' | 'adminTemplates' | 'adminStats' | 'adminWebhooks'
+type Words = Exclude<keyof typeof strings.notice, 'trace'>
+export type NoticeCode = Exclude<Words, 'unknownCommandSuggestion'>
+
+/** What can be tried again: these need no more than the draft or request that they are about. */
+export const retryVerbs = [
+  'request.submit',
+  'request.review',
+  'request.refresh',
+  'request.edit',
+  'request.cancel',
+  'approval.approve',
+  'approval.refresh',
+] as const
+export type RetryVerb = (typeof retryVerbs)[number]
+
+/** A short answer that is not a request's card: what happened, what it means, what to do. */
+export interface Notice {
+  readonly code: NoticeCode
+  /** `REQ-1042`, when it is about a request. */
+  readonly reference?: string | undefined
+  /** The name of whoever was faster, and when (ISO 8601). */
+  readonly by?: string | undefined
+  readonly at?: string | undefined
+  /** Who can do it instead: two of them are named. */
+  readonly people?: readonly Person[] | undefined
+  readonly requestId?: string | undefined
+  /** The core's own sentence, when it knows more than our words for the code; it stands in their place. */
+  readonly detail?: string | undefined
+  readonly traceId?: string | undefined
+  readonly retry?: { readonly verb: RetryVerb; readonly requestId: string; readonly version?: number | undefined }
+  /** The command that an unknown one looks like: ours, not what was typed. */
+  readonly suggestion?: string | undefined
+}
+
+/** How each notice looks, the button that shows where the request stands, and the command it offers instead. */
+const table: Readonly<
+  Record<NoticeCode, { look: Look; show?: 'request.refresh' | 'approval.refresh'; types: Typed | '' }>
+> = {
+  alreadyDecided: { look: toKnow, show: 'approval.refresh', types: 'myRequests' },
+  decidedBefore: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+  cancelledBefore: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+  expiredBefore: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+  nothingToDecide: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+  ownReassign: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+  alreadyEnded: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+  secondAdminNeeded: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+  notApprover: { look: toKnow, types: 'myRequests' },
+  selfApproval: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+  notAllowed: { look: toKnow, types: 'myRequests' },
+  notFound: { look: toKnow, types: 'myRequests' },
+  cannotCancel: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+  discarded: { look: { ...plain, mark: '–' }, types: 'newRequest' },
+  outdated: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+  unavailable: { look: toFix, types: 'myRequests' },
+  unexpected: { look: toFix, types: 'help' },
+  unknownCommand: { look: plain, types: 'help' },
+  tooManyOpen: { look: toKnow, types: 'myRequests' },
+  noReferenceToCancel: { look: toKnow, types: 'myRequests' },
+  noReferenceToExplain: { look: toKnow, types: 'myRequests' },
+  noReferenceToAudit: { look: toKnow, types: 'adminQueue' },
+  notFoundForAdmin: { look: toKnow, types: 'adminQueue' },
+  noReference: { look: toKnow, types: 'myRequests' },
+  noRequests: { look: plain, types: 'newRequest' },
+  noDrafts: { look: plain, types: 'newRequest' },
+  noApprovals: { look: plain, types: 'myRequests' },
+  noReferenceToNudge: { look: toKnow, types: 'myRequests' },
+  nothingToNudge: { look: plain, types: 'myRequests' },
+  nudgedAlready: { look: toKnow, show: 'request.refresh', types: 'myRequests' },
+  noTemplates: { look: toKnow, types: 'myRequests' },
+  templateGone: { look: toKnow, types: 'newRequest' },
+  noTemplateNamed: { look: toKnow, types: 'adminTemplates' },
+  noTemplateLikeIt: { look: toKnow, types: 'adminTemplates' },
+  noTemplatesAtAll: { look: toKnow, types: 'adminQueue' },
+  notPersonal: { look: toKnow, types: 'help' },
+  notAdmin: { look: toKnow, types: 'myRequests' },
+  noLongerAdmin: { look: { ...plain, mark: '–' }, types: '' },
+  noLongerApprover: { look: { ...plain, mark: '–' }, types: '' },
+  noPeriod: { look: toKnow, types: 'adminStats' },
+  nothingStuck: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
+  nothingGivenUp: { look: { ...plain, mark: '✓', band: 'good' }, types: 'adminQueue' },
+  cannotRetry: { look: toKnow, show: 'request.refresh', types: 'adminQueue' },
+  webhookUndelivered: { look: toFix, types: 'adminWebhooks' },
+  webhookOwn: { look: toFix, types: 'adminWebhooks' },
+  webhookGone: { look: toFix, types: 'adminWebhooks' },
+  webhookFailing: { look: toFix, types: 'adminWebhooks' },
+  noWebhooks: { look: plain, types: 'adminTemplates' },
+  webhookGoneForGood: { look: toKnow, types: 'adminWebhooks' },
+  deliveryGone: { look: toKnow, types: 'adminWebhooks' },
+}
+/** What a card says whose person has lost the right that it needed. It shows nothing else, and has no button. */
+export const withdrawnCode = {
+  admin: 'noLongerAdmin',
+  approver: 'noLongerApprover',
+} as const satisfies Record<LostRight, NoticeCode>
+export const noticeCodes = Object.keys(table) as NoticeCode[]
+
+export const noticeCard = defineCard({
+  name: 'notice',
+  data: z.strictObject({
+    words: z.enum([...noticeCodes, 'unknownCommandSuggestion']),
+    look,
+    reference: z.string(),
+    /** What happened, and what to do; a `detail` stands in the place of both. */
+    what: z.string(),
+    todo: z.string(),
+    detail: z.string(),
+    trace: z.string(),
+    suggestion: z.string(),
+    requestId: z.string(),
+    version: z.int(),
+    retry: z.enum(['', ...retryVerbs]),
+    show: z.enum(['', 'request.refresh', 'approval.refresh']),
+    types: z.enum([
+      '',
+      'newRequest',
+      'myRequests',
+      'help',
+      'adminQueue',
+      'adminTemplates',
+      'adminStats',
+      'adminWebhooks',
+    ]),
+  }),
+})
+
+export function noticeView(notice: Notice, viewer: Viewer): Parameters<typeof noticeCard.render>[0] {
+  const { code, retry, requestId = '', suggestion = '' } = notice
+  const known = table[code]
+  const show = retry === undefined && requestId !== '' ? (known.show ?? '') : ''
+  const words = wordsOf(notice)
+  const values = {
+    reference: notice.reference ?? '',
+    name: notice.people ? peopleList(notice.people.slice(0, 2), 'or') : cut(notice.by ?? '', longest.name),
+    at: notice.at === undefined ? '' : moment(notice.at, viewer, 'full'),
+    suggestion,
+  }
+  return {
+    words,
+    look: known.look,
+    reference: notice.reference ?? '',
+    what: format(strings.notice[words].what, values),
+    todo: format(strings.notice[words].todo, values),
+    detail: cut(notice.detail ?? '', longest.text),
+    trace: notice.traceId ? format(strings.notice.trace, { traceId: notice.traceId }) : '',
+    suggestion,
+    requestId: retry?.requestId ?? requestId,
+    version: retry?.version ?? 0,
+    retry: retry?.verb ?? '',
+    show,
+    types: retry || show ? '' : known.types,
+  }
+}
+
+/** A decision that nobody is named for has only ended; a command that looks like none gets the list of all. */
+function wordsOf({ code, by, at, suggestion }: Notice): Words {
+  if (code === 'unknownCommand') return suggestion ? 'unknownCommandSuggestion' : 'unknownCommand'
+  if (code === 'alreadyDecided' && !(by && at)) return 'alreadyEnded'
+  return code
+}

@@ -1,0 +1,230 @@
+import { z } from 'zod'
+import { type Figures, periodNames, type RequestState, type Spread, type Stats } from '../../core/index.ts'
+import { problemInWords } from '../requests/steps.ts'
+import { type BarRow, barLooks, barOf, barRow, rangeOf, stackOf } from '../shared/bars.ts'
+import { defineCard } from '../shared/define-card.ts'
+import type { CardJson } from '../shared/literal.ts'
+import { format, strings } from '../shared/messages.ts'
+import { firstThatFits } from '../shared/render.ts'
+import { cut, days, duration, listOf, longest, quantity, type Viewer } from '../shared/words.ts'
+
+const words = strings.stats
+const tileNames = ['asked', 'decided', 'made'] as const
+const sectionNames = ['kinds', 'times', 'decisions', 'failures', 'templates', 'approvers'] as const
+type SectionName = (typeof sectionNames)[number]
+const section = z.strictObject({
+  name: z.enum(sectionNames),
+  rows: z.array(barRow).min(1),
+  /** What the rows leave out, in words. */
+  rest: z.string(),
+})
+
+export const adminStatsCard = defineCard({
+  name: 'admin-stats',
+  data: z.strictObject({
+    period: z.enum([...periodNames, 'days']),
+    /** Which days. */
+    at: z.string(),
+    isEmpty: z.boolean(),
+    tiles: z.array(z.strictObject({ name: z.enum(tileNames), quantity: z.string(), delta: z.string() })),
+    sections: z.array(section),
+    /** What is behind a button each. */
+    folded: z.array(section),
+    compared: z.string(),
+    /** What brings this card to now, and the one of a longer or shorter time. */
+    command: z.string(),
+    other: z.enum(['week', 'month']),
+  }),
+})
+type View = Parameters<typeof adminStatsCard.render>[0]
+type Section = View['sections'][number]
+
+/** How many rows each of these may have. */
+interface Room {
+  readonly templates: number
+  readonly approvers: number
+  readonly failures: number
+}
+const rooms: readonly Room[] = [
+  { templates: 4, approvers: 4, failures: 4 },
+  { templates: 3, approvers: 3, failures: 3 },
+  { templates: 2, approvers: 1, failures: 2 },
+]
+
+/** What happened in a period; as much of it as a card can hold. */
+export const renderStats = (stats: Stats, viewer: Viewer): CardJson =>
+  firstThatFits(rooms.map((room) => () => adminStatsCard.render(adminStatsView(stats, viewer, room))))
+
+export function adminStatsView(stats: Stats, viewer: Viewer, room: Room = rooms[0] as Room): View {
+  const { period, now, before } = stats
+  const isEmpty = now.asked + now.decided + now.made + now.failed === 0
+  return {
+    period,
+    at: days(now.from, now.until, viewer),
+    isEmpty,
+    tiles: isEmpty
+      ? []
+      : tileNames.map((name) => ({ name, quantity: quantity(now[name]), delta: deltaOf(now[name], before[name]) })),
+    sections: [kindsOf(stats), decisionsOf(stats), timesOf(now, before), failuresOf(stats, room)].filter(isThere),
+    folded: [templatesOf(stats, room), approversOf(stats, room)].filter(isThere),
+    compared: isEmpty ? '' : format(words.compared, { range: days(before.from, before.until, viewer) }),
+    command: `${strings.types.adminStats} ${typedOf(stats, viewer)}`,
+    other: period === 'week' ? 'month' : 'week',
+  }
+}
+
+const isThere = (one: Section): boolean => one.rows.length > 0
+const sectionOf = (name: SectionName, rows: readonly BarRow[], rest = ''): Section => ({ name, rows: [...rows], rest })
+
+/** What to type to see the same period. */
+const typedOf = ({ period, now }: Stats, { timeZone }: Viewer): string => {
+  if (period !== 'days') return words.types[period]
+  const day = (at: string, back: number): string =>
+    new Intl.DateTimeFormat('sv-SE', { timeZone: knownZone(timeZone) }).format(new Date(Date.parse(at) - back))
+  return format(words.types.days, { first: day(now.from, 0), last: day(now.until, 1) })
+}
+const knownZone = (timeZone: string): string => {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone
+  } catch {
+    return 'UTC'
+  }
+}
+
+function deltaOf(now: number, before: number): string {
+  if (now === before) return words.delta.same
+  return now > before
+    ? format(words.delta.more, { count: quantity(now - before) })
+    : format(words.delta.fewer, { count: quantity(before - now) })
+}
+
+function kindsOf({ kinds }: Stats): Section {
+  const most = kinds[0]?.count ?? 0
+  const rows = kinds.map(({ kind, count }) => plainRow(strings.kind[kind], count, most))
+  return sectionOf('kinds', rows)
+}
+
+const plainRow = (
+  label: string,
+  count: number,
+  most: number,
+  look = barLooks.plain as (typeof barLooks)[keyof typeof barLooks],
+  told = '',
+): BarRow => ({
+  label,
+  parts: barOf(count, most, look),
+  value: quantity(count),
+  told,
+})
+
+/** Approved and rejected in one bar, and how the rate compares. */
+function decisionsOf({ now, before }: Stats): Section {
+  const { decided, rejected, rejectionRate } = now
+  if (decided === 0 || rejectionRate === null) return sectionOf('decisions', [])
+  const rate = percent(rejectionRate)
+  const parts = [
+    { value: decided - rejected, look: barLooks.good },
+    { value: rejected, look: barLooks.bad },
+  ]
+  const values = { approved: quantity(decided - rejected), rejected: quantity(rejected) }
+  return sectionOf('decisions', [
+    {
+      label: format(words.decided, values),
+      parts: stackOf(parts, decided),
+      value: '',
+      told: [format(words.rate, { rate }), rateDelta(rejectionRate, before.rejectionRate)].join(' '),
+    },
+  ])
+}
+
+/** Whole percents, but for what would be none or all and is not. */
+function percent(rate: number): string {
+  const maximumFractionDigits = (rate > 0 && rate < 1) || (rate > 99 && rate < 100) ? 1 : 0
+  return new Intl.NumberFormat(strings.locale, { style: 'percent', maximumFractionDigits }).format(rate / 100)
+}
+function rateDelta(now: number, before: number | null): string {
+  if (before === null) return words.rateDelta.none
+  const rate = percent(before)
+  if (rate === percent(now)) return words.rateDelta.same
+  return format(now > before ? words.rateDelta.more : words.rateDelta.fewer, { rate })
+}
+
+/** Each bar is solid up to the time of half of all, and shaded up to that of 95 of 100; all three have one scale. */
+function timesOf(now: Figures, before: Figures): Section {
+  const names = ['toDecision', 'toCompletion', 'work'] as const
+  const most = Math.max(...names.map((name) => now[name]?.p95 ?? 0), 1)
+  const rows = names.flatMap((name): BarRow[] => {
+    const spread = now[name]
+    if (spread === null) return []
+    const parts = rangeOf(spread.median, spread.p95, most)
+    return [{ label: words.time[name], parts, value: '', told: spreadInWords(spread, before[name]) }]
+  })
+  return sectionOf('times', rows)
+}
+
+/** Nothing takes no time at all. */
+const time = (seconds: number): string => duration(Math.max(1, seconds) * 1000)
+function spreadInWords(now: Spread & object, before: Spread): string {
+  const told = format(words.spread, { median: time(now.median), p95: time(now.p95) })
+  if (before === null) return told
+  const median = time(before.median)
+  if (median === time(now.median)) return `${told} ${words.timeDelta.same}`
+  return `${told} ${format(now.median > before.median ? words.timeDelta.slower : words.timeDelta.quicker, { median })}`
+}
+
+/** Causes that read alike are one. */
+function failuresOf({ failures }: Stats, { failures: most }: Room): Section {
+  const causes = Map.groupBy(failures, ({ code }) => (code === 'unknown' ? words.unknownCause : problemInWords(code)))
+  const all = [...causes]
+    .map(([cause, some]) => ({ cause, count: some.reduce((sum, { count }) => sum + count, 0) }))
+    .sort((one, other) => other.count - one.count)
+  const rows = all.slice(0, most).map(({ cause, count }) => plainRow(cause, count, all[0]?.count ?? 0, barLooks.bad))
+  return sectionOf('failures', rows, moreOf(all.length - rows.length, words.more.causes))
+}
+
+const moreOf = (count: number, message: string): string => (count > 0 ? format(message, { count }) : '')
+
+/** Made, under way, come to nothing, ended: the parts of a template's bar, in this order. */
+const shares = [
+  { look: barLooks.good, states: ['succeeded'] },
+  { look: barLooks.plain, states: ['pendingApproval', 'queued', 'provisioning'] },
+  { look: barLooks.bad, states: ['failed', 'rejected'] },
+  { look: barLooks.ended, states: ['expired', 'cancelled'] },
+] as const satisfies readonly { look: object; states: readonly RequestState[] }[]
+
+function templatesOf({ templates }: Stats, { templates: room }: Room): Section {
+  const most = templates[0]?.count ?? 0
+  const rows = templates.slice(0, room).map(({ name, count, states }): BarRow => {
+    const parts = shares.map(({ look, states: some }) => {
+      return { look, value: some.reduce((sum, state) => sum + (states[state] ?? 0), 0) }
+    })
+    const told = shares.flatMap(({ states: some }) =>
+      some.flatMap((state) => {
+        const count = states[state] ?? 0
+        return count === 0 ? [] : [format(words.state[state], { count: quantity(count) })]
+      }),
+    )
+    return {
+      label: cut(name, longest.name),
+      parts: stackOf(parts, most),
+      value: quantity(count),
+      told: listOf(told, 'unit'),
+    }
+  })
+  return sectionOf('templates', rows, moreOf(templates.length - rows.length, words.more.templates))
+}
+
+function approversOf({ approvers, approverCount }: Stats, { approvers: room }: Room): Section {
+  const most = approvers[0]?.decisions ?? 0
+  const rows = approvers.slice(0, room).map(({ person, decisions, rejections, median }): BarRow => {
+    const parts = [
+      { value: decisions - rejections, look: barLooks.good },
+      { value: rejections, look: barLooks.bad },
+    ]
+    const name = cut(person.displayName, longest.name) || words.erased
+    const values = { median: time(median), count: quantity(rejections) }
+    const told = format(rejections === 0 ? words.approver : words.approverRejected, values)
+    return { label: name, parts: stackOf(parts, most), value: quantity(decisions), told }
+  })
+  return sectionOf('approvers', rows, moreOf(approverCount - rows.length, words.more.approvers))
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { type Delegation, type Erasure, type ErasureCounts, type Request, referenceOf } from '../../core/index.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { look, looks, toKnow } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, lastDay, longest, peopleList, quantity, type Viewer } from '../shared/words.ts'
+
+/** Where an erasure stands: asked for, not to be done now, ordered, or done. */
+export type ErasureNow =
+  | { readonly step: 'confirm' | 'mismatch' | 'blocked' | 'ordered'; readonly erasure: Erasure }
+  | { readonly step: 'done'; readonly personId: string; readonly removed: ErasureCounts }
+
+const line = z.strictObject({ text: z.string() })
+const steps = ['confirm', 'mismatch', 'blocked', 'you', 'ordered', 'done'] as const
+
+export const adminEraseCard = defineCard({
+  name: 'admin-erase',
+  data: z.strictObject({
+    step: z.enum(steps),
+    look,
+    personId: z.uuid(),
+    person: z.strictObject({ name: z.string(), address: z.string() }),
+    /** What the card asks to be typed: an address, or of who has none an id; and which. */
+    confirms: z.enum(['address', 'id']),
+    expected: z.string(),
+    /** What the order will be known by. */
+    erasureId: z.union([z.literal(''), z.uuid()]),
+    /** What has to be finished first, each with what shows it. */
+    rows: z.array(z.strictObject({ title: z.string(), says: z.string(), command: z.string() })).max(6),
+    /** How much more there is, or `''`. */
+    more: z.string(),
+    notes: z.array(line),
+    goes: z.array(line),
+    stays: z.array(line),
+    /** Whether some can be ended here. */
+    delegations: z.boolean(),
+  }),
+})
+type View = Parameters<typeof adminEraseCard.render>[0]
+type Row = View['rows'][number]
+
+const most = 6
+
+/** What would go and what would stay; what keeps it from being done; or what was removed. */
+export function adminEraseView(now: ErasureNow, viewer: Viewer): View {
+  if (now.step === 'done') return doneView(now.personId, now.removed)
+  const { person, isYou, confirmWith, templates, erasureId } = now.erasure
+  const step = now.step === 'blocked' && isYou ? 'you' : now.step
+  const isAsked = step === 'confirm' || step === 'mismatch'
+  const all = step === 'blocked' ? blocksOf(now.erasure, viewer) : []
+  const words = strings.erase
+  return {
+    step,
+    look: step === 'ordered' ? looks.queued : toKnow,
+    personId: person.id,
+    person: {
+      name: cut(person.displayName || person.id, longest.title),
+      address: cut(person.userPrincipalName, longest.address),
+    },
+    confirms: confirmWith === person.id ? 'id' : 'address',
+    expected: cut(confirmWith, longest.address),
+    erasureId,
+    rows: all.slice(0, most),
+    more: all.length > most ? format(words.more, { count: all.length - most }) : '',
+    notes:
+      isAsked && templates.length > 0
+        ? lines([
+            format(words.note.templates, {
+              names: peopleList(
+                templates.map((one) => ({ displayName: one })),
+                'and',
+              ),
+            }),
+          ])
+        : [],
+    goes: isAsked ? lines(Object.values(words.will)) : [],
+    stays: isAsked ? stays(person.id) : [],
+    delegations: step === 'blocked' && now.erasure.blocks.delegations.length > 0,
+  }
+}
+
+function doneView(personId: string, removed: ErasureCounts): View {
+  const counts = Object.entries(strings.erase.was).flatMap(([name, words]) => {
+    const count = name in removed ? removed[name as keyof ErasureCounts] : 0
+    return count > 0 ? [format(words, { count: quantity(count) })] : []
+  })
+  return {
+    ...{ step: 'done', look: looks.succeeded, personId, person: { name: '', address: '' } },
+    ...{ confirms: 'id', expected: '', erasureId: '', rows: [], more: '', notes: [], delegations: false },
+    goes: lines(counts.length > 0 ? counts : [strings.erase.wasNothing]),
+    stays: stays(personId),
+  }
+}
+
+const lines = (texts: readonly string[]): z.output<typeof line>[] => texts.map((text) => ({ text }))
+const stays = (id: string) => lines(Object.values(strings.erase.keeps).map((words) => format(words, { id })))
+
+function blocksOf({ blocks, person }: Erasure, viewer: Viewer): Row[] {
+  const words = strings.erase.blocks
+  const isListed = new Set([...blocks.waiting, ...blocks.open].map(({ requestId }) => requestId))
+  // What ends by itself, or by the button below, is looked at once more.
+  const lookAgain = `${strings.types.adminErase} ${person.id}`
+  const ofRequest = (request: Request, says: string): Row => ({
+    title: `${referenceOf(request)} · ${cut(request.details.displayName, longest.name)}`,
+    says,
+    command: `admin status ${referenceOf(request)}`,
+  })
+  const ofDelegation = ({ person, delegate, until }: Delegation): Row => ({
+    title: words.delegationTitle,
+    says: format(words.delegation, {
+      name: cut(delegate.displayName, longest.name),
+      other: cut(person.displayName, longest.name),
+      date: lastDay(until, viewer),
+    }),
+    command: lookAgain,
+  })
+  return [
+    ...blocks.waiting.map((request) => ({
+      ...ofRequest(request, words.waiting),
+      command: format(strings.queue.types.reassign, { reference: referenceOf(request) }),
+    })),
+    ...blocks.open.map((request) =>
+      ofRequest(request, format(words.open, { state: strings.state[request.status].name })),
+    ),
+    ...blocks.named
+      .filter(({ requestId }) => !isListed.has(requestId))
+      .map((request) => ofRequest(request, format(words.named, { state: strings.state[request.status].name }))),
+    ...blocks.delegations.map(ofDelegation),
+    ...(blocks.batches > 0 ? [{ title: words.batches, says: words.batchesEnd, command: lookAgain }] : []),
+  ]
+}

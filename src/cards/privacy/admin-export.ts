@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { Days, ExportLink, ExportOffer, Fault, PersonExportOffer } from '../../core/index.ts'
+import { faultLine, faultsOfForm, partsOf } from '../drafts/form-faults.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { look, looks, plain, toFix } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, dayOf, isDay, longest, moment, quantity, type Viewer } from '../shared/words.ts'
+
+type LinkName = keyof typeof strings.export.link
+const linkNames = Object.keys(strings.export.link) as [LinkName, ...LinkName[]]
+const day = z.union([z.literal(''), z.iso.date()])
+
+/** The form, what was typed that is no days, and what is wrong with what was filled in; or the links. */
+export type ExportNow =
+  | { readonly step: 'form'; readonly days: Days; readonly typed: string; readonly faults: readonly Fault[] }
+  | { readonly step: 'links'; readonly offer: ExportOffer }
+  | { readonly step: 'person'; readonly offer: PersonExportOffer }
+
+export const adminExportCard = defineCard({
+  name: 'admin-export',
+  data: z.strictObject({
+    step: z.enum(['form', 'links', 'person']),
+    heading: z.string(),
+    look,
+    /** What is said of what was typed and is no days. */
+    unclear: z.string(),
+    values: z.strictObject({ from: day, to: day }),
+    faults: z.strictObject({ from: faultLine, to: faultLine }),
+    otherFaults: z.array(z.strictObject({ detail: z.string() })),
+    days: z.string(),
+    counts: z.string(),
+    person: z.strictObject({ name: z.string(), address: z.string() }),
+    until: z.string(),
+    links: z.array(z.strictObject({ name: z.enum(linkNames), url: z.string() })).max(4),
+  }),
+})
+type View = Parameters<typeof adminExportCard.render>[0]
+
+const nothing: Omit<View, 'step' | 'heading' | 'look'> = {
+  ...{ unclear: '', values: { from: '', to: '' }, faults: { from: '', to: '' }, otherFaults: [] },
+  ...{ days: '', counts: '', person: { name: '', address: '' }, until: '', links: [] },
+}
+
+/** From which day to which; then four links, and until when they work. */
+export function adminExportView(now: ExportNow, viewer: Viewer): View {
+  if (now.step === 'form') return { ...nothing, ...formOf(now) }
+  const words = strings.export
+  const until = format(words.until, { time: moment(now.offer.until, viewer, 'full') })
+  if (now.step === 'person') {
+    const { person, url } = now.offer
+    const name = cut(person.displayName || person.id, longest.title)
+    return {
+      ...nothing,
+      ...{ step: 'person', heading: words.heading.person, look: looks.succeeded, until },
+      person: { name, address: cut(person.userPrincipalName, longest.address) },
+      links: [{ name: 'personJson', url }],
+    }
+  }
+  const { from, to, requests, entries, links } = now.offer
+  return {
+    ...nothing,
+    ...{ step: 'links', heading: words.heading.links, look: looks.succeeded, until },
+    days: format(from === to ? words.day : words.range, { from: dayOf(from), to: dayOf(to) }),
+    counts: format(words.counts, { requests: quantity(requests), entries: quantity(entries) }),
+    links: links.map((link) => ({ name: nameOf(link), url: link.url })),
+  }
+}
+
+function formOf({ days, typed, faults }: Extract<ExportNow, { step: 'form' }>) {
+  const of = faultsOfForm(faults, {
+    ids: ['from', 'to'],
+    label: (id) => (id === 'from' ? strings.export.from.label : strings.export.to.label),
+    inputOf: (fault) => partsOf(fault)[0] ?? '',
+    resource: 'export',
+  })
+  const { faultCount, otherFaults } = of
+  const words = strings.export
+  // Inputs hold days, and nothing else.
+  const held = (text: string) => (isDay(text) ? text : '')
+  return {
+    step: 'form' as const,
+    ...(faultCount > 0
+      ? { heading: format(strings.form.mistakes, { count: faultCount }), look: toFix }
+      : { heading: words.heading.form, look: plain }),
+    otherFaults,
+    unclear: typed === '' ? '' : format(words.unclear, { typed: cut(typed, longest.title) }),
+    values: { from: held(days.from), to: held(days.to) },
+    faults: { from: of.lineOf('from'), to: of.lineOf('to') },
+  }
+}
+
+function nameOf({ what, format }: ExportLink): LinkName {
+  if (what === 'person') return 'personJson'
+  return format === 'csv' ? `${what}Csv` : `${what}Json`
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import {
+  type Attention,
+  isForMailbox,
+  nextStep,
+  openStage,
+  type Person,
+  type Queue,
+  type QueueEntry,
+  type Request,
+  referenceOf,
+  type WhyLost,
+  waitingFor,
+} from '../../core/index.ts'
+import { paged, pageOf } from '../shared/admin-pages.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { type RowLook, rowLook, rowLooks } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, decidersOf, duration, longest, moment, peopleList, time, type Viewer } from '../shared/words.ts'
+import { peopleInWords, stepWords } from './steps.ts'
+
+type Why = keyof typeof strings.queue.why
+/** A request in a list for admins. */
+export const waitingRow = z.strictObject({
+  reference: z.string(),
+  displayName: z.string(),
+  /** Who asks for it, before the reason. */
+  by: z.string(),
+  why: z.string(),
+  age: z.string(),
+  look: rowLook,
+  /** The command that the row types: what mends it, or how it stands. */
+  types: z.string(),
+})
+
+type Section = keyof typeof strings.queue.section
+const sections = Object.keys(strings.queue.section) as [Section, ...Section[]]
+
+export const adminQueueCard = defineCard({
+  name: 'admin-queue',
+  data: z.strictObject({
+    at: z.string(),
+    counts: z.strictObject({ waiting: z.int(), creating: z.int(), failed: z.int() }),
+    /** The rows of this page, by what they wait for. */
+    sections: z.array(z.strictObject({ name: z.enum(sections), rows: z.array(waitingRow).min(1) })),
+    isEmpty: z.boolean(),
+    /** Whether something needs somebody. */
+    hasAttention: z.boolean(),
+    isDirectorySilent: z.boolean(),
+    ...paged,
+    /** Beyond those that were read. */
+    older: z.string(),
+  }),
+})
+
+/** All that is open in the tenant: how much, and a page of it, what needs somebody before all else. */
+export function adminQueueView(
+  { counts, open, entries, isDirectorySilent = false }: Queue,
+  viewer: Viewer,
+  from = 0,
+): Parameters<typeof adminQueueCard.render>[0] {
+  const { shown, page } = pageOf(entries, from)
+  const bySection = Map.groupBy(shown, sectionOf)
+  const older = open - entries.length
+  return {
+    at: time(viewer),
+    counts: { ...counts },
+    sections: [...bySection].map(([name, of]) => ({ name, rows: of.map((entry) => rowOf(entry, viewer, 120)) })),
+    isEmpty: entries.length === 0,
+    hasAttention: entries.some(({ attention }) => attention !== undefined),
+    isDirectorySilent,
+    ...page,
+    older: older > 0 ? format(strings.queue.older, { count: older }) : '',
+  }
+}
+
+function sectionOf({ attention, request }: QueueEntry): Section {
+  if (attention) return 'attention'
+  return sections.find((one) => one === request.status) ?? 'attention'
+}
+
+/** What a request in a list is, since when it waits, for what, and what its row types. */
+export function rowOf(entry: QueueEntry, viewer: Viewer, most: number): z.output<typeof waitingRow> {
+  const { request, since, attention } = entry
+  const { why, value } = reasonOf(entry, viewer)
+  const reference = referenceOf(request)
+  const name = cut(request.requester.displayName, longest.name)
+  return {
+    reference,
+    displayName: cut(request.details.displayName, longest.name),
+    by: format(strings.queue.by, { name }),
+    why: format(strings.queue.why[why], { value: cut(value, most) }),
+    age: duration(viewer.now.getTime() - Date.parse(since)),
+    look: lookOf(entry),
+    types: format(strings.queue.types[attention?.mends[0] ?? 'status'], { reference }),
+  }
+}
+
+/** `✕` failed, `!` late, `●` on its way. */
+export function lookOf({ request, attention }: Pick<QueueEntry, 'request' | 'attention'>): RowLook {
+  if (request.status === 'failed') return { ...rowLooks.failed, now: false }
+  return attention ? { ...rowLooks.done, mark: '!', color: 'Attention' } : { ...rowLooks.now, now: false }
+}
+
+/** A key of `strings.queue.why`, and what goes into its words. */
+type Reason = { readonly why: Why; readonly value: string }
+
+/** Why a request is where it is. Of one that failed, what Microsoft 365 answered: admins go on from it. */
+export function reasonOf(entry: Pick<QueueEntry, 'request' | 'attention' | 'nextTryAt'>, viewer: Viewer): Reason {
+  const { request, attention } = entry
+  const mailbox = isForMailbox(request)
+  if (attention?.people) return lossOf(attention.why, attention.people)
+  switch (request.status) {
+    case 'failed':
+      return { why: 'failed', value: problemOf(request) }
+    case 'pendingApproval':
+      return waitsFor(request)
+    case 'queued':
+      return { why: attention ? 'notStarted' : 'queued', value: '' }
+    case 'provisioning':
+      return atWork(entry, viewer)
+    default:
+      if (mailbox) return { why: attention ? 'notTold' : 'telling', value: '' }
+      return { why: attention ? 'notFound' : 'finding', value: '' }
+  }
+}
+
+const problemOf = ({ problem }: Request): string =>
+  (problem && (peopleInWords(problem) ?? problem.detail)) || strings.problem.unexpected
+
+/** In the words of one person, or of several. */
+const losses = {
+  gone: ['gone', 'goneMany'],
+  blocked: ['blocked', 'blockedMany'],
+  left: ['left', 'leftMany'],
+  unreached: ['unreached', 'unreached'],
+} as const satisfies Record<WhyLost, readonly [Why, Why]>
+
+function lossOf(why: Attention['why'], people: readonly Person[]): Reason {
+  const [one, many] = Object.entries(losses).find(([known]) => known === why)?.[1] ?? ['waitsFor', 'waitsFor']
+  return { why: people.length > 1 ? many : one, value: peopleList(people, 'and', 3) }
+}
+
+/** Where the work is; of work that fails again and again what happened last, and when it is tried next. */
+function atWork({ request, attention, nextTryAt }: Parameters<typeof reasonOf>[0], viewer: Viewer): Reason {
+  const next = nextStep(request)
+  const step = stepWords(request, next?.name)
+  const problem = cut(next?.problem?.detail ?? '', longest.text)
+  if (!attention) return { why: 'creating', value: step }
+  if (attention.why === 'retrying') {
+    const at = nextTryAt && nextTryAt > viewer.now ? moment(nextTryAt.toISOString(), viewer, 'full') : ''
+    const words = at === '' ? strings.queue.tried.now : strings.queue.tried.next
+    return { why: 'retrying', value: format(words, { step, count: String(next?.attempts ?? 1), problem, at }) }
+  }
+  return { why: 'standsStill', value: problem ? format(strings.queue.tried.last, { step, problem }) : step }
+}
+
+function waitsFor({ approvals }: Request): Reason {
+  const stage = openStage(approvals)
+  const people = waitingFor(approvals)
+  if (!stage || people.length === 0) return { why: 'waitsForNobody', value: '' }
+  return { why: 'waitsFor', value: decidersOf(stage, people) }
+}

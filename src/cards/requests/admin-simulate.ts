@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import { type Person, resourceKind, type Simulation, type Template } from '../../core/index.ts'
+import { inputNames } from '../drafts/based-on.ts'
+import { ruleOf, warningLines } from '../drafts/review-outlook.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { type Fact, fact, fitting } from '../shared/facts.ts'
+import { withoutScheme } from '../shared/links.ts'
+import { look, looks, toKnow } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, decidersOf, listOf, longest, quantity, type Viewer } from '../shared/words.ts'
+import { signed } from '../templates/admin-templates.ts'
+import { limitFacts } from '../templates/template-policies.ts'
+
+export const adminSimulateCard = defineCard({
+  name: 'admin-simulate',
+  data: z.strictObject({
+    kind: resourceKind,
+    templateName: z.string(),
+    look,
+    mayUse: z.boolean(),
+    because: z.string(),
+    /** For whom it is. */
+    as: z.string(),
+    /** What the name in the example becomes; `''` where the policy takes no such name. */
+    displayName: z.string(),
+    exampleAddress: z.string(),
+    hasFacts: z.boolean(),
+    facts: z.array(fact),
+    hidden: z.string(),
+    approval: z.enum(['none', 'nobody', 'stages']),
+    stages: z.array(z.strictObject({ number: z.int(), text: z.string(), isConditional: z.boolean() })),
+    warnings: z.array(z.strictObject({ text: z.string() })),
+    moreWarnings: z.string(),
+  }),
+})
+
+/** What a template does for somebody, as an admin reads it. */
+export function adminSimulateView(
+  { template, preview, groupNames, conditional, nobodyApproves }: Simulation,
+  viewer: Viewer,
+): Parameters<typeof adminSimulateCard.render>[0] {
+  const { simulated, names, outlook } = preview
+  const { approvals } = outlook
+  const { access, person } = simulated
+  const { shown, hidden } = fitting([
+    ...quotaFacts(simulated.quota),
+    ...limitFacts({ template }),
+    ...defaultFacts(preview, template),
+  ])
+  const warnings = warningLines(outlook, viewer, strings.simulate.unknownToken)
+  return {
+    kind: template.kind,
+    templateName: signed(template, longest.title),
+    look: access.mayUse ? looks.succeeded : toKnow,
+    mayUse: access.mayUse,
+    // Groups go by their names; by id where the directory knows none.
+    because: format(strings.simulate.because[access.because], {
+      groups: listOf(
+        access.groups.slice(0, 3).map((id) => cut(groupNames[id] ?? id, longest.name)),
+        'unit',
+      ),
+    }),
+    as: format(strings.simulate.as, {
+      person: cut(person.displayName, longest.name),
+      address: cut(person.userPrincipalName, longest.address),
+    }),
+    displayName: cut(names?.displayName ?? '', longest.title),
+    exampleAddress: names ? (names.address ?? withoutScheme(names.url ?? '')) : '',
+    hasFacts: shown.length > 0,
+    facts: shown,
+    hidden: hidden > 0 ? format(strings.facts.more, { count: hidden }) : '',
+    approval: nobodyApproves ? 'nobody' : approvals.length > 0 ? 'stages' : 'none',
+    stages: approvals.map((stage) => ({
+      number: stage.stage,
+      text: format(strings.review.stage[ruleOf(stage)], {
+        people: decidersOf(stage, stage.approvers),
+        count: String(stage.quorum ?? 1),
+      }),
+      isConditional: conditional.includes(stage.stage),
+    })),
+    warnings: warnings.shown.map((text) => ({ text })),
+    moreWarnings: warnings.more,
+  }
+}
+
+type Preview = Simulation['preview']
+
+/** How much is left of what there may be. */
+function quotaFacts(quota: Preview['simulated']['quota']): Fact[] {
+  const words = strings.simulate
+  const kinds = ['openRequests', 'openOfTemplate', 'resources'] as const
+  return kinds.flatMap((kind) => {
+    const share = quota[kind]
+    if (!share) return []
+    const value = format(words.left, { left: quantity(share.left), most: quantity(share.most) })
+    return [{ label: words.quota[kind], value }]
+  })
+}
+
+/** What the template puts into a request by itself. */
+function defaultFacts({ defaults, kind }: Preview, template: Template): Fact[] {
+  // The label that is usual stands with those that are allowed.
+  const own = defaults.filter(({ field }) => field !== 'labelId')
+  return own.map(({ field, value, why }) => {
+    const [label = field] = inputNames({ kind, template }, [field])
+    const said = cut(valueInWords(field, value), longest.title)
+    return { label: cut(label, longest.name), value: format(strings.simulate[why], { value: said }) }
+  })
+}
+
+function valueInWords(field: string, value: Preview['defaults'][number]['value']): string {
+  if (typeof value === 'boolean') return strings.simulate.toggle[value ? 'on' : 'off']
+  if (field === 'capacity') return format(strings.facts.megabytes, { count: quantity(Number(value)) })
+  return Array.isArray(value) ? listOf(value, 'unit') : String(value)
+}
+
+const choiceRow = z.strictObject({
+  title: z.string(),
+  says: z.string(),
+  /** The command that a tap types. */
+  command: z.string(),
+})
+export const adminSimulateChoiceCard = defineCard({
+  name: 'admin-simulate-choice',
+  data: z.strictObject({
+    says: z.enum(['howTo', 'noTemplate', 'whichTemplate', 'nobody', 'whichPerson']),
+    lead: z.string(),
+    rows: z.array(choiceRow),
+  }),
+})
+
+/** What was typed of the template and the person, and what may be meant. */
+export type SimulateChoice = {
+  readonly typed: { readonly what: string; readonly who: string }
+} & (
+  | { readonly says: 'howTo' | 'noTemplate' | 'whichTemplate'; readonly templates: readonly Template[] }
+  | { readonly says: 'nobody' | 'whichPerson'; readonly people: readonly Person[] }
+)
+
+export function adminSimulateChoiceView(
+  choice: SimulateChoice,
+  viewer: Viewer,
+): Parameters<typeof adminSimulateChoiceCard.render>[0] {
+  const { says, typed } = choice
+  const { command, lead } = strings.simulate
+  const leadTo = (name: string) => format(lead[says], { typed: cut(name, longest.name) })
+  if ('people' in choice) {
+    const rows = choice.people.map(({ displayName, userPrincipalName }) => ({
+      title: cut(displayName, longest.name),
+      says: cut(userPrincipalName, longest.address),
+      command: format(command, { template: typed.what, person: userPrincipalName }),
+    }))
+    return { says, lead: leadTo(typed.who), rows }
+  }
+  const rows = choice.templates.map((template) => ({
+    title: signed(template, longest.name),
+    says: strings.kind[template.kind],
+    // Two may have one name.
+    command: format(command, { template: template.id, person: typed.who === '' ? viewer.id : typed.who }),
+  }))
+  return { says, lead: leadTo(typed.what), rows }
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { type Check, isForMailbox, type Request } from '../../core/index.ts'
+import { labelName } from '../shared/facts.ts'
+import { rowLook, rowLooks } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, listOf, longest, peopleList, quantityOf, type Viewer } from '../shared/words.ts'
+import { featuresOf, peopleWith, storageOf } from './mailbox-facts.ts'
+
+/** One thing that the ready check has read back, in words; what was there instead is for admins. */
+export const checkRow = z.strictObject({
+  text: z.string(),
+  look: rowLook,
+  detail: z.string(),
+})
+export type CheckRow = z.output<typeof checkRow>
+
+/** The most important first: what people asked for by name, then what a mailbox is by itself. */
+const order: readonly Check['name'][] = [
+  'siteOpens',
+  'owners',
+  'label',
+  'fullAccess',
+  'sendAs',
+  'place',
+  'booking',
+  'capacity',
+  'automaticReply',
+  'alias',
+  'contact',
+  'visibility',
+  'address',
+  'mailboxType',
+  'customAttributes',
+  'signInBlocked',
+]
+
+/** What the ready check has found, what is wrong first. `most`: how long a value or a detail may be, in characters. */
+export function checkRows(
+  request: Request,
+  { isAdmin = false }: Pick<Viewer, 'isAdmin'>,
+  most: number = longest.text,
+): CheckRow[] {
+  return request.checks
+    .toSorted((one, other) => Number(one.ok) - Number(other.ok) || order.indexOf(one.name) - order.indexOf(other.name))
+    .map(({ name, ok, detail }) => ({
+      text: format(strings.check[name][ok ? 'passed' : 'failed'], { value: cut(askedFor(request, name), most) }),
+      look: ok ? rowLooks.done : { ...rowLooks.failed, now: false },
+      detail: isAdmin && !ok ? cut(detail, most) : '',
+    }))
+}
+
+/** The security group, which a site is found by. */
+export function groupRow(group: string): CheckRow[] {
+  if (group === '') return []
+  const text = format(strings.check.groupFound.passed, { value: cut(group, longest.title) })
+  return [{ text, look: rowLooks.done, detail: '' }]
+}
+
+/** What was asked for, as the words of a check name it. */
+function askedFor(request: Request, name: Check['name']): string {
+  if (!isForMailbox(request)) {
+    if (name === 'owners') return peopleList(request.owners, 'and')
+    return name === 'label' ? labelName(request) : ''
+  }
+  const { details } = request
+  switch (name) {
+    case 'fullAccess':
+      return peopleWith(request, 'FullAccess') || strings.checks.asAsked
+    case 'sendAs':
+      return peopleWith(request, 'SendAs') || strings.checks.asAsked
+    case 'capacity':
+      return storageOf(details)
+    case 'alias':
+      return request.aliasAddress
+    case 'visibility':
+      return strings.toggle.hideFromGAL[`${details.hideFromGAL ?? false}`]
+    case 'mailboxType':
+      return strings.kind[request.kind]
+    case 'place':
+      return placeOf(request.details)
+    default:
+      return ''
+  }
+}
+
+function placeOf(details: Parameters<typeof featuresOf>[0]): string {
+  const { seats } = details.metadata
+  const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
+  const features = featuresOf(details)
+  const said = [
+    ...(seats === undefined ? [] : [format(strings.facts.seats, { count: quantityOf(seats) })]),
+    ...(features === strings.facts.none || features === '' ? [] : [features]),
+    ...devices.flatMap((device) => device ?? []),
+  ]
+  return said.length > 0 ? listOf(said, 'unit') : strings.checks.asAsked
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import {
+  type Delegation,
+  isForMailbox,
+  isTakenName,
+  isTerminal,
+  type ListPage,
+  missing,
+  mostCounted,
+  needsOtherPeople,
+  openStage,
+  type Request,
+  type RequestState,
+  referenceOf,
+  requestState,
+} from '../../core/index.ts'
+import { delegateText } from '../decisions/delegation.ts'
+import { decidersNow, urgencyOf } from '../decisions/stage-words.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { looks, rowLook, shownState, toKnow } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { age, cut, longest, moment, type Viewer } from '../shared/words.ts'
+import { nextButton, nextOf } from './next-button.ts'
+
+const row = {
+  reference: z.string(),
+  displayName: z.string(),
+  look: rowLook,
+  /** What a tap does. */
+  open: z.string(),
+}
+/** Which rows of how many these are, and the numbers at their edges, where the pages on either side begin. */
+const paging = {
+  /** How many there are; some of so many; of more than anybody counts; or behind more than that. */
+  range: z.string(),
+  newer: z.int(),
+  older: z.int(),
+  newest: z.int(),
+  oldest: z.int(),
+}
+
+export const myRequestsCard = defineCard({
+  name: 'my-requests',
+  data: z.strictObject({
+    ...paging,
+    requests: z
+      .array(
+        z.strictObject({
+          ...row,
+          requestId: z.uuid(),
+          state: z.enum([...requestState.options, 'expiring']),
+          /** How long ago it was asked for. */
+          age: z.string(),
+          /** Whom it waits for, as a sentence; `''` when it has ended. */
+          waits: z.string(),
+          next: nextButton,
+        }),
+      )
+      .min(1),
+  }),
+})
+export const approvalsCard = defineCard({
+  name: 'approvals',
+  data: z.strictObject({
+    ...paging,
+    /** Who decides for the viewer meanwhile; `''`: nobody. */
+    delegate: z.string(),
+    requests: z.array(z.strictObject({ ...row, at: z.string(), asks: z.string() })).min(1),
+  }),
+})
+
+/** So many rows has a page of a list, and so many names a row. */
+export const rowsOfPage = 6
+const mostNames = 3
+
+const rowOf = (request: Request, { mark, color }: { mark: string; color: string } = looks[shownState(request)]) => {
+  const displayName = cut(request.details.displayName, longest.name)
+  const reference = referenceOf(request)
+  return {
+    reference,
+    open: format(strings.list.open, { reference }),
+    displayName,
+    look: rowLook.parse({ mark, color, now: false, later: false }),
+  }
+}
+
+/** `all`: what is said of a list that is whole. */
+function pagingOf({ requests, newer, older }: ListPage, all: string) {
+  const { range, many, far } = strings.list.shows
+  const some = newer >= mostCounted ? far : older >= mostCounted ? many : range
+  const to = newer + requests.length
+  return {
+    range: newer + older > 0 ? format(some, { from: newer + 1, to, total: to + older, newer }) : all,
+    ...{ newer, older },
+    newest: requests[0]?.number ?? 0,
+    oldest: requests.at(-1)?.number ?? 0,
+  }
+}
+
+/** A page of the viewer's own requests, newest first: how each stands, whom it waits for, and what comes next. */
+export function myRequestsView(page: ListPage, viewer: Viewer): Parameters<typeof myRequestsCard.render>[0] {
+  const count = page.requests.filter((request) => !isTerminal(shownState(request))).length
+  return {
+    ...pagingOf(page, format(strings.list.shows.all, { count })),
+    requests: page.requests.map((request) => {
+      const state = shownState(request)
+      const isExpiring = state === 'pendingApproval' && urgencyOf(openStage(request.approvals), viewer) === 'expiring'
+      return {
+        ...rowOf(request, isExpiring ? toKnow : looks[state]),
+        requestId: request.requestId,
+        state: isExpiring ? 'expiring' : state,
+        age: age(request.submittedAt, viewer),
+        waits: waitsFor(request, state),
+        next: nextOf(request, viewer),
+      }
+    }),
+  }
+}
+
+/** Whom a request waits for: people, an admin, the requester, or the service itself. */
+function waitsFor(request: Request, state: RequestState): string {
+  const words = strings.list.waits
+  const stage = openStage(request.approvals)
+  if (state === 'pendingApproval' && stage) {
+    const people = decidersNow(stage, mostNames)
+    return format(stage.rule === 'quorum' ? words.several : words.people, { people, count: String(missing(stage)) })
+  }
+  if (state === 'queued' || state === 'provisioning') return isForMailbox(request) ? words.mailbox : words.site
+  if (state === 'failed' && needsOtherPeople(request)) return words.others
+  if (state === 'failed') return isTakenName(request.problem) ? words.name : words.admin
+  return ''
+}
+
+/** A page of what waits for the viewer's decision, and to whom they have delegated it. */
+export function approvalsView(
+  page: ListPage,
+  viewer: Viewer,
+  own?: Delegation,
+): Parameters<typeof approvalsCard.render>[0] {
+  return {
+    ...pagingOf(page, format(strings.approvals.meta, { count: page.requests.length })),
+    delegate: delegateText(own, viewer),
+    requests: page.requests.map((request) => ({
+      ...rowOf(request),
+      at: moment(request.submittedAt, viewer, 'day'),
+      asks: format(strings.approvals.asks, { name: cut(request.requester.displayName, longest.name) }),
+    })),
+  }
+}

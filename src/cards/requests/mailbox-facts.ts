@@ -1,0 +1,114 @@
+import { type AccessLevel, accessLevels, countryCode, type MailboxDetails } from '../../core/index.ts'
+import { inputsOf, type MailboxInputId, roomFeatures } from '../drafts/mailbox-inputs.ts'
+import { type DescribedMailbox, described, type Fact, mostOfPeople } from '../shared/facts.ts'
+import { format, strings } from '../shared/messages.ts'
+import { listOf, peopleList, quantity, quantityOf } from '../shared/words.ts'
+
+/** The names of those with this access to a mailbox; `''` when there is nobody. */
+export function peopleWith(
+  { details, people }: Pick<DescribedMailbox, 'details' | 'people'>,
+  level: AccessLevel,
+): string {
+  const ids = Object.keys(details.permissions).filter((id) => details.permissions[id] === level)
+  return peopleList(
+    people.filter(({ id }) => ids.includes(id)),
+    'and',
+  )
+}
+
+/** Whether anybody can open the mailbox. */
+export const isReadable = (of: Pick<DescribedMailbox, 'details' | 'people'>): boolean =>
+  peopleWith(of, 'FullAccess') !== ''
+
+/** Who has full access, who sends as it, and who is kept out. */
+export const accessFacts = (of: DescribedMailbox): Fact[] =>
+  accessLevels.toReversed().flatMap((level) => {
+    return described(strings.field[`permissions.${level}`], peopleWith(of, level), mostOfPeople)
+  })
+
+/** A mailbox's properties beside its name, address and access: in front on its form, and behind "More". */
+export function propertyFacts(of: DescribedMailbox): { front: Fact[]; more: Fact[] } {
+  const { front, more } = inputsOf(of.kind, of.template.fields)
+  return { front: front.flatMap((id) => propertyFact(of, id)), more: more.flatMap((id) => propertyFact(of, id)) }
+}
+
+/** What stands elsewhere on the card. */
+const told: readonly MailboxInputId[] = [
+  'displayName',
+  'name',
+  'domain',
+  'permissions.FullAccess',
+  'permissions.SendAs',
+]
+
+function propertyFact(of: DescribedMailbox, id: MailboxInputId): Fact[] {
+  const { details, people, aliasAddress } = of
+  if (told.includes(id)) return []
+  // The features of a room are one line, at the place of the first.
+  if (id === 'isWheelChairAccessible') return described(strings.field.inTheRoom, featuresOf(details))
+  switch (id) {
+    case 'alias':
+      return described(strings.field.alias, aliasAddress)
+    case 'capacity':
+      return described(strings.field.capacity, storageOf(details))
+    case 'country':
+      return described(strings.field.country, countryName(details.country ?? ''))
+    case 'metadata.seats':
+      return described(strings.field[id], quantityOf(textOf(details, id)))
+    case 'metadata.equipmentType':
+      return described(strings.field[id], textOf(details, id))
+    case 'primaryOwner':
+    case 'secondaryOwner':
+      return described(
+        strings.field[id],
+        peopleList(
+          people.filter((person) => person.id === details[id]),
+          'and',
+        ),
+      )
+    case 'businessPhones':
+    case 'tags':
+      return described(strings.field[id], listOf(details[id] ?? [], 'unit'))
+    case 'autoMapping':
+      if (!isReadable(of)) return []
+      return described(strings.field.autoMapping, textOf(details, id) && strings.toggle[id][`${details[id] === true}`])
+    case 'hideFromGAL':
+    case 'isAllowAutomaticReplyOverride':
+      return described(strings.field[id], details[id] === undefined ? '' : strings.toggle[id][`${details[id]}`])
+    default:
+      return id in strings.field ? described(strings.field[id as keyof typeof strings.field], textOf(details, id)) : []
+  }
+}
+
+/** A country by its name, however it was typed. */
+function countryName(typed: string): string {
+  const code = countryCode(typed)
+  return code === undefined ? typed : (new Intl.DisplayNames(strings.locale, { type: 'region' }).of(code) ?? typed)
+}
+
+/** The value of an input in what was asked for, as text; `''` without one. */
+function textOf(details: MailboxDetails, id: MailboxInputId): string {
+  const [field = '', key] = id.split('.')
+  const value: unknown = Object.entries(details).find(([name]) => name === field)?.[1]
+  if (key === undefined) return value === undefined ? '' : String(value)
+  if (typeof value !== 'object' || value === null) return ''
+  const inner: unknown = Object.entries(value).find(([name]) => name === key)?.[1]
+  return inner === undefined ? '' : String(inner)
+}
+
+/** What a room has, in words; `''` when nothing was said of it. */
+export function featuresOf(details: MailboxDetails): string {
+  const said = roomFeatures.filter((id) => textOf(details, id) !== '')
+  const there = said.filter((id) => textOf(details, id) === 'true')
+  if (said.length === 0) return ''
+  return there.length > 0
+    ? listOf(
+        there.map((id) => strings.mailbox[id].label),
+        'unit',
+      )
+    : strings.facts.none
+}
+
+/** The storage that was asked for, in MB; `''` for the usual one. */
+export const storageOf = ({ capacity }: MailboxDetails): string =>
+  capacity === undefined ? '' : format(strings.facts.megabytes, { count: quantity(capacity) })

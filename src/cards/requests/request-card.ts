@@ -1,0 +1,239 @@
+import { z } from 'zod'
+import {
+  attentionOf,
+  inLocale,
+  isForMailbox,
+  isTakenName,
+  lastDecision,
+  may,
+  missing,
+  needsOtherPeople,
+  openStage,
+  type Request,
+  type RequestState,
+  referenceOf,
+  requestState,
+  resourceKind,
+  transitions,
+} from '../../core/index.ts'
+import { decidesNow } from '../decisions/approval-decided.ts'
+import { decidersNow, expiryOf, line, linesForRequester, urgencyOf } from '../decisions/stage-words.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared/links.ts'
+import { look, looks, shownState, toKnow } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, fullMoment, longest, moment, type Viewer } from '../shared/words.ts'
+import { checkRow, checkRows } from './checks.ts'
+import { stepRow, stepRows } from './steps.ts'
+import { type Timeline, timeline, timelineView } from './timeline.ts'
+
+type Sentence = keyof typeof strings.status.says
+
+export const requestStatusCard = defineCard({
+  name: 'request-status',
+  data: z.strictObject({
+    requestId: z.uuid(),
+    reference: z.string(),
+    kind: resourceKind,
+    templateName: z.string(),
+    displayName: z.string(),
+    /** Who asks, on the card of anybody else. */
+    asks: z.string(),
+    /** A request that waits says so, until it is about to expire. */
+    state: z.enum([...requestState.options, 'expiring']),
+    look,
+    mailbox: z.boolean(),
+    /** The address for people, asked for or made; where the button leads, which is `''` until the requester is told. */
+    link: z.string(),
+    url: z.string(),
+    says: z.string(),
+    /** What has happened while it waits. */
+    waits: z.array(line),
+    /** When its details were removed; `''` while they are there. */
+    reduced: z.string(),
+    comment: z.string(),
+    /** Who wrote the comment. */
+    wrote: z.string(),
+    steps: z.array(stepRow).min(1).max(7),
+    hasChecks: z.boolean(),
+    checks: z.array(checkRow),
+    timeline,
+    /** When it was sent, when it was updated, and when it expires. */
+    times: z.string(),
+    can: z.strictObject({
+      edit: z.boolean(),
+      rename: z.boolean(),
+      retry: z.boolean(),
+      decide: z.boolean(),
+      mend: z.boolean(),
+      refresh: z.boolean(),
+      nudge: z.boolean(),
+      again: z.boolean(),
+      cancel: z.boolean(),
+    }),
+  }),
+})
+
+/** Where a request stands, for whoever may see it; the buttons are those that the viewer may press. */
+export function requestStatusView(
+  request: Request,
+  viewer: Viewer,
+  known?: Timeline,
+): Parameters<typeof requestStatusCard.render>[0] {
+  const state = shownState(request)
+  const said = quoteOf(request)
+  const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
+  const isExpiring = urgencyOf(stage, viewer) === 'expiring'
+  const checks = state === 'failed' ? checkRows(request, viewer) : []
+  const words = strings.status
+  const expires = isExpiring ? '' : expiryOf(stage, viewer)
+  return {
+    requestId: request.requestId,
+    reference: referenceOf(request),
+    kind: request.kind,
+    templateName: inLocale(request.template, viewer.locale).name,
+    displayName: cut(request.details.displayName, longest.title),
+    asks: isOwn(request, viewer) ? '' : format(words.asks, { name: cut(request.requester.displayName, longest.name) }),
+    state: isExpiring ? 'expiring' : state,
+    look: isExpiring ? toKnow : looks[state],
+    mailbox: isForMailbox(request),
+    ...placeOf(request, state, viewer),
+    says: format(words.says[sentenceOf(request, state, viewer)], {
+      people: stage ? decidersNow(stage) : '',
+      count: stage ? missing(stage) : 0,
+      address: askedAddress(request, viewer),
+      ...namesOf(request),
+    }),
+    waits: stage ? linesForRequester(request, stage, viewer) : [],
+    reduced:
+      request.reducedAt === undefined ? '' : format(words.reduced, { date: moment(request.reducedAt, viewer, 'day') }),
+    comment: cut(said.comment, longest.text),
+    wrote: format(words.commentBy, { name: cut(said.by, longest.name) }),
+    steps: stepRows(request, viewer),
+    hasChecks: checks.length > 0,
+    checks,
+    timeline: timelineView(known, viewer),
+    times: format(expires === '' ? words.times : words.timesExpiring, {
+      sent: fullMoment(request.submittedAt, viewer),
+      updated: moment(request.updatedAt, viewer, 'full'),
+      expires,
+    }),
+    can: permitted(request, state, viewer),
+  }
+}
+
+/** What somebody wrote who ended the request, or decided it. */
+function quoteOf({ status, approvals, cancelComment, cancelledBy }: Request): { comment: string; by: string } {
+  if (status === 'cancelled' && cancelComment !== '')
+    return { comment: cancelComment, by: cancelledBy?.displayName ?? '' }
+  const decision = lastDecision(approvals)
+  return { comment: decision?.comment ?? '', by: decision?.by.displayName ?? '' }
+}
+
+/**
+ * What people call the place, and where its button leads. What a sentence names, or never was, has no line of its own; a
+ * site that is being made is shown to its requester when it is there.
+ */
+function placeOf(request: Request, state: RequestState, viewer: Viewer): { link: string; url: string } {
+  const mailbox = isForMailbox(request)
+  if (state === 'succeeded') {
+    if (mailbox) return { link: request.address, url: outlookLink(request, viewer) }
+    const url = siteAddress(request, viewer.siteRoot)
+    return { link: withoutScheme(url), url }
+  }
+  const isAwaited = !mailbox && isOwn(request, viewer) && (state === 'queued' || state === 'provisioning')
+  const isNamed = isTakenName(request.problem) || (state === 'cancelled' && mailbox)
+  const never = state === 'rejected' || state === 'expired' || (state === 'cancelled' && !isAnyMade(request))
+  return { link: isAwaited || isNamed || never ? '' : askedAddress(request, viewer), url: '' }
+}
+
+const isOwn = ({ requester }: Request, { id }: Viewer): boolean => requester.id === id
+const isAnyMade = ({ steps }: Request): boolean => steps.some(({ status }) => status === 'done')
+
+/** The name that turned out to be somebody else's, and the free one instead; `''` for neither. */
+function namesOf(request: Request): { taken: string; free: string } {
+  const { problem } = request
+  if (!isTakenName(problem)) return { taken: '', free: '' }
+  const free = problem.suggestion ?? ''
+  if (!isForMailbox(request)) return { taken: request.alias, free }
+  if (problem.code === 'alias-taken') return { taken: request.aliasAddress, free }
+  const domain = request.address.slice(request.address.indexOf('@'))
+  return { taken: request.address, free: free === '' || free.includes('@') ? free : `${free}${domain}` }
+}
+
+function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sentence {
+  const { isAdmin } = viewer
+  const own = isOwn(request, viewer)
+  const mailbox = isForMailbox(request)
+  const late = mailbox ? ('lateMailbox' as const) : ('late' as const)
+  const creating = mailbox ? ('creatingMailbox' as const) : ('creating' as const)
+  const unfinished = request.followUp.state === 'late' ? late : creating
+  const { taken, free } = namesOf(request)
+  const waiting = openStage(request.approvals)?.rule === 'quorum' ? ('waitingQuorum' as const) : ('waiting' as const)
+  // Who asked can change it and send it again, until what they asked for is gone.
+  const isAgain = own && request.reducedAt === undefined
+  const table = {
+    pendingApproval: own ? waiting : `${waiting}Other`,
+    queued: request.followUp.state === 'late' ? late : 'queued',
+    provisioning: unfinished,
+    succeeded: 'ready',
+    failed: taken === '' ? failedOf(request, viewer) : free === '' ? 'nameTakenOnly' : 'nameTaken',
+    rejected: isAgain ? 'rejected' : 'nothing',
+    expired: isAgain ? 'expired' : request.reducedAt ? 'nothing' : 'expiredOther',
+    cancelled: leftOf(request, isAdmin),
+  } as const satisfies Record<RequestState, Sentence>
+  return table[state]
+}
+
+/** An admin has buttons enough: they go on with it. */
+const isForOthers = (request: Request, viewer: Viewer): boolean =>
+  isOwn(request, viewer) && !viewer.isAdmin && request.reducedAt === undefined && needsOtherPeople(request)
+
+/** Who asked changes the people and sends it again, as long as nothing is made; an admin can have their accounts restored. */
+function failedOf(request: Request, viewer: Viewer) {
+  const { isAdmin } = viewer
+  if (isForOthers(request, viewer)) return 'failedPeople' as const
+  const isAboutPeople = request.problem?.people !== undefined
+  if (isAdmin) return isAboutPeople ? ('failedPeopleForAdmin' as const) : ('failedForAdmin' as const)
+  return 'failed' as const
+}
+
+/** A request that failed half way may be cancelled with what it had made until then: nobody removes it by itself. */
+function leftOf(request: Request, isAdmin = false) {
+  if (!isAnyMade(request)) return 'nothing' as const
+  if (isForMailbox(request)) return isAdmin ? ('leftMailboxForAdmin' as const) : ('leftMailbox' as const)
+  return isAdmin ? ('leftSiteForAdmin' as const) : ('leftSite' as const)
+}
+
+/** The buttons for this viewer. Whether the click is allowed is decided by the core once more. */
+function permitted(request: Request, state: RequestState, viewer: Viewer) {
+  const actor = { id: viewer.id, displayName: '', userPrincipalName: '', tenantId: request.tenantId, isAdmin: false }
+  const admin = { ...actor, isAdmin: viewer.isAdmin === true }
+  const own = isOwn(request, viewer)
+  const isGone = request.reducedAt !== undefined
+  const isOver = state === 'rejected' || state === 'expired' || state === 'cancelled'
+  const moves: readonly RequestState[] = transitions[request.status]
+  const rename = own && state === 'failed' && isTakenName(request.problem)
+  const retry = viewer.isAdmin === true && state === 'failed' && !rename
+  const decide = decidesNow(request, viewer)
+  const others = isForOthers(request, viewer)
+  const cancel = !rename && !others && !retry && moves.includes('cancelled') && may(actor, 'request.cancel', request)
+  const nudge = state === 'pendingApproval' && !decide && may(admin, 'request.nudge', request)
+  const mend = viewer.isAdmin === true && !own && !decide && isForAdmin(request, viewer)
+  return {
+    edit: others || (own && !isGone && isOver),
+    rename,
+    retry,
+    decide,
+    // One long button, or two others, leave no room on a phone; what they hide can be typed.
+    mend,
+    refresh: !rename && !others && !retry && !(decide && cancel) && (moves.length > 0 || state !== request.status),
+    nudge,
+    again: own && !isGone && state === 'succeeded',
+    cancel,
+  }
+}
+
+/** It waits for people who cannot decide, or too long: an admin asks somebody else, or decides it. */
+const isForAdmin = (request: Request, { now }: Viewer): boolean =>
+  attentionOf(request, now)?.mends.includes('reassign') ?? false

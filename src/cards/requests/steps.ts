@@ -1,0 +1,223 @@
+import { z } from 'zod'
+import {
+  type ApprovalStage,
+  isApproved,
+  isForMailbox,
+  isRejected,
+  lastDecision,
+  needed,
+  nextStep,
+  openStage,
+  type Problem,
+  type Request,
+  type RequestStep,
+} from '../../core/index.ts'
+import { sinceWhat } from '../decisions/approval-why.ts'
+import { rowLook, rowLooks, shownState } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, decidedBy, longest, moment, type Viewer } from '../shared/words.ts'
+
+type StepName = keyof typeof strings.step
+type Note = keyof typeof strings.note
+const keysOf = <K extends string>(words: Readonly<Record<K, string>>) => Object.keys(words) as [K, ...K[]]
+
+/** One row of progress: what is done, when it was done, and a second line. */
+export const stepRow = z.strictObject({
+  text: z.string(),
+  look: rowLook,
+  at: z.string(),
+  note: z.string(),
+})
+export type StepRow = z.output<typeof stepRow>
+
+/** What goes into the words of a row, and what stands beside them. */
+interface RowFacts {
+  readonly names?: string
+  readonly number?: number
+  readonly total?: number
+  readonly at?: string
+  readonly note?: string
+}
+function row(name: StepName, look: StepRow['look'], facts: RowFacts = {}): StepRow {
+  const { names = '', number = 0, total = 0, at = '', note = '' } = facts
+  return { text: format(strings.step[name], { names, number, total }), look, at, note }
+}
+const noteOf = (note: Note, value: string, count = 0): RowFacts => ({
+  note: format(strings.note[note], { value, count }),
+})
+
+/** How far a request is, as at most seven rows with exactly one that is now, until it has ended. */
+export function stepRows(request: Request, viewer: Viewer): StepRow[] {
+  const at = (when: string | null | undefined): string => (when ? moment(when, viewer, 'day') : '')
+  const sent = row('sent', rowLooks.done, { at: at(request.submittedAt) })
+  const approved = approvedRows(request.approvals, at)
+  const end = at(request.finishedAt)
+  switch (shownState(request)) {
+    case 'pendingApproval':
+      return [sent, ...approved, ...openRows(request.approvals), toMake(request, rowLooks.later), ready('later')]
+    case 'rejected': {
+      const last = lastDecision(request.approvals)
+      const rejected = row('rejected', rowLooks.failed, { names: last ? decidedBy([last]) : '', at: end })
+      return [sent, ...approved, rejected, toMake(request, rowLooks.never)]
+    }
+    case 'expired':
+      return [sent, ...approved, row('expired', rowLooks.ended, { at: end }), toMake(request, rowLooks.never)]
+    case 'cancelled': {
+      const names = cut(request.cancelledBy?.displayName ?? '', longest.name)
+      return [sent, ...approved, row(names ? 'cancelledBy' : 'cancelled', rowLooks.ended, { names, at: end })]
+    }
+    case 'succeeded': {
+      const [name, made] = isForMailbox(request)
+        ? (['mailboxCreated', 'create-mailbox'] as const)
+        : (['created', 'wait-for-site'] as const)
+      const created = row(name, rowLooks.done, { at: at(finishOf(request, made)) })
+      return [sent, ...approved, created, ready('done', at(request.followUp.at ?? request.finishedAt))]
+    }
+    case 'failed':
+      return [sent, ...approved, ...workRows(request, viewer, at).filter(({ look }) => !look.later), ready('later')]
+    case 'queued':
+    case 'provisioning':
+      return [sent, ...approved, ...workRows(request, viewer, at), ready('later')]
+  }
+}
+
+const ready = (look: 'later' | 'done', at = ''): StepRow => row('ready', rowLooks[look], { at })
+
+const toMake = (request: Request, look: StepRow['look']): StepRow =>
+  row(isForMailbox(request) ? 'createMailbox' : 'create', look)
+
+const finishOf = (request: Request, name: RequestStep['name']): string | undefined =>
+  request.steps.find((step) => step.name === name)?.finishedAt
+
+/** Finished stages are one row, so that there is room for what comes. */
+function approvedRows(stages: readonly ApprovalStage[], at: (when: string | undefined) => string): StepRow[] {
+  const approvals = stages.filter((stage) => isApproved(stage) && !isRejected(stage))
+  const decisions = approvals.flatMap(({ decisions }) => decisions)
+  if (decisions.length === 0) return []
+  const names = decidedBy(decisions)
+  return [row('approved', rowLooks.done, { names, at: at(lastDecision(approvals)?.at) })]
+}
+
+/** The stage that is now, and those after it. */
+function openRows(stages: readonly ApprovalStage[]): StepRow[] {
+  const open = openStage(stages)
+  if (!open) return []
+  const after = stages.filter(({ stage }) => stage > open.stage)
+  const total = stages.length
+  const numbered = (stage: ApprovalStage, look: StepRow['look'], facts: RowFacts = {}) =>
+    row(stages.length === 1 ? 'approval' : 'approvalOf', look, { number: stage.stage, total, ...facts })
+  const later =
+    after.length > 2
+      ? [row('moreApprovals', rowLooks.later, { number: after.length })]
+      : after.map((stage) => numbered(stage, rowLooks.later))
+  return [numbered(open, rowLooks.now, ruleNote(open)), ...later]
+}
+
+function ruleNote(stage: ApprovalStage): RowFacts {
+  if (stage.decisions.length > 0) return noteOf('soFar', decidedBy(stage.decisions))
+  if (stage.resolvedTo) return noteOf(stage.resolvedTo === 'admins' ? 'admins' : 'adminsToo', sinceWhat(stage))
+  return stage.approvers.length < 2 ? {} : noteOf(stage.rule, '', needed(stage))
+}
+
+interface Group {
+  readonly steps: readonly RequestStep['name'][]
+  readonly doing: StepName
+  readonly done: StepName
+}
+/** People think in fewer steps than the work has: making and waiting are one, and so are checking and finding. */
+const ofSites: readonly Group[] = [
+  { steps: ['create-site', 'wait-for-site'], doing: 'create', done: 'created' },
+  { steps: ['add-owners'], doing: 'addOwners', done: 'ownersAdded' },
+  { steps: ['apply-label'], doing: 'applyLabel', done: 'labelApplied' },
+  { steps: ['ready-check', 'link-group'], doing: 'findGroup', done: 'groupFound' },
+]
+const settings = ['apply-settings', 'apply-contact', 'apply-place', 'apply-booking', 'apply-automatic-reply'] as const
+const ofMailboxes: readonly Group[] = [
+  { steps: ['create-mailbox', 'block-sign-in'], doing: 'createMailbox', done: 'mailboxCreated' },
+  { steps: settings, doing: 'applySettings', done: 'settingsApplied' },
+  { steps: ['grant-access'], doing: 'giveAccess', done: 'accessGiven' },
+  { steps: ['ready-check'], doing: 'check', done: 'check' },
+]
+const groupsOf = (request: Request): readonly Group[] => (isForMailbox(request) ? ofMailboxes : ofSites)
+
+/** A step in the words of its row; without one the last, which waits for the resource to be announced. */
+export function stepWords(request: Request, name: RequestStep['name'] | undefined): string {
+  if (name === 'ready-check') return strings.step.check
+  const groups = groupsOf(request)
+  const group = groups.find(({ steps }) => steps.some((step) => step === name)) ?? groups.at(-1)
+  return strings.step[group?.doing ?? 'check']
+}
+
+function workRows(request: Request, viewer: Viewer, at: (when: string | undefined) => string): StepRow[] {
+  const groups = groupsOf(request).flatMap((group) => {
+    const own = request.steps.filter(({ name }) => group.steps.includes(name))
+    return own.length === 0 ? [] : [{ ...group, own, open: own.find(({ status }) => status !== 'done') }]
+  })
+  // What failed is named; else the first that is not whole, though the last of its steps may come after others.
+  const failed = request.status === 'failed' ? nextStep(request)?.name : undefined
+  const isNow = ({ steps, open }: (typeof groups)[number]) => (failed ? steps.includes(failed) : open !== undefined)
+  // The last is done for people when the resource was announced, and then no row is "now" any more.
+  const now = groups.find(isNow) ?? groups.at(-1)
+  const rows = groups.map((group) => {
+    const { own, open, doing, done } = group
+    if (group === now) return currentRow(request, viewer, open, doing)
+    return open ? row(doing, rowLooks.later) : row(done, rowLooks.done, { at: at(own.at(-1)?.finishedAt) })
+  })
+  const rank = ({ look }: StepRow): number => (look.now ? 1 : look.later ? 2 : 0)
+  return rows.toSorted((one, other) => rank(one) - rank(other))
+}
+
+function currentRow(request: Request, viewer: Viewer, step: RequestStep | undefined, doing: StepName): StepRow {
+  const name = step?.name === 'ready-check' && step.status !== 'pending' ? 'check' : doing
+  if (request.status === 'failed') return row(name, rowLooks.failed, problemNote(request, viewer, step))
+  return row(name, rowLooks.now, step?.name === 'wait-for-site' ? noteOf('settingUp', '') : {})
+}
+
+/** The reason is never cut: an admin goes on from it. */
+function problemNote(request: Request, { isAdmin }: Viewer, step: RequestStep | undefined): RowFacts {
+  const problem = request.problem ?? step?.problem
+  if (!problem) return {}
+  const attempts = step?.attempts ?? 0
+  const value = peopleInWords(problem) ?? (isAdmin ? problem.detail : problemInWords(problem.code))
+  return noteOf(attempts > 1 ? 'problemAttempts' : 'problem', value, attempts)
+}
+
+/** A problem as everybody but admins reads it. */
+export const problemInWords = (code: string): string => strings.problem[problemWords(code)]
+
+/** As many people as a card names. */
+const mostPeople = 5
+
+/** The people whom a problem names, and why they get nothing, as everybody reads it; undefined where it names nobody. */
+export function peopleInWords({ people = [] }: Pick<Problem, 'people'>): string | undefined {
+  if (people.length === 0) return undefined
+  const words = strings.problemPeople
+  const named = people.slice(0, mostPeople).map((one) => {
+    return format(words[one.why], { name: cut(one.displayName, longest.name) })
+  })
+  const more = people.length - named.length
+  return [...named, ...(more > 0 ? [format(words.more, { count: String(more) })] : [])].join(' ')
+}
+
+type ProblemWords = keyof typeof strings.problem
+
+/** Which words tell a problem. Codes are ours or Microsoft's; one that is in no list was an answer that said no. */
+function problemWords(code: string): ProblemWords {
+  const own = keysOf<ProblemWords>(strings.problem).find((known) => known === code)
+  if (own) return own
+  if (code === 'not-there-yet') return 'not-ready'
+  if (code === 'missing-progress') return 'unexpected'
+  if (exchangeHeld.test(code)) return 'name-taken'
+  if (exchangeMissing.test(code)) return 'not-ready'
+  return noAnswer.test(code) || exchangeAway.test(code) ? 'no-answer' : 'refused'
+}
+
+/** Codes of a service that is away or has too much to do: our own, and those of Graph and SharePoint. */
+const noAnswer =
+  /^(busy|unreachable|timeout|throttled|unavailable|sign-in-unreachable|http-(429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
+/** Exceptions of Exchange, by the end of their names: away or too busy; the name is held; not there (yet). */
+const exchangeAway =
+  /(CmdletProxyNotAvailable\w*|ServerBusyException|TransientException|BackendCommunicationException|OverBudget\w*)$/
+const exchangeHeld =
+  /(MemberNameInUse|ManagedMemberExists|ProxyAddressExists|ObjectAlreadyExists|PropertyValueExists|NameNotAvailable)Exception$/
+const exchangeMissing = /ObjectNotFoundException$/

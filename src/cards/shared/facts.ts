@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { MailboxDetails, MailboxKind, Person, SiteDetails, SiteKind, TemplateSnapshot } from '../../core/index.ts'
+import { cut, longest } from './words.ts'
+
+/** Label and value of one line. Labels may be an admin's words, so both are shown as text and never as markdown. */
+export const fact = z.strictObject({ label: z.string(), value: z.string() })
+/** `whole`: more of a value that is cut, for where there is room. */
+export type Fact = z.output<typeof fact> & { readonly whole?: string }
+
+interface Common {
+  readonly template: Pick<TemplateSnapshot, 'fields' | 'labels'>
+  readonly reason: string
+}
+/** What a request or a plan says of its site. */
+export interface DescribedSite extends Common {
+  readonly kind: SiteKind
+  readonly details: SiteDetails
+  readonly owners: readonly Person[]
+  readonly people?: readonly Person[] | undefined
+}
+/** The same of a mailbox. */
+export interface DescribedMailbox extends Common {
+  readonly kind: MailboxKind
+  readonly details: MailboxDetails
+  readonly people: readonly Person[]
+  readonly aliasAddress: string
+}
+export type Described = DescribedSite | DescribedMailbox
+
+/** The name of the sensitivity label; its id when the template no longer knows it; `''` without one. */
+export function labelName({ template, details }: Pick<DescribedSite, 'template' | 'details'>): string {
+  return template.labels.allowed.find(({ id }) => id === details.labelId)?.name ?? details.labelId
+}
+
+/** A line with its value cut, unless there is none. */
+export const described = (label: string, value: string, most: number = longest.text): Fact[] =>
+  value.trim() === ''
+    ? []
+    : [{ label, value: cut(value, most), ...(value.length > most && { whole: cut(value, longest.whole) }) }]
+
+/** A line as cards show it. */
+export const asCut = ({ label, value }: Fact): z.output<typeof fact> => ({ label, value })
+
+/** The longest list of people on one line, in characters. */
+export const mostOfPeople = 400
+
+/** Code units that facts may take on a card, and what one costs beside its words: the card must stay under 25 kB. */
+export const room = 4800
+const costOfFact = 330
+
+/**
+ * As many facts as the card has room for, and how many are left out. What room is left then goes to the long ones among
+ * them, in order, from the one at `whole` on.
+ */
+export function fitting(
+  facts: readonly Fact[],
+  whole = 0,
+  most = room,
+  cost = costOfFact,
+): { shown: z.output<typeof fact>[]; hidden: number } {
+  let left = most
+  const kept: Fact[] = []
+  for (const one of facts) {
+    left -= cost + JSON.stringify([one.label, one.value]).length
+    if (left < 0) break
+    kept.push(one)
+  }
+  const shown = kept.map((one, index) => {
+    const more = JSON.stringify(one.whole ?? '').length - JSON.stringify(one.value).length
+    if (one.whole === undefined || index < whole || more > left) return asCut(one)
+    left -= more
+    return { label: one.label, value: one.whole }
+  })
+  return { shown, hidden: facts.length - kept.length }
+}

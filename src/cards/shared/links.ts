@@ -1,0 +1,41 @@
+import { isForMailbox, type Request, type RequestForMailbox } from '../../core/index.ts'
+import type { Viewer } from './words.ts'
+
+/** A site's address for people: without the scheme, which they do not need. */
+export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '').replace(/\/$/, '')
+
+/**
+ * An address that a card may link to, or `''`: a site of this organisation and nothing else, since the address may have
+ * come with a webhook or from the directory. Its origin must be that of `siteRoot`.
+ */
+export function siteLink(url: string | undefined, siteRoot: string): string {
+  if (url === undefined || !URL.canParse(url) || !URL.canParse(siteRoot)) return ''
+  const link = new URL(url)
+  const web = link.protocol === 'https:' || link.protocol === 'http:'
+  const plain = link.username === '' && link.password === ''
+  return web && plain && link.origin === new URL(siteRoot).origin ? link.href : ''
+}
+
+/** Where an announced site is: as its webhook or the directory said, else as we made it. Elsewhere than the organisation's sites: `''`. */
+export const siteAddress = (request: Request, siteRoot: string): string =>
+  isForMailbox(request) ? '' : siteLink(request.followUp.url ?? request.resource?.url, siteRoot)
+
+/** The address that a request asks for, as people read it: of a mailbox the primary one, of a site without the scheme. */
+export const askedAddress = (request: Request, { siteRoot }: Viewer): string =>
+  isForMailbox(request) || request.alias === ''
+    ? 'address' in request
+      ? request.address
+      : ''
+    : withoutScheme(`${siteRoot}${request.alias}`)
+
+/**
+ * Where Outlook on the web opens a shared mailbox, for those who have full access; for a room or a device a new meeting
+ * with it invited. The path of the latter is Outlook's own, which no page documents: where it is not known, the calendar
+ * opens without the invitation. `''` when the viewer has nothing to open.
+ */
+export function outlookLink({ kind, address, details }: RequestForMailbox, { id, outlookRoot }: Viewer): string {
+  const to = encodeURIComponent(address)
+  if (kind !== 'sharedMailbox')
+    return `${outlookRoot}calendar/deeplink/compose?path=/calendar/action/compose&rru=addevent&to=${to}`
+  return details.permissions[id] === 'FullAccess' ? `${outlookRoot}mail/${to}/` : ''
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import type { Request, RequestState } from '../../core/index.ts'
+
+/** How a state stands in the first line of a card, and as the mark of a row (card style, "Marks and colours"). */
+export const look = z.strictObject({
+  mark: z.enum(['', '✓', '●', '○', '✕', '!', '–']),
+  color: z.enum(['Good', 'Accent', 'Attention', 'Default']),
+  band: z.enum(['good', 'accent', 'attention', 'warning', 'emphasis']),
+})
+export type Look = z.output<typeof look>
+
+/** How a row of progress stands: `now` is the one row that is bold, `later` are subtle. */
+export const rowLook = look.omit({ band: true }).extend({ now: z.boolean(), later: z.boolean() })
+export type RowLook = z.output<typeof rowLook>
+
+export const looks: Readonly<Record<RequestState, Look>> = {
+  pendingApproval: { mark: '●', color: 'Accent', band: 'accent' },
+  queued: { mark: '●', color: 'Accent', band: 'accent' },
+  provisioning: { mark: '●', color: 'Accent', band: 'accent' },
+  succeeded: { mark: '✓', color: 'Good', band: 'good' },
+  failed: { mark: '✕', color: 'Attention', band: 'attention' },
+  rejected: { mark: '✕', color: 'Attention', band: 'attention' },
+  expired: { mark: '–', color: 'Default', band: 'emphasis' },
+  cancelled: { mark: '–', color: 'Default', band: 'emphasis' },
+}
+
+export const rowLooks = {
+  done: { mark: '✓', color: 'Good', now: false, later: false },
+  now: { mark: '●', color: 'Accent', now: true, later: false },
+  later: { mark: '○', color: 'Default', now: false, later: true },
+  failed: { mark: '✕', color: 'Attention', now: true, later: false },
+  ended: { mark: '–', color: 'Default', now: true, later: false },
+  never: { mark: '–', color: 'Default', now: false, later: true },
+} as const satisfies Record<string, RowLook>
+
+export const plain: Look = { mark: '', color: 'Default', band: 'emphasis' }
+export const toFix: Look = { mark: '!', color: 'Attention', band: 'attention' }
+export const toKnow: Look = { mark: '!', color: 'Attention', band: 'warning' }
+
+/**
+ * The state that people are shown. A site is ready for them when its security group was found and its address announced
+ * (API document, "Provisioned group record"); until then it is still being made, whatever our own steps say.
+ */
+export function shownState({ status, followUp }: Pick<Request, 'status' | 'followUp'>): RequestState {
+  return status === 'succeeded' && followUp.state !== 'announced' ? 'provisioning' : status
+}

@@ -1,0 +1,229 @@
+import type { ApprovalStage, Decision, Person } from '../../core/index.ts'
+import { format, strings } from './messages.ts'
+
+/** Who looks at a card, in which language and time zone, when, and where the organisation's sites are. */
+export interface Viewer {
+  /** Entra object id. */
+  readonly id: string
+  /** The activity's `locale`, such as `en-GB`. */
+  readonly locale: string
+  /** The activity's `localTimezone`: an IANA name, such as `Europe/Zurich`. */
+  readonly timeZone: string
+  readonly now: Date
+  /** `https://contoso.sharepoint.com/sites/`: links lead nowhere else. */
+  readonly siteRoot: string
+  /** `https://outlook.office.com/`: where mailboxes are opened. */
+  readonly outlookRoot: string
+  /** Admins read why something failed as Microsoft 365 told it; everybody else reads it in our words. */
+  readonly isAdmin?: boolean
+}
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/**
+ * Cuts a text to at most `most` characters as people count them, ending with `…`, so that no letter or emoji is cut
+ * in two. One such character can be made of any number of code units, so these are bounded as well. What is no longer
+ * than a title is one line: a line break in a name could pass for another line of the card.
+ */
+export function cut(given: string, most: number): string {
+  const text = most <= longest.title ? given.replace(lineBreaks, ' ') : given
+  if (text.length <= most) return text
+  let kept = ''
+  let count = 0
+  let end = ''
+  for (const { segment } of segmenter.segment(text)) {
+    count += 1
+    if (count > most || kept.length + segment.length > most * 2) return `${end.trimEnd()}…`
+    if (count < most) end = kept + segment
+    kept += segment
+  }
+  return kept
+}
+
+const lineBreaks = /[\n\r\u0085\u2028\u2029]+/g
+
+/** Cuts of the card style, in characters. */
+export const longest = { name: 32, title: 80, text: 300, whole: 1000, address: 160 } as const
+
+const lists = { and: 'conjunction', or: 'disjunction', unit: 'unit' } as const
+
+/**
+ * "Dana Fox or Omar Haddad", in the language of our strings, since it stands inside a sentence of ours; `unit`, of what
+ * is no sentence: "north, south".
+ */
+export const listOf = (names: readonly string[], type: keyof typeof lists): string =>
+  new Intl.ListFormat(strings.locale, { type: lists[type] }).format(names)
+
+/** The names of people, cut; beyond `most` the first ones and how many others. */
+export function peopleList(people: readonly Pick<Person, 'displayName'>[], type: 'and' | 'or', most = 5): string {
+  return shortList(
+    people.map(({ displayName }) => cut(displayName, longest.name)),
+    type,
+    most,
+  )
+}
+
+function shortList(names: readonly string[], type: 'and' | 'or', most = 5): string {
+  const others = format(strings.people.others, { count: String(names.length - most + 1) })
+  return listOf(names.length > most ? [...names.slice(0, most - 1), others] : names, type)
+}
+
+/** Who decided, each named with those for whom: "Omar Haddad for Dana Fox"; an admin who decided over their heads as such. */
+export function decidedBy(decisions: readonly Pick<Decision, 'by' | 'insteadOf' | 'override'>[]): string {
+  const named = decisions.map(({ by, insteadOf = [], override }) => {
+    const name = cut(by.displayName, longest.name)
+    if (override) return [by.id, format(strings.people.asAdmin, { name })] as const
+    const people = peopleList(insteadOf, 'and', 3)
+    return [by.id, insteadOf.length === 0 ? name : format(strings.people.for, { name, people })] as const
+  })
+  return shortList([...new Map(named).values()], 'and')
+}
+
+/** Those who decide a stage: any one of them, or all. */
+export const decidersOf = (stage: Pick<ApprovalStage, 'rule'>, people: readonly Person[]): string =>
+  peopleList(people, stage.rule === 'any' ? 'or' : 'and')
+
+type TimeStyle = 'time' | 'day' | 'full'
+
+/** A moment for the viewer: today the time; on another day `day` gives the date, `full` the date and time. */
+export function moment(at: string, viewer: Viewer, style: 'day' | 'full'): string {
+  const date = new Date(at)
+  const today =
+    formatDate(date, viewer, { dateStyle: 'short' }) === formatDate(viewer.now, viewer, { dateStyle: 'short' })
+  return today
+    ? formatDate(date, viewer, parts('time', false))
+    : formatDate(date, viewer, parts(style, !sameYear(date, viewer)))
+}
+
+/** Since when something waits: of today the time, else "yesterday", or the day. */
+export function sinceDay(at: string, viewer: Viewer): string {
+  const day = (moment: Date): string => formatDate(moment, { ...viewer, locale: 'sv' }, { dateStyle: 'short' })
+  const isYesterday = Date.parse(day(viewer.now)) - Date.parse(day(new Date(at))) === 86_400_000
+  return isYesterday
+    ? new Intl.RelativeTimeFormat(strings.locale, { numeric: 'auto' }).format(-1, 'day')
+    : moment(at, viewer, 'day')
+}
+
+/** An hour of the day, 0 to 23, as the viewer's clock shows it. */
+export const hourOf = (hour: number, viewer: Viewer): string =>
+  formatDate(new Date(Date.UTC(2026, 0, 1, hour)), { ...viewer, timeZone: 'UTC' }, parts('time', false))
+
+/** What the viewer's clock shows now. */
+export const time = (viewer: Viewer): string => formatDate(viewer.now, viewer, parts('time', false))
+
+/** The date and time, whatever today is. */
+export const fullMoment = (at: string, viewer: Viewer): string =>
+  formatDate(new Date(at), viewer, parts('full', !sameYear(new Date(at), viewer)))
+
+export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+
+/** A day as it is kept, `2026-11-30`, as people write it. */
+export const dayOf = (day: string): string =>
+  new Intl.DateTimeFormat(strings.locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`))
+
+/** The days of a span of time, the last one with the moment before its end: "13 – 20 Nov". */
+export function days(from: string, until: string, viewer: Viewer): string {
+  const [first, last] = [new Date(from), new Date(Date.parse(until) - 1)]
+  const shown = parts('day', !sameYear(first, viewer) || !sameYear(last, viewer))
+  return formatOf(viewer, shown).formatRange(first, last)
+}
+
+/** The day with which something ends: "30 November 2026", and the hour where it is not the end of that day. */
+export function lastDay(until: string, viewer: Viewer): string {
+  const date = new Date(until)
+  const shown = { day: 'numeric', month: 'long', year: 'numeric' } as const
+  const clock = formatDate(date, { ...viewer, locale: 'en' }, { ...parts('time', false), hourCycle: 'h23' })
+  return formatDate(date, viewer, clock === '23:59' ? shown : { ...shown, ...parts('time', false) })
+}
+
+const sameYear = (date: Date, viewer: Viewer): boolean =>
+  formatDate(date, viewer, { year: 'numeric' }) === formatDate(viewer.now, viewer, { year: 'numeric' })
+
+function parts(style: TimeStyle, year: boolean): Intl.DateTimeFormatOptions {
+  const time = { hour: '2-digit', minute: '2-digit' } as const
+  if (style === 'time') return time
+  const day = { day: 'numeric', month: 'short', ...(year ? { year: 'numeric' as const } : {}) } as const
+  return style === 'day' ? day : { ...day, ...time }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+const mostFormats = 500
+
+const formatDate = (date: Date, viewer: Viewer, options: Intl.DateTimeFormatOptions): string =>
+  formatOf(viewer, options).format(date)
+
+function formatOf({ locale, timeZone }: Viewer, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = JSON.stringify([locale, timeZone, options])
+  const known = formats.get(key) ?? createFormat(locale, timeZone, options)
+  if (formats.size >= mostFormats) formats.clear()
+  formats.set(key, known)
+  return known
+}
+
+/** Channels send what they like as locale and time zone; what Intl does not know is English and UTC. */
+function createFormat(locale: string, timeZone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  for (const [language, zone] of [
+    [locale, timeZone],
+    [strings.locale, timeZone],
+    [locale, 'UTC'],
+  ]) {
+    try {
+      const made = new Intl.DateTimeFormat(language, { ...options, timeZone: zone })
+      // "9:05 AM", but "09:05" where hours are counted to 24.
+      const isHalfDay = made.resolvedOptions().hour12 === true
+      return isHalfDay ? new Intl.DateTimeFormat(language, { ...options, hour: 'numeric', timeZone: zone }) : made
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+    }
+  }
+  return new Intl.DateTimeFormat(strings.locale, { ...options, timeZone: 'UTC' })
+}
+
+/** A whole number as people read it: "50,000". */
+export const quantity = (value: number): string => new Intl.NumberFormat(strings.locale).format(value)
+
+/** The same of what may be a number, or somebody's own words. */
+export const quantityOf = (given: string | number | boolean): string =>
+  /^\d{1,15}$/.test(String(given)) ? quantity(Number(given)) : String(given)
+
+/** How quick an answer was: "210 ms". */
+export const quickness = (milliseconds: number): string =>
+  new Intl.NumberFormat(strings.locale, { style: 'unit', unit: 'millisecond', unitDisplay: 'short' }).format(
+    Math.max(0, Math.round(milliseconds)),
+  )
+
+/** How long ago something was, in its largest whole unit and the viewer's language: "3 days". */
+export function age(at: string, viewer: Viewer): string {
+  const minutes = Math.max(1, Math.floor((viewer.now.getTime() - Date.parse(at)) / 60_000))
+  const [value, unit] = (
+    [
+      [minutes / 525_600, 'year'],
+      [minutes / 43_200, 'month'],
+      [minutes / 1440, 'day'],
+      [minutes / 60, 'hour'],
+      [minutes, 'minute'],
+    ] as const
+  ).find(([count]) => count >= 1) ?? [1, 'minute']
+  const options = { style: 'unit', unit, unitDisplay: 'long' } as const
+  const whole = Math.floor(value)
+  try {
+    return new Intl.NumberFormat(viewer.locale, options).format(whole)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return new Intl.NumberFormat(strings.locale, options).format(whole)
+  }
+}
+
+/** How long something took, in its largest whole unit: "41 min". */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000))
+  const [value, unit] =
+    seconds < 60
+      ? ([seconds, 'second'] as const)
+      : seconds < 5400
+        ? ([Math.round(seconds / 60), 'minute'] as const)
+        : seconds < 172_800
+          ? ([Math.round(seconds / 3600), 'hour'] as const)
+          : ([Math.round(seconds / 86_400), 'day'] as const)
+  return new Intl.NumberFormat(strings.locale, { style: 'unit', unit, unitDisplay: 'short' }).format(value)
+}

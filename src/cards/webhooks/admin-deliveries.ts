@@ -1,0 +1,246 @@
+import { z } from 'zod'
+import { type Delivery, type KnownDelivery, webhookBody } from '../../core/index.ts'
+import { defineCard } from '../shared/define-card.ts'
+import { look, looks, plain, rowLook, rowLooks, toFix, toKnow } from '../shared/look.ts'
+import { format, strings } from '../shared/messages.ts'
+import { cut, longest, moment, quickness, time, type Viewer } from '../shared/words.ts'
+import { receiverKey } from './admin-webhooks.ts'
+import {
+  answerOf,
+  hostOf,
+  plainLook,
+  type ReceiverNames,
+  standingLooks,
+  standingOf,
+  subscriberName,
+} from './webhook-words.ts'
+
+const words = strings.webhooks
+/** So many have room with their answers. */
+export const deliveriesOfPage = 6
+const filters = ['all', 'failed'] as const
+export type DeliveriesOf = (typeof filters)[number]
+
+export const adminDeliveriesCard = defineCard({
+  name: 'admin-deliveries',
+  data: z.strictObject({
+    at: z.string(),
+    look,
+    heading: z.enum(filters),
+    of: z.enum(filters),
+    /** Of whom only, and of which request; `''` for all. */
+    templateId: z.union([receiverKey, z.literal('')]),
+    requestId: z.union([z.uuid(), z.literal('')]),
+    about: z.string(),
+    isEmpty: z.boolean(),
+    deliveries: z.array(
+      z.strictObject({
+        deliveryId: z.uuid(),
+        /** What a tap does. */
+        title: z.string(),
+        event: z.string(),
+        reference: z.string(),
+        to: z.string(),
+        look: rowLook,
+        last: z.string(),
+        when: z.string(),
+      }),
+    ),
+    /** Where the next page begins. */
+    after: z.string(),
+    hasOlder: z.boolean(),
+    /** Whether this is not the first page. */
+    isLater: z.boolean(),
+    canResend: z.boolean(),
+    /** Whether there is room for the way back. */
+    hasList: z.boolean(),
+  }),
+})
+
+/** A page of the log, and what it is of. */
+export interface DeliveriesPage {
+  readonly of: DeliveriesOf
+  /** Of one receiver only: its id in buttons, and its template's name. */
+  readonly receiver?: { readonly id: string; readonly name: string } | undefined
+  readonly request?: { readonly requestId: string; readonly reference: string } | undefined
+  readonly deliveries: readonly Delivery[]
+  readonly nextCursor?: string | undefined
+  readonly isLater: boolean
+  readonly names: ReceiverNames
+  /** Whether what this receiver has missed can be sent again. */
+  readonly canResend: boolean
+}
+
+/** The log of what was sent, newest first. */
+export function adminDeliveriesView(
+  { of, receiver, request, deliveries, nextCursor = '', isLater, names, canResend }: DeliveriesPage,
+  viewer: Viewer,
+): Parameters<typeof adminDeliveriesCard.render>[0] {
+  const isEmpty = deliveries.length === 0
+  const name = receiver?.id === 'own' ? words.own : (receiver?.name ?? '')
+  const reference = request?.reference ?? ''
+  const about = name && reference ? 'both' : name ? 'template' : reference ? 'request' : undefined
+  return {
+    at: time(viewer),
+    look: of === 'failed' ? (isEmpty ? looks.succeeded : toKnow) : plain,
+    ...{ heading: of, of },
+    templateId: receiver?.id ?? '',
+    requestId: request?.requestId ?? '',
+    about: about ? format(words.logAbout[about], { name: cut(name, longest.name), reference }) : '',
+    isEmpty,
+    deliveries: deliveries.map((one) => ({
+      deliveryId: one.deliveryId,
+      ...aboutOf(one),
+      to: format(words.to, { name: subscriberName(one, names) }),
+      look: standingLooks[standingOf(one)],
+      last: triesOf(one),
+      when: whenOf(one, viewer),
+    })),
+    after: nextCursor,
+    hasOlder: nextCursor !== '',
+    isLater,
+    canResend,
+    hasList: !canResend && nextCursor === '',
+  }
+}
+
+function aboutOf(delivery: Delivery) {
+  const event = words.event[delivery.type]
+  const reference = outlineOf(delivery)?.reference ?? ''
+  return { title: format(words.show, { event, reference }), event, reference }
+}
+
+function triesOf({ attempts, lastStatus }: Delivery): string {
+  const { none, notSent, some } = words.tries
+  const answer = answerOf(lastStatus)
+  if (attempts === 0) return lastStatus === null ? none : format(notSent, { answer })
+  return format(some, { count: attempts, answer })
+}
+
+function whenOf({ createdAt, status, attempts, nextAttemptAt }: Delivery, viewer: Viewer): string {
+  const at = moment(createdAt, viewer, 'full')
+  const isToCome = status === 'pending' && attempts > 0 && nextAttemptAt
+  return isToCome
+    ? format(words.whenNext, { at, next: moment(nextAttemptAt, viewer, 'full') })
+    : format(words.when, { at })
+}
+
+/** What the message says, if it is one that we can read. */
+function outlineOf({ body }: Delivery) {
+  try {
+    return webhookBody.safeParse(JSON.parse(body)).data?.data
+  } catch {
+    return undefined
+  }
+}
+
+const labels = ['name', 'outcome', 'next'] as const
+export const adminDeliveryCard = defineCard({
+  name: 'admin-delivery',
+  data: z.strictObject({
+    at: z.string(),
+    look,
+    heading: z.enum(['pending', 'delivered', 'failed', 'still', 'ask']),
+    deliveryId: z.uuid(),
+    /** How often it was sent again, and once more: a second click finds another number. */
+    version: z.int(),
+    templateId: receiverKey,
+    event: z.string(),
+    reference: z.string(),
+    to: z.string(),
+    host: z.string(),
+    /** Where what was made is. */
+    link: z.string(),
+    lead: z.enum(['', 'ask', 'off', 'nowhere', 'again', 'changed']),
+    facts: z.array(z.strictObject({ label: z.enum(labels), value: z.string() })),
+    hasFacts: z.boolean(),
+    hasAttempts: z.boolean(),
+    attempts: z.array(z.strictObject({ look: rowLook, says: z.string(), took: z.string(), at: z.string() })),
+    /** How many earlier attempts there is no room for, or `''`. */
+    older: z.string(),
+    replays: z.array(z.strictObject({ says: z.string() })),
+    asks: z.boolean(),
+    isOff: z.boolean(),
+    isPending: z.boolean(),
+    canResend: z.boolean(),
+  }),
+})
+
+/** More than so many attempts, and sendings by hand, have no room. */
+const most = { attempts: 6, replays: 3 } as const
+/** What was just done with it, or is asked before. */
+export type DeliveryNews = '' | 'ask' | 'again' | 'changed'
+
+/** One delivery: what it says, each attempt, and who had it sent again. */
+export function adminDeliveryView(
+  { delivery, url, receiver }: KnownDelivery,
+  names: ReceiverNames,
+  news: DeliveryNews,
+  viewer: Viewer,
+): Parameters<typeof adminDeliveryCard.render>[0] {
+  const { history = [], replays = [] } = delivery
+  const outline = outlineOf(delivery)
+  const standing = standingOf(delivery)
+  const shown = history.toReversed().slice(0, most.attempts)
+  const isOff = url !== undefined && receiver !== undefined && receiver.disabledAt !== null
+  const asks = news === 'ask'
+  const facts = factsOf(delivery, viewer)
+  const older = delivery.attempts - shown.length
+  return {
+    at: time(viewer),
+    look: asks ? toKnow : headingLooks[standing],
+    heading: asks ? 'ask' : standing,
+    deliveryId: delivery.deliveryId,
+    version: replays.length + 1,
+    templateId: delivery.subscriber === 'bot' ? 'own' : delivery.subscriber.templateId,
+    event: words.event[delivery.type],
+    reference: outlineOf(delivery)?.reference ?? '',
+    lead: news === '' && standing !== 'delivered' ? whyStuck(url, isOff) : news,
+    to: format(words.to, { name: subscriberName(delivery, names, longest.title) }),
+    // Before it is sent again: where to.
+    host: hostOf((asks && url) || delivery.url),
+    link: cut((outline?.url ?? outline?.address ?? '').replace(/^https:\/\//, ''), longest.address),
+    facts,
+    hasFacts: facts.length > 0,
+    hasAttempts: shown.length > 0,
+    attempts: shown.map(({ at, status, milliseconds }) => ({
+      look: plainLook(/^2\d\d$/.test(status) ? rowLooks.done : rowLooks.failed),
+      says: answerOf(status),
+      took: quickness(milliseconds),
+      at: moment(at, viewer, 'full'),
+    })),
+    older: older > 0 ? format(words.older, { count: older }) : '',
+    replays: replays
+      .slice(-most.replays)
+      .toReversed()
+      .map(({ at, by }) => ({
+        says: format(words.replayed, { name: cut(by.displayName, longest.name), at: moment(at, viewer, 'full') }),
+      })),
+    asks,
+    isOff,
+    isPending: standing === 'pending',
+    canResend: standing !== 'pending' && !isOff && url !== undefined,
+  }
+}
+
+const whyStuck = (url: string | undefined, isOff: boolean) => (url === undefined ? 'nowhere' : isOff ? 'off' : '')
+
+const headingLooks = {
+  pending: looks.queued,
+  delivered: looks.succeeded,
+  failed: looks.failed,
+  still: toFix,
+} as const
+
+function factsOf(delivery: Delivery, viewer: Viewer) {
+  const { status, nextAttemptAt, attempts, lastStatus } = delivery
+  const outline = outlineOf(delivery)
+  // What was tried says it line by line.
+  const isUntold = lastStatus !== null && (attempts === 0 || standingOf(delivery) === 'still')
+  const facts: { label: (typeof labels)[number]; value: string }[] = [
+    { label: 'name', value: cut(outline?.displayName ?? '', longest.title) },
+    { label: 'outcome', value: isUntold ? answerOf(lastStatus) : '' },
+    { label: 'next', value: status === 'pending' && nextAttemptAt ? moment(nextAttemptAt, viewer, 'full') : '' },
+  ]
+  return facts.filter(({ value }) => value !== '')
+}
