@@ -1,13 +1,17 @@
 import { everAsked } from '../approvals/index.ts'
+import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
   type Actor,
   access,
+  type ErrorCode,
   forbidden,
   notFound,
   type Permission,
+  type Person,
   ProvisioningError,
   type Role,
 } from '../shared/index.ts'
+import type { RequestPorts } from './ports.ts'
 import { type Request, referenceOf } from './request.ts'
 
 /** Returns every role of an actor for a request. Somebody of another tenant has none. */
@@ -43,3 +47,64 @@ export function authorize(actor: Actor, permission: Permission, request?: Reques
   }
   throw forbidden()
 }
+
+/** What of an approval somebody can try who may not. */
+export type Deciding = 'approve' | 'reject' | 'reassign' | 'override'
+
+/** The action of an entry that tells of somebody who tried to decide and may not. The chain shows it to admins, the timeline to nobody. */
+export const refusedAction = 'refused' satisfies AuditAction
+/** Refusals that are about who it was, and not about when. */
+const aboutWho: readonly ErrorCode[] = [
+  'not-an-approver',
+  'self-approval',
+  'second-admin-needed',
+  'forbidden',
+  'not-found',
+]
+/** The same person is noted for the same once in this time, in milliseconds, so that nobody fills the chain. */
+const onceIn = 3_600_000
+
+/** Does something with a request; who may not do it is refused as ever, and that they tried is written down. */
+export async function auditRefusals<T>(
+  ports: RequestPorts,
+  actor: Actor,
+  requestId: string,
+  tried: Deciding,
+  attempt: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (error instanceof ProvisioningError && aboutWho.includes(error.code))
+      // A store that does not answer does not make another answer of it.
+      await noteRefused(ports, actor, requestId, tried, error.code).catch(() => undefined)
+    throw error
+  }
+}
+
+/** Writes down that somebody tried; nothing where there is no such request. Whoever is no person of ours is named by id. */
+export async function noteRefused(
+  ports: RequestPorts,
+  who: Pick<Person, 'id'> & Partial<Person>,
+  requestId: string,
+  tried: Deciding,
+  code: ErrorCode,
+): Promise<void> {
+  await ports.work.transaction(async () => {
+    const request = await ports.requests.lock(requestId)
+    if (!request) return
+    const at = ports.clock.now()
+    const said = await ports.audit.timeline(requestId)
+    if (said.some((line) => isSame(line, who.id, tried, code) && Date.parse(line.at) > at.getTime() - onceIn)) return
+    const { tenantId, version } = request
+    const { id, displayName, userPrincipalName } = who
+    const isKnown = displayName !== undefined && userPrincipalName !== undefined
+    const actor = isKnown ? { id, displayName, userPrincipalName } : system
+    const data = { tried, code, who: id }
+    const entry: AuditEntry = { requestId, tenantId, at: at.toISOString(), actor, action: refusedAction, data }
+    await ports.audit.append([entry], { version })
+  })
+}
+
+const isSame = ({ action, data }: AuditEntry, id: string, tried: Deciding, code: ErrorCode): boolean =>
+  action === refusedAction && data?.['who'] === id && data['tried'] === tried && data['code'] === code

@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { lastDecision } from '../approvals/index.ts'
 import type { Actor } from '../shared/index.ts'
-import { type BasedOn, type DraftBasis, endings } from './basis.ts'
 import type { RequestPorts } from './ports.ts'
-import type { Request } from './request.ts'
+import { type BasedOn, type DraftBasis, endings, type Request } from './request.ts'
 
 /** What is asked for, whether it is a request already or still a plan. */
 export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>

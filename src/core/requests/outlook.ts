@@ -1,6 +1,6 @@
 import { type ApprovalStage, type Foreseen, realigned, type Warning, warningsOf } from '../approvals/index.ts'
 import type { Actor } from '../shared/index.ts'
-import { awayOf } from './open-stage.ts'
+import { awayOf } from './change.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 

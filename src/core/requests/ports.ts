@@ -1,7 +1,9 @@
 import type { ApprovalPorts } from '../approvals/index.ts'
+import type { ResourceName } from '../naming/index.ts'
+import type { RequestState, ResourceKind } from '../shared/index.ts'
 import type { ConversationStore, SentCards } from './chats.ts'
 import type { DeliveryStore } from './events.ts'
-import type { RequestStore } from './store.ts'
+import type { Request } from './request.ts'
 
 /** The ports that this room and the rooms above it need. */
 export interface RequestPorts extends ApprovalPorts {
@@ -9,4 +11,83 @@ export interface RequestPorts extends ApprovalPorts {
   readonly deliveries: DeliveryStore
   readonly sentCards: SentCards
   readonly conversations: ConversationStore
+}
+
+/** What the core needs of the store, one interface for each aggregate. */
+export interface RequestQuery {
+  readonly tenantId: string
+  readonly requesterId?: string
+  /** Only requests whose open stage waits for this person. */
+  readonly approverId?: string
+  readonly status?: RequestState | readonly RequestState[]
+  readonly kind?: ResourceKind
+  readonly limit: number
+  /** The smallest number first. */
+  readonly oldestFirst?: boolean
+  /** Only what was made and of which nobody was told yet. */
+  readonly unannounced?: boolean
+  /** Only what somebody should look at: it has stood in its state, as `sinceOf` counts, since then or longer. */
+  readonly stoodSince?: Date
+  /** Only requests with a smaller number than this, which newest first come after it; or only those with a larger one. */
+  readonly before?: number
+  readonly after?: number
+}
+
+/** Before which moments a request must have come into its state to be past the deadline of it. */
+export interface OverdueQuery {
+  readonly tenantId: string
+  readonly queuedBefore: Date
+  readonly provisioningBefore: Date
+  readonly askedBefore: Date
+  /** Made, and nobody was told yet. */
+  readonly madeBefore: Date
+  /** Ids of requests that are not overdue while they are queued: their job is on its way. */
+  readonly underWay: readonly string[]
+  readonly limit: number
+}
+
+export interface RequestStore {
+  /**
+   * Stores a new request under the tenant's next number, and returns it so; undefined when the id is known already: the
+   * same draft was submitted before. From here to the end of the transaction the tenant's submissions wait for each other.
+   */
+  insert<R extends Request>(request: R): Promise<R | undefined>
+  find(requestId: string): Promise<Request | undefined>
+  findByNumber(tenantId: string, number: number): Promise<Request | undefined>
+  /** Reads and locks until the transaction ends. */
+  lock(requestId: string): Promise<Request | undefined>
+  /** Writes the next version; throws when somebody else wrote first. */
+  update(request: Request): Promise<void>
+  list(query: RequestQuery): Promise<Request[]>
+  /** The newest request, without this one, that has created something of this name. */
+  lastCreated(tenantId: string, name: ResourceName, but: string): Promise<Request | undefined>
+  /** Where these stand, those of them that there are, without reading them whole. */
+  standing(requestIds: readonly string[]): Promise<Pick<Request, 'requestId' | 'status' | 'submittedAt' | 'queuedAt'>[]>
+  /** The present versions of these, those of them that there are. */
+  versions(requestIds: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** How many there are of them, up to a limit. As long as the count is: without one ask for those that do not pile up. */
+  count(query: Omit<RequestQuery, 'limit'> & { readonly limit?: number }): Promise<number>
+  /**
+   * Requests past the deadline of their state, the oldest first, without those of whose standing the timeline has said
+   * `overdue` since: for an approval ever, for all others within the deadline. Bodies are not read, so that one which
+   * cannot be read hides no other.
+   */
+  overdue(query: OverdueQuery): Promise<Pick<Request, 'requestId' | 'version'>[]>
+  /** Ids of requests that wait for a decision, the oldest first, without these. */
+  waitingBut(tenantId: string, requestIds: readonly string[], limit: number): Promise<string[]>
+  countOpen(tenantId: string, requesterId: string): Promise<number>
+  /** How many requests of a template are in one of these states, without those named; `most` of them at most. */
+  countOfTemplate(query: {
+    readonly tenantId: string
+    readonly templateId: string
+    readonly requesterId?: string
+    readonly states: readonly RequestState[]
+    readonly but: readonly string[]
+    readonly most: number
+  }): Promise<number>
+  /**
+   * How many requests of the tenant are in each of these states; a state that none is in is left out. As long as the count
+   * is: ask for those that do not pile up.
+   */
+  countByState(tenantId: string, states: readonly RequestState[]): Promise<Partial<Record<RequestState, number>>>
 }

@@ -24,8 +24,7 @@ import {
 import { evaluate, resourceOf } from './evaluate.ts'
 import { chosenTemplate, isRecord } from './mailbox-kind.ts'
 import { foreseenIn, lookAhead, type Outlook } from './outlook.ts'
-import type { RequestInquiry } from './plan.ts'
-import { type Glimpse, isForMailboxPlan, type Plan } from './plan.ts'
+import { type Glimpse, isForMailboxPlan, type Plan, type RequestInquiry } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { openFaults } from './quota.ts'
 

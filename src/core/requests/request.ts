@@ -24,7 +24,23 @@ import {
   transitions,
 } from '../shared/index.ts'
 import { templateSnapshot } from '../templates/index.ts'
-import { basedOn } from './basis.ts'
+
+/** What a draft remembers of the request that its values come from. */
+export const draftBasis = z.object(basis)
+export type DraftBasis = z.output<typeof draftBasis>
+
+/** The states from which something is asked for again. */
+export const endings = ['rejected', 'expired', 'cancelled', 'failed', 'succeeded'] as const
+
+/** What a request keeps of the one before it, as that stood when this one was sent. */
+export const basedOn = z.object({
+  ...basis,
+  /** The fields that differ, by the names that forms give them: `owners`, `metadata.costCentre`, `permissions.SendAs`. */
+  changed: z.array(z.string()),
+  /** How the earlier one ended; by whom and why, where somebody else than the requester ended it. */
+  ended: z.object({ status: z.enum(endings), by: person.optional(), comment: z.string().optional() }).optional(),
+})
+export type BasedOn = z.output<typeof basedOn>
 
 /** Why a step or a request stopped, in words for people; never a stack or an answer's body. */
 export const problem = z.object({
@@ -183,3 +199,11 @@ export function withStep(
 }
 export const nextStep = (request: Request): RequestStep | undefined =>
   request.steps.find(({ status }) => status !== 'done')
+
+/** How a request takes up an earlier one of the same person: what came to nothing again, or what was made once more. */
+const basis = {
+  requestId: z.uuid(),
+  /** `REQ-1041` */
+  reference: z.string(),
+  how: z.enum(['resubmission', 'repeat']),
+}

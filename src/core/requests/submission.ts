@@ -2,16 +2,24 @@ import { type Actor, type Fault, fault, ProvisioningError, refuseFields, type Se
 import { snapshot } from '../templates/index.ts'
 import { authorize } from './access.ts'
 import { comparedWithBasis } from './based-on.ts'
-import type { BasedOn, DraftBasis } from './basis.ts'
-import { changeRequest, entry, jobsOfQueued, record, refreshCardsOrder } from './change.ts'
+import {
+  awayOf,
+  changeRequest,
+  entry,
+  jobsOfOpenStage,
+  jobsOfQueued,
+  record,
+  refreshCardsOrder,
+  toldOfOpenStage,
+  withOpenStage,
+} from './change.ts'
 import type { SentCard } from './chats.ts'
 import { evaluate, type Resource } from './evaluate.ts'
 import { mailboxOf } from './mailbox-plan.ts'
-import { awayOf, jobsOfOpenStage, toldOfOpenStage, withOpenStage } from './open-stage.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
 import { quotaFaults, tooManyOpen } from './quota.ts'
-import { type Request, transition } from './request.ts'
+import { type BasedOn, type DraftBasis, type Request, transition } from './request.ts'
 import { siteOf } from './site-plan.ts'
 
 export interface Submission {

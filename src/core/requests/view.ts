@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { approvalStage } from '../approvals/index.ts'
 import { check, mailboxDetails, mailboxResource, siteDetails, siteResource } from '../resources/index.ts'
 import { instant, mailboxKind, person, requestState, siteKind } from '../shared/index.ts'
-import { basedOn } from './basis.ts'
-import { isForMailbox, problem, type Request, referenceOf, requestStep } from './request.ts'
+import { basedOn, isForMailbox, problem, type Request, referenceOf, requestStep } from './request.ts'
 
 const reason = z.string().optional()
 const common = {
