@@ -35,7 +35,7 @@ describe('the timeline of a request', () => {
 
   it('shows the last eight, the oldest of them first, and how many came before', () => {
     const { rows, earlier } = timelineView({ entries: longTimeline, isOpen: true }, asKim)
-    expect([rows.length, earlier]).toEqual([8, 2])
+    expect([rows.length, earlier]).toEqual([8, '2 earlier'])
     expect(rows[0]?.text).toBe('I asked Sam Roy too')
     expect(rows.at(-1)?.text).toBe('It could not be finished')
   })

@@ -29,7 +29,7 @@ export const examineReceiver = defineCardAction({
 const patience = 4000
 
 /**
- * Sends one test delivery now. It stores only that an admin tested the receiver, so no confirmation is needed. If the
+ * Sends one test delivery now. It records only that an admin tested the receiver, so no confirmation is needed. If the
  * receiver is slow, the card is shown before its answer, and says where the result will appear.
  */
 export const testReceiver = defineCardAction({

@@ -25,6 +25,14 @@ import {
 } from '../shared/index.ts'
 import { templateSnapshot } from '../templates/index.ts'
 
+/** How a request takes up an earlier one of the same person: what came to nothing again, or what was made once more. */
+const basis = {
+  requestId: z.uuid(),
+  /** `REQ-1041` */
+  reference: z.string(),
+  how: z.enum(['resubmission', 'repeat']),
+}
+
 /** What a draft remembers of the request that its values come from. */
 export const draftBasis = z.object(basis)
 export type DraftBasis = z.output<typeof draftBasis>
@@ -199,11 +207,3 @@ export function withStep(
 }
 export const nextStep = (request: Request): RequestStep | undefined =>
   request.steps.find(({ status }) => status !== 'done')
-
-/** How a request takes up an earlier one of the same person: what came to nothing again, or what was made once more. */
-const basis = {
-  requestId: z.uuid(),
-  /** `REQ-1041` */
-  reference: z.string(),
-  how: z.enum(['resubmission', 'repeat']),
-}
