@@ -1,10 +1,11 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { cardActionRegistry, defineCardAction } from '../src/bot/define-card-action.ts'
 import { commandRegistry, defineCommand } from '../src/bot/define-command.ts'
 import { routeRegistry, routes } from '../src/http/index.ts'
 import { defineJob, jobRegistry } from '../src/jobs/queue/define-job.ts'
-import { faultsOf, readSources, sourceOf } from './support/sources.ts'
+import { coreRooms, faultsOf, readSources, sourceOf } from './support/sources.ts'
 
 describe('the house keeps its rooms', () => {
   it('imports go only where the design allows, vendors stay in their rooms, files stay small', () => {
@@ -32,15 +33,50 @@ describe('the house keeps its rooms', () => {
     ['a file that is too long', 'core/a.ts', '\n'.repeat(351), '350 at most'],
     ['the environment read in a room', 'core/a.ts', 'const a = process.env.A', 'only entries do'],
     ['a folder called utils', 'core/utils/a.ts', '', 'nothing is called utils'],
+    [
+      'a room of the core that looks down',
+      'core/templates/a.ts',
+      "import type { x } from '../requests/index.ts'",
+      'templates may not import requests',
+    ],
+    [
+      'a way past the index of a room',
+      'core/requests/a.ts',
+      "import { x } from '../naming/names.ts'",
+      'past the index of naming',
+    ],
   ])('notices %s', (_, path, text, fault) => {
     expect(faultsOf([sourceOf(path, text)]).join('\n')).toContain(fault)
   })
 
-  it('notices a cycle, and lets a type look back', () => {
-    const one = sourceOf('core/one.ts', "import { two } from './two.ts'")
-    expect(faultsOf([one, sourceOf('core/two.ts', "import { one } from './one.ts'")]).join()).toContain('import cycle')
-    expect(faultsOf([one, sourceOf('core/two.ts', "import type { One } from './one.ts'")])).toEqual([])
-    expect(faultsOf([one, sourceOf('core/two.ts', "import { type One } from './one.ts'")])).toEqual([])
+  it('notices a cycle, of types too', () => {
+    const one = sourceOf('core/shared/one.ts', "import { two } from './two.ts'")
+    expect(faultsOf([one, sourceOf('core/shared/two.ts', "import { one } from './one.ts'")]).join()).toContain(
+      'import cycle',
+    )
+    const type = sourceOf('core/shared/two.ts', "import type { One } from './one.ts'")
+    expect(faultsOf([one, type]).join()).toContain('import cycle')
+  })
+
+  it('notices a room with too many files, and one that is no capability', () => {
+    const many = Array.from({ length: 26 }, (_, index) => sourceOf(`bot/drafts/${index}.ts`, ''))
+    expect(faultsOf(many)).toEqual(['bot/drafts has 26 files, 25 at most'])
+    expect(faultsOf([sourceOf('store/things/a.ts', '')])).toEqual(['store/things is no capability of the core'])
+  })
+
+  it('each room of the core says what belongs there and has an entry', () => {
+    for (const room of coreRooms)
+      expect(readFileSync(`src/core/${room}/index.ts`, 'utf8'), room).toMatch(/^\/\*\*[\s\S]{40,}?\*\/\n/)
+  })
+
+  it.each(['cards', 'test'])('the folders of %s have the names of capabilities or layers', (folder) => {
+    const layers = ['app', 'bot', 'cards', 'client', 'http', 'jobs', 'microsoft365', 'simulator', 'store']
+    const others = {
+      cards: ['strings'],
+      test: [...layers, 'bench', 'golden', 'laboratory', 'screenshots', 'support', 'system'],
+    }[folder]
+    const folders = readdirSync(folder, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [one.name] : []))
+    expect(folders.filter((name) => ![...coreRooms, ...(others ?? [])].includes(name))).toEqual([])
   })
 })
 

@@ -63,10 +63,77 @@ const vendorRooms: readonly { readonly vendor: RegExp; readonly rooms: readonly 
   { vendor: /^zod/, rooms: ['*'] },
 ]
 const largestFile = 350
+const largestRoom = 25
+
+/** The rooms of the core, from the ground up: each imports only rooms above it, through their index. */
+export const coreRooms: readonly string[] = [
+  'shared',
+  'resources',
+  'audit',
+  'templates',
+  'naming',
+  'approvals',
+  'requests',
+  'drafts',
+  'decisions',
+  'provisioning',
+  'webhooks',
+  'batches',
+  'explanations',
+  'privacy',
+  'operations',
+  'notifications',
+]
+/** Layers whose rooms are capabilities, with the rooms that only they have. */
+const ownRooms: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  store: ['database'],
+  jobs: ['queue'],
+  cards: [],
+  bot: ['channel'],
+}
+/** Rooms inside of a layer that stand in an order: which rooms each may import. */
+const insideLayer: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  core: Object.fromEntries(coreRooms.map((room, index) => [room, coreRooms.slice(0, index)])),
+  microsoft365: { wire: [], directory: ['wire'], sites: ['wire'], mailboxes: ['wire', 'directory'] },
+  simulator: {
+    tenant: [],
+    login: ['tenant'],
+    graph: ['tenant', 'login'],
+    sharepoint: ['tenant', 'login'],
+    exchange: ['tenant', 'login'],
+    control: ['tenant', 'login', 'exchange'],
+  },
+}
 
 /** Everything in which sources leave DESIGN §3, one sentence each. */
 export function faultsOf(sources: readonly Source[]): string[] {
-  return [...sources.flatMap(faultsOfFile), ...cycles(sources).map((cycle) => `import cycle: ${cycle.join(' → ')}`)]
+  const loops = cycles(sources).map((cycle) => `import cycle: ${cycle.join(' → ')}`)
+  return [...sources.flatMap(faultsOfFile), ...loops, ...faultsOfFolders(sources.map(({ path }) => path))]
+}
+
+/** Folders that are too large or have another name than their capability. */
+function faultsOfFolders(paths: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  return [...counts].flatMap(([folder, count]) => {
+    const [layer = '', room] = folder.split('/')
+    const own = ownRooms[layer]
+    const isKnown = room === undefined || !own || [...coreRooms, ...own].includes(room)
+    return [
+      ...(count > largestRoom ? [`${folder} has ${count} files, ${largestRoom} at most`] : []),
+      ...(isKnown ? [] : [`${folder} is no capability of the core`]),
+    ]
+  })
+}
+
+/** Within a layer whose rooms stand in an order, an import goes to a room above, by its index. */
+function orderFault(path: string, to: string): string[] {
+  const [[layer = '', room = '', ...file], [, target = '']] = [path.split('/'), to.split('/')]
+  const allowed = insideLayer[layer]?.[room]
+  if (file.length === 0 || !allowed || room === target) return []
+  if (!allowed.includes(target)) return [`${path} imports ${to}; ${room} may not import ${target}`]
+  return to.endsWith('/index.ts') ? [] : [`${path} imports ${to} past the index of ${target}`]
 }
 
 function faultsOfFile(source: Source): string[] {
@@ -87,7 +154,7 @@ function roomFault(path: string, to: string): string[] {
   const [room, target] = [roomOf(path), roomOf(to)]
   // It imports nothing and comes first in every entry point, also in that of a room.
   if (to === 'private-umask.ts') return []
-  if (room === target && !composition.has(room)) return []
+  if (room === target && !composition.has(room)) return orderFault(path, to)
   if (to.startsWith('..'))
     return to.startsWith('../cards/strings/') && room === 'cards' ? [] : [`${path} imports ${to}, outside the sources`]
   if (composition.has(room)) return []
@@ -107,9 +174,9 @@ function vendorFault(path: string, from: string): string[] {
     : [`${path} imports ${from}, which belongs to ${rule.rooms.join(', ')}`]
 }
 
-/** Cycles of imports that remain at run time; a type alone makes none. */
+/** Cycles of imports, those of types too. */
 function cycles(sources: readonly Source[]): string[][] {
-  const next = new Map(sources.map((source) => [source.path, valueImports(source)]))
+  const next = new Map(sources.map((source) => [source.path, source.imports.flatMap(({ to }) => to ?? [])]))
   const done = new Set<string>()
   const found: string[][] = []
   const walk = (path: string, trail: string[]): void => {
