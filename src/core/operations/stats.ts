@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import type { Period, Span } from '../shared/period.ts'
-import { requestState } from '../shared/request-state.ts'
-import { instant, person, resourceKind } from '../shared/resource.ts'
+import { instant, type Period, person, requestState, resourceKind, type Span } from '../shared/index.ts'
 
 const count = z.int().min(0)
 /** How long something took: half of all within `median` seconds, 95 of 100 within `p95`. Null where there was none. */
