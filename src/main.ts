@@ -5,7 +5,7 @@ import { type App, createApp } from './app/index.ts'
 import { type Playgrounds, startPlaygrounds } from './app/local/playground.ts'
 import { createLog, maskSecrets } from './app/log.ts'
 
-/** The process: environment, signals, exit. Everything else is in `app.ts`. */
+/** The process: environment, signals, exit. Everything else is in `app/`. */
 async function main(): Promise<void> {
   if (existsSync('.env')) process.loadEnvFile('.env')
   const config = readConfig(process.env)

@@ -60,7 +60,7 @@ export interface OwnHealth {
   readonly startedAt: Date
 }
 
-/** Filled by `app.ts`, which knows the parts. */
+/** Filled by `app/`, which knows the parts. */
 export interface Vitals {
   own(): Promise<OwnHealth>
 }

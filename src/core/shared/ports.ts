@@ -2,7 +2,7 @@ import type { Directory } from './directory.ts'
 import type { JobName, JobOrder } from './events.ts'
 import type { Telemetry } from './telemetry.ts'
 
-/** What the core needs of the world. `app.ts` fills these with rooms; tests fill them with fakes that are loud. */
+/** What the core needs of the world. `app/` fills these ports with the other layers; tests fill them with loud fakes. */
 
 export interface Clock {
   now(): Date
