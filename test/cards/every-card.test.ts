@@ -7,7 +7,15 @@ import { z } from 'zod'
 import { definedCards, noticeCodes, summaryOf, verbs, warmUp } from '../../src/cards/index.ts'
 import { cardRegistry } from '../../src/cards/shared/define-card.ts'
 import { format, strings } from '../../src/cards/shared/messages.ts'
-import { expand, labels, templateFile, templatesIn } from '../../src/cards/shared/render.ts'
+import { piecesIn, withPieces } from '../../src/cards/shared/pieces.ts'
+import {
+  expand,
+  labels,
+  templateFile,
+  templateFiles,
+  templateJson,
+  templatesIn,
+} from '../../src/cards/shared/render.ts'
 import { faultCodes } from '../../src/core/index.ts'
 import { outlineOf } from '../support/card-outline.ts'
 import { brokenRules, isNode, nodesOf } from '../support/card-rules.ts'
@@ -15,7 +23,6 @@ import type { Sample } from '../support/card-sample.ts'
 import { samples } from '../support/card-samples.ts'
 import { unknownPaths } from '../support/template-paths.ts'
 
-const templateOf = (name: string): unknown => JSON.parse(readFileSync(templateFile(name), 'utf8'))
 const isOneLongMember = /^ *\| /
 const ourPlaceholder = /\{[a-zA-Z]+\}/
 
@@ -92,23 +99,44 @@ describe('templates', () => {
     '$name names only what its data has',
     ({ name, data }) => {
       const schema: unknown = z.toJSONSchema(data)
-      expect(isNode(schema) ? unknownPaths(templateOf(name), schema, labels) : ['no schema']).toEqual([])
+      expect(isNode(schema) ? unknownPaths(templateJson(name), schema, labels) : ['no schema']).toEqual([])
     },
   )
 
   it.each(definedCards.map(({ name }) => name))('%s only places texts, and makes none', (name) => {
-    expect(JSON.stringify(templateOf(name))).not.toContain('replace(')
+    expect(JSON.stringify(templateJson(name))).not.toContain('replace(')
   })
 
   it('use every verb, and no other', () => {
     const used = definedCards.flatMap(({ name }) =>
-      nodesOf(templateOf(name)).flatMap(({ verb }) => (verb ? [verb] : [])),
+      nodesOf(templateJson(name)).flatMap(({ verb }) => (verb ? [verb] : [])),
     )
     expect(new Set(used)).toEqual(new Set(verbs))
   })
 
   it('are refused with a field missing, instead of showing an expression to people', () => {
     expect(() => expand('help', { commands: [] })).toThrow('hello')
+  })
+
+  it('are refused with an unknown piece, a missing argument or an unknown one', () => {
+    const pieces = new Map([['note', { type: 'TextBlock', text: '@text', data: { '...': '@data' } }]])
+    const placed = (element: object) => withPieces('x.template.json', { body: [element] }, pieces)
+    expect(placed({ $piece: 'note', text: 'a', data: { b: 1 }, spacing: 'None' })).toEqual({
+      body: [{ type: 'TextBlock', text: 'a', data: { b: 1 }, spacing: 'None' }],
+    })
+    expect(() => placed({ $piece: 'lost' })).toThrow('x.template.json: there is no piece lost')
+    expect(() => placed({ $piece: 'note' })).toThrow('x.template.json: the piece note needs the argument text')
+    expect(() => placed({ $piece: 'note', text: 'a', data: 'b' })).toThrow('the piece note needs an object as @data')
+    expect(() => placed({ $piece: 'note', text: 'a', data: {}, color: 'b' })).toThrow(
+      'x.template.json: the piece note takes no argument color',
+    )
+  })
+
+  it('use every piece', () => {
+    const pieces = piecesIn(new URL('../../cards/shared/pieces/', import.meta.url))
+    const templates = [...templateFiles.values()].map((file): unknown => JSON.parse(readFileSync(file, 'utf8')))
+    const used = nodesOf([...templates, ...pieces.values()]).flatMap(({ $piece }) => ($piece ? [$piece] : []))
+    expect(new Set(used)).toEqual(new Set(pieces.keys()))
   })
 
   it('belong to exactly one card each', () => {

@@ -1,6 +1,10 @@
 /** A card as it is sent: plain JSON. */
 export type CardJson = { readonly [key: string]: unknown }
 
+/** Whether a value of JSON is an object: no list and not null. */
+export const isPlainObject = (value: unknown): value is CardJson =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Members of a card's elements that hold words to be read. What an input holds comes back to us, so it stays as it is. */
 const shownMembers = new Set(['text', 'title', 'label', 'placeholder'])
 
@@ -25,6 +29,5 @@ export function withLiteralTexts(card: CardJson): CardJson {
 function literalMember(name: string, member: unknown): unknown {
   if (typeof member === 'string') return shownMembers.has(name) ? literal(member) : member
   if (Array.isArray(member)) return member.map((one) => literalMember('', one))
-  if (typeof member !== 'object' || member === null) return member
-  return withLiteralTexts({ ...member })
+  return isPlainObject(member) ? withLiteralTexts(member) : member
 }

@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 // Not the package's index: its types pull the source of the card renderer into our type check.
 import { GlobalSettings, Template } from 'adaptivecards-templating/lib/template-engine.js'
-import { type CardJson, withLiteralTexts } from './literal.ts'
+import { type CardJson, isPlainObject, withLiteralTexts } from './literal.ts'
 import { strings } from './messages.ts'
+import { piecesIn, withPieces } from './pieces.ts'
 
 /** The largest card, in code units of its JSON, of two bytes each as Teams counts them. Teams' own limit is 28 kB. */
 export const mostCharacters = 12_499
@@ -47,6 +48,8 @@ export function templatesIn(folder: URL): ReadonlyMap<string, URL> {
   return files
 }
 
+const pieces = piecesIn(new URL('../../../cards/shared/pieces/', import.meta.url))
+
 /** Returns the file of a card's template. Throws if the card has no template. */
 export function templateFile(name: string): URL {
   const file = templateFiles.get(name)
@@ -54,10 +57,16 @@ export function templateFile(name: string): URL {
   return file
 }
 
+/** Returns a card's template with its pieces in place. Throws if the card has no template or a piece does not fit. */
+export function templateJson(name: string): unknown {
+  const file = templateFile(name)
+  return withPieces(basename(file.pathname), JSON.parse(readFileSync(file, 'utf8')), pieces)
+}
+
 function templateOf(name: string): Template {
   const known = templates.get(name)
   if (known) return known
-  const loaded = new Template(JSON.parse(readFileSync(templateFile(name), 'utf8')))
+  const loaded = new Template(templateJson(name))
   templates.set(name, loaded)
   return loaded
 }
@@ -107,6 +116,3 @@ function mapped(card: CardJson): CardJson {
     Array.isArray(member) ? member.map(inner) : isPlainObject(member) ? withoutEmpty(member) : member
   return Object.fromEntries(Object.entries(card).map(([name, member]) => [name, inner(member)]))
 }
-
-const isPlainObject = (value: unknown): value is CardJson =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
