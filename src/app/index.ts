@@ -182,18 +182,19 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   warmUp()
   const times = substitutes.watchTimes ?? watchTimes
   const healthWatcher = createHealthWatcher(ports, settings, times)
+  const stopping = new AbortController()
   const leftJobs = await queue.start(
     jobsOf({
       ...{ ...stores, provisioning, outbox, healthWatcher, clock, work: database, jobs, telemetry, log, post },
       ownSecret: webhookSecret,
-      cleanUp: (stopping) =>
+      cleanUp: (expired) =>
         cleanUp(
           {
             ...{ database, stores, now: clock.now },
             reduce: provisioning.system.reduceOld,
             noteAddresses: provisioning.system.noteAddresses,
           },
-          stopping,
+          AbortSignal.any([stopping.signal, expired]),
         ),
     }),
   )
@@ -224,6 +225,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     queue,
     async close() {
       for (const stop of stopTurns) stop()
+      stopping.abort()
       stopWatchingCertificate()
       const began = performance.now()
       await http.drain()

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
 import { type HealthReport, readHealth } from '../operations/index.ts'
 import { type Settings, tellOrder } from '../shared/index.ts'
@@ -48,9 +49,12 @@ const checkOf = ({ state, parts }: HealthReport, at: string): HealthCheck => ({
 /** How long the ids of the admins are kept, in milliseconds, so that a check asks the directory as little as it can. */
 const adminsKeptFor = 300_000
 
+/** How long a check waits for the directory, in milliseconds: the directory may be the trouble that the check has found. */
+const directoryPatience = 2000
+
 /**
  * Returns the ids of all admins: what the directory said within five minutes, or last. If it has said nothing yet, the ids that the
- * settings name.
+ * settings name. An answer that comes too late counts for the next check.
  */
 function adminIdsOf(ports: NotificationPorts, settings: Settings): () => Promise<readonly string[]> {
   let known: { readonly at: number; readonly ids: readonly string[] } | undefined
@@ -61,5 +65,7 @@ function adminIdsOf(ports: NotificationPorts, settings: Settings): () => Promise
     known = { at, ids }
     return ids
   }
-  return () => ask().catch(() => known?.ids ?? settings.admins)
+  const lastKnown = () => known?.ids ?? settings.admins
+  return () =>
+    Promise.race([ask().catch(lastKnown), setTimeout(directoryPatience, undefined, { ref: false }).then(lastKnown)])
 }

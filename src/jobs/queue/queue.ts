@@ -81,8 +81,8 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
 
   async function start(jobs: ReadonlyMap<string, Job>): Promise<number> {
     await createQueues(boss, store, jobs)
-    const interrupted = await reclaim(store, boss)
-    if (interrupted > 0) log.info({ interrupted }, 'jobs that a dead process left are taken up again')
+    const left = await reclaim(store, boss)
+    if (left.length > 0) log.info({ interrupted: left.length }, 'jobs that a dead process left are taken up again')
     const told = tellGivenUp(store, jobs, log)
     workers.set(DEAD_LETTER, createWorker(boss, store, { name: DEAD_LETTER, concurrency: 1, run: told, complain }))
     for (const job of jobs.values()) {
@@ -94,13 +94,14 @@ export async function createQueue(store: QueueStore, log: QueueLog, telemetry?: 
     looks.good = performance.now()
     timers.push(every(LOOK_MILLISECONDS, log, looks, () => wakeForDue(store, workers)))
     if (store.engine === 'server') timers.push(every(RECLAIM_MILLISECONDS, log, looks, reclaimDead))
-    return interrupted
+    // A job that runs again in the next turn anyway leaves nothing undone.
+    return left.filter((name) => jobs.get(name)?.options.hasDeadLetters !== false).length
   }
 
   /** While the store was away nobody could say that they were alive: whoever is has to be let say so first. */
   async function reclaimDead(): Promise<number> {
     if (store.engine === 'embedded' || performance.now() - looks.failed < 2 * HEARTBEAT_SECONDS * 1000) return 0
-    const interrupted = await reclaim(store, boss)
+    const interrupted = (await reclaim(store, boss)).length
     if (interrupted > 0) log.warn({ interrupted }, 'jobs that a dead process left are taken up again')
     return interrupted
   }

@@ -108,22 +108,22 @@ export const HEARTBEAT_SECONDS = 3
 const SILENCE_SECONDS = 9
 
 /**
- * Makes the active jobs of dead processes due again at once, and returns how many. pg-boss would count the interruption
+ * Makes the active jobs of dead processes due again at once, and returns their names. pg-boss would count the interruption
  * as a failure and wait out the backoff. In the embedded store call it at start only, when nobody else can be at work.
  */
-export async function reclaim(store: QueueStore, boss: PgBoss): Promise<number> {
+export async function reclaim(store: QueueStore, boss: PgBoss): Promise<string[]> {
   const abandoned =
     store.engine === 'embedded' ? 'true' : `heartbeat_on < now() - interval '${SILENCE_SECONDS} seconds'`
-  const { rows } = await store.query<{ id: string }>(
+  const { rows } = await store.query<{ name: string }>(
     `update ${jobTable(store)} set state = 'retry', start_after = now(), heartbeat_on = null
-     where state = 'active' and ${abandoned} and retry_count < retry_limit + $1 returning id`,
+     where state = 'active' and ${abandoned} and retry_count < retry_limit + $1 returning name`,
     [INTERRUPTIONS],
   )
   const { rows: lethal } = await store.query<{ id: string; name: string }>(
     `select id, name from ${jobTable(store)} where state = 'active' and ${abandoned}`,
   )
   for (const { id, name } of lethal) await boss.fail(name, id, { message: 'the process died each time it ran' })
-  return rows.length
+  return rows.map(({ name }) => name)
 }
 
 /** Says that whoever holds these claims of one name is alive; returns the ids of those that are still theirs. */
