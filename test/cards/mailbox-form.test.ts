@@ -118,12 +118,13 @@ describe('the mailbox form', () => {
   })
 
   it.each(faultCodes)('has words for the fault %s on any input', (code) => {
-    for (const id of [...formInputIds(supportMailbox), 'nowhere']) {
-      const pointer = `/${id.replace('.', '/')}`
-      const words = textOf(formOf(supportMailbox, {}, [fault(pointer, code, 'A sentence of the core.')]))
-      expect(words, id).toContain('One thing to fix')
-      expect(words, id).not.toMatch(/[{}]/)
-    }
+    const pointers = [...formInputIds(supportMailbox), 'nowhere'].map((id) => `/${id.replace('.', '/')}`)
+    const faults = pointers.map((pointer) => fault(pointer, code, 'A sentence of the core.'))
+    const words = textOf(formOf(supportMailbox, {}, faults))
+    // The form reports people who are chosen for both kinds of access once, not once for each kind.
+    const count = code === 'chosen-twice' ? pointers.length - 1 : pointers.length
+    expect(words).toContain(`${count} things to fix`)
+    expect(words).not.toMatch(/[{}]/)
   })
 
   it('knows which of its inputs hold people', () => {

@@ -7,7 +7,6 @@ import { type ApprovalStage, needsSecondAdmin, type Person, viewOf } from '../..
 import { stageOf } from '../support/card-requests.ts'
 import { actionsOf, textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, stranger, withCore } from '../support/core.ts'
-import { engines } from '../support/database.ts'
 import { refusal } from '../support/refusal.ts'
 import { templates, withService } from '../support/service.ts'
 import { people } from '../support/teams-user.ts'
@@ -86,8 +85,8 @@ describe('what an admin has reassigned to themselves', () => {
   })
 })
 
-describe.each(engines)('an admin who has reassigned a decision to themselves, over the %s store', (engine) => {
-  const core = withCore(engine)
+describe('an admin who has reassigned a decision to themselves', () => {
+  const core = withCore()
   const admins = (...of: Person[]) => core.with({}, { admins: of.map(({ id }) => id) })
   const asked = async (policy: object = { approvers: [{ user: dana.id }] }, who = kim) => {
     const { id: templateId } = await core.template({ approval: { stages: [policy] } })

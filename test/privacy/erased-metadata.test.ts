@@ -15,7 +15,6 @@ import { provedAll } from '../../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../../src/store/index.ts'
 import { auditKey } from '../support/audit-chains.ts'
 import { actorOf, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
-import { engines } from '../support/database.ts'
 
 const zoe: Person = {
   id: '99999999-abcd-4abc-8abc-0000000000ee',
@@ -120,8 +119,8 @@ describe('metadata without a person', () => {
   })
 })
 
-describe.each(engines)('a person in other people’s metadata, %s', (engine) => {
-  const core = withCore(engine)
+describe('a person in other people’s metadata', () => {
+  const core = withCore()
   const asAdmin = actorOf(priya, true)
   let stores: Stores
   let provisioning: Provisioning

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { erasedName, type Person, type Provisioning, tellsOf, withoutPerson } from '../../src/core/index.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
-import { engines } from '../support/database.ts'
 
 const personOf = (digits: string, displayName: string, userPrincipalName: string): Person => ({
   ...{ id: `99999999-abcd-4abc-8abc-0000000000${digits}`, displayName, userPrincipalName },
@@ -38,8 +37,8 @@ describe('a value without a person', () => {
   })
 })
 
-describe.each(engines)('erasing, %s', (engine) => {
-  const core = withCore(engine)
+describe('erasing', () => {
+  const core = withCore()
   const asAdmin = actorOf(priya, true)
   let provisioning: Provisioning
   let templateId = ''

@@ -5,7 +5,6 @@ import { provedAll } from '../../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../../src/store/index.ts'
 import { auditKey } from '../support/audit-chains.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
-import { engines } from '../support/database.ts'
 import { mulberry32 } from '../support/random.ts'
 import { refusal } from '../support/refusal.ts'
 
@@ -19,8 +18,8 @@ const traces = [/quibblewhistle/i, /zora/i, /Zz/]
 const never = new AbortController().signal
 const run = { lastAttempt: true, signal: never }
 
-describe.each(engines)('a person’s data, %s', (engine) => {
-  const core = withCore(engine)
+describe('a person’s data', () => {
+  const core = withCore()
   const asAdmin = actorOf(priya, true)
   const random = mulberry32(7)
   let stores: Stores

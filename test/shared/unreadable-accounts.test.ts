@@ -10,12 +10,12 @@ const hidden =
 
 describe('a directory that hides whether accounts are enabled', () => {
   const service = withService()
-  const readable = async (users: 'User.Read.All' | 'User.ReadBasic.All') => {
+  const readable = async (users: 'User.Read.All' | 'User.ReadBasic.All', change: Record<string, string> = {}) => {
     await service.userPermission(users)
     // What was read before is remembered for a minute.
-    await service.restart()
+    await service.restart(change)
   }
-  afterEach(() => readable('User.Read.All'))
+  afterEach(() => service.userPermission('User.Read.All'))
 
   it('lets nobody in by REST, and says what an admin can do', async () => {
     await readable('User.ReadBasic.All')
@@ -35,8 +35,7 @@ describe('a directory that hides whether accounts are enabled', () => {
   })
 
   it('makes the health report red, which names the permission and is there for admins by their own id', async () => {
-    await readable('User.ReadBasic.All')
-    await service.restart({ ADMINS: '11111111-aaaa-4aaa-8aaa-000000000004' })
+    await readable('User.ReadBasic.All', { ADMINS: '11111111-aaaa-4aaa-8aaa-000000000004' })
     const { status, body } = await service.rest('sam', 'GET', '/admin/v1/health')
     expect(status).toBe(200)
     const graph = Object(body)['parts'].find(({ name }: { name: string }) => name === 'graph')
