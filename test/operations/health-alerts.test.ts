@@ -28,7 +28,7 @@ it('the times are those of the page for people', () => {
   const page = readFileSync('docs/health.md', 'utf8')
   for (const said of [
     `checked every ${watchTimes.checkEvery} seconds`,
-    `at least ${watchTimes.confirmAfter} seconds apart`,
+    `two turns in a row, each of ${watchTimes.confirmAfter} seconds`,
     `for ${watchTimes.wellAfter} seconds no check`,
     `silent for more than ${silentAfterSeconds} seconds`,
   ])
