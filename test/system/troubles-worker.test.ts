@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
@@ -156,7 +157,8 @@ describe('one process over an embedded store', { timeout: 60_000 }, () => {
     await service.app.database.query(silent)
     const { schema } = service.app.database.queueConnection
     // A job that a killed process has begun.
-    await service.app.queue.enqueue('watchdog', { turn: 1 }, { startAfter: new Date(Date.now() + 3_600_000) })
+    const person = { v: 1, tenantId: randomUUID(), personId: randomUUID() }
+    await service.app.queue.enqueue('realign-approvals', person, { startAfter: new Date(Date.now() + 3_600_000) })
     await service.app.database.query(
       `UPDATE ${schema}.job SET state = 'active', started_on = now() WHERE start_after > now()`,
     )
