@@ -181,7 +181,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   await seed(ports, settings, endpoints)
   warmUp()
   const times = substitutes.watchTimes ?? watchTimes
-  const healthWatcher = createHealthWatcher(ports, settings, times)
+  const healthWatcher = createHealthWatcher({ ports, settings }, times)
   const stopping = new AbortController()
   const leftJobs = await queue.start(
     jobsOf({

@@ -78,7 +78,8 @@ export function createProvisioning(ports: Ports, settings: Settings) {
   const to = doorOf(settings)
   const admins = createKnownAdmins(settings, ports.clock)
   const checks = createChecks(ports)
-  const actor = (identity: CallerIdentity): Promise<Actor> => admins.seen(identity, actorFor(ports, settings, identity))
+  const actor = (identity: CallerIdentity): Promise<Actor> =>
+    admins.seen(identity, actorFor({ ports, settings }, identity))
   return {
     settings,
     siteRoot: ports.tenant.siteRoot,
@@ -90,145 +91,154 @@ export function createProvisioning(ports: Ports, settings: Settings) {
     actorForHealth: (identity: CallerIdentity): Promise<Actor> => admins.orKnown(identity, actor(identity)),
 
     submitSite: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
-      submit(ports, settings, actor, { requestId, resource: 'site', body, channel: 'rest' }),
+      submit({ ports, settings, actor }, { requestId, resource: 'site', body, channel: 'rest' }),
     ),
     submitMailbox: to('request.create', (actor, body: unknown, requestId: string = randomUUID()) =>
-      submit(ports, settings, actor, { requestId, resource: 'mailbox', body, channel: 'rest' }),
+      submit({ ports, settings, actor }, { requestId, resource: 'mailbox', body, channel: 'rest' }),
     ),
     preview: to('request.create', (actor, body: unknown) =>
-      checks.inTurn(() => previewRequest(ports, settings, actor, body)),
+      checks.inTurn(() => previewRequest({ ports, settings, actor }, body)),
     ),
     previewAs: to('request.simulate', (actor, personId: string, body: unknown) =>
-      checks.inTurn(() => previewAs(ports, settings, actor, personId, body)),
+      checks.inTurn(() => previewAs({ ports, settings }, actor, personId, body)),
     ),
     simulate: to('request.simulate', (actor, templateId: string, personId: string) =>
-      simulate(ports, settings, actor, templateId, personId),
+      simulate({ ports, settings }, actor, templateId, personId),
     ),
-    read: to('request.read', (actor, requestId: string) => read(ports, actor, requestId)),
-    readByReference: to('request.read', (actor, reference: string) => readByReference(ports, actor, reference)),
-    list: to('request.list', (actor, filter: ListFilter) => list(ports, actor, filter)),
-    listOwn: to('request.list', (actor, limit: number) => listOwn(ports, actor, limit)),
-    listApprovals: to('approval.list', (actor, limit: number) => listApprovals(ports, actor, limit)),
-    pageOfOwn: to('request.list', (actor, limit: number, at: PageAt) => pageOfOwn(ports, actor, limit, at)),
+    read: to('request.read', (actor, requestId: string) => read({ ports, actor }, requestId)),
+    readByReference: to('request.read', (actor, reference: string) => readByReference({ ports, actor }, reference)),
+    list: to('request.list', (actor, filter: ListFilter) => list({ ports, actor }, filter)),
+    listOwn: to('request.list', (actor, limit: number) => listOwn({ ports, actor }, limit)),
+    listApprovals: to('approval.list', (actor, limit: number) => listApprovals({ ports, actor }, limit)),
+    pageOfOwn: to('request.list', (actor, limit: number, at: PageAt) => pageOfOwn({ ports, actor }, limit, at)),
     pageOfApprovals: to('approval.list', (actor, limit: number, at: PageAt) =>
-      pageOfApprovals(ports, actor, limit, at),
+      pageOfApprovals({ ports, actor }, limit, at),
     ),
     /** Which right somebody has lost that a card of theirs needed, which is updated no more then; undefined: none. */
     withdrawClicked: to('request.list', ({ id: personId }, requestId: string, activityId: string) =>
-      withdrawClicked(ports, settings, { requestId, personId, activityId }),
+      withdrawClicked({ ports, settings }, { requestId, personId, activityId }),
     ),
-    timeline: to('request.read', (actor, requestId: string) => timeline(ports, actor, requestId)),
-    explanation: to('request.read', (actor, requestId: string) => readExplanation(ports, actor, requestId)),
+    timeline: to('request.read', (actor, requestId: string) => timeline({ ports, actor }, requestId)),
+    explanation: to('request.read', (actor, requestId: string) => readExplanation({ ports, actor }, requestId)),
     approve: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>
-      auditRefusals(ports, actor, requestId, 'approve', () =>
+      auditRefusals({ ports, actor }, requestId, 'approve', () =>
         approve(ports, settings, actor, requestId, comment, attempt, stage),
       ),
     ),
     reject: to('request.decide', (actor, requestId: string, comment?: string, attempt?: string, stage?: number) =>
-      auditRefusals(ports, actor, requestId, 'reject', () =>
+      auditRefusals({ ports, actor }, requestId, 'reject', () =>
         reject(ports, settings, actor, requestId, comment, attempt, stage),
       ),
     ),
     reassign: to('request.reassign', (actor, requestId: string, asked: Reassignment, attempt?: string) =>
-      auditRefusals(ports, actor, requestId, 'reassign', () =>
-        reassign(ports, settings, actor, requestId, asked, attempt),
+      auditRefusals({ ports, actor }, requestId, 'reassign', () =>
+        reassign({ ports, settings, actor }, requestId, asked, attempt),
       ),
     ),
     override: to('request.override', (actor, requestId: string, asked: Override, attempt?: string) =>
-      auditRefusals(ports, actor, requestId, 'override', () =>
-        override(ports, settings, actor, requestId, asked, attempt),
+      auditRefusals({ ports, actor }, requestId, 'override', () =>
+        override({ ports, settings, actor }, requestId, asked, attempt),
       ),
     ),
     nudge: to('request.nudge', (actor, requestId: string, attempt?: string) =>
-      nudge(ports, settings, actor, requestId, attempt),
+      nudge({ ports, settings, actor }, requestId, attempt),
     ),
     delegations: {
-      read: to('approval.delegate', (actor) => readDelegations(ports, actor)),
-      begin: to('approval.delegate', (actor, asked: { to: string; until: string }) => delegate(ports, actor, asked)),
-      end: to('approval.delegate', (actor) => endDelegation(ports, actor)),
+      read: to('approval.delegate', (actor) => readDelegations({ ports, actor })),
+      begin: to('approval.delegate', (actor, asked: { to: string; until: string }) =>
+        delegate({ ports, actor }, asked),
+      ),
+      end: to('approval.delegate', (actor) => endDelegation({ ports, actor })),
       find: to('approval.delegate', (_, typed: string) => findColleagues(ports, typed)),
     },
     digest: {
-      read: to('digest.read', (actor) => readDigest(ports, settings, actor)),
-      standing: to('digest.read', (actor) => readStanding(ports, settings, actor)),
-      choose: to('digest.choose', (actor, isOn: boolean) => chooseDigest(ports, settings, actor, isOn)),
+      read: to('digest.read', (actor) => readDigest({ ports, settings, actor })),
+      standing: to('digest.read', (actor) => readStanding({ ports, settings }, actor)),
+      choose: to('digest.choose', (actor, isOn: boolean) => chooseDigest({ ports, settings, actor }, isOn)),
     },
     cancel: to('request.cancel', (actor, requestId: string, comment?: string, attempt?: string) =>
-      cancel(ports, settings, actor, requestId, comment, attempt),
+      cancel({ ports, settings, actor }, requestId, comment, attempt),
     ),
     retry: to('request.retry', (actor, requestId: string, comment?: string, attempt?: string) =>
-      retry(ports, settings, actor, requestId, comment, attempt),
+      retry({ ports, settings, actor }, requestId, comment, attempt),
     ),
 
     batches: {
-      check: to('request.create', createBatchCheck(ports, settings)),
+      check: to('request.create', createBatchCheck({ ports, settings })),
       begin: to('request.create', (actor, batchId: string, order: BatchOrder) =>
-        beginBatch(ports, actor, batchId, order),
+        beginBatch({ ports, actor }, batchId, order),
       ),
-      read: to('batch.read', (actor, batchId: string) => readBatch(ports, actor, batchId)),
+      read: to('batch.read', (actor, batchId: string) => readBatch({ ports, actor }, batchId)),
       rows: to(
         'batch.read',
         (actor, batchId: string, page: { limit: number; cursor?: string; status?: BatchRowStatus }) =>
-          readBatchRows(ports, actor, batchId, page),
+          readBatchRows({ ports, actor }, batchId, page),
       ),
-      cancel: to('batch.cancel', (actor, batchId: string) => cancelBatch(ports, actor, batchId)),
+      cancel: to('batch.cancel', (actor, batchId: string) => cancelBatch({ ports, actor }, batchId)),
     },
 
     admin: createAdministration(ports, settings, to),
 
     templates: {
-      list: to('template.read', (actor) => listTemplates(ports, actor)),
-      usable: to('template.read', (actor) => usableTemplates(ports, actor)),
-      read: to('template.read', (actor, id: string) => readTemplate(ports, actor, id)),
+      list: to('template.read', (actor) => listTemplates({ ports, actor })),
+      usable: to('template.read', (actor) => usableTemplates({ ports, actor })),
+      read: to('template.read', (actor, id: string) => readTemplate({ ports, actor }, id)),
       put: to('template.write', (actor, id: string, body: unknown, expected: number) =>
-        putTemplate(ports, settings, actor, id, body, expected),
+        putTemplate({ ports, settings, actor }, id, body, expected),
       ),
       /** How much templates are used, in pages: for those who look after them. */
-      inUse: to('template.write', (actor, page: { from: number; most: number }) => templatesInUse(ports, actor, page)),
-      useOf: to('template.write', (actor, some: readonly Template[]) => useOfTemplates(ports, actor, some)),
-      report: to('template.write', (actor, id: string) => reportOnTemplate(ports, settings, actor, id)),
+      inUse: to('template.write', (actor, page: { from: number; most: number }) =>
+        templatesInUse({ ports, actor }, page),
+      ),
+      useOf: to('template.write', (actor, some: readonly Template[]) => useOfTemplates({ ports, actor }, some)),
+      report: to('template.write', (actor, id: string) => reportOnTemplate({ ports, settings, actor }, id)),
       switch: to('template.write', (actor, id: string, expected: number, active: boolean) =>
-        switchTemplate(ports, actor, id, expected, active),
+        switchTemplate({ ports, actor }, id, expected, active),
       ),
     },
 
     deliveries: createDeliveries(ports, settings, to),
 
     drafts: {
-      open: to('request.create', (actor, templateId: string) => openDraft(ports, actor, templateId)),
-      read: to('request.create', (actor, requestId: string) => readDraft(ports, actor, requestId)),
+      open: to('request.create', (actor, templateId: string) => openDraft({ ports, actor }, templateId)),
+      read: to('request.create', (actor, requestId: string) => readDraft({ ports, actor }, requestId)),
       review: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
-        checks.ofForm(actor, values, () => reviewDraft(ports, settings, actor, requestId, version, values)),
+        checks.ofForm(actor, values, () => reviewDraft({ ports, settings, actor }, requestId, version, values)),
       ),
       checkNames: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
-        checks.ofForm(actor, {}, () => checkDraftNames(ports, settings, actor, requestId, version, values)),
+        checks.ofForm(actor, {}, () => checkDraftNames({ ports, settings, actor }, requestId, version, values)),
       ),
       likelyNames: to('request.create', (actor, draft: Draft, template: Template) =>
-        likelyNames(ports, settings, actor, draft, template),
+        likelyNames({ ports, settings, actor }, draft, template),
       ),
       mailDomains: () => asking(() => ports.directory.mailDomains()),
       edit: to('request.create', (actor, requestId: string, version: number) =>
-        editDraft(ports, settings, actor, requestId, version),
+        editDraft({ ports, settings, actor }, requestId, version),
       ),
       submit: to('request.create', (actor, requestId: string, version: number, statusCard?: StatusCard) =>
-        submitDraft(ports, settings, actor, requestId, version, (asked, along) =>
-          submit(ports, settings, actor, {
-            ...asked,
-            requestId,
-            channel: 'chat',
-            along,
-            ...(statusCard && { statusCard }),
-          }),
+        submitDraft({ ports, settings, actor }, requestId, version, (asked, along) =>
+          submit(
+            { ports, settings, actor },
+            {
+              ...asked,
+              requestId,
+              channel: 'chat',
+              along,
+              ...(statusCard && { statusCard }),
+            },
+          ),
         ),
       ),
-      discard: to('request.create', (actor, requestId: string) => discardDraft(ports, settings, actor, requestId)),
-      again: to('request.create', (actor, requestId: string) => draftFromRequest(ports, actor, requestId)),
-      another: to('request.create', (actor, requestId: string) => draftLikeRequest(ports, actor, requestId)),
-      listBegun: to('request.create', (actor) => listBegun(ports, actor)),
+      discard: to('request.create', (actor, requestId: string) => discardDraft({ ports, settings, actor }, requestId)),
+      again: to('request.create', (actor, requestId: string) => draftFromRequest({ ports, actor }, requestId)),
+      another: to('request.create', (actor, requestId: string) => draftLikeRequest({ ports, actor }, requestId)),
+      listBegun: to('request.create', (actor) => listBegun({ ports, actor })),
       keep: to('request.create', (actor, requestId: string, version: number, values: Draft['values']) =>
-        keepDraft(ports, settings, actor, requestId, version, values),
+        keepDraft({ ports, settings, actor }, requestId, version, values),
       ),
-      continue: to('request.create', (actor, requestId: string) => continueDraft(ports, settings, actor, requestId)),
+      continue: to('request.create', (actor, requestId: string) =>
+        continueDraft({ ports, settings, actor }, requestId),
+      ),
       people: (ids: readonly string[]) => peopleOf(ports, ids),
     },
 

@@ -17,9 +17,10 @@ describe('similar resources', () => {
     core.world.owners.clear()
     core.world.up = true
   })
+  const asked = (ports: Ports) => ({ ports, settings: core.provisioning.settings, actor: asKim })
   const marketing = { kind: 'teamSite', displayName: 'Marketing' } as const
-  const found = async (sought: Parameters<typeof findSimilar>[2] = marketing) => findSimilar(core.ports, asKim, sought)
-  const names = async (sought?: Parameters<typeof findSimilar>[2]) =>
+  const found = async (sought: Parameters<typeof findSimilar>[1] = marketing) => findSimilar(asked(core.ports), sought)
+  const names = async (sought?: Parameters<typeof findSimilar>[1]) =>
     (await found(sought)).resources.map(({ displayName }) => displayName)
   /** The core with a directory that answers otherwise. */
   const withDirectory = (change: Partial<Ports['directory']>): Ports => ({
@@ -82,9 +83,9 @@ describe('similar resources', () => {
   it('tell of nothing that the person may not know of', async () => {
     const seen = core.world.similar.filter(({ displayName }) => displayName !== 'Marketing')
     const ports = withDirectory({ visibleTo: async () => [] })
-    expect(await findSimilar(ports, asKim, marketing)).toEqual({ resources: [], more: 0 })
+    expect(await findSimilar(asked(ports), marketing)).toEqual({ resources: [], more: 0 })
     const some = withDirectory({ visibleTo: async (_, all) => all.filter((one) => seen.includes(one)) })
-    const { resources, more } = await findSimilar(some, asKim, marketing)
+    const { resources, more } = await findSimilar(asked(some), marketing)
     expect([resources.map(({ displayName }) => displayName), more]).toEqual([['Marketting', 'Marketing EMEA'], 0])
   })
 
@@ -93,14 +94,17 @@ describe('similar resources', () => {
     ['does not say who may see them', { visibleTo: never<readonly Candidate[]> }],
     ['does not name their owners', { ownersOf: never<[]> }],
   ])('are none while the directory %s in time', async (_, silent) => {
-    expect(await findSimilar(withDirectory(silent), asKim, marketing)).toEqual({ resources: [], more: 0 })
+    expect(await findSimilar(asked(withDirectory(silent)), marketing)).toEqual({
+      resources: [],
+      more: 0,
+    })
   })
 
   it('are none while the directory is away; a defect is heard of', async () => {
     core.world.up = false
     expect(await found()).toEqual({ resources: [], more: 0 })
     const broken = withDirectory({ similar: async () => Promise.reject(new TypeError('a defect')) })
-    await expect(findSimilar(broken, asKim, marketing)).rejects.toThrow('a defect')
+    await expect(findSimilar(asked(broken), marketing)).rejects.toThrow('a defect')
   })
 })
 

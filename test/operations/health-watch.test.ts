@@ -97,7 +97,7 @@ function world() {
     processes: { list: () => here(() => []) },
   }
   const settings = { tenantId, admins: [priya.id] } as Partial<Settings> as Settings
-  const begin = () => createHealthWatcher(loud('ports', parts) as Ports, settings, times)
+  const begin = () => createHealthWatcher({ ports: loud('ports', parts) as Ports, settings }, times)
   return {
     ...{ state, cards, told, asked, begin },
     pass: (seconds: number) => {

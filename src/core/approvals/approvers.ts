@@ -1,4 +1,4 @@
-import { type Person, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Person, ProvisioningError, type Settings, type SystemContext } from '../shared/index.ts'
 import { type ApprovalPolicy, type Approver, judge } from '../templates/index.ts'
 import { type Found, mayTakePart, stageOf } from './approval.ts'
 import type { ApprovalPorts } from './ports.ts'
@@ -22,12 +22,12 @@ export interface Resolved {
  * Throws `unavailable` when a stage comes to nobody at all.
  */
 export async function resolveApprovals(
-  ports: ApprovalPorts,
-  settings: Settings,
+  context: SystemContext<ApprovalPorts>,
   policy: ApprovalPolicy | null,
   requester: Person,
   asked: JudgedRequest,
 ): Promise<Resolved> {
+  const { ports } = context
   const stages = policy?.stages ?? []
   const conditions = stages.flatMap(({ when }) => when ?? [])
   const isAboutOwners = conditions.some((one) => 'externalOwners' in one)
@@ -40,17 +40,14 @@ export async function resolveApprovals(
   const numbers = applies.map((one, index) => (one ? applies.slice(0, index + 1).filter(Boolean).length : null))
   const approvals = stages.flatMap((stage, index) => {
     const number = numbers[index]
-    return typeof number === 'number'
-      ? [askedIn(ports, settings, { stage: number, place: index + 1 }, stage, requester)]
-      : []
+    return typeof number === 'number' ? [askedIn(context, { stage: number, place: index + 1 }, stage, requester)] : []
   })
   const kept = judged.map((all, index) => ({ place: index + 1, stage: numbers[index] ?? null, conditions: all }))
   return { approvals: await Promise.all(approvals), ...(conditions.length > 0 && { policy: kept }) }
 }
 
 async function askedIn(
-  ports: ApprovalPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<ApprovalPorts>,
   at: { stage: number; place: number },
   policy: ApprovalPolicy['stages'][number],
   requester: Person,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Account, Person, Settings } from '../shared/index.ts'
+import type { Account, Person, SystemContext } from '../shared/index.ts'
 import type { ApprovalPolicy } from '../templates/index.ts'
 import { eligible, type Found, membershipOf } from './approval.ts'
 import { foundBy, foundById } from './approvers.ts'
@@ -20,8 +20,7 @@ const mostManaged = 20
  * whom that leaves without anybody, the admins. Nobody who was asked already, nor who cannot decide, nor who asks.
  */
 export async function standInCandidates(
-  ports: ApprovalPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<ApprovalPorts>,
   request: {
     readonly requester: Person
     readonly template: { readonly approval: ApprovalPolicy | null }

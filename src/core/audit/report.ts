@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Actor, notFound } from '../shared/index.ts'
+import { type Actor, type Context, notFound } from '../shared/index.ts'
 import { type AuditEntry, auditActor } from './entry.ts'
 import type { AuditPorts } from './ports.ts'
 import type { Proof } from './proof.ts'
@@ -36,7 +36,7 @@ export const auditReport = z.object({
 export type AuditReport = z.output<typeof auditReport>
 
 /** The chain of a request of the actor's tenant, and whether it proves. The request itself may be gone, or unreadable. */
-export async function readAudit(ports: AuditPorts, actor: Actor, requestId: string): Promise<AuditReport> {
+export async function readAudit({ ports, actor }: Context<AuditPorts>, requestId: string): Promise<AuditReport> {
   const proof = await ports.audit.prove(requestId)
   if (!proof || proof.tenantId !== actor.tenantId) throw notFound()
   return showAudit(proof)

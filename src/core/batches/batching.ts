@@ -2,6 +2,7 @@ import { rolesOf } from '../requests/index.ts'
 import {
   type Actor,
   access,
+  type Context,
   fault,
   type JobOrder,
   jobId,
@@ -39,11 +40,11 @@ export function refuseSitesOfApplications(actor: Actor, { resource }: Pick<Batch
  * same batch. Throws `too-many-open-requests` while the person has as many under way as may be.
  */
 export async function beginBatch(
-  ports: BatchPorts,
-  actor: Actor,
+  context: Context<BatchPorts>,
   batchId: string,
   order: Pick<BatchOrder, 'resource' | 'rows'>,
 ): Promise<BatchReport> {
+  const { ports, actor } = context
   refuseSitesOfApplications(actor, order)
   const known = await ports.batches.find(batchId)
   if (known) return reportOn(ports, visible(actor, known, 'batch.read'))
@@ -59,7 +60,7 @@ export async function beginBatch(
   await ports.work.transaction(async () => {
     if (await ports.batches.insert(one, rows)) await ports.jobs.enqueue([batchTurn(batchId, 0)])
   })
-  return readBatch(ports, actor, batchId)
+  return readBatch(context, batchId)
 }
 
 function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 'resource'>, at: string): Batch {
@@ -73,14 +74,13 @@ function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 
 }
 
 /** How a batch does. `not-found` also when it is somebody else's. */
-export async function readBatch(ports: BatchPorts, actor: Actor, batchId: string): Promise<BatchReport> {
+export async function readBatch({ ports, actor }: Context<BatchPorts>, batchId: string): Promise<BatchReport> {
   return reportOn(ports, visible(actor, await ports.batches.find(batchId), 'batch.read'))
 }
 
 /** What became of its rows, in their order. The cursor is opaque: it comes from the page before. */
 export async function readBatchRows(
-  ports: BatchPorts,
-  actor: Actor,
+  { ports, actor }: Context<BatchPorts>,
   batchId: string,
   { cursor, limit, status }: { readonly limit: number; readonly cursor?: string; readonly status?: BatchRowStatus },
 ): Promise<{ rows: readonly BatchRow[]; nextCursor?: string }> {
@@ -93,10 +93,11 @@ export async function readBatchRows(
 }
 
 /** Ends a batch before its next row. What was submitted stays, each to be cancelled by itself. Throws `already-ended`. */
-export async function cancelBatch(ports: BatchPorts, actor: Actor, batchId: string): Promise<BatchReport> {
+export async function cancelBatch(context: Context<BatchPorts>, batchId: string): Promise<BatchReport> {
+  const { ports, actor } = context
   visible(actor, await ports.batches.find(batchId), 'batch.cancel')
   const isCancelled = await endBatch(ports, batchId, { status: 'cancelled', problem: null })
-  const report = await readBatch(ports, actor, batchId)
+  const report = await readBatch(context, batchId)
   // Asked for twice it is cancelled all the same.
   if (isCancelled || report.batch.status === 'cancelled') return report
   throw new ProvisioningError('already-ended', 'This batch has ended: every row was submitted or refused.')

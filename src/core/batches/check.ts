@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Evaluation, evaluate, namesOfPlan, type Plan, requestPreview } from '../requests/index.ts'
-import { type Actor, ProvisioningError, resourceKind, type Settings } from '../shared/index.ts'
+import { type Actor, type Context, ProvisioningError, resourceKind, type SystemContext } from '../shared/index.ts'
 import type { BatchOrder } from './batch.ts'
 import { refuseSitesOfApplications } from './batching.ts'
 import type { BatchPorts } from './ports.ts'
@@ -22,14 +22,14 @@ export type CheckedRow = z.output<typeof checkedRow>
 const together = 6
 
 /** A dry run asks the directory some hundred times, so a person has one at a time in this process. */
-export function createBatchCheck(ports: BatchPorts, settings: Settings) {
+export function createBatchCheck(context: SystemContext<BatchPorts>) {
   const busy = new Set<string>()
   return async (actor: Actor, order: Pick<BatchOrder, 'resource' | 'rows'>): Promise<CheckedRow[]> => {
     if (busy.has(actor.id))
       throw new ProvisioningError('too-many-open-requests', 'A dry run of yours is under way. Wait for its answer.')
     busy.add(actor.id)
     try {
-      return await checkBatch(ports, settings, actor, order)
+      return await checkBatch({ ...context, actor }, order)
     } finally {
       busy.delete(actor.id)
     }
@@ -41,9 +41,7 @@ export function createBatchCheck(ports: BatchPorts, settings: Settings) {
  * a number of the same count, are looked at once more in their order, each as if those before it were there.
  */
 async function checkBatch(
-  ports: BatchPorts,
-  settings: Settings,
-  actor: Actor,
+  { ports, settings, actor }: Context<BatchPorts>,
   { resource, rows }: Pick<BatchOrder, 'resource' | 'rows'>,
 ): Promise<CheckedRow[]> {
   refuseSitesOfApplications(actor, { resource })

@@ -1,5 +1,12 @@
 import { isRecord, openFaults, quotaUse, submit, templateOf } from '../requests/index.ts'
-import { type Actor, actorFor, type JobPayload, ProvisioningError, type Settings } from '../shared/index.ts'
+import {
+  type Actor,
+  actorFor,
+  type Context,
+  type JobPayload,
+  ProvisioningError,
+  type SystemContext,
+} from '../shared/index.ts'
 import type { Batch, BatchReason, BatchRowStatus, RowProblem, WaitingRow } from './batch.ts'
 import { batchTurn, endBatch } from './batching.ts'
 import type { BatchPorts } from './ports.ts'
@@ -31,11 +38,11 @@ const outOfOrder = 'Microsoft 365, or the store, does not answer just now.'
  * point, also by two at once.
  */
 export async function runBatch(
-  ports: BatchPorts,
-  settings: Settings,
+  context: SystemContext<BatchPorts>,
   { batchId, turn }: JobPayload<'run-batch'>,
   attempt: BatchAttempt,
 ): Promise<void> {
+  const { ports } = context
   const one = await ports.batches.find(batchId)
   if (one?.status !== 'running') return
   const rows = await ports.batches.waiting(batchId, rowsOfATurn)
@@ -45,7 +52,7 @@ export async function runBatch(
   for (const row of rows) {
     attempt.signal.throwIfAborted()
     if (ports.clock.now().getTime() > end) break
-    const came = await rowOf(ports, settings, { ...one, updatedAt: movedAt }, row, attempt)
+    const came = await rowOf(context, { ...one, updatedAt: movedAt }, row, attempt)
     if (came === 'ended') return
     if (came !== 'done') {
       wait = came
@@ -80,20 +87,20 @@ export async function giveUpBatch(ports: BatchPorts, batchId: string): Promise<v
 
 /** What came of trying one row; `ended`: the batch did, so nothing more is to be done. */
 async function rowOf(
-  ports: BatchPorts,
-  settings: Settings,
+  context: SystemContext<BatchPorts>,
   one: Batch,
   row: WaitingRow,
   attempt: BatchAttempt,
 ): Promise<'done' | 'ended' | Wait> {
+  const { ports } = context
   const { batchId, tenantId, requester, clientId } = one
   let actor: Actor | undefined
   try {
     // Anew for each row: who may ask for nothing any more, or for less, is not served from what was.
-    actor = await actorFor(ports, settings, { tenantId, id: requester.id, clientId })
-    const waits = await turnOf(ports, settings, one, actor)
+    actor = await actorFor(context, { tenantId, id: requester.id, clientId })
+    const waits = await turnOf(context, one, actor)
     if (waits) return waits
-    await submitRow(ports, settings, one, row, actor)
+    await submitRow(context, one, row, actor)
     return 'done'
   } catch (error) {
     if (error instanceof RowOver) return overOf(ports, batchId)
@@ -111,14 +118,18 @@ async function rowOf(
       return 'ended'
     }
     if (code === 'too-many-open-requests') return waiting(ports, one, { code, detail })
-    const quota = await quotaWaitedFor(ports, settings, actor, row, error)
+    const quota = await quotaWaitedFor({ ...context, actor }, row, error)
     if (quota) return waiting(ports, one, quota)
     return refused(ports, batchId, row, { code, detail, errors: error.faults.map((fault) => ({ ...fault })) })
   }
 }
 
 /** What the limits of use say to one more submission: nothing, when it was counted. */
-async function turnOf(ports: BatchPorts, settings: Settings, one: Batch, actor: Actor): Promise<Wait | undefined> {
+async function turnOf(
+  { ports, settings }: SystemContext<BatchPorts>,
+  one: Batch,
+  actor: Actor,
+): Promise<Wait | undefined> {
   // Looked at first, since a write that was counted is not given back.
   const [full] = await openFaults(ports, settings, actor)
   if (full) return waiting(ports, one, full)
@@ -129,19 +140,19 @@ async function turnOf(ports: BatchPorts, settings: Settings, one: Batch, actor: 
 }
 
 async function submitRow(
-  ports: BatchPorts,
-  settings: Settings,
+  context: SystemContext<BatchPorts>,
   { batchId, resource }: Batch,
   { place, key, requestId, body }: WaitingRow,
   actor: Actor,
 ): Promise<void> {
+  const { ports } = context
   let isMarked = false
   const along = async () => {
     await mark(ports, batchId, place, 'submitted')
     isMarked = true
   }
   const from = { batchId, row: key }
-  await submit(ports, settings, actor, { requestId, resource, body, channel: 'rest', batch: from, along })
+  await submit({ ...context, actor }, { requestId, resource, body, channel: 'rest', batch: from, along })
   // One that was there already had nothing written along with it.
   if (!isMarked) await mark(ports, batchId, place, 'submitted')
 }
@@ -183,9 +194,7 @@ async function refused(
 
 /** How many requests of a template somebody may have open at a time: one that ends makes room, so it is waited for. */
 async function quotaWaitedFor(
-  ports: BatchPorts,
-  settings: Settings,
-  actor: Actor,
+  { ports, settings, actor }: Context<BatchPorts>,
   { body, requestId }: WaitingRow,
   { faults }: ProvisioningError,
 ): Promise<BatchReason | undefined> {

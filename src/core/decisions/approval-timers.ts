@@ -35,7 +35,7 @@ import {
   type Person,
   ProvisioningError,
   PutOff,
-  type Settings,
+  type SystemContext,
 } from '../shared/index.ts'
 import { delegationsOf, realignment } from './delegation.ts'
 import { havingDigest } from './digest-choice.ts'
@@ -53,16 +53,16 @@ const untilItAnswers = 60_000
  * stands in and the directory does not say; all else is done then.
  */
 export async function tendStage(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   order: JobPayload<'tend-approval'>,
 ): Promise<void> {
+  const { ports } = context
   const { requestId, stage: number } = order
   const request = await ports.requests.find(requestId)
   const stage = waitingStage(request, number)
   if (!request || !stage) return
   const at = ports.clock.now().toISOString()
-  const { unheard, candidates, away, inDigest, trouble } = await findOut(ports, settings, request, stage, at)
+  const { unheard, candidates, away, inDigest, trouble } = await findOut(context, request, stage, at)
   const hasMoved = await ports.work.transaction(async () => {
     const now = await ports.requests.lock(requestId)
     // What was found out is about a request that is not there any more.
@@ -70,9 +70,9 @@ export async function tendStage(
     const due = dueOf(stage, at)
     const facts = { due: trouble ? { ...due, escalate: false } : due, unheard, candidates, inDigest, at }
     const tended = tend(request, stage, facts)
-    if (tended) await changeRequest(ports, settings, requestId, () => tended)
+    if (tended) await changeRequest(context, requestId, () => tended)
     const aligned = realignment(tended?.request ?? request, away, at)
-    if (aligned) await changeRequest(ports, settings, requestId, () => aligned)
+    if (aligned) await changeRequest(context, requestId, () => aligned)
     const after = waitingStage(aligned?.request ?? tended?.request ?? request, number)
     if (after) await ports.jobs.enqueue(nextOf(request, after, at, !tended && !aligned))
     return false
@@ -101,12 +101,12 @@ interface FoundOut {
 
 /** All that a look has to know beside the request. */
 async function findOut(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   request: Request,
   stage: ApprovalStage,
   at: string,
 ): Promise<FoundOut> {
+  const { ports } = context
   const due = dueOf(stage, at)
   const unheard = due.expire ? [] : await withoutChat(ports, request, stage, at)
   const away = await delegationsOf(ports, request, at)
@@ -115,14 +115,13 @@ async function findOut(
   const unreachable = new Set(known.unreachable?.map(({ person }) => person.id))
   const reminded = waitingFor([stage]).filter(({ id }) => due.remind && !unreachable.has(id))
   const inDigest = await havingDigest(
-    ports,
-    settings,
+    context,
     request.tenantId,
     reminded.map(({ id }) => id),
   )
   if (silent.length === 0) return { unheard, candidates: [], away, inDigest }
   try {
-    const candidates = await asking(() => standInCandidates(ports, settings, request, known, silent))
+    const candidates = await asking(() => standInCandidates(context, request, known, silent))
     return { unheard, candidates, away, inDigest }
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== 'unavailable') throw error

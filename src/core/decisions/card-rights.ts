@@ -7,7 +7,7 @@ import {
   cardSubject,
   isForApprover,
   ProvisioningError,
-  type Settings,
+  type SystemContext,
 } from '../shared/index.ts'
 import { isStillAsked } from './membership.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -23,15 +23,13 @@ type CardOf = Pick<SentCard, 'personId' | 'key'>
  * nobody knows, and nothing fresh is shown.
  */
 export async function lostRight(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   request: Request,
   { personId, key }: CardOf,
 ): Promise<LostRight | undefined> {
   const needs = rightFor(request, personId, key)
-  if (needs === 'admin') return (await isAdminStill(ports, settings, personId)) ? undefined : needs
-  if (needs === 'approver')
-    return (await asking(() => isApproverStill(ports, settings, request, personId))) ? undefined : needs
+  if (needs === 'admin') return (await isAdminStill(context, personId)) ? undefined : needs
+  if (needs === 'approver') return (await asking(() => isApproverStill(context, request, personId))) ? undefined : needs
   return undefined
 }
 
@@ -46,9 +44,10 @@ function rightFor({ requester, approvals }: Request, personId: string, key: Card
 }
 
 /** Whether somebody is an admin now: an account of our own that can sign in. Throws `unavailable`. */
-export async function isAdminStill(ports: DecisionPorts, settings: Settings, personId: string): Promise<boolean> {
+export async function isAdminStill(context: SystemContext<DecisionPorts>, personId: string): Promise<boolean> {
+  const { settings } = context
   try {
-    return (await actorFor(ports, settings, { tenantId: settings.tenantId, id: personId })).isAdmin
+    return (await actorFor(context, { tenantId: settings.tenantId, id: personId })).isAdmin
   } catch (error) {
     if (error instanceof ProvisioningError && error.code === 'forbidden') return false
     throw error
@@ -57,8 +56,7 @@ export async function isAdminStill(ports: DecisionPorts, settings: Settings, per
 
 /** False for people who were asked only through groups, or as admins, and who left all of these before they decided. */
 async function isApproverStill(
-  ports: DecisionPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<DecisionPorts>,
   { approvals }: Request,
   personId: string,
 ): Promise<boolean> {
@@ -81,15 +79,15 @@ async function isApproverStill(
  * says which.
  */
 export async function withdrawClicked(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   { requestId, personId, activityId }: { requestId: string; personId: string; activityId: string },
 ): Promise<LostRight | undefined> {
+  const { ports } = context
   const request = await ports.requests.find(requestId)
   const known = request ? await ports.sentCards.ofRequest(requestId) : []
   const card = known.find((one) => one.personId === personId && one.activityId === activityId)
   if (!request || !card) return undefined
-  const lost = await lostRight(ports, settings, request, card)
+  const lost = await lostRight(context, request, card)
   if (lost) await ports.sentCards.put({ ...card, state: 'withdrawn' })
   return lost
 }

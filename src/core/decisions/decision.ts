@@ -29,6 +29,7 @@ import {
 import { checkSteps } from '../resources/index.ts'
 import {
   type Actor,
+  type Context,
   isTerminal,
   type JobOrder,
   jobId,
@@ -37,6 +38,7 @@ import {
   ProvisioningError,
   type RequestState,
   type Settings,
+  type SystemContext,
 } from '../shared/index.ts'
 import { ownReassigned, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -49,9 +51,7 @@ export const longestComment = 500
  * refused, again: the request is given as it is now. The same decision by another call is another decision.
  */
 export type Verb = (
-  ports: DecisionPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<DecisionPorts>,
   requestId: string,
   comment?: string,
   attempt?: string,
@@ -72,44 +72,34 @@ export type Decide = (...asked: [...Parameters<Verb>, beforehand?: Beforehand]) 
 const nothing: Beforehand = { lapsed: [], away: [] }
 
 /** Records an approval; the last one that is needed queues the request. */
-export const recordApproval: Decide = (
-  ports,
-  settings,
-  actor,
-  requestId,
-  comment = '',
-  attempt,
-  beforehand = nothing,
-) =>
-  changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
-    decided(request, settings, actor, { decision: 'approved', comment, at }, beforehand),
+export const recordApproval: Decide = (context, requestId, comment = '', attempt, beforehand = nothing) =>
+  changeOnce(context, { requestId, attempt }, (request, at) =>
+    decided(request, context.settings, context.actor, { decision: 'approved', comment, at }, beforehand),
   )
 
 /** Records a rejection, which ends the request. The comment is required: the requester will read it. */
-export const recordRejection: Decide = (
-  ports,
-  settings,
-  actor,
-  requestId,
-  comment = '',
-  attempt,
-  beforehand = nothing,
-) =>
-  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
-    authorize(actor, 'request.decide', request)
+export const recordRejection: Decide = (context, requestId, comment = '', attempt, beforehand = nothing) =>
+  changeOnce(context, { requestId, attempt }, (request, at) => {
+    authorize(context.actor, 'request.decide', request)
     const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
     if (comment.trim() === '' && openStage(request.approvals) && isOpen) {
       throw new ProvisioningError('comment-required', 'Please say why you reject it. The requester will read it.', {
         faults: [{ pointer: '/comment', code: 'required', detail: 'A rejection needs a comment.' }],
       })
     }
-    return decided(request, settings, actor, { decision: 'rejected', comment: comment.trim(), at }, beforehand)
+    return decided(
+      request,
+      context.settings,
+      context.actor,
+      { decision: 'rejected', comment: comment.trim(), at },
+      beforehand,
+    )
   })
 
 /** Ends a request that has not begun to be made, or has failed. */
-export const cancel: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
-  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
-    authorize(actor, 'request.cancel', request)
+export const cancel: Verb = (context, requestId, comment = '', attempt) =>
+  changeOnce(context, { requestId, attempt }, (request, at) => {
+    authorize(context.actor, 'request.cancel', request)
     if (isTerminal(request.status))
       throw new ProvisioningError(
         'already-ended',
@@ -120,14 +110,14 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '', at
         'illegal-transition',
         `${referenceOf(request)} is being created and cannot be cancelled any more.`,
       )
-    const { id, displayName, userPrincipalName } = actor
+    const { id, displayName, userPrincipalName } = context.actor
     const cancelledBy = { id, displayName, userPrincipalName }
     const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
-    const requester = actor.id === request.requester.id ? [] : [tellRequester(next)]
+    const requester = context.actor.id === request.requester.id ? [] : [tellRequester(next)]
     // What was made stays in the tenant, and nobody else will clear it away.
     const admins = request.steps.some(({ status }) => status === 'done') ? [tellAdmins(next)] : []
     const jobs = [...requester, ...admins]
-    return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
+    return { request: next, audit: [entry(next, context.actor, 'cancelled', { comment })], jobs }
   })
 
 /**
@@ -135,12 +125,16 @@ export const cancel: Verb = (ports, settings, actor, requestId, comment = '', at
  * a ready check that found something wrong, at the steps that put it right. One that has stood still for too long, or is
  * made and was not told of, gets its job anew, which is safe if the old one is only slow.
  */
-export const retry: Verb = (ports, settings, actor, requestId, comment = '', attempt) =>
-  changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
-    authorize(actor, 'request.retry', request)
-    const job = isRetryable(request, new Date(at)) ? jobAnew(request, settings, at) : undefined
+export const retry: Verb = (context, requestId, comment = '', attempt) =>
+  changeOnce(context, { requestId, attempt }, (request, at) => {
+    authorize(context.actor, 'request.retry', request)
+    const job = isRetryable(request, new Date(at)) ? jobAnew(request, context.settings, at) : undefined
     if (job)
-      return { request, audit: [entry({ ...request, updatedAt: at }, actor, 'restarted', { comment })], jobs: [job] }
+      return {
+        request,
+        audit: [entry({ ...request, updatedAt: at }, context.actor, 'restarted', { comment })],
+        jobs: [job],
+      }
     // Also a request that waits for approval may become queued, but not by this.
     if (request.status !== 'failed')
       throw new ProvisioningError(
@@ -153,7 +147,11 @@ export const retry: Verb = (ports, settings, actor, requestId, comment = '', att
     )
     const followUp = { state: 'none' as const }
     const next = { ...transition(waitingAnew(request), 'queued', at), steps, checks: [], problem: null, followUp }
-    return { request: next, audit: [entry(next, actor, 'queued', { comment })], jobs: jobsOfQueued(next, settings) }
+    return {
+      request: next,
+      audit: [entry(next, context.actor, 'queued', { comment })],
+      jobs: jobsOfQueued(next, context.settings),
+    }
   })
 
 /** Whether an admin can let a request go on: it failed, stands still, or is made and nobody was told. */
@@ -184,17 +182,17 @@ function waitingAnew(request: Request): Request {
 
 /** The same as `changeRequest`, once for each attempt; of what is refused nothing is kept, so that it can be asked again. Throws `not-found`. */
 export async function changeOnce(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   { requestId, attempt }: { requestId: string; attempt: string | undefined },
   apply: (request: Request, at: string) => Change,
 ): Promise<Request> {
+  const { ports } = context
   const request = await ports.work.transaction(async () => {
-    if (attempt === undefined) return changeRequest(ports, settings, requestId, apply)
+    if (attempt === undefined) return changeRequest(context, requestId, apply)
     const before = await ports.requests.lock(requestId)
     const said = before ? await ports.audit.timeline(requestId) : []
     if (said.some((line) => line.attempt === attempt)) return before
-    return changeRequest(ports, settings, requestId, (now, at) => ofAttempt(attempt, apply(now, at)))
+    return changeRequest(context, requestId, (now, at) => ofAttempt(attempt, apply(now, at)))
   })
   if (!request) throw notFound()
   return request

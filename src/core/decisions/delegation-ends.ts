@@ -1,6 +1,6 @@
 import type { Delegation } from '../approvals/index.ts'
 import { noteAct, noteFact, system } from '../audit/index.ts'
-import type { Actor } from '../shared/index.ts'
+import type { Context } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /**
@@ -13,13 +13,12 @@ export type EndOfDelegation = 'expired' | 'back' | 'replaced' | 'erasure' | 'ear
 const mostOfARun = 100
 
 /** Records the start of a delegation in the organisation's chain; to be called in its transaction. */
-export const noteStart = (ports: DecisionPorts, actor: Actor, given: Delegation): Promise<void> =>
+export const noteStart = ({ ports, actor }: Context<DecisionPorts>, given: Delegation): Promise<void> =>
   noteAct(ports, actor, 'delegation-started', { ...aboutOf(given), until: given.until })
 
 /** Records that somebody has ended a delegation before its time; to be called in its transaction. */
 export const noteEnd = (
-  ports: DecisionPorts,
-  actor: Actor,
+  { ports, actor }: Context<DecisionPorts>,
   ended: Delegation,
   why: 'back' | 'replaced' | 'erasure',
 ): Promise<void> => noteAct(ports, actor, 'delegation-ended', endOf(ended, why))

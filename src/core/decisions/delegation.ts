@@ -12,6 +12,7 @@ import { askApprovers, type Change, changeRequest, delegatedNow, type Request, s
 import {
   type Actor,
   asking,
+  type Context,
   type Fault,
   type FaultCode,
   fault,
@@ -19,7 +20,7 @@ import {
   jobId,
   type Person,
   refuseFields,
-  type Settings,
+  type SystemContext,
 } from '../shared/index.ts'
 import { noteEnd, noteExpired, noteStart } from './delegation-ends.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -32,7 +33,7 @@ export interface Delegations {
   readonly toMe: readonly Delegation[]
 }
 
-export async function readDelegations(ports: DecisionPorts, actor: Actor): Promise<Delegations> {
+export async function readDelegations({ ports, actor }: Context<DecisionPorts>): Promise<Delegations> {
   const at = ports.clock.now().toISOString()
   const [own, toMe] = await Promise.all([
     ports.delegations.ofPerson(actor.tenantId, actor.id, at),
@@ -46,10 +47,10 @@ export async function readDelegations(ports: DecisionPorts, actor: Actor): Promi
  * `validation-failed`, at `/to` or `/until`.
  */
 export async function delegate(
-  ports: DecisionPorts,
-  actor: Actor,
+  context: Context<DecisionPorts>,
   { to, until }: { to: string; until: string },
 ): Promise<Delegation> {
+  const { ports, actor } = context
   const now = ports.clock.now()
   const end = Date.parse(until)
   const faults: Fault[] = []
@@ -71,8 +72,8 @@ export async function delegate(
   await noteExpired(ports, tenantId)
   await ports.work.transaction(async () => {
     const former = await ports.delegations.put(given)
-    if (former) await noteEnd(ports, actor, former, 'replaced')
-    await noteStart(ports, actor, given)
+    if (former) await noteEnd(context, former, 'replaced')
+    await noteStart(context, given)
     const over = new Date(end + clocksApart)
     await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: over }])
   })
@@ -80,13 +81,14 @@ export async function delegate(
 }
 
 /** Ends what the actor has delegated, before its time; undefined when there was nothing to end. */
-export async function endDelegation(ports: DecisionPorts, actor: Actor): Promise<Delegation | undefined> {
+export async function endDelegation(context: Context<DecisionPorts>): Promise<Delegation | undefined> {
+  const { ports, actor } = context
   const at = ports.clock.now().toISOString()
   await noteExpired(ports, actor.tenantId)
   return ports.work.transaction(async () => {
     const own = await ports.delegations.end(actor.tenantId, actor.id, at)
     if (!own) return undefined
-    await noteEnd(ports, actor, own, 'back')
+    await noteEnd(context, own, 'back')
     await ports.jobs.enqueue([realignJob(own, 'back')])
     return own
   })
@@ -128,10 +130,10 @@ export const listDelegations = (
 ): Promise<DelegationPage> => delegations.running(tenantId, clock.now().toISOString(), page)
 /** Brings all requests that wait for a person in line with who is away just now, and records the delegations that are over. */
 export async function realignAll(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   { tenantId, personId }: { tenantId: string; personId: string },
 ): Promise<void> {
+  const { ports } = context
   await noteExpired(ports, tenantId)
   let before: number | undefined
   do {
@@ -142,19 +144,20 @@ export async function realignAll(
       limit: pageSize,
       ...(before !== undefined && { before }),
     })
-    for (const { requestId } of page) await realign(ports, settings, requestId)
+    for (const { requestId } of page) await realign(context, requestId)
     before = page.length === pageSize ? page.at(-1)?.number : undefined
   } while (before !== undefined)
 }
 
 /** The same for one request. Doing it twice is doing it once. */
-export async function realign(ports: DecisionPorts, settings: Settings, requestId: string): Promise<void> {
+export async function realign(context: SystemContext<DecisionPorts>, requestId: string): Promise<void> {
+  const { ports } = context
   await ports.work.transaction(async () => {
     const request = await ports.requests.lock(requestId)
     if (request?.status !== 'pendingApproval') return
     const at = ports.clock.now().toISOString()
     const away = await delegationsOf(ports, request, at)
-    await changeRequest(ports, settings, requestId, () => realignment(request, away, at))
+    await changeRequest(context, requestId, () => realignment(request, away, at))
   })
 }
 

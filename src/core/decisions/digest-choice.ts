@@ -1,10 +1,9 @@
-import type { Settings } from '../shared/index.ts'
+import type { SystemContext } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** Those of these who have it, if they have a chat. */
 export async function havingDigest(
-  ports: DecisionPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<DecisionPorts>,
   tenantId: string,
   personIds: readonly string[],
 ): Promise<ReadonlySet<string>> {

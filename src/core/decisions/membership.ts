@@ -1,6 +1,6 @@
 import { type ApprovalStage, openStage, voicesOf } from '../approvals/index.ts'
 import { awayOf, type Request } from '../requests/index.ts'
-import { asking, checkingIdentity, type Settings } from '../shared/index.ts'
+import { asking, checkingIdentity, type Settings, type SystemContext } from '../shared/index.ts'
 import { type Decide, recordApproval, recordRejection, type Verb } from './decision.ts'
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { hasReassigned, otherAdmins } from './own-reassignment.ts'
@@ -15,20 +15,21 @@ export const reject = whileMember(recordRejection)
  * the click, whatever became of the job that writes it down.
  */
 function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: number]) => Promise<Request> {
-  return async (ports, settings, actor, requestId, comment, attempt, stage) => {
+  return async (context, requestId, comment, attempt, stage) => {
+    const { ports, actor } = context
     const seen = await ports.requests.find(requestId)
-    if (seen?.status !== 'pendingApproval') return decide(ports, settings, actor, requestId, comment, attempt)
+    if (seen?.status !== 'pendingApproval') return decide(context, requestId, comment, attempt)
     const at = ports.clock.now().toISOString()
     const [now, later] = await Promise.all([delegationsOf(ports, seen, at), awayOf(ports, seen, at)])
     const isBehind = realignment(seen, now, at) !== undefined
-    if (isBehind) await realign(ports, settings, requestId)
+    if (isBehind) await realign(context, requestId)
     const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
-    const lapsed = await asking(() => checkingIdentity(() => lapsedOf(ports, settings, request, actor.id, at)))
+    const lapsed = await asking(() => checkingIdentity(() => lapsedOf(context, request, actor.id, at)))
     const others = hasReassigned(request.approvals, actor.id)
-      ? await otherAdmins(ports, settings, request, actor.id)
+      ? await otherAdmins(context, request, actor.id)
       : undefined
     const beforehand = { lapsed, away: later, stage, otherAdmins: others }
-    return decide(ports, settings, actor, requestId, comment, attempt, beforehand)
+    return decide(context, requestId, comment, attempt, beforehand)
   }
 }
 
@@ -38,8 +39,7 @@ function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: n
  * blocked, for nobody either. Who was asked since an approver did not decide has a word of their own. The directory is asked anew.
  */
 export async function lapsedOf(
-  ports: DecisionPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<DecisionPorts>,
   { approvals }: Request,
   personId: string,
   at: string,

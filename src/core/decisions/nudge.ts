@@ -1,6 +1,6 @@
 import { openStage, waitingFor, withStage } from '../approvals/index.ts'
 import { authorize, entry, type Request, referenceOf } from '../requests/index.ts'
-import { type Actor, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Context, ProvisioningError } from '../shared/index.ts'
 import { remindApprovers } from './approval-timers.ts'
 import { changeOnce } from './decision.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -17,14 +17,9 @@ export function nudgeFrom(request: Request): string | undefined {
  * Reminds those who have not decided, once a day at most; a repeat of the same `attempt` does so no second time. Refuses as
  * `already-ended` or `nudged-already`.
  */
-export function nudge(
-  ports: DecisionPorts,
-  settings: Settings,
-  actor: Actor,
-  requestId: string,
-  attempt?: string,
-): Promise<Request> {
-  return changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+export function nudge(context: Context<DecisionPorts>, requestId: string, attempt?: string): Promise<Request> {
+  const { actor } = context
+  return changeOnce(context, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.nudge', request)
     const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
     if (!stage)

@@ -18,7 +18,7 @@ import {
   tellRequester,
   transition,
 } from '../requests/index.ts'
-import { type Actor, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Actor, type Context, ProvisioningError, type Settings } from '../shared/index.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -37,17 +37,16 @@ export interface Override {
  * `attempt` is given the request as it is now.
  */
 export async function override(
-  ports: DecisionPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<DecisionPorts>,
   requestId: string,
   { decision, comment }: Override,
   attempt?: string,
 ): Promise<Request> {
+  const { ports, settings, actor } = context
   const seen = await ports.requests.find(requestId)
   const isLookedUp = seen?.status === 'pendingApproval' && hasReassigned(seen.approvals, actor.id)
-  const others = isLookedUp ? await otherAdmins(ports, settings, seen, actor.id) : undefined
-  return changeOnce(ports, settings, { requestId, attempt }, (request, at) => {
+  const others = isLookedUp ? await otherAdmins(context, seen, actor.id) : undefined
+  return changeOnce(context, { requestId, attempt }, (request, at) => {
     authorize(actor, 'request.override', request)
     refuseOverride(request, actor)
     const isOwn = overridesOwn(request.approvals, actor.id, at)

@@ -1,6 +1,6 @@
 import { type ApprovalStage, adminsOf, openStage, voicesOf } from '../approvals/index.ts'
 import type { Request } from '../requests/index.ts'
-import { asking, type Person, ProvisioningError, type Settings } from '../shared/index.ts'
+import { asking, type Person, ProvisioningError, type SystemContext } from '../shared/index.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /*
@@ -63,8 +63,7 @@ export function needsSecondAdmin(stage: ApprovalStage, personId: string, at: str
  * too where a setting lets admins decide alone. Throws `unavailable`.
  */
 export async function otherAdmins(
-  ports: DecisionPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<DecisionPorts>,
   { requester }: Pick<Request, 'requester'>,
   adminId: string,
 ): Promise<Person[]> {

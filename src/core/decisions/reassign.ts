@@ -11,13 +11,14 @@ import {
 import {
   type Actor,
   asking,
+  type Context,
   type Fault,
   fault,
   notFound,
   type Person,
   ProvisioningError,
   refuseFields,
-  type Settings,
+  type SystemContext,
 } from '../shared/index.ts'
 import { remindApprovers } from './approval-timers.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
@@ -39,28 +40,27 @@ export interface Reassignment {
  * `validation-failed` at `/to` or `/from`.
  */
 export async function reassign(
-  ports: DecisionPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<DecisionPorts>,
   requestId: string,
   asked: Reassignment,
   attempt?: string,
 ): Promise<Request> {
+  const { ports, actor } = context
   const seen = await ports.requests.find(requestId)
   if (!seen) throw notFound()
   authorize(actor, 'request.reassign', seen)
   refuseOwn(seen, actor)
-  await refuseLapsed(ports, settings, seen, actor)
+  await refuseLapsed(context, seen, actor)
   const faults: Fault[] = []
   const to = await asking(() => colleagueOf(ports, { id: '' }, asked.to, faults))
   if (!to || faults.length > 0) return refuseFields(faults)
-  const isAlone = !actor.isAdmin || (await otherAdmins(ports, settings, seen, actor.id)).length === 0
+  const isAlone = !actor.isAdmin || (await otherAdmins(context, seen, actor.id)).length === 0
   const number = openStage(seen.approvals)?.stage ?? 1
   const hasCard = (await ports.sentCards.find(requestId, to.id, `approval:${number}`)) !== undefined
-  const request = await changeOnce(ports, settings, { requestId, attempt }, (request, at) =>
+  const request = await changeOnce(context, { requestId, attempt }, (request, at) =>
     reassigned(request, actor, { ...asked, to, hasCard, isAlone }, at),
   )
-  await align(ports, settings, request)
+  await align(context, request)
   return request
 }
 
@@ -74,10 +74,11 @@ function refuseOwn({ requester }: Request, actor: Actor): void {
 }
 
 /** Whoever decides no more, since they left the group that was asked, gives nothing away either. */
-async function refuseLapsed(ports: DecisionPorts, settings: Settings, request: Request, actor: Actor): Promise<void> {
+async function refuseLapsed(context: SystemContext<DecisionPorts>, request: Request, actor: Actor): Promise<void> {
+  const { ports } = context
   if (actor.isAdmin || request.status !== 'pendingApproval') return
   const at = ports.clock.now().toISOString()
-  const lapsed = await asking(() => lapsedOf(ports, settings, request, actor.id, at))
+  const lapsed = await asking(() => lapsedOf(context, request, actor.id, at))
   if (lapsed.includes(actor.id))
     throw new ProvisioningError('not-an-approver', 'You are not an approver of this request any more.')
 }
@@ -179,9 +180,10 @@ function inPlaceOf(
 }
 
 /** Who is asked now may be away themselves. */
-async function align(ports: DecisionPorts, settings: Settings, request: Request): Promise<void> {
+async function align(context: SystemContext<DecisionPorts>, request: Request): Promise<void> {
+  const { ports } = context
   const at = ports.clock.now().toISOString()
   const away = await delegationsOf(ports, request, at)
   if (away.length === 0) return
-  await changeRequest(ports, settings, request.requestId, (now) => realignment(now, away, at))
+  await changeRequest(context, request.requestId, (now) => realignment(now, away, at))
 }

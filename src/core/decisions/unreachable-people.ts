@@ -1,7 +1,7 @@
 import { openStage, withStage } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
 import { type ChatRefusal, type Conversation, changeRequest, entry, type Request } from '../requests/index.ts'
-import { type CardKey, isForApprover, type JobOrder, jobId, type Person, type Settings } from '../shared/index.ts'
+import { type CardKey, isForApprover, type JobOrder, jobId, type Person, type SystemContext } from '../shared/index.ts'
 import { withUnreachable } from './approval-timers.ts'
 import type { DecisionPorts } from './ports.ts'
 
@@ -14,13 +14,13 @@ export const notTold = 'not-told'
  * are told, once a request, and somebody else is looked for at once. Noting it twice is noting it once.
  */
 export async function couldNotTell(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   request: Request,
   conversation: Conversation,
   key: CardKey,
   { why, closed }: Pick<ChatRefusal, 'why' | 'closed'>,
 ): Promise<void> {
+  const { ports } = context
   const { requestId } = request
   const { personId } = conversation
   const at = ports.clock.now()
@@ -30,7 +30,7 @@ export async function couldNotTell(
     const person = personIn(request, personId)
     if (!person || (await isNoted(ports, requestId, personId, key))) return
     const data = { person, card: key, why }
-    if (isForApprover(key) && (await noteApprover(ports, settings, request, person, data))) return
+    if (isForApprover(key) && (await noteApprover(context, request, person, data))) return
     const said = entry({ ...request, updatedAt: at.toISOString() }, system, notTold, { data })
     await ports.audit.append([said], { version: request.version })
   })
@@ -38,14 +38,13 @@ export async function couldNotTell(
 
 /** True when the stage waits for them: then it says that they cannot be told, and what follows is on its way. */
 async function noteApprover(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   { requestId }: Request,
   person: Person,
   data: { card: CardKey; why: string },
 ): Promise<boolean> {
   let isNoted = false
-  await changeRequest(ports, settings, requestId, (request, at) => {
+  await changeRequest(context, requestId, (request, at) => {
     const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
     const next = stage && withUnreachable(stage, [person], at, data.why)
     if (!stage || !next || next === stage) return undefined
@@ -68,15 +67,14 @@ async function noteApprover(
 
 /** Somebody of whom the stage says that they cannot be told has the card, in a chat that is open: they can. */
 export async function reached(
-  ports: DecisionPorts,
-  settings: Settings,
+  context: SystemContext<DecisionPorts>,
   request: Request,
   personId: string,
 ): Promise<void> {
   const isLost = (one: Request): boolean =>
     openStage(one.approvals)?.unreachable?.some(({ person }) => person.id === personId) ?? false
   if (request.status !== 'pendingApproval' || !isLost(request)) return
-  await changeRequest(ports, settings, request.requestId, (now, at) => {
+  await changeRequest(context, request.requestId, (now, at) => {
     const stage = openStage(now.approvals)
     const person = stage?.unreachable?.find((one) => one.person.id === personId)?.person
     if (now.status !== 'pendingApproval' || !stage || !person) return undefined

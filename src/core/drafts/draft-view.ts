@@ -12,7 +12,7 @@ import {
   read,
   resourceOf,
 } from '../requests/index.ts'
-import { type Actor, type Fault, fault, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Context, type Fault, fault, ProvisioningError } from '../shared/index.ts'
 import { type Template, usableTemplate } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import { bodyOfForm } from './form-values.ts'
@@ -50,7 +50,7 @@ export type DraftView =
 const longestReason = 1024
 
 /** A draft of this person; `not-found` for anybody else's. */
-export async function ownDraft(ports: DraftPorts, actor: Actor, requestId: string): Promise<Draft> {
+export async function ownDraft({ ports, actor }: Context<DraftPorts>, requestId: string): Promise<Draft> {
   const draft = await ports.drafts.find(requestId)
   if (!draft || draft.personId !== actor.id || draft.tenantId !== actor.tenantId)
     throw new ProvisioningError('not-found', 'This form is no longer known. Type new to begin again.')
@@ -58,25 +58,20 @@ export async function ownDraft(ports: DraftPorts, actor: Actor, requestId: strin
 }
 
 /** Where a draft stands now. One that was reviewed and is no longer right goes back to its form. */
-export async function showDraft(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
-  draft: Draft,
-  outdated: boolean,
-): Promise<DraftView> {
-  if (draft.step === 'submitted') return { step: 'submitted', request: await read(ports, actor, draft.requestId) }
+export async function showDraft(context: Context<DraftPorts>, draft: Draft, outdated: boolean): Promise<DraftView> {
+  const { ports } = context
+  if (draft.step === 'submitted') return { step: 'submitted', request: await read(context, draft.requestId) }
   if (draft.step === 'discarded') return { step: 'discarded', draft }
   if (draft.step === 'details')
     return {
       step: 'details',
       draft,
-      template: await knownTemplate(ports, actor, draft.templateId),
+      template: await knownTemplate(context, draft.templateId),
       faults: [],
       outdated,
     }
-  const template = await knownTemplate(ports, actor, draft.templateId)
-  const checked = await checkDraft(ports, settings, actor, draft, template)
+  const template = await knownTemplate(context, draft.templateId)
+  const checked = await checkDraft(context, draft, template)
   if ('plan' in checked) return { step: 'review', draft, ...checked, outdated }
   const back = await write(ports, { ...draft, step: 'details' })
   return { step: 'details', draft: back ?? draft, template: checked.template, faults: checked.faults, outdated }
@@ -92,13 +87,8 @@ type Checked =
   | { readonly template: Template; readonly faults: readonly Fault[] }
 
 /** What a request made of this draft would be and what there is like it, or what is wrong with it. */
-export async function checkDraft(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
-  draft: Draft,
-  template: Template,
-): Promise<Checked> {
+export async function checkDraft(context: Context<DraftPorts>, draft: Draft, template: Template): Promise<Checked> {
+  const { ports, settings, actor } = context
   const { requestId, replaces } = draft
   const { body, faults: inForm } = bodyOfForm(template, draft.values)
   const inquiry = { ports, settings, actor, requestId, replaces, isSubmission: false, crowded: false }
@@ -112,9 +102,9 @@ export async function checkDraft(
   const { plan } = evaluation
   const address = isForMailboxPlan(plan) ? plan.address : plan.url
   const [similar, basedOn, outlook] = await Promise.all([
-    similarAmong(ports, actor, { ...sought, address }, candidates),
-    comparedWithBasis(ports, actor, draft.basedOn, { ...plan, reason: reasonOf(draft) }),
-    lookAhead(ports, actor, foreseenIn(plan, requestId)),
+    similarAmong(context, { ...sought, address }, candidates),
+    comparedWithBasis(context, draft.basedOn, { ...plan, reason: reasonOf(draft) }),
+    lookAhead(context, foreseenIn(plan, requestId)),
   ])
   return { plan, similar, basedOn, outlook }
 }
@@ -149,8 +139,8 @@ export function withAnswers(draft: Draft, values: Draft['values']): Draft {
 }
 
 /** The template of a form; `not-found` when it is gone. */
-export async function knownTemplate(ports: DraftPorts, actor: Actor, templateId: string): Promise<Template> {
-  const template = await usableTemplate(ports, actor, templateId)
+export async function knownTemplate(context: Context<DraftPorts>, templateId: string): Promise<Template> {
+  const template = await usableTemplate(context, templateId)
   if (template) return template
   const detail = 'This template is no longer offered. Type new to see those that are.'
   throw new ProvisioningError('not-found', detail, { faults: [fault('/templateId', 'unknown-template', detail)] })

@@ -7,7 +7,7 @@ import {
   resourceOf,
   type SentCard,
 } from '../requests/index.ts'
-import { type Actor, type Fault, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Actor, type Context, type Fault, ProvisioningError } from '../shared/index.ts'
 import { type Template, usableTemplate } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import {
@@ -34,12 +34,12 @@ interface Opening {
 
 /** Opens a form. The draft has its request's id from now on. */
 export async function openDraft(
-  ports: DraftPorts,
-  actor: Actor,
+  context: Context<DraftPorts>,
   templateId: string,
   { values = {}, replaces, basedOn }: Opening = {},
 ): Promise<DraftView> {
-  const template = await knownTemplate(ports, actor, templateId)
+  const { ports, actor } = context
+  const template = await knownTemplate(context, templateId)
   const draft: Draft = {
     v: 1,
     requestId: randomUUID(),
@@ -72,43 +72,37 @@ function openingValues(template: Template, { id }: Actor): Draft['values'] {
  * and so it does when nobody can check them just now: what was typed is kept in either case.
  */
 export async function reviewDraft(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<DraftPorts>,
   requestId: string,
   version: number,
   values: Draft['values'],
 ): Promise<DraftView> {
-  const draft = await ownDraft(ports, actor, requestId)
-  if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
+  const { ports } = context
+  const draft = await ownDraft(context, requestId)
+  if (draft.step !== 'details' || draft.version !== version) return showDraft(context, draft, true)
   const filled = withAnswers(draft, values)
-  const template = await knownTemplate(ports, actor, draft.templateId)
-  const checked = await checkDraft(ports, settings, actor, filled, template).catch((error: unknown) => ({
+  const template = await knownTemplate(context, draft.templateId)
+  const checked = await checkDraft(context, filled, template).catch((error: unknown) => ({
     template,
     faults: [unavailable(error)],
   }))
   const step = 'plan' in checked ? 'review' : 'details'
   const next = await write(ports, { ...filled, step })
-  if (!next) return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
+  if (!next) return showDraft(context, await ownDraft(context, requestId), true)
   if ('plan' in checked) return { step: 'review', draft: next, ...checked, outdated: false }
   return { step: 'details', draft: next, template: checked.template, faults: checked.faults, outdated: false }
 }
 
 /** Back from review to the form, with everything kept. A click on an outdated review changes nothing. */
-export async function editDraft(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
-  requestId: string,
-  version: number,
-): Promise<DraftView> {
-  const draft = await ownDraft(ports, actor, requestId)
+export async function editDraft(context: Context<DraftPorts>, requestId: string, version: number): Promise<DraftView> {
+  const { ports } = context
+  const draft = await ownDraft(context, requestId)
   const opened =
     draft.step === 'review' && draft.version === version && (await write(ports, { ...draft, step: 'details' }))
-  const now = opened || (await ownDraft(ports, actor, requestId))
+  const now = opened || (await ownDraft(context, requestId))
   // The same click a second time finds the form that it asked for.
   const isWanted = now.step === 'details' && now.version === version + 1
-  return showDraft(ports, settings, actor, now, !isWanted)
+  return showDraft(context, now, !isWanted)
 }
 
 /** What a draft submits. */
@@ -125,15 +119,14 @@ export interface DraftSubmission {
  * taken meanwhile) brings the form back with its values.
  */
 export async function submitDraft(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<DraftPorts>,
   requestId: string,
   version: number,
   submit: (asked: DraftSubmission, along: () => Promise<void>) => Promise<Request>,
 ): Promise<DraftView> {
-  const draft = await ownDraft(ports, actor, requestId)
-  if (draft.step !== 'review' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
+  const { ports } = context
+  const draft = await ownDraft(context, requestId)
+  if (draft.step !== 'review' || draft.version !== version) return showDraft(context, draft, true)
   const submitted: Draft = {
     ...draft,
     step: 'submitted',
@@ -141,7 +134,7 @@ export async function submitDraft(
     updatedAt: ports.clock.now().toISOString(),
   }
   try {
-    const template = await knownTemplate(ports, actor, draft.templateId)
+    const template = await knownTemplate(context, draft.templateId)
     const { body } = bodyOfForm(template, draft.values)
     const { replaces, basedOn } = draft
     const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
@@ -152,37 +145,30 @@ export async function submitDraft(
     return { step: 'submitted', request }
   } catch (error) {
     if (error instanceof ProvisioningError && error.code === 'stale-version')
-      return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
+      return showDraft(context, await ownDraft(context, requestId), true)
     if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
-    const template = await knownTemplate(ports, actor, draft.templateId)
+    const template = await knownTemplate(context, draft.templateId)
     const back = await write(ports, { ...draft, step: 'details' })
     return { step: 'details', draft: back ?? draft, template, faults: error.faults, outdated: false }
   }
 }
 
 /** Throws the draft away. One that became a request meanwhile is shown as that request instead. */
-export async function discardDraft(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
-  requestId: string,
-): Promise<DraftView> {
-  const draft = await ownDraft(ports, actor, requestId)
-  if (draft.step !== 'details' && draft.step !== 'review') return showDraft(ports, settings, actor, draft, false)
+export async function discardDraft(context: Context<DraftPorts>, requestId: string): Promise<DraftView> {
+  const { ports } = context
+  const draft = await ownDraft(context, requestId)
+  if (draft.step !== 'details' && draft.step !== 'review') return showDraft(context, draft, false)
   const next = await write(ports, { ...draft, step: 'discarded' })
-  return next
-    ? { step: 'discarded', draft: next }
-    : showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), false)
+  return next ? { step: 'discarded', draft: next } : showDraft(context, await ownDraft(context, requestId), false)
 }
 
 /** A draft of this person with its template; none when the template is no longer offered to them. */
 export async function readDraft(
-  ports: DraftPorts,
-  actor: Actor,
+  context: Context<DraftPorts>,
   requestId: string,
 ): Promise<{ draft: Draft; template: Template | undefined }> {
-  const draft = await ownDraft(ports, actor, requestId)
-  return { draft, template: await usableTemplate(ports, actor, draft.templateId) }
+  const draft = await ownDraft(context, requestId)
+  return { draft, template: await usableTemplate(context, draft.templateId) }
 }
 
 /** A directory that does not answer, as a fault of no field; anything else is thrown on. */

@@ -1,4 +1,4 @@
-import type { Actor, Settings } from '../shared/index.ts'
+import type { Context } from '../shared/index.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, isFilledIn, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
 import type { DraftPorts } from './ports.ts'
@@ -7,34 +7,28 @@ import type { DraftPorts } from './ports.ts'
 const mostBegun = 50
 
 /** The drafts that a person has begun, the last changed first. Whether their templates are still offered is not asked. */
-export const listBegun = (ports: DraftPorts, actor: Actor): Promise<Draft[]> =>
+export const listBegun = ({ ports, actor }: Context<DraftPorts>): Promise<Draft[]> =>
   ports.drafts.listBegun(actor.tenantId, actor.id, mostBegun)
 
 /** Keeps a form as it is filled in, right or wrong, to go on with later. */
 export async function keepDraft(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<DraftPorts>,
   requestId: string,
   version: number,
   values: Draft['values'],
 ): Promise<DraftView> {
-  const draft = await ownDraft(ports, actor, requestId)
+  const { ports } = context
+  const draft = await ownDraft(context, requestId)
   const asked: Draft = { ...withAnswers(draft, values), begun: true }
   const isOpen = draft.step === 'details' && draft.version === version
-  const now = (isOpen && (await write(ports, asked))) || (await ownDraft(ports, actor, requestId))
+  const now = (isOpen && (await write(ports, asked))) || (await ownDraft(context, requestId))
   // The same click a second time finds the form kept as it asked for.
   const isKept = now.step === 'details' && now.version === version + 1 && now.begun === true
-  if (!isKept || isFilledIn(asked.values, now.values)) return showDraft(ports, settings, actor, now, true)
-  return { step: 'kept', draft: now, template: await knownTemplate(ports, actor, now.templateId) }
+  if (!isKept || isFilledIn(asked.values, now.values)) return showDraft(context, now, true)
+  return { step: 'kept', draft: now, template: await knownTemplate(context, now.templateId) }
 }
 
 /** Goes on with a draft where it was left: at its form, at its review, or at the request that it has become. */
-export async function continueDraft(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
-  requestId: string,
-): Promise<DraftView> {
-  return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), false)
+export async function continueDraft(context: Context<DraftPorts>, requestId: string): Promise<DraftView> {
+  return showDraft(context, await ownDraft(context, requestId), false)
 }

@@ -1,4 +1,4 @@
-import type { Actor, Settings } from '../shared/index.ts'
+import type { Context } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, knownTemplate, ownDraft, showDraft, withAnswers, write } from './draft-view.ts'
@@ -10,19 +10,18 @@ import type { DraftPorts } from './ports.ts'
  * missing or wrong is no mistake yet; what was typed is kept.
  */
 export async function checkDraftNames(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<DraftPorts>,
   requestId: string,
   version: number,
   values: Draft['values'],
 ): Promise<DraftView> {
-  const draft = await ownDraft(ports, actor, requestId)
-  if (draft.step !== 'details' || draft.version !== version) return showDraft(ports, settings, actor, draft, true)
-  const template = await knownTemplate(ports, actor, draft.templateId)
+  const { ports } = context
+  const draft = await ownDraft(context, requestId)
+  if (draft.step !== 'details' || draft.version !== version) return showDraft(context, draft, true)
+  const template = await knownTemplate(context, draft.templateId)
   const next = await write(ports, withAnswers(draft, values))
-  if (!next) return showDraft(ports, settings, actor, await ownDraft(ports, actor, requestId), true)
-  const { preview, faults } = await previewNames(inquiryOf(ports, settings, actor, next), template, next.values, {
+  if (!next) return showDraft(context, await ownDraft(context, requestId), true)
+  const { preview, faults } = await previewNames(inquiryOf(context, next), template, next.values, {
     look: true,
   })
   return { step: 'details', draft: next, template, faults, preview, outdated: false }
@@ -30,17 +29,15 @@ export async function checkDraftNames(
 
 /** What the names of a form would be, as far as that is known without asking whether they are free. */
 export async function likelyNames(
-  ports: DraftPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<DraftPorts>,
   draft: Draft,
   template: Template,
 ): Promise<NamePreview> {
-  const inquiry = inquiryOf(ports, settings, actor, draft)
+  const inquiry = inquiryOf(context, draft)
   return (await previewNames(inquiry, template, draft.values, { look: false })).preview
 }
 
-const inquiryOf = (ports: DraftPorts, settings: Settings, actor: Actor, { requestId, replaces }: Draft) => ({
+const inquiryOf = ({ ports, settings, actor }: Context<DraftPorts>, { requestId, replaces }: Draft) => ({
   ...{ ports, settings, actor, requestId, replaces },
   isSubmission: false,
   crowded: false,

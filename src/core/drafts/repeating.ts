@@ -1,5 +1,5 @@
 import { type DraftBasis, isForMailbox, isTakenName, type Request, read, referenceOf } from '../requests/index.ts'
-import { type Actor, isMailboxKind, type RequestState } from '../shared/index.ts'
+import { type Actor, type Context, isMailboxKind, type RequestState } from '../shared/index.ts'
 import { answersOf, type Template } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, knownTemplate } from './draft-view.ts'
@@ -14,15 +14,16 @@ const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled'
  * A new draft with what a request of one's own asked for that came to nothing: "Edit and send again". Any other is shown
  * as it is.
  */
-export async function draftFromRequest(ports: DraftPorts, actor: Actor, requestId: string): Promise<DraftView> {
-  const request = await read(ports, actor, requestId)
+export async function draftFromRequest(context: Context<DraftPorts>, requestId: string): Promise<DraftView> {
+  const { actor } = context
+  const request = await read(context, requestId)
   if (!isOwn(request, actor) || isReduced(request) || !endedInVain.includes(request.status))
     return { step: 'submitted', request }
   const { problem } = request
   const free = isTakenName(problem) ? problem.suggestion : undefined
   const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
-  const values = await stillAllowed(ports, actor, request)
-  return openDraft(ports, actor, request.template.id, {
+  const values = await stillAllowed(context, request)
+  return openDraft(context, request.template.id, {
     values: free === undefined ? values : { ...values, [name]: free },
     replaces: request.status === 'failed' ? request.requestId : undefined,
     basedOn: basisOf(request, 'resubmission'),
@@ -33,12 +34,13 @@ export async function draftFromRequest(ports: DraftPorts, actor: Actor, requestI
  * A new draft like a request of one's own that was made, without the names that only one resource can have. Any other
  * request is shown as it is.
  */
-export async function draftLikeRequest(ports: DraftPorts, actor: Actor, requestId: string): Promise<DraftView> {
-  const request = await read(ports, actor, requestId)
+export async function draftLikeRequest(context: Context<DraftPorts>, requestId: string): Promise<DraftView> {
+  const { actor } = context
+  const request = await read(context, requestId)
   if (!isOwn(request, actor) || isReduced(request) || request.status !== 'succeeded')
     return { step: 'submitted', request }
-  const { name: _, alias: __, ...values } = await stillAllowed(ports, actor, request)
-  return openDraft(ports, actor, request.template.id, { values, basedOn: basisOf(request, 'repeat') })
+  const { name: _, alias: __, ...values } = await stillAllowed(context, request)
+  return openDraft(context, request.template.id, { values, basedOn: basisOf(request, 'repeat') })
 }
 
 /** What it asked for is not known any more. */
@@ -54,8 +56,8 @@ const basisOf = (request: Request, how: DraftBasis['how']): DraftBasis => ({
 })
 
 /** The values of a request's form that its template, as it is now, still takes: nothing that is gone, or decided now. */
-async function stillAllowed(ports: DraftPorts, actor: Actor, request: Request): Promise<Draft['values']> {
-  const template = await knownTemplate(ports, actor, request.template.id)
+async function stillAllowed(context: Context<DraftPorts>, request: Request): Promise<Draft['values']> {
+  const template = await knownTemplate(context, request.template.id)
   const values = Object.entries(formOfRequest(request))
   return Object.fromEntries(values.filter(([input, value]) => isAllowed(template, request, input, value)))
 }

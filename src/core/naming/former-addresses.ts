@@ -1,4 +1,4 @@
-import { type Actor, dayAfter, type Settings } from '../shared/index.ts'
+import { type Actor, dayAfter, type Settings, type SystemContext } from '../shared/index.ts'
 import type { CreatedResource, NamingPorts, ResourceName } from './ports.ts'
 
 /** What is known of addresses that were in use. Keeps no address and no id, only digests by a key outside of the store. */
@@ -50,7 +50,10 @@ function idsOf(request: CreatedResource | undefined): string[] {
 }
 
 /** Notes all addresses of the tenant, once a day (UTC). A round that was stopped begins again an hour later. */
-export async function noteAddresses(ports: NamingPorts, settings: Settings, stopping: AbortSignal): Promise<void> {
+export async function noteAddresses(
+  { ports, settings }: SystemContext<NamingPorts>,
+  stopping: AbortSignal,
+): Promise<void> {
   const { tenantId, formerAddressDays = 0 } = settings
   const today = ports.clock.now().toISOString().slice(0, 10)
   if ((await ports.addresses.notedOn(tenantId)) === today) return

@@ -1,4 +1,4 @@
-import type { Actor, Fault, Settings } from '../shared/index.ts'
+import type { Context, Fault } from '../shared/index.ts'
 import type { Template, TokenValues } from '../templates/index.ts'
 import type { Around } from './naming.ts'
 import type { NamingPorts } from './ports.ts'
@@ -21,10 +21,7 @@ export interface Named {
 }
 
 /** Who asks for what: the id that the request has or will have. */
-export interface Inquiry<Ports = NamingPorts> {
-  readonly ports: Ports
-  readonly settings: Settings
-  readonly actor: Actor
+export interface Inquiry<Ports = NamingPorts> extends Context<Ports> {
   readonly requestId: string
   /** A request that failed and that this one takes the place of: what it keeps is free for this one. */
   readonly replaces?: string | undefined

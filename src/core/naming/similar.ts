@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type Actor,
   type Candidate,
+  type Context,
   person,
   type ResourceKind,
   resourceKind,
@@ -53,8 +54,8 @@ const nothing: SimilarResources = { resources: [], more: 0 }
  * What the tenant has already with a name like this, for this person's eyes: nothing whose name is hidden from them.
  * A hint, so it stops nobody: while the directory does not answer in time there is nothing similar.
  */
-export const findSimilar = async (ports: NamingPorts, actor: Actor, sought: Sought): Promise<SimilarResources> =>
-  similarAmong(ports, actor, sought, await similarCandidates(ports, sought))
+export const findSimilar = async (context: Context<NamingPorts>, sought: Sought): Promise<SimilarResources> =>
+  similarAmong(context, sought, await similarCandidates(context.ports, sought))
 
 /** The first half, which needs no address yet, so that it can be asked while the request is checked. */
 export async function similarCandidates(
@@ -69,8 +70,7 @@ export async function similarCandidates(
 
 /** The second half: which of them this person may know of, and whom to ask. */
 export async function similarAmong(
-  ports: NamingPorts,
-  actor: Actor,
+  context: Context<NamingPorts>,
   sought: Sought,
   candidates: readonly Candidate[],
 ): Promise<SimilarResources> {
@@ -78,13 +78,12 @@ export async function similarAmong(
   if (others.length === 0) return nothing
   const { kind, displayName } = sought
   const query = { kind, beginnings: beginningsOf(displayName) }
-  const found = await inTime((signal) => told(ports, actor, others, { ...query, signal }))
+  const found = await inTime((signal) => told(context, others, { ...query, signal }))
   return found ?? nothing
 }
 
 async function told(
-  ports: NamingPorts,
-  actor: Actor,
+  { ports, actor }: Context<NamingPorts>,
   candidates: readonly Candidate[],
   query: SimilarQuery,
 ): Promise<SimilarResources> {

@@ -6,7 +6,7 @@ import {
   type JobOrder,
   type JobPayload,
   PutOff,
-  type Settings,
+  type SystemContext,
   TenantError,
 } from '../shared/index.ts'
 import { type Outbox, requestCard } from './outbox.ts'
@@ -20,11 +20,11 @@ type RefreshOrder = Omit<JobPayload<'refresh-cards'>, 'v'>
  * chat that does not take its card keeps no other from its own, and one that was sent enough for now is come back to alone.
  */
 export async function refreshCards(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   order: RefreshOrder,
 ): Promise<void> {
+  const { ports } = context
   const { requestId, version, cards, personId } = order
   const request = await ports.requests.find(requestId)
   if (!request || (cards === 'status' && request.version > version)) return
@@ -34,10 +34,10 @@ export async function refreshCards(
       card.key !== 'outcome:succeeded' &&
       (cards === 'all' || !isForApprover(card.key)),
   )
-  const updates = await Promise.allSettled(shown.map((card) => refreshCard(ports, settings, outbox, request, card)))
+  const updates = await Promise.allSettled(shown.map((card) => refreshCard(context, outbox, request, card)))
   const after = await ports.requests.find(requestId)
   if (after && after.version !== request.version)
-    await refreshCards(ports, settings, outbox, { ...order, version: after.version })
+    await refreshCards(context, outbox, { ...order, version: after.version })
   const refused: unknown[] = updates.map((update) => (update.status === 'rejected' ? update.reason : undefined))
   const full = shown.flatMap((card, index): [string, PutOff][] => {
     const error = refused[index]
@@ -58,17 +58,17 @@ function comeBack({ clock }: NotificationPorts, order: RefreshOrder, { putOffMil
 
 /** Updates one card. It is withdrawn instead, once, if its person has lost the right that it needed. */
 async function refreshCard(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   request: Request,
   card: SentCard,
 ): Promise<void> {
+  const { ports } = context
   const { requestId, personId, key, activityId, state } = card
   if (state !== 'sent' || activityId === null) return
   const conversation = await ports.conversations.ofPerson(request.tenantId, personId)
   if (!conversation || conversation.closed !== undefined) return
-  const lost = await lostRight(ports, settings, request, card)
+  const lost = await lostRight(context, request, card)
   // A card about a webhook does not follow the request. It is only withdrawn.
   if (!lost && cardSubject(key).kind === 'webhook') return
   const content = lost ? ({ kind: 'withdrawn', lost } as const) : requestCard(request, key, personId, ports.clock.now())

@@ -18,7 +18,7 @@ import {
   type JobPayload,
   noticeSubject,
   notifyOrder,
-  type Settings,
+  type SystemContext,
   tellOrder,
 } from '../shared/index.ts'
 import { readDigestNotice } from './digest.ts'
@@ -63,13 +63,13 @@ interface Card {
  * sent once more. `attempt` is the job's, 1 for the first. Throws what makes sense to try again.
  */
 export async function deliverCard(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   order: CardOrder,
   attempt: number,
 ): Promise<void> {
-  const card = 'notice' in order ? noticeOf(ports, settings, order) : await cardOf(ports, settings, outbox, order)
+  const { ports } = context
+  const card = 'notice' in order ? noticeOf(context, order) : await cardOf(context, outbox, order)
   if (!card) return
   const conversation = await ports.conversations.ofPerson(card.tenantId, order.personId)
   if (!conversation) return card.withoutChat()
@@ -95,11 +95,11 @@ export async function deliverCard(
 
 /** A card about a request; undefined: its subject moved on while it waited. */
 async function cardOf(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   outbox: Outbox,
   { requestId, personId, card: key }: RequestCardOrder,
 ): Promise<Card | undefined> {
+  const { ports } = context
   const request = await ports.requests.find(requestId)
   if (!request || !stillToTell(request, key) || !stillAsked(request, key, personId)) return undefined
   const { sentCards } = ports
@@ -109,8 +109,7 @@ async function cardOf(
     return { requestId, personId, key, conversationId, activityId, state }
   }
   const show = (of: CardKey) => requestCard(request, of, personId, ports.clock.now())
-  const refused: Card['refused'] = (conversation, refusal) =>
-    couldNotTell(ports, settings, request, conversation, key, refusal)
+  const refused: Card['refused'] = (conversation, refusal) => couldNotTell(context, request, conversation, key, refusal)
   return {
     tenantId: request.tenantId,
     name,
@@ -118,7 +117,7 @@ async function cardOf(
       const found = await sentCards.find(requestId, personId, key)
       if (found?.state !== 'withdrawn') return found
       // People who have a right again get a card again: the one from before says only that they lost it.
-      if (await lostRight(ports, settings, request, { personId, key })) return found
+      if (await lostRight(context, request, { personId, key })) return found
       await sentCards.remove(requestId, personId, key)
       return undefined
     },
@@ -126,14 +125,13 @@ async function cardOf(
     release: () => sentCards.remove(requestId, personId, key),
     keep: (conversation, result) =>
       result.state === 'sent'
-        ? arrived(ports, settings, recordIn(conversation, 'sent', result.activityId), request)
+        ? arrived(context, recordIn(conversation, 'sent', result.activityId), request)
         : sentCards.put(recordIn(conversation, 'unknown', null)),
     refused,
     content: async () => show(key),
     withoutChat: async () => (forApprover ? ports.tenant.installApp(personId) : undefined),
-    isAllowed: () => mayHave(ports, settings, request, { personId, key }),
-    wasSent: async (state) =>
-      forApprover && state !== 'withdrawn' ? reached(ports, settings, request, personId) : undefined,
+    isAllowed: () => mayHave(context, request, { personId, key }),
+    wasSent: async (state) => (forApprover && state !== 'withdrawn' ? reached(context, request, personId) : undefined),
     async updateInstead(conversation) {
       // A card about a webhook shows what happened then, which no other card of the request shows.
       if (cardSubject(key).kind === 'webhook') return false
@@ -179,15 +177,14 @@ const stillAsked = ({ approvals }: Request, key: CardKey, personId: string): boo
  * Reminders go on while the directory does not answer.
  */
 async function mayHave(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   request: Request,
   of: Pick<SentCard, 'personId' | 'key'>,
 ): Promise<boolean> {
   const { kind } = cardSubject(of.key)
   if (kind === 'approval') return true
   try {
-    return (await lostRight(ports, settings, request, of)) === undefined
+    return (await lostRight(context, request, of)) === undefined
   } catch (error) {
     if (kind === 'reminder' && isDirectoryAway(error)) return true
     throw error
@@ -195,9 +192,10 @@ async function mayHave(
 }
 
 /** Keeps a card that arrived. If the request moved on while the card was under way, the card is updated. */
-async function arrived(ports: NotificationPorts, settings: Settings, card: SentCard, shown: Request): Promise<void> {
+async function arrived(context: SystemContext<NotificationPorts>, card: SentCard, shown: Request): Promise<void> {
+  const { ports } = context
   await ports.sentCards.put(card)
-  if (isForApprover(card.key)) await reached(ports, settings, shown, card.personId)
+  if (isForApprover(card.key)) await reached(context, shown, card.personId)
   const { requestId } = card
   const now = await ports.requests.find(requestId)
   if (!now || now.version === shown.version) return
@@ -206,7 +204,8 @@ async function arrived(ports: NotificationPorts, settings: Settings, card: SentC
 }
 
 /** A card about no one request. A person without a chat gets none, and nothing says so. */
-function noticeOf(ports: NotificationPorts, settings: Settings, order: NoticeOrder): Card {
+function noticeOf(context: SystemContext<NotificationPorts>, order: NoticeOrder): Card {
+  const { ports } = context
   const { notices } = ports
   return {
     tenantId: order.tenantId,
@@ -220,8 +219,7 @@ function noticeOf(ports: NotificationPorts, settings: Settings, order: NoticeOrd
       await notices.put(order, 'unknown')
       if (closed) await ports.conversations.close(conversation, why, ports.clock.now())
     },
-    content: async () =>
-      (await mayBeTold(ports, settings, order)) ? noticeContent(ports, settings, order) : undefined,
+    content: async () => ((await mayBeTold(context, order)) ? noticeContent(context, order) : undefined),
     withoutChat: async () => undefined,
     isAllowed: async () => true,
     wasSent: async () => undefined,
@@ -231,18 +229,18 @@ function noticeOf(ports: NotificationPorts, settings: Settings, order: NoticeOrd
 
 /** What a notice says now; undefined: there is nothing to say any more. */
 function noticeContent(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   order: NoticeOrder,
 ): Promise<NoticeContent | undefined> {
+  const { ports } = context
   const subject = noticeSubject(order.notice)
   switch (subject.kind) {
     case 'health':
       return readHealthNotice(ports, order, subject)
     case 'erased':
-      return erasureNotice(ports, order, subject)
+      return erasureNotice(context, order, subject)
     case 'digest':
-      return readDigestNotice(ports, settings, order, subject.day)
+      return readDigestNotice(context, order, subject.day)
   }
 }
 
@@ -251,13 +249,12 @@ function noticeContent(
  * does not answer, its own trouble is shown to the admins who were known.
  */
 async function mayBeTold(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   { personId, notice }: NoticeOrder,
 ): Promise<boolean> {
   const { kind } = noticeSubject(notice)
   if (kind === 'digest') return true
-  return isAdminStill(ports, settings, personId).catch((error: unknown) => {
+  return isAdminStill(context, personId).catch((error: unknown) => {
     if (kind === 'health' && isDirectoryAway(error)) return true
     throw error
   })
@@ -268,8 +265,7 @@ async function mayBeTold(
  * own about the end of their request, so not this one too.
  */
 export async function notifyAdmins(
-  ports: NotificationPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<NotificationPorts>,
   about: Pick<RequestCardOrder, 'requestId' | 'card'> | Pick<NoticeOrder, 'notice'>,
 ): Promise<void> {
   const request = 'card' in about ? await ports.requests.find(about.requestId) : undefined

@@ -5,10 +5,11 @@ import type { Conversation, NoticeOrder, Request } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
+  type Context,
   dayIn,
   momentOf,
   ProvisioningError,
-  type Settings,
+  type SystemContext,
   tellOrder,
   weekdayOf,
   weekOf,
@@ -49,12 +50,8 @@ export interface DigestStanding {
 const mostAwaited = 100
 
 /** What is open for somebody; with `by` only what was open by then, so that what came after the morning waits for the next. */
-export async function readDigest(
-  ports: NotificationPorts,
-  settings: Settings,
-  actor: Actor,
-  by?: Date,
-): Promise<Digest> {
+export async function readDigest(context: Context<NotificationPorts>, by?: Date): Promise<Digest> {
+  const { ports, actor } = context
   const { tenantId, id: approverId, isAdmin } = actor
   const query = { tenantId, approverId, status: 'pendingApproval', limit: mostAwaited + 1, oldestFirst: true } as const
   const waiting = await ports.requests.list(query)
@@ -64,7 +61,7 @@ export async function readDigest(
     .filter(({ since }) => by === undefined || Date.parse(since) <= by.getTime())
     .sort((one, other) => one.since.localeCompare(other.since))
   const approvals = { entries, more: waiting.length > mostAwaited }
-  return isAdmin ? { approvals, admin: await readForAdmin(ports, settings, actor) } : { approvals }
+  return isAdmin ? { approvals, admin: await readForAdmin(context) } : { approvals }
 }
 
 function sinceAsked({ approvals, submittedAt }: Request, personId: string): string {
@@ -72,11 +69,12 @@ function sinceAsked({ approvals, submittedAt }: Request, personId: string): stri
   return (stage && askedSince(stage, personId)) || submittedAt
 }
 
-async function readForAdmin(ports: NotificationPorts, settings: Settings, actor: Actor): Promise<Digest['admin']> {
+async function readForAdmin(context: Context<NotificationPorts>): Promise<Digest['admin']> {
+  const { ports, actor } = context
   const [stuck, { failed = 0 }, { state }] = await Promise.all([
-    readStuck(ports, settings, actor),
+    readStuck(context),
     ports.requests.countByState(actor.tenantId, ['failed']),
-    readHealth(ports, settings),
+    readHealth(context),
   ])
   const { count, entries, deadLetters = 0 } = stuck
   return { stuck: count, failed, givenUp: deadLetters, entries, health: state }
@@ -89,39 +87,35 @@ export const isNothing = ({ approvals, admin }: Digest): boolean =>
 
 /** Whether somebody has it. */
 export async function readStanding(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   { tenantId, id }: Pick<Actor, 'tenantId' | 'id'>,
 ): Promise<DigestStanding> {
-  const have = await havingDigest(ports, settings, tenantId, [id])
+  const { settings } = context
+  const have = await havingDigest(context, tenantId, [id])
   return { hour: settings.digest?.hour ?? null, isOn: have.has(id) }
 }
 
 /** Switches it on or off for somebody; doing it twice is doing it once. Where nobody has it there is nothing to choose. */
-export async function chooseDigest(
-  ports: NotificationPorts,
-  settings: Settings,
-  actor: Actor,
-  isOn: boolean,
-): Promise<DigestStanding> {
+export async function chooseDigest(context: Context<NotificationPorts>, isOn: boolean): Promise<DigestStanding> {
+  const { ports, settings, actor } = context
   if (settings.digest) await ports.digests.choose(actor.tenantId, actor.id, isOn, ports.clock.now())
-  return readStanding(ports, settings, actor)
+  return readStanding(context, actor)
 }
 
 /** What the card of a day says when it is sent; undefined: nothing is open, nobody wants it any more, or the day is over. */
 export async function readDigestNotice(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   { tenantId, personId }: Pick<NoticeOrder, 'tenantId' | 'personId'>,
   day: string,
 ): Promise<DigestNotice | undefined> {
+  const { ports } = context
   const chat = await ports.conversations.ofPerson(tenantId, personId)
-  const standing = await readStanding(ports, settings, { tenantId, id: personId })
+  const standing = await readStanding(context, { tenantId, id: personId })
   if (!chat || !standing.isOn || standing.hour === null || dayIn(ports.clock.now(), chat.timeZone) !== day)
     return undefined
-  const actor = await actorFor(ports, settings, { tenantId, id: personId }).catch(unlessForbidden)
+  const actor = await actorFor(context, { tenantId, id: personId }).catch(unlessForbidden)
   if (!actor) return undefined
-  const digest = await readDigest(ports, settings, actor, momentOf(day, standing.hour, chat.timeZone))
+  const digest = await readDigest({ ...context, actor }, momentOf(day, standing.hour, chat.timeZone))
   return isNothing(digest) ? undefined : { kind: 'digest', digest, standing, isAdmin: actor.isAdmin }
 }
 
@@ -134,7 +128,8 @@ function unlessForbidden(error: unknown): undefined {
  * Orders today's card of everybody whose hour has come, once a person and day; a turn that was missed is made up for by the next one
  * of that day. On the weekend of where somebody lives none is sent. Whether there is something to say is seen when it is sent.
  */
-export async function orderDigests(ports: NotificationPorts, settings: Settings): Promise<void> {
+export async function orderDigests(context: SystemContext<NotificationPorts>): Promise<void> {
+  const { ports, settings } = context
   const { tenantId, digest } = settings
   if (!digest) return
   const now = ports.clock.now()
@@ -151,7 +146,7 @@ export async function orderDigests(ports: NotificationPorts, settings: Settings)
   await order(await ports.digests.awaited(tenantId))
   // Last, since the directory has to say who is one.
   const admins = (await adminsOf(ports, settings)).map(({ id }) => id)
-  const have = await havingDigest(ports, settings, tenantId, admins)
+  const have = await havingDigest(context, tenantId, admins)
   const chats = await Promise.all([...have].map((id) => ports.conversations.ofPerson(tenantId, id)))
   await order(chats.flatMap((chat) => (chat && chat.closed === undefined ? [chat] : [])))
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
 import { type HealthReport, readHealth } from '../operations/index.ts'
-import { type Settings, tellOrder } from '../shared/index.ts'
+import { type SystemContext, tellOrder } from '../shared/index.ts'
 import { afterCheck, type HealthCheck, type WatchTimes, watchTimes } from './health-watch.ts'
 import type { NotificationPorts } from './ports.ts'
 
@@ -12,12 +12,12 @@ export interface HealthWatcher {
 
 /** Watches the health of the service for all processes: each check reads and writes the shared result. */
 export function createHealthWatcher(
-  ports: NotificationPorts,
-  settings: Settings,
+  context: SystemContext<NotificationPorts>,
   times: WatchTimes = watchTimes,
 ): HealthWatcher {
+  const { ports, settings } = context
   const { tenantId } = settings
-  const adminIds = adminIdsOf(ports, settings)
+  const adminIds = adminIdsOf(context)
 
   /** The new result and the cards about it are stored in one transaction. */
   const keep = (check: HealthCheck, known: readonly string[]) =>
@@ -34,7 +34,7 @@ export function createHealthWatcher(
     async check() {
       const turn = times.checkEvery * 1000
       const at = new Date(Math.floor(ports.clock.now().getTime() / turn) * turn).toISOString()
-      const report = await readHealth(ports, settings)
+      const report = await readHealth(context)
       await keep(checkOf(report, at), await adminIds())
     },
   }
@@ -56,7 +56,7 @@ const directoryPatience = 2000
  * Returns the ids of all admins: what the directory said within five minutes, or last. If it has said nothing yet, the ids that the
  * settings name. An answer that comes too late counts for the next check.
  */
-function adminIdsOf(ports: NotificationPorts, settings: Settings): () => Promise<readonly string[]> {
+function adminIdsOf({ ports, settings }: SystemContext<NotificationPorts>): () => Promise<readonly string[]> {
   let known: { readonly at: number; readonly ids: readonly string[] } | undefined
   const ask = async (): Promise<readonly string[]> => {
     const at = ports.clock.now().getTime()

@@ -8,7 +8,7 @@ import {
   type RequestQuery,
   sinceOf,
 } from '../requests/index.ts'
-import { type Actor, openStates, type Settings } from '../shared/index.ts'
+import { type Context, openStates } from '../shared/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { lostPeople } from './departed-people.ts'
 import type { OperationPorts } from './ports.ts'
@@ -53,8 +53,9 @@ const openParts = [
 type Part = Omit<RequestQuery, 'tenantId' | 'limit'>
 
 /** What waits, is being made, has failed, or is made and was not found yet: all that is open in the tenant. */
-export async function readQueue(ports: OperationPorts, settings: Settings, actor: Actor): Promise<Queue> {
-  const { stuck, others, isDirectorySilent } = await readOpen(ports, settings, actor)
+export async function readQueue(context: Context<OperationPorts>): Promise<Queue> {
+  const { ports, actor } = context
+  const { stuck, others, isDirectorySilent } = await readOpen(context)
   const { tenantId } = actor
   const count = await ports.requests.countByState(tenantId, openStates)
   const unannounced = await ports.requests.count({ tenantId, status: 'succeeded', unannounced: true })
@@ -68,15 +69,17 @@ export async function readQueue(ports: OperationPorts, settings: Settings, actor
 }
 
 /** Only what needs somebody: past the deadline of its state, or in vain waiting for people, or tried again and again. */
-export async function readStuck(ports: OperationPorts, settings: Settings, actor: Actor): Promise<Stuck> {
+export async function readStuck(context: Context<OperationPorts>): Promise<Stuck> {
+  const { ports } = context
   const [{ stuck, count, isDirectorySilent }, deadLetters] = await Promise.all([
-    readOpen(ports, settings, actor),
+    readOpen(context),
     countDeadLetters(ports),
   ])
   return { count, entries: stuck, isDirectorySilent, deadLetters }
 }
 
-async function readOpen(ports: OperationPorts, settings: Settings, actor: Actor) {
+async function readOpen(context: Context<OperationPorts>) {
+  const { ports, actor } = context
   authorize(actor, 'queue.read')
   const { tenantId } = actor
   const now = ports.clock.now()
@@ -89,7 +92,7 @@ async function readOpen(ports: OperationPorts, settings: Settings, actor: Actor)
     listed(ports, tenantId, openParts),
   ])
   const all = [...new Map([...lateOnes, ...open].map((one) => [one.requestId, one])).values()]
-  const lost = await lostPeople(ports, settings, all)
+  const lost = await lostPeople(context, all)
   const entries = all.flatMap((request) => entryOf(request, now, lost?.get(request.requestId)))
   const isLate = new Set(lateOnes.map(({ requestId }) => requestId))
   const stuck = entries.filter(({ attention }) => attention !== undefined)

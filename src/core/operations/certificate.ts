@@ -1,17 +1,16 @@
 import { noteAct } from '../audit/index.ts'
-import type { Actor, Settings } from '../shared/index.ts'
+import type { Context } from '../shared/index.ts'
 import { readHealth } from './health.ts'
 import type { HealthReport } from './health-report.ts'
 import type { CertificateReading, OperationPorts } from './ports.ts'
 
 /** Reads the certificate's file again, says so in the audit, and tells how all does after it. */
 export async function readCertificate(
-  ports: OperationPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<OperationPorts>,
 ): Promise<{ reading: CertificateReading; report: HealthReport }> {
+  const { ports, actor } = context
   const reading = await ports.connection.readCertificate()
   const { endsAt } = ports.connection.certificate()
   await noteAct(ports, actor, 'certificate-read', { reading, endsAt: endsAt?.toISOString() ?? null })
-  return { reading, report: await readHealth(ports, settings) }
+  return { reading, report: await readHealth(context) }
 }

@@ -3,14 +3,13 @@ import { noteAct } from '../audit/index.ts'
 import { retry } from '../decisions/index.ts'
 import { entry, type Request } from '../requests/index.ts'
 import {
-  type Actor,
+  type Context,
   fault,
   type JobName,
   jobPayloads,
   ProvisioningError,
   type RequestState,
   refuseFields,
-  type Settings,
 } from '../shared/index.ts'
 import type { DeadLetter, DeadLetterHead, OperationPorts } from './ports.ts'
 
@@ -92,19 +91,15 @@ export async function readDeadLetter(ports: OperationPorts, letterId: string): P
  * did so. Of a request that failed with its job that is a retry, since the job alone would find nothing to do. Throws
  * `illegal-transition` for one that is over.
  */
-export async function replayDeadLetter(
-  ports: OperationPorts,
-  settings: Settings,
-  actor: Actor,
-  letterId: string,
-): Promise<void> {
+export async function replayDeadLetter(context: Context<OperationPorts>, letterId: string): Promise<void> {
+  const { ports, actor } = context
   await ports.work.transaction(async () => {
     const { job, request, problem, isOver } = await readDeadLetter(ports, letterId)
     if (isOver) throw new ProvisioningError('illegal-transition', 'Its batch was stopped: send its rows anew.')
     if (job === 'provision' && request?.status === 'failed') {
       const why = 'its request is tried again'
       if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
-      await retry(ports, settings, actor, request.requestId)
+      await retry(context, request.requestId)
       return
     }
     if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
@@ -116,7 +111,7 @@ export async function replayDeadLetter(
 }
 
 /** Takes a given-up job off the list without running it; the request's timeline, or else the organisation's, says who did so. */
-export async function dismissDeadLetter(ports: OperationPorts, actor: Actor, letterId: string): Promise<void> {
+export async function dismissDeadLetter({ ports, actor }: Context<OperationPorts>, letterId: string): Promise<void> {
   await ports.work.transaction(async () => {
     const { job, request, problem } = await readDeadLetter(ports, letterId)
     if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()

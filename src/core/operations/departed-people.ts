@@ -1,6 +1,6 @@
 import { type ApprovalStage, openStage, personOrMembers, waitingFor } from '../approvals/index.ts'
 import type { LostPeople, Request } from '../requests/index.ts'
-import { type Settings, TenantError } from '../shared/index.ts'
+import { type SystemContext, TenantError } from '../shared/index.ts'
 import type { OperationPorts } from './ports.ts'
 
 /** How long the directory may take for all that is asked of one list, in milliseconds. */
@@ -13,8 +13,7 @@ type Membership = NonNullable<ApprovalStage['membership']>
  * as members of what they have left. Undefined when the directory does not answer in time. Few questions for all of them.
  */
 export async function lostPeople(
-  ports: OperationPorts,
-  settings: Settings,
+  context: SystemContext<OperationPorts>,
   requests: readonly Request[],
 ): Promise<ReadonlyMap<string, LostPeople> | undefined> {
   const waiting = requests.flatMap((request) => {
@@ -22,7 +21,7 @@ export async function lostPeople(
     return stage ? [{ requestId: request.requestId, stage, ids: waitingFor([stage]).map(({ id }) => id) }] : []
   })
   if (waiting.length === 0) return new Map()
-  const answer = await inTime(() => ask(ports, settings, waiting))
+  const answer = await inTime(() => ask(context, waiting))
   if (!answer) return undefined
   const { accounts, isStillIn } = answer
   return new Map(
@@ -39,8 +38,7 @@ export async function lostPeople(
 }
 
 async function ask(
-  ports: OperationPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<OperationPorts>,
   waiting: readonly { readonly stage: ApprovalStage; readonly ids: readonly string[] }[],
 ) {
   const { directory } = ports

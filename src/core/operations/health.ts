@@ -1,5 +1,5 @@
 import type { DirectorySightings } from '../provisioning/index.ts'
-import type { Settings } from '../shared/index.ts'
+import type { SystemContext } from '../shared/index.ts'
 import { troubledEndpoints, type WebhookEndpoint } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { type Microsoft365Facts, microsoft365Parts } from './health-microsoft365.ts'
@@ -24,10 +24,7 @@ export interface HealthFacts extends Microsoft365Facts {
 const dayMilliseconds = 86_400_000
 
 /** How the service and everything it needs do just now. A part that does not answer is told as such, and throws nothing. */
-export async function readHealth(
-  ports: OperationPorts,
-  settings: Pick<Settings, 'tenantId' | 'followUpWebhookUrl'>,
-): Promise<HealthReport> {
+export async function readHealth({ ports, settings }: SystemContext<OperationPorts>): Promise<HealthReport> {
   const { tenantId } = settings
   const { tenant, connection, vitals, clock } = ports
   const aDayAgo = new Date(clock.now().getTime() - dayMilliseconds)

@@ -5,11 +5,11 @@ import { authorize, mostCounted } from '../requests/index.ts'
 import {
   type Actor,
   asking,
+  type Context,
   isMailboxKind,
   openStates,
   type Person,
   ProvisioningError,
-  type Settings,
 } from '../shared/index.ts'
 import {
   type Approver,
@@ -58,22 +58,21 @@ const mostNamed = 20
 
 /** A page of all templates there are, for those who look after them. */
 export async function templatesInUse(
-  ports: OperationPorts,
-  actor: Actor,
+  context: Context<OperationPorts>,
   { from, most }: { readonly from: number; readonly most: number },
 ): Promise<TemplatePage> {
+  const { actor } = context
   authorize(actor, 'template.write')
-  const all = await listTemplates(ports, actor)
+  const all = await listTemplates(context)
   // A page that is no more, since templates went, is the last one.
   const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
-  const entries = await useOfTemplates(ports, actor, all.slice(first, first + most))
+  const entries = await useOfTemplates(context, all.slice(first, first + most))
   return { entries, from: first, total: all.length }
 }
 
 /** How much these are used. */
 export async function useOfTemplates(
-  ports: OperationPorts,
-  actor: Actor,
+  { ports, actor }: Context<OperationPorts>,
   templates: readonly Template[],
 ): Promise<TemplateInUse[]> {
   authorize(actor, 'template.write')
@@ -94,18 +93,14 @@ async function inUse(ports: OperationPorts, { tenantId }: Actor, template: Templ
 }
 
 /** All that a template decides, with names for ids, an example of its names and who changed it. Throws `not-found`. */
-export async function reportOnTemplate(
-  ports: OperationPorts,
-  settings: Settings,
-  actor: Actor,
-  id: string,
-): Promise<TemplateReport> {
+export async function reportOnTemplate(context: Context<OperationPorts>, id: string): Promise<TemplateReport> {
+  const { ports, actor } = context
   authorize(actor, 'template.write')
-  const template = await readTemplate(ports, actor, id)
+  const template = await readTemplate(context, id)
   const [used, names, example, versions] = await Promise.all([
     inUse(ports, actor, template),
     asking(() => namesOf(ports, template)),
-    asking(() => exampleOf(ports, settings, actor, template)),
+    asking(() => exampleOf(context, template)),
     ports.templates.versions(actor.tenantId, template.id, mostEdits + 1),
   ])
   const edits = versions.map((one, index) => ({
@@ -132,9 +127,7 @@ async function namesOf(ports: OperationPorts, { audience, approval }: Template):
 
 /** The names that its policy makes for this person; nobody is asked whether they are free. */
 async function exampleOf(
-  ports: OperationPorts,
-  settings: Settings,
-  actor: Actor,
+  { ports, settings, actor }: Context<OperationPorts>,
   template: Template,
 ): Promise<TemplateReport['example']> {
   const inquiry = { ports, settings, actor, requestId: template.id, isSubmission: false, crowded: false }
@@ -167,14 +160,14 @@ async function exampleOf(
  * `stale-version`. Requests that are under way keep the version that they were made under.
  */
 export async function switchTemplate(
-  ports: OperationPorts,
-  actor: Actor,
+  context: Context<OperationPorts>,
   id: string,
   expected: number,
   active: boolean,
 ): Promise<Template> {
+  const { ports, actor } = context
   authorize(actor, 'template.write')
-  const before = await readTemplate(ports, actor, id)
+  const before = await readTemplate(context, id)
   const written = { ...before, active, version: expected + 1 }
   const change = { by: asPerson(actor), at: ports.clock.now() }
   const isWritten = await ports.work.transaction(async () => {

@@ -1,5 +1,5 @@
 import { noteAct } from '../audit/index.ts'
-import { type Actor, fault, faultsOf, ProvisioningError, refuseFields, type Settings } from '../shared/index.ts'
+import { type Context, fault, faultsOf, ProvisioningError, refuseFields, type Settings } from '../shared/index.ts'
 import { asPerson, type Template, templateWithin, webhookNameFault, withFormerSecrets } from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
@@ -9,9 +9,7 @@ import type { OperationPorts } from './ports.ts'
  * signs on for a day. A receiver that was switched off is switched on again.
  */
 export async function putTemplate(
-  ports: OperationPorts,
-  settings: Settings,
-  actor: Actor,
+  { ports, settings, actor }: Context<OperationPorts>,
   id: string,
   body: unknown,
   expected: number,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Delegation } from '../approvals/index.ts'
 import { isForMailbox, type Request } from '../requests/index.ts'
-import { type Actor, asking, isTerminal, openStates, type Person } from '../shared/index.ts'
+import { asking, type Context, isTerminal, openStates, type Person } from '../shared/index.ts'
 import { knownPerson } from './known-person.ts'
 import { personOf } from './person-data.ts'
 import { tellsOf } from './person-redaction.ts'
@@ -34,8 +34,9 @@ export interface Erasure {
 const mostListed = 50
 
 /** Who would be erased, and what keeps them from it. Throws `not-found`. */
-export async function readErasure(ports: PrivacyPorts, actor: Actor, personId: string): Promise<Erasure> {
-  const person = await personOf(ports, actor, personId)
+export async function readErasure(context: Context<PrivacyPorts>, personId: string): Promise<Erasure> {
+  const { ports, actor } = context
+  const person = await personOf(context, personId)
   const { tenantId } = actor
   const at = ports.clock.now().toISOString()
   const { id } = person

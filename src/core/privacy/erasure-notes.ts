@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { OrganisationAction } from '../audit/index.ts'
+import type { SystemContext } from '../shared/index.ts'
 import { type Erasure, readErasure } from './erasure-blocks.ts'
 import { type ErasureCounts, erasureCounts, type PrivacyPorts } from './ports.ts'
 
@@ -26,13 +27,14 @@ export type ErasureNotice =
 
 /** Returns what an admin's card about an erasure says; undefined where the chain says nothing of it. */
 export async function erasureNotice(
-  ports: PrivacyPorts,
+  context: SystemContext<PrivacyPorts>,
   { tenantId, personId: adminId }: { readonly tenantId: string; readonly personId: string },
   { personId, erasureId }: { readonly personId: string; readonly erasureId: string },
 ): Promise<ErasureNotice | undefined> {
+  const { ports } = context
   const said = await isErasureNoted(ports, tenantId, 'person-erased', personId, erasureId)
   if (said?.removed) return { kind: 'erased', personId, removed: said.removed }
   if (!(await isErasureNoted(ports, tenantId, 'erasure-stopped', personId, erasureId))) return undefined
   const admin = { id: adminId, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
-  return { kind: 'not-erased', erasure: await readErasure(ports, admin, personId) }
+  return { kind: 'not-erased', erasure: await readErasure({ ...context, actor: admin }, personId) }
 }

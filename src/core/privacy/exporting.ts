@@ -4,11 +4,13 @@ import { authorize } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
+  type Context,
   type Fault,
   fault,
   ProvisioningError,
   refuseFields,
   type Settings,
+  type SystemContext,
 } from '../shared/index.ts'
 import { byteOrderMark, csvLines } from './csv.ts'
 import {
@@ -69,12 +71,7 @@ export interface ClosedLink {
  * Issues links to the requests that were submitted and the audit that was written between two days. Each works once, within a
  * quarter of an hour. Refuses as `validation-failed`, at `/from` or `/to`.
  */
-export async function offerExport(
-  ports: PrivacyPorts,
-  settings: Settings,
-  actor: Actor,
-  days: Days,
-): Promise<ExportOffer> {
+export async function offerExport({ ports, settings, actor }: Context<PrivacyPorts>, days: Days): Promise<ExportOffer> {
   const faults = faultsOfDays(days)
   if (faults.length > 0) refuseFields(faults)
   const counted = await ports.exports.count(queryOf(settings, days))
@@ -128,11 +125,11 @@ const queryOf = ({ tenantId }: Settings, { from, to }: Days): ExportQuery => ({
 
 /** What a link will give. It stays unused, so scanners and previews of links may call this as often as they like. */
 export async function previewExport(
-  ports: PrivacyPorts,
-  settings: Settings,
+  context: SystemContext<PrivacyPorts>,
   token: string,
 ): Promise<ExportPreview | ClosedLink> {
-  const found = await findTicket(ports, settings, token, ports.clock.now())
+  const { ports } = context
+  const found = await findTicket(context, token, ports.clock.now())
   if (found.state !== 'open') return found
   const { ticket } = found
   return { state: 'open', name: nameOf(ticket), content: ticket, until: ticket.until }
@@ -143,12 +140,12 @@ export async function previewExport(
  * breaks off has used the link.
  */
 export async function openExport(
-  ports: PrivacyPorts,
-  settings: Settings,
+  context: SystemContext<PrivacyPorts>,
   token: string,
 ): Promise<ExportFile | ClosedLink> {
+  const { ports } = context
   const at = ports.clock.now()
-  const found = await findTicket(ports, settings, token, at)
+  const found = await findTicket(context, token, at)
   if (found.state !== 'open') return found
   const { ticket, actor } = found
   const { what, format, from, to, personId } = ticket
@@ -158,7 +155,7 @@ export async function openExport(
     return true
   })
   if (!isFirst) return { state: 'used' }
-  return { state: 'open', name: nameOf(ticket), format, content: contentOf(ports, settings, ticket) }
+  return { state: 'open', name: nameOf(ticket), format, content: contentOf(context, ticket) }
 }
 
 interface OpenTicket {
@@ -168,18 +165,18 @@ interface OpenTicket {
 }
 
 async function findTicket(
-  ports: PrivacyPorts,
-  settings: Settings,
+  context: SystemContext<PrivacyPorts>,
   token: string,
   at: Date,
 ): Promise<OpenTicket | ClosedLink> {
+  const { ports, settings } = context
   const { exportLinks, tenantId } = settings
   const parts = partsOfToken(token)
   const ticket = parts && (await ports.exportTickets.find(parts.hash))
   if (!exportLinks || !parts || ticket?.tenantId !== tenantId) return { state: 'changed' }
   const state = stateOfLink(exportLinks.key, parts, ticket, at)
   if (state !== 'open') return { state }
-  const actor = await stillAdmin(ports, settings, ticket.by)
+  const actor = await stillAdmin(context, ticket.by)
   return actor ? { state, ticket, actor } : { state: 'refused' }
 }
 
@@ -188,9 +185,10 @@ function nameOf({ what, format, from, to, personId }: ExportContent): string {
   return `${what}-${from === to ? from : `${from}-to-${to}`}.${format}`
 }
 
-async function stillAdmin(ports: PrivacyPorts, settings: Settings, id: string): Promise<Actor | undefined> {
+async function stillAdmin(context: SystemContext<PrivacyPorts>, id: string): Promise<Actor | undefined> {
+  const { settings } = context
   try {
-    const actor = await actorFor(ports, settings, { tenantId: settings.tenantId, id })
+    const actor = await actorFor(context, { tenantId: settings.tenantId, id })
     authorize(actor, 'export.create')
     return actor
   } catch (error) {
@@ -199,7 +197,7 @@ async function stillAdmin(ports: PrivacyPorts, settings: Settings, id: string): 
   }
 }
 
-function contentOf(ports: PrivacyPorts, settings: Settings, ticket: ExportTicket): AsyncIterable<string> {
+function contentOf({ ports, settings }: SystemContext<PrivacyPorts>, ticket: ExportTicket): AsyncIterable<string> {
   const { what, format, personId } = ticket
   const query = queryOf(settings, ticket)
   const head = { tenantId: settings.tenantId, exportedAt: ports.clock.now().toISOString() }

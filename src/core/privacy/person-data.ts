@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
-import { type Actor, asking, type Person, ProvisioningError, type Settings } from '../shared/index.ts'
+import { asking, type Context, type Person, ProvisioningError } from '../shared/index.ts'
 import { issueLinks } from './exporting.ts'
 import type { PrivacyPorts } from './ports.ts'
 
 /** Whom an admin may mean: of the directory, or somebody whom only the store still knows. */
-export async function findPerson(ports: PrivacyPorts, actor: Actor, typed: string): Promise<Person[]> {
+export async function findPerson({ ports, actor }: Context<PrivacyPorts>, typed: string): Promise<Person[]> {
   const text = typed.trim()
   if (text === '') return []
   const id = z.uuid().safeParse(text).data?.toLowerCase()
@@ -22,8 +22,8 @@ export async function findPerson(ports: PrivacyPorts, actor: Actor, typed: strin
 }
 
 /** A person by id, as the directory or the store knows them. Throws `not-found`. */
-export async function personOf(ports: PrivacyPorts, actor: Actor, personId: string): Promise<Person> {
-  const [found] = await findPerson(ports, actor, personId)
+export async function personOf(context: Context<PrivacyPorts>, personId: string): Promise<Person> {
+  const [found] = await findPerson(context, personId)
   if (!found) throw new ProvisioningError('not-found', 'There is nobody with this id, and nothing of them.')
   return found
 }
@@ -36,13 +36,9 @@ export interface PersonExportOffer {
 }
 
 /** Issues a link to all that the store holds about a person. It works once, within a quarter of an hour. */
-export async function offerPersonExport(
-  ports: PrivacyPorts,
-  settings: Settings,
-  actor: Actor,
-  personId: string,
-): Promise<PersonExportOffer> {
-  const person = await personOf(ports, actor, personId)
+export async function offerPersonExport(context: Context<PrivacyPorts>, personId: string): Promise<PersonExportOffer> {
+  const { ports, settings, actor } = context
+  const person = await personOf(context, personId)
   const today = ports.clock.now().toISOString().slice(0, 10)
   const content = { what: 'person', format: 'json', from: today, to: today, personId: person.id } as const
   const { links, until } = await issueLinks(ports, settings, actor, [content], (until) =>

@@ -1,6 +1,14 @@
 import { canonical, type KnownPerson, noteAct } from '../audit/index.ts'
 import { noteEnd, noteExpired } from '../decisions/index.ts'
-import { type Actor, type JobOrder, type JobPayload, jobId, ProvisioningError, tellOrder } from '../shared/index.ts'
+import {
+  type Context,
+  type JobOrder,
+  type JobPayload,
+  jobId,
+  ProvisioningError,
+  type SystemContext,
+  tellOrder,
+} from '../shared/index.ts'
 import { type Erasure, isCountedOn, readErasure } from './erasure-blocks.ts'
 import { isErasureNoted } from './erasure-notes.ts'
 import { knownPerson } from './known-person.ts'
@@ -16,12 +24,12 @@ export type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked
  * ordered without their address.
  */
 export async function orderErasure(
-  ports: PrivacyPorts,
-  actor: Actor,
+  context: Context<PrivacyPorts>,
   personId: string,
   { address, erasureId }: { readonly address: string; readonly erasureId: string },
 ): Promise<ErasureOrdered> {
-  const erasure = await readErasure(ports, actor, personId)
+  const { ports, actor } = context
+  const erasure = await readErasure(context, personId)
   if (erasure.isYou || erasure.isBlocked) return { state: 'blocked', erasure }
   if (address.trim().toLowerCase() !== erasure.confirmWith.toLowerCase()) return { state: 'mismatch', erasure }
   const { id } = erasure.person
@@ -44,19 +52,21 @@ const eraseJob = (of: Omit<JobPayload<'erase-person'>, 'v'>): JobOrder => ({
  * of them. Their id stays, since the chain is made of it. Each step can be taken twice; words of the audit come last, since they
  * still tell who it is. Who has begun something since the order is not erased: the admin is asked again.
  */
-export async function erasePerson(ports: PrivacyPorts, order: ErasureOrder): Promise<void> {
+export async function erasePerson(system: SystemContext<PrivacyPorts>, order: ErasureOrder): Promise<void> {
+  const { ports } = system
   const { tenantId, personId, by, erasureId } = order
   if ((await said(ports, order, 'person-erased')) || (await said(ports, order, 'erasure-stopped'))) return
   const admin = { id: by, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
-  if (await isTooLate(ports, admin, order)) return end(ports, admin, order, 'erasure-stopped')
+  const context = { ...system, actor: admin }
+  if (await isTooLate(context, order)) return end(context, order, 'erasure-stopped')
   // While it is known who delegated to whom.
   await noteExpired(ports, tenantId)
   const person = await knownPerson(ports, tenantId, personId)
-  const forgotten = await forget(ports, admin, person, erasureId)
+  const forgotten = await forget(context, person, erasureId)
   let requests = 0
   for (const id of await ports.personData.requestsWith(tenantId, person)) requests += await takeOut(ports, id, person)
   const entries = await ports.audit.erase(person, ports.clock.now())
-  await end(ports, admin, order, 'person-erased', { ...forgotten, requests, entries })
+  await end(context, order, 'person-erased', { ...forgotten, requests, entries })
 }
 
 const said = (ports: PrivacyPorts, { tenantId, personId, erasureId }: ErasureOrder, action: ErasureAction) =>
@@ -65,10 +75,10 @@ type ErasureOrder = Omit<JobPayload<'erase-person'>, 'v'>
 type ErasureAction = 'erasure-begun' | 'erasure-stopped' | 'person-erased'
 
 /** What was begun is gone on with: half of it would help nobody. */
-async function isTooLate(ports: PrivacyPorts, admin: Actor, order: ErasureOrder): Promise<boolean> {
-  if (await said(ports, order, 'erasure-begun')) return false
+async function isTooLate(context: Context<PrivacyPorts>, order: ErasureOrder): Promise<boolean> {
+  if (await said(context.ports, order, 'erasure-begun')) return false
   try {
-    return (await readErasure(ports, admin, order.personId)).isBlocked
+    return (await readErasure(context, order.personId)).isBlocked
   } catch (error) {
     if (error instanceof ProvisioningError && error.code === 'not-found') return false
     throw error
@@ -77,30 +87,28 @@ async function isTooLate(ports: PrivacyPorts, admin: Actor, order: ErasureOrder)
 
 /** What came of it is told to whoever ordered it. */
 async function end(
-  ports: PrivacyPorts,
-  admin: Actor,
+  { ports, actor }: Context<PrivacyPorts>,
   { tenantId, personId, by, erasureId }: ErasureOrder,
   action: 'erasure-stopped' | 'person-erased',
   removed?: ErasureCounts,
 ): Promise<void> {
   await ports.work.transaction(async () => {
-    await noteAct(ports, admin, action, { personId, erasureId, ...(removed && { removed }) })
+    await noteAct(ports, actor, action, { personId, erasureId, ...(removed && { removed }) })
     await ports.jobs.enqueue([tellOrder(tenantId, by, `erased:${personId}:${erasureId}`)])
   })
 }
 
 /** How much was forgotten is written down with it, so that whoever goes on after a crash can tell of it. */
 async function forget(
-  ports: PrivacyPorts,
-  admin: Actor,
+  { ports, actor }: Context<PrivacyPorts>,
   person: KnownPerson,
   erasureId: string,
 ): Promise<ErasureCounts> {
-  const before = await isErasureNoted(ports, admin.tenantId, 'erasure-begun', person.id, erasureId)
+  const before = await isErasureNoted(ports, actor.tenantId, 'erasure-begun', person.id, erasureId)
   return ports.work.transaction(async () => {
-    const forgotten = { ...(await ports.personData.forget(admin.tenantId, person)), requests: 0, entries: 0 }
+    const forgotten = { ...(await ports.personData.forget(actor.tenantId, person)), requests: 0, entries: 0 }
     if (before?.removed) return before.removed
-    await noteAct(ports, admin, 'erasure-begun', { personId: person.id, erasureId, removed: forgotten })
+    await noteAct(ports, actor, 'erasure-begun', { personId: person.id, erasureId, removed: forgotten })
     return forgotten
   })
 }
@@ -122,9 +130,10 @@ async function takeOut(ports: PrivacyPorts, requestId: string, person: KnownPers
 }
 
 /** Ends what somebody has delegated and what is delegated to them, so that they can be erased. */
-export async function endDelegationsOf(ports: PrivacyPorts, actor: Actor, personId: string): Promise<Erasure> {
+export async function endDelegationsOf(context: Context<PrivacyPorts>, personId: string): Promise<Erasure> {
+  const { ports, actor } = context
   const { tenantId } = actor
-  const erasure = await readErasure(ports, actor, personId)
+  const erasure = await readErasure(context, personId)
   const at = ports.clock.now().toISOString()
   if (erasure.isYou) throw new ProvisioningError('forbidden', 'Nobody erases themselves.')
   await noteExpired(ports, tenantId)
@@ -132,12 +141,12 @@ export async function endDelegationsOf(ports: PrivacyPorts, actor: Actor, person
     for (const { person, delegationId } of erasure.blocks.delegations) {
       const ended = await ports.delegations.end(tenantId, person.id, at)
       if (!ended) continue
-      await noteEnd(ports, actor, ended, 'erasure')
+      await noteEnd(context, ended, 'erasure')
       const payload = { v: 1, tenantId, personId: person.id } as const
       await ports.jobs.enqueue([
         { name: 'realign-approvals', payload, id: jobId('realign-approvals', delegationId, 'back') },
       ])
     }
   })
-  return readErasure(ports, actor, personId)
+  return readErasure(context, personId)
 }

@@ -1,7 +1,7 @@
 import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import { isForMailbox, type Problem, type Request, referenceOf } from '../requests/index.ts'
 import { mailboxDetails } from '../resources/index.ts'
-import { isTerminal, type Settings } from '../shared/index.ts'
+import { isTerminal, type SystemContext } from '../shared/index.ts'
 import { templateSnapshot } from '../templates/index.ts'
 import type { PrivacyPorts } from './ports.ts'
 
@@ -14,7 +14,10 @@ const dayMilliseconds = 86_400_000
  * Removes the details of requests that ended before the organisation's retention, each in a transaction of its own. Returns how
  * many. One that cannot be reduced keeps no other from it; its error is thrown in the end.
  */
-export async function reduceOld(ports: PrivacyPorts, settings: Settings, stopping: AbortSignal): Promise<number> {
+export async function reduceOld(
+  { ports, settings }: SystemContext<PrivacyPorts>,
+  stopping: AbortSignal,
+): Promise<number> {
   const { tenantId, retentionDays } = settings
   if (retentionDays === undefined) return 0
   const before = new Date(ports.clock.now().getTime() - retentionDays * dayMilliseconds)

@@ -8,7 +8,7 @@ import {
   type Request,
   tellRequester,
 } from '../requests/index.ts'
-import { type Settings, TenantError } from '../shared/index.ts'
+import { type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
 
 /**
@@ -16,12 +16,11 @@ import type { ProvisioningPorts } from './ports.ts'
  * look that finds it (DESIGN §5). The job that makes the resource never tells.
  */
 export async function completeByWebhook(
-  ports: ProvisioningPorts,
-  settings: Settings,
+  context: SystemContext<ProvisioningPorts>,
   requestId: string,
   url: string,
 ): Promise<void> {
-  await announce(ports, settings, requestId, 'webhook', url)
+  await announce(context, requestId, 'webhook', url)
 }
 
 /**
@@ -29,22 +28,21 @@ export async function completeByWebhook(
  * request's own state tells. Not there: orders the next look; after the fast ones the request is late.
  */
 export async function lookWhetherThere(
-  ports: ProvisioningPorts,
-  settings: Settings,
+  context: SystemContext<ProvisioningPorts>,
   requestId: string,
   look: number,
 ): Promise<void> {
+  const { ports, settings } = context
   const request = await ports.requests.find(requestId)
   if (!request) return
-  if (!mayStillBeFound(request)) return seek(ports, settings, request, look)
-  if (isForMailbox(request) && request.status === 'succeeded')
-    return announce(ports, settings, requestId, 'state', undefined)
+  if (!mayStillBeFound(request)) return seek(context, request, look)
+  if (isForMailbox(request) && request.status === 'succeeded') return announce(context, requestId, 'state', undefined)
   const found = request.status === 'succeeded' ? await ask(ports, requestId) : {}
   if (found.group) {
     await noteSighting(ports, request)
-    return announce(ports, settings, requestId, 'poll', found.group.url)
+    return announce(context, requestId, 'poll', found.group.url)
   }
-  await changeRequest(ports, settings, requestId, (current, at) => {
+  await changeRequest(context, requestId, (current, at) => {
     if (!mayStillBeFound(current)) return undefined
     const next = followUpLook(current, look + 1, settings, new Date(at))
     const late = look + 1 >= lookTimes(settings).fast.length && current.followUp.state !== 'late'
@@ -59,7 +57,11 @@ export async function lookWhetherThere(
  * Who was told by a webhook did not wait for the directory. How long it takes is looked at all the same, for as long as the
  * listed looks go: admins see it.
  */
-async function seek(ports: ProvisioningPorts, settings: Settings, request: Request, look: number): Promise<void> {
+async function seek(
+  { ports, settings }: SystemContext<ProvisioningPorts>,
+  request: Request,
+  look: number,
+): Promise<void> {
   const { requestId, followUp } = request
   const isOfWebhook = followUp.state === 'announced' && followUp.by === 'webhook'
   if (isForMailbox(request) || !isOfWebhook || (await ports.sightings.isNoted(requestId))) return
@@ -95,13 +97,13 @@ const mayStillBeFound = ({ status, followUp }: Request): boolean =>
   followUp.state !== 'announced' && (status === 'queued' || status === 'provisioning' || status === 'succeeded')
 
 async function announce(
-  ports: ProvisioningPorts,
-  settings: Settings,
+  context: SystemContext<ProvisioningPorts>,
   requestId: string,
   by: 'webhook' | 'poll' | 'state',
   found: string | undefined,
 ): Promise<void> {
-  await changeRequest(ports, settings, requestId, (request, at) => {
+  const { ports } = context
+  await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'succeeded' || request.followUp.state === 'announced') return undefined
     const known = isForMailbox(request) ? [] : [found, request.resource?.url]
     const url = known.find((one) => one?.startsWith(new URL('/', ports.tenant.siteRoot).href))

@@ -17,7 +17,7 @@ import {
   transition,
   withStep,
 } from '../requests/index.ts'
-import { jobId, ProvisioningError, type Settings, TenantError } from '../shared/index.ts'
+import { jobId, ProvisioningError, type SystemContext, TenantError } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
 import { checkFault, type Done, takeStep, type Waiting, withResource } from './step.ts'
 
@@ -32,19 +32,14 @@ export interface Run {
  * before it creates, so this may be killed and run again at any point. A step that only has to wait puts the job off
  * instead of holding it. Throws what is worth another attempt; anything else ends in the state `failed`.
  */
-export async function provision(
-  ports: ProvisioningPorts,
-  settings: Settings,
-  requestId: string,
-  run: Run,
-): Promise<void> {
-  let request = await begin(ports, settings, requestId)
+export async function provision(context: SystemContext<ProvisioningPorts>, requestId: string, run: Run): Promise<void> {
+  let request = await begin(context, requestId)
   while (request?.status === 'provisioning') {
     const step = nextStep(request)
     try {
-      request = step ? await runStep(ports, settings, request, step, run) : await succeed(ports, settings, requestId)
+      request = step ? await runStep(context, request, step, run) : await succeed(context, requestId)
     } catch (error) {
-      await stopped(ports, settings, requestId, step, error, run)
+      await stopped(context, requestId, step, error, run)
       return
     }
     if (!request) return
@@ -52,8 +47,8 @@ export async function provision(
 }
 
 /** Moves a queued request to `provisioning`; one that is there already goes on where it was. */
-function begin(ports: ProvisioningPorts, settings: Settings, requestId: string): Promise<Request | undefined> {
-  return changeRequest(ports, settings, requestId, (request, at) => {
+function begin(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<Request | undefined> {
+  return changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'queued') return undefined
     const begun = { ...transition(request, 'provisioning', at), startedAt: request.startedAt ?? at }
     const next = { ...begun, followUp: { state: 'waiting' as const } }
@@ -67,15 +62,15 @@ function begin(ports: ProvisioningPorts, settings: Settings, requestId: string):
  * it done and writes nothing.
  */
 async function runStep(
-  ports: ProvisioningPorts,
-  settings: Settings,
+  context: SystemContext<ProvisioningPorts>,
   request: Request,
   step: RequestStep,
   { signal }: Run,
 ): Promise<Request | undefined> {
+  const { ports } = context
   const { requestId } = request
   const { name } = step
-  const begun = await changeRequest(ports, settings, requestId, (current, at) => {
+  const begun = await changeRequest(context, requestId, (current, at) => {
     const { problem, ...known } = current.steps.find((one) => one.name === name) ?? step
     // Looking again at a step that only waits is no attempt of its own, and nothing that a card would show.
     if (isOver(current, name) || (known.status === 'running' && !problem)) return undefined
@@ -89,10 +84,10 @@ async function runStep(
     return { request: { ...current, steps, updatedAt: at }, audit: [] }
   })
   if (!begun || isOver(begun, name)) return begun
-  await refuseName(ports, settings, begun, name)
+  await refuseName(context, begun, name)
   const result = await takeStep(ports, begun, name, signal)
-  if (!result.done) return waits(ports, settings, begun, name, result)
-  return changeRequest(ports, settings, requestId, (current, at) =>
+  if (!result.done) return waits(context, begun, name, result)
+  return changeRequest(context, requestId, (current, at) =>
     isOver(current, name) ? undefined : ended(current, name, result, at),
   )
 }
@@ -118,15 +113,15 @@ const longestWaitSeconds = 15 * 60
  * that has it.
  */
 async function waits(
-  ports: ProvisioningPorts,
-  settings: Settings,
+  context: SystemContext<ProvisioningPorts>,
   request: Request,
   name: RequestStep['name'],
   { made, retryAfterSeconds }: Waiting,
 ): Promise<Request | undefined> {
+  const { ports } = context
   const kept =
     made &&
-    (await changeRequest(ports, settings, request.requestId, (current) =>
+    (await changeRequest(context, request.requestId, (current) =>
       isOver(current, name) ? undefined : { request: made(current), audit: [] },
     ))
   if (made && retryAfterSeconds === 0) return kept
@@ -154,8 +149,8 @@ async function putOff(ports: ProvisioningPorts, request: Request, seconds: numbe
   ])
 }
 
-function succeed(ports: ProvisioningPorts, settings: Settings, requestId: string): Promise<Request | undefined> {
-  return changeRequest(ports, settings, requestId, (request, at) => {
+function succeed(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<Request | undefined> {
+  return changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'provisioning') return undefined
     const made = withResource(request)
     const next = { ...transition(made, 'succeeded', at), problem: null }
@@ -166,16 +161,15 @@ function succeed(ports: ProvisioningPorts, settings: Settings, requestId: string
 
 /** Notes why a step stopped. Worth another attempt: throws on, so the queue tries again. Otherwise the request fails. */
 async function stopped(
-  ports: ProvisioningPorts,
-  settings: Settings,
+  context: SystemContext<ProvisioningPorts>,
   requestId: string,
   step: RequestStep | undefined,
   error: unknown,
   run: Run,
 ): Promise<void> {
-  const problem = await withSuggestion(ports, settings, requestId, problemOf(error, step))
+  const problem = await withSuggestion(context, requestId, problemOf(error, step))
   const again = !run.lastAttempt && !(error instanceof TenantError && !error.retryable)
-  await changeRequest(ports, settings, requestId, (request, at) => {
+  await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'provisioning' || (step && isOver(request, step.name))) return undefined
     const noted = step ? withStep(request, step.name, { status: again ? 'running' : 'failed', problem }, at) : request
     return again ? { request: noted, audit: [] } : failed(noted, problem, at)
@@ -185,17 +179,17 @@ async function stopped(
 
 /** A name that turned out to be somebody else's comes with one that is free, if the tenant can be asked for one. */
 async function withSuggestion(
-  ports: ProvisioningPorts,
-  settings: Settings,
+  context: SystemContext<ProvisioningPorts>,
   requestId: string,
   problem: Problem,
 ): Promise<Problem> {
+  const { ports } = context
   const another = isTakenName(problem)
     ? { 'name-taken': anotherName, 'alias-taken': anotherAlias }[problem.code]
     : undefined
   const request = another && (await ports.requests.find(requestId))
   if (!request) return problem
-  const suggestion = await another(ports, settings, request).catch((error: unknown) => {
+  const suggestion = await another(context, request).catch((error: unknown) => {
     if (error instanceof TenantError || error instanceof ProvisioningError) return ''
     throw error
   })
@@ -210,8 +204,8 @@ function failed(request: Request, problem: Problem, at: string): Change {
 }
 
 /** Ends a request whose job the queue has given up, so that it does not stay in the making with nobody at it. */
-export async function giveUp(ports: ProvisioningPorts, settings: Settings, requestId: string): Promise<void> {
-  await changeRequest(ports, settings, requestId, (request, at) => {
+export async function giveUp(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
+  await changeRequest(context, requestId, (request, at) => {
     if (request.status !== 'queued' && request.status !== 'provisioning') return undefined
     const begun = request.status === 'queued' ? transition(request, 'provisioning', at) : request
     const step = nextStep(begun)

@@ -11,7 +11,7 @@ import {
   type Request,
   withOpenStage,
 } from '../requests/index.ts'
-import { type JobOrder, jobId, notifyAdminsOrder, type Settings } from '../shared/index.ts'
+import { type JobOrder, jobId, notifyAdminsOrder, type Settings, type SystemContext } from '../shared/index.ts'
 import type { ProvisioningPorts } from './ports.ts'
 
 /** What was made is looked for every hour once the listed looks are over, so until then nobody need look after it. */
@@ -27,11 +27,11 @@ const mostOfARun = 100
  * again, and delegations that are over are recorded. Returns the requests that could not be seen to, which keep no other from it.
  */
 export async function watch(
-  ports: ProvisioningPorts,
-  settings: Settings,
+  context: SystemContext<ProvisioningPorts>,
   underWay: readonly string[],
   lookedAfter: readonly string[],
 ): Promise<{ requestId: string; error: unknown }[]> {
+  const { ports, settings } = context
   const now = ports.clock.now().getTime()
   const before = (seconds: number) => new Date(now - seconds * 1000)
   const overdue = await ports.requests.overdue({
@@ -45,12 +45,12 @@ export async function watch(
   })
   const failures: { requestId: string; error: unknown }[] = []
   for (const { requestId, version } of overdue) {
-    await changeRequest(ports, settings, requestId, (request, at) =>
+    await changeRequest(context, requestId, (request, at) =>
       request.version === version ? overdueChange(request, settings, at) : undefined,
     ).catch((error: unknown) => failures.push({ requestId, error }))
   }
   for (const requestId of await ports.requests.waitingBut(settings.tenantId, lookedAfter, mostOfARun))
-    await lookAfter(ports, settings, requestId).catch((error: unknown) => failures.push({ requestId, error }))
+    await lookAfter(context, requestId).catch((error: unknown) => failures.push({ requestId, error }))
   await noteExpired(ports, settings.tenantId)
   return failures
 }
@@ -59,9 +59,10 @@ export async function watch(
  * Orders a look after a stage that none is ordered for: it was given up, or lost, or the stage was begun or written by a version that
  * knows no times. Then it gets them now. One a day: a look that nobody can make is not given up every minute.
  */
-async function lookAfter(ports: ProvisioningPorts, settings: Settings, requestId: string): Promise<void> {
+async function lookAfter(context: SystemContext<ProvisioningPorts>, requestId: string): Promise<void> {
+  const { ports, settings } = context
   await ports.work.transaction(async () => {
-    const request = await changeRequest(ports, settings, requestId, (before, at) => {
+    const request = await changeRequest(context, requestId, (before, at) => {
       const timed = withOpenStage(before, settings, [], at)
       if (timed === before) return undefined
       return { request: timed, audit: [entry({ ...timed, updatedAt: at }, system, 'timed')] }

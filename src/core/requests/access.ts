@@ -3,6 +3,7 @@ import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
   type Actor,
   access,
+  type Context,
   type ErrorCode,
   forbidden,
   notFound,
@@ -66,8 +67,7 @@ const onceIn = 3_600_000
 
 /** Does something with a request; who may not do it is refused as ever, and that they tried is written down. */
 export async function auditRefusals<T>(
-  ports: RequestPorts,
-  actor: Actor,
+  { ports, actor }: Context<RequestPorts>,
   requestId: string,
   tried: Deciding,
   attempt: () => Promise<T>,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { lastDecision } from '../approvals/index.ts'
-import type { Actor } from '../shared/index.ts'
+import type { Context } from '../shared/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { type BasedOn, type DraftBasis, endings, type Request } from './request.ts'
 
@@ -9,8 +9,7 @@ export type Wish = Pick<Request, 'details' | 'reason' | 'typedName'>
 
 /** An earlier request of the same person, beside what is asked for now; undefined when there is no such request (any more). */
 export async function comparedWithBasis(
-  ports: RequestPorts,
-  actor: Actor,
+  { ports, actor }: Context<RequestPorts>,
   basis: DraftBasis | undefined,
   asked: Wish,
 ): Promise<BasedOn | undefined> {

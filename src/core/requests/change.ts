@@ -18,6 +18,7 @@ import {
   notifyOrder,
   type Person,
   type Settings,
+  type SystemContext,
 } from '../shared/index.ts'
 import { type Delivery, provisionedEvent, webhookOf } from './events.ts'
 import type { RequestPorts } from './ports.ts'
@@ -50,11 +51,11 @@ export function entry(
  * in one transaction. `decide` may throw to refuse, or return nothing to leave everything as it is.
  */
 export async function changeRequest(
-  ports: RequestPorts,
-  settings: Settings,
+  context: SystemContext<RequestPorts>,
   requestId: string,
   decide: (request: Request, at: string) => Change | undefined,
 ): Promise<Request | undefined> {
+  const { ports } = context
   return ports.work.transaction(async () => {
     const before = await ports.requests.lock(requestId)
     if (!before) return undefined
@@ -62,19 +63,20 @@ export async function changeRequest(
     if (!change) return before
     const request = { ...change.request, version: before.version + 1 }
     await ports.requests.update(request)
-    await record(ports, settings, { ...change, request }, before)
+    await record(context, { ...change, request }, before)
     return request
   })
 }
 
 /** Writes all that goes with a stored request; to be called in the transaction that stores it. */
-export async function record(ports: RequestPorts, settings: Settings, change: Change, before?: Request): Promise<void> {
+export async function record(context: SystemContext<RequestPorts>, change: Change, before?: Request): Promise<void> {
+  const { ports } = context
   const { request } = change
   await ports.audit.append(change.audit, { version: request.version, before, after: request })
   if (isTerminal(request.status)) await ports.reservations.release(request.requestId)
   const isNewState = request.status !== before?.status
   if (isNewState) ports.work.afterCommit?.(() => ports.telemetry?.stateReached(request.status))
-  const deliveries = !isNewState ? [] : await deliveriesOf(ports, settings, request)
+  const deliveries = !isNewState ? [] : await deliveriesOf(context, request)
   for (const delivery of deliveries) await ports.deliveries.insert(delivery)
   await ports.jobs.enqueue([
     ...(change.jobs ?? []),
@@ -101,7 +103,7 @@ export const refreshCardsOrder = ({ requestId, version }: Request, cards: 'all' 
 })
 
 /** The template's webhook, and beside it the bot's own subscription: the bot listens like any other subscriber. */
-async function deliveriesOf(ports: RequestPorts, settings: Settings, request: Request): Promise<Delivery[]> {
+async function deliveriesOf({ ports, settings }: SystemContext<RequestPorts>, request: Request): Promise<Delivery[]> {
   const body = webhookOf(request)
   if (!body) return []
   const template = await ports.templates.find(request.tenantId, request.template.id)

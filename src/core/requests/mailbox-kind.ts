@@ -46,20 +46,21 @@ const noTemplate = (detail: string): Chosen => ({ fault: fault('/templateId', 'r
  * exactly one (DESIGN §5).
  */
 export async function chosenTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Chosen> {
-  const { ports, actor, template: known } = inquiry
+  const { template: known } = inquiry
   if (known && isMailboxKind(known.kind)) return { template: known, kind: known.kind }
   const { templateId } = body
   if (templateId === undefined) return impliedTemplate(inquiry, body)
   if (typeof templateId !== 'string' || templateId === '')
     return noTemplate('templateId must be the id of a template: GET /templates/v1/ lists them.')
-  const found = await usableTemplate(ports, actor, templateId)
+  const found = await usableTemplate(inquiry, templateId)
   if (!found) return { fault: unknownTemplate() }
   const { kind, name } = found
   if (isMailboxKind(kind)) return { template: found, kind }
   return { fault: fault('/templateId', 'wrong-resource', `${name} is a template for a site, not for a mailbox.`) }
 }
 
-async function impliedTemplate({ ports, actor }: RequestInquiry, body: Record<string, unknown>): Promise<Chosen> {
+async function impliedTemplate(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Chosen> {
+  const { ports, actor } = inquiry
   const telling = given(body).filter((property) => applicability[property]?.length === 1)
   const kinds = [...new Set(telling.flatMap((property) => applicability[property] ?? []))]
   const [kind, ...more] = kinds
@@ -71,7 +72,7 @@ async function impliedTemplate({ ports, actor }: RequestInquiry, body: Record<st
     const properties = andList.format(telling.map((property) => property.replace('/', '.')))
     return noTemplate(`templateId is required: ${properties} belong to different kinds of mailbox.`)
   }
-  const usable = await usableOf(ports, actor, await ports.templates.list(actor.tenantId))
+  const usable = await usableOf(inquiry, await ports.templates.list(actor.tenantId))
   const template = usable.find((one) => one.kind === kind && one.default)
   if (!template) return noTemplate(`templateId is required: there is no default template for ${kindWords[kind]}.`)
   return { template, kind }

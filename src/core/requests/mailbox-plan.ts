@@ -73,7 +73,7 @@ async function planned(
   const address = `${name}@${domain}`
   const owners = ownersAmong(people, details)
   const judged = judgedBy(template, { details, applied: asked.applied, owners, name, domain, aliasAddress })
-  const resolved = await resolveApprovals(ports, settings, template.approval, actor, judged)
+  const resolved = await resolveApprovals({ ports, settings }, template.approval, actor, judged)
   const kept = mailboxNames(address).map((one) => ({ name: one, pointer: '/name' }))
   if (aliasAddress) kept.push({ name: aliasAddress, pointer: '/alias' })
   const plan: MailboxPlan = {

@@ -1,5 +1,5 @@
 import { type ApprovalStage, type Foreseen, realigned, type Warning, warningsOf } from '../approvals/index.ts'
-import type { Actor } from '../shared/index.ts'
+import type { Context } from '../shared/index.ts'
 import { awayOf } from './change.ts'
 import { isForMailboxPlan, type Plan } from './plan.ts'
 import type { RequestPorts } from './ports.ts'
@@ -12,7 +12,7 @@ export interface Outlook {
 }
 
 /** Looks at who is away, and at what may surprise. */
-export async function lookAhead(ports: RequestPorts, actor: Actor, foreseen: Foreseen): Promise<Outlook> {
+export async function lookAhead({ ports, actor }: Context<RequestPorts>, foreseen: Foreseen): Promise<Outlook> {
   const at = ports.clock.now().toISOString()
   const away = await awayOf(ports, { tenantId: actor.tenantId, approvals: [...foreseen.approvals] }, at)
   const approvals = foreseen.approvals.map((stage) => realigned(stage, away, actor.id, at))

@@ -11,7 +11,7 @@ import {
   siteNameFree,
 } from '../naming/index.ts'
 import type { MailboxStep, SiteStep } from '../resources/index.ts'
-import { type Account, type Fault, fault, type Person, type Settings, TenantError } from '../shared/index.ts'
+import { type Account, type Fault, fault, type Person, type SystemContext, TenantError } from '../shared/index.ts'
 import { reservedIn } from '../templates/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { isForMailbox, type Problem, type Request, type RequestStep, referenceOf } from './request.ts'
@@ -162,8 +162,7 @@ export const unavailableFaults = (named: readonly NamedAccount[]): Fault[] =>
  * rule, and a name that somebody held may have become free since. Throws a `TenantError`, which no other attempt changes.
  */
 export async function refuseName(
-  ports: RequestPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<RequestPorts>,
   request: Request,
   step: RequestStep['name'],
 ): Promise<void> {
@@ -212,17 +211,16 @@ async function addressesOf({ directory }: RequestPorts, request: Request) {
 
 /** Who asks for a name in place of one that a request cannot have. */
 export const askerOf = (
-  ports: RequestPorts,
-  settings: Settings,
+  { ports, settings }: SystemContext<RequestPorts>,
   { requester, requestId, tenantId }: Request,
 ): Asker => ({
   ...{ ports, settings, requestId },
   actor: { ...requester, tenantId, isAdmin: false },
 })
 /** A free name like the one that a request has and that turned out to be somebody else's; `''` when there is none. */
-export function anotherName(ports: RequestPorts, settings: Settings, request: Request): Promise<string> {
+export function anotherName(context: SystemContext<RequestPorts>, request: Request): Promise<string> {
   const { template, requestId } = request
-  const asker = askerOf(ports, settings, request)
+  const asker = askerOf(context, request)
   const around = request.around ?? { ...template.naming, separator: '-' }
   if (!isForMailbox(request)) return another(around, request.alias, requestId, siteNameFree(asker, template.naming))
   const [name = '', domain = ''] = request.address.split('@')
@@ -230,10 +228,10 @@ export function anotherName(ports: RequestPorts, settings: Settings, request: Re
 }
 
 /** A free additional address like the one that turned out to be somebody else's; `''` when there is none. */
-export function anotherAlias(ports: RequestPorts, settings: Settings, request: Request): Promise<string> {
+export function anotherAlias(context: SystemContext<RequestPorts>, request: Request): Promise<string> {
   if (!isForMailbox(request)) return Promise.resolve('')
   const [local = '', domain = ''] = request.aliasAddress.split('@')
-  const standingOf = mailAddressFree(askerOf(ports, settings, request), request.template.naming)
+  const standingOf = mailAddressFree(askerOf(context, request), request.template.naming)
   const found = another(plain, local, request.requestId, (name) => standingOf(`${name}@${domain}`))
   return found.then((name) => name && `${name}@${domain}`)
 }

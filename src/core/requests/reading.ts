@@ -1,16 +1,16 @@
 import type { AuditEntry } from '../audit/index.ts'
-import { type Actor, fault, notFound, refuseFields } from '../shared/index.ts'
+import { type Actor, type Context, fault, notFound, refuseFields } from '../shared/index.ts'
 import { authorize, may, refusedAction } from './access.ts'
 import type { RequestPorts, RequestQuery } from './ports.ts'
 import { type Request, referencePattern } from './request.ts'
 
 /** A request that the actor may see; `not-found` also when it exists and is somebody else's. */
-export async function read(ports: RequestPorts, actor: Actor, requestId: string): Promise<Request> {
+export async function read({ ports, actor }: Context<RequestPorts>, requestId: string): Promise<Request> {
   return visible(actor, await ports.requests.find(requestId))
 }
 
 /** The same by what people call it: `REQ-1042`, in any case. */
-export async function readByReference(ports: RequestPorts, actor: Actor, reference: string): Promise<Request> {
+export async function readByReference({ ports, actor }: Context<RequestPorts>, reference: string): Promise<Request> {
   const number = referencePattern.exec(reference.trim())?.[1]
   return visible(
     actor,
@@ -24,8 +24,9 @@ function visible(actor: Actor, request: Request | undefined): Request {
   return request
 }
 
-export async function timeline(ports: RequestPorts, actor: Actor, requestId: string): Promise<AuditEntry[]> {
-  await read(ports, actor, requestId)
+export async function timeline(context: Context<RequestPorts>, requestId: string): Promise<AuditEntry[]> {
+  const { ports } = context
+  await read(context, requestId)
   // Who tried and might not is for those who audit.
   return (await ports.audit.timeline(requestId)).filter(({ action }) => action !== refusedAction)
 }
@@ -43,8 +44,7 @@ export interface Page {
 
 /** Own requests (an admin: everybody's), newest first. The cursor is opaque: it comes from the page before. */
 export async function list(
-  ports: RequestPorts,
-  actor: Actor,
+  { ports, actor }: Context<RequestPorts>,
   { cursor, limit, waitingForMe = false, ...filter }: ListFilter,
 ): Promise<Page> {
   authorize(actor, 'request.list')
@@ -60,11 +60,11 @@ export async function list(
 }
 
 /** Only what this person asked for, admin or not. */
-export const listOwn = (ports: RequestPorts, actor: Actor, limit: number): Promise<Page> =>
+export const listOwn = ({ ports, actor }: Context<RequestPorts>, limit: number): Promise<Page> =>
   page(ports, { tenantId: actor.tenantId, requesterId: actor.id, limit })
 
 /** What waits for this person's decision. */
-export async function listApprovals(ports: RequestPorts, actor: Actor, limit: number): Promise<Page> {
+export async function listApprovals({ ports, actor }: Context<RequestPorts>, limit: number): Promise<Page> {
   return page(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval', limit })
 }
 
@@ -98,11 +98,15 @@ export interface ListPage {
 }
 
 /** A page of what this person asked for, admin or not. */
-export const pageOfOwn = (ports: RequestPorts, actor: Actor, limit: number, at: PageAt): Promise<ListPage> =>
+export const pageOfOwn = ({ ports, actor }: Context<RequestPorts>, limit: number, at: PageAt): Promise<ListPage> =>
   pageOf(ports, { tenantId: actor.tenantId, requesterId: actor.id }, limit, at)
 
 /** A page of what waits for this person's decision. */
-export const pageOfApprovals = (ports: RequestPorts, actor: Actor, limit: number, at: PageAt): Promise<ListPage> =>
+export const pageOfApprovals = (
+  { ports, actor }: Context<RequestPorts>,
+  limit: number,
+  at: PageAt,
+): Promise<ListPage> =>
   pageOf(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval' }, limit, at)
 
 type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'status'>

@@ -4,14 +4,13 @@ import { approvalStage, type Foreseen, isFinal, judgedBy, resolveApprovals, warn
 import { type SimilarResources, similarAmong, similarCandidates, similarResources } from '../naming/index.ts'
 import { mailboxRequest } from '../resources/index.ts'
 import {
-  type Actor,
   asking,
+  type Context,
   type Fault,
   faultsOf,
   ProvisioningError,
   refuseFields,
   resourceKind,
-  type Settings,
 } from '../shared/index.ts'
 import {
   type Applied,
@@ -85,12 +84,11 @@ export type Previewed = RequestPreview & { readonly outlook: Outlook }
  * they may use. `template`: looked at already.
  */
 export async function previewRequest(
-  ports: RequestPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<RequestPorts>,
   body: unknown,
   template?: Template,
 ): Promise<Previewed> {
+  const { ports, settings, actor } = context
   if (!isRecord(body)) return refuseFields(faultsOf(mailboxRequest.safeParse(body).error ?? new z.ZodError([]), body))
   const asked = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
   const used = template ?? (await templateOf(asked, body))
@@ -109,8 +107,8 @@ export async function previewRequest(
   const seen = evaluation.ok ? ofPlan(evaluation.plan, inquiry) : await ofGlimpse(evaluation.glimpse, faults, inquiry)
   const address = seen.names?.url ?? seen.names?.address
   const [outlook, similar] = await Promise.all([
-    lookAhead(ports, actor, seen.foreseen),
-    similarAmong(ports, actor, { ...sought, ...(address !== undefined && { address }) }, candidates),
+    lookAhead(context, seen.foreseen),
+    similarAmong(context, { ...sought, ...(address !== undefined && { address }) }, candidates),
   ])
   return shown(used, seen, outlook, similar, faults)
 }
@@ -119,7 +117,7 @@ export async function previewRequest(
 export async function templateOf(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Template> {
   const { templateId } = body
   if (typeof templateId === 'string' && templateId !== '')
-    return (await usableTemplate(inquiry.ports, inquiry.actor, templateId)) ?? refuseFields([unknownTemplate()])
+    return (await usableTemplate(inquiry, templateId)) ?? refuseFields([unknownTemplate()])
   const chosen = await chosenTemplate(inquiry, body)
   return 'template' in chosen ? chosen.template : refuseFields([chosen.fault])
 }
@@ -152,7 +150,7 @@ async function ofGlimpse(glimpse: Glimpse | undefined, faults: readonly Fault[],
   const { ports, settings, actor, template, requestId } = inquiry
   const { details = {}, owners = [], applied = [], names, domain, aliasAddress } = glimpse ?? {}
   const policyOf = judgedBy(template, { details, applied, owners, name: names?.name, domain, aliasAddress })
-  const { approvals } = await asking(() => resolveApprovals(ports, settings, template.approval, actor, policyOf))
+  const { approvals } = await asking(() => resolveApprovals({ ports, settings }, template.approval, actor, policyOf))
   const foreseen: Foreseen = {
     ...{ requestId, template, details, approvals },
     name: names?.name ?? '',

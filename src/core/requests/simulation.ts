@@ -10,6 +10,7 @@ import {
   person,
   refuseFields,
   type Settings,
+  type SystemContext,
   unreadableSays,
 } from '../shared/index.ts'
 import { type Template, unknownTemplate } from '../templates/index.ts'
@@ -47,22 +48,22 @@ export type SimulatedPreview = z.output<typeof simulatedPreview> & Previewed
  * in the answer, beside all that the template says.
  */
 export async function previewAs(
-  ports: RequestPorts,
-  settings: Settings,
+  context: SystemContext<RequestPorts>,
   admin: Actor,
   personId: string,
   body: unknown,
   as = (template: Template): Template => template,
 ): Promise<SimulatedPreview> {
+  const { ports, settings } = context
   const actor = await simulatedActor(ports, settings, personId)
   const templateId = isRecord(body) ? body['templateId'] : undefined
   const isNamed = typeof templateId === 'string' && templateId !== ''
   const template = isNamed ? await ports.templates.find(admin.tenantId, templateId) : undefined
   if (isNamed && !template) return refuseFields([unknownTemplate()])
-  const preview = await previewRequest(ports, settings, actor, body, template && as(template))
+  const preview = await previewRequest({ ...context, actor }, body, template && as(template))
   const used = template ?? (await ports.templates.find(admin.tenantId, preview.templateId))
   if (!used) return refuseFields([unknownTemplate()])
-  const [access, quota] = await Promise.all([accessOf(ports, used, actor), quotaOf(ports, settings, used, actor)])
+  const [access, quota] = await Promise.all([accessOf(ports, used, actor), quotaOf(context, used, actor)])
   const { id, displayName, userPrincipalName } = actor
   const simulated = { person: { id, displayName, userPrincipalName }, access, quota }
   if (access.mayUse) return { ...preview, simulated }
@@ -99,7 +100,11 @@ async function accessOf(
     : { mayUse: false, because: 'outside', groups }
 }
 
-async function quotaOf(ports: RequestPorts, settings: Settings, template: Template, actor: Actor): Promise<QuotaLeft> {
+async function quotaOf(
+  { ports, settings }: SystemContext<RequestPorts>,
+  template: Template,
+  actor: Actor,
+): Promise<QuotaLeft> {
   const { openRequestsPerPerson: most } = settings
   const { openPerPerson, resources } = template.quota
   const [open, { own, all }] = await Promise.all([
@@ -134,18 +139,18 @@ const example = { displayName: 'Example', name: 'example' }
 
 /** What a template does for somebody: every stage of its approval, whatever would be asked for. */
 export async function simulate(
-  ports: RequestPorts,
-  settings: Settings,
+  context: SystemContext<RequestPorts>,
   admin: Actor,
   templateId: string,
   personId: string,
 ): Promise<Simulation> {
+  const { ports } = context
   const template = await ports.templates.find(admin.tenantId, templateId)
   if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
   const { displayName, name } = example
   const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
   const previewOf = (approval: Template['approval']) =>
-    previewAs(ports, settings, admin, personId, body, (found) => ({ ...found, approval }))
+    previewAs(context, admin, personId, body, (found) => ({ ...found, approval }))
   const stages = template.approval?.stages ?? []
   const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
   const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }

@@ -76,7 +76,7 @@ async function planned(
   const { displayName, name: alias, typedName, around, passedOver, emptyTokens } = names
   const details = { ...typed, displayName }
   const policyOf = judgedBy(template, { details, applied, owners: people, name: alias })
-  const resolved = await resolveApprovals(ports, settings, template.approval, actor, policyOf)
+  const resolved = await resolveApprovals({ ports, settings }, template.approval, actor, policyOf)
   const plan: SitePlan = {
     kind: template.kind,
     template,
@@ -153,13 +153,10 @@ export function siteOf(plan: SitePlan, requesterId: string) {
   } satisfies Partial<RequestForSite>
 }
 
-async function chosenTemplate(
-  { ports, actor, template }: RequestInquiry,
-  body: unknown,
-): Promise<Template | undefined> {
-  if (template) return template
+async function chosenTemplate(inquiry: RequestInquiry, body: unknown): Promise<Template | undefined> {
+  if (inquiry.template) return inquiry.template
   const id = isRecord(body) ? body['templateId'] : undefined
-  return typeof id === 'string' && id !== '' ? usableTemplate(ports, actor, id) : undefined
+  return typeof id === 'string' && id !== '' ? usableTemplate(inquiry, id) : undefined
 }
 
 /** What the template finds wrong in a body that is wrong elsewhere, so that people hear of all faults at once. */

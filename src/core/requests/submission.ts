@@ -1,4 +1,4 @@
-import { type Actor, type Fault, fault, ProvisioningError, refuseFields, type Settings } from '../shared/index.ts'
+import { type Actor, type Context, type Fault, fault, ProvisioningError, refuseFields } from '../shared/index.ts'
 import { snapshot } from '../templates/index.ts'
 import { authorize } from './access.ts'
 import { comparedWithBasis } from './based-on.ts'
@@ -48,12 +48,8 @@ const triesForAName = 3
  * Accepts a request: checks everything, keeps its name and stores it with its audit entry and its jobs in one
  * transaction. Throws `validation-failed` naming the fields, `name-taken`, `too-many-open-requests` or `unavailable`.
  */
-export async function submit(
-  ports: RequestPorts,
-  settings: Settings,
-  actor: Actor,
-  submission: Submission,
-): Promise<Request> {
+export async function submit(context: Context<RequestPorts>, submission: Submission): Promise<Request> {
+  const { ports, settings, actor } = context
   authorize(actor, 'request.create')
   const known = await ports.requests.find(submission.requestId)
   if (known) return own(known, actor)
@@ -68,11 +64,11 @@ export async function submit(
     if (!evaluation.ok) return refuse(evaluation.faults)
     const { plan } = evaluation
     const asked = { ...plan, reason: reasonFor(plan, submission) }
-    const basedOn = await comparedWithBasis(ports, actor, submission.basedOn, asked)
+    const basedOn = await comparedWithBasis(context, submission.basedOn, asked)
     try {
-      return await ports.work.transaction(() => store(ports, settings, actor, submission, plan, basedOn))
+      return await ports.work.transaction(() => store(context, submission, plan, basedOn))
     } catch (error) {
-      if (error instanceof AlreadySubmitted) return existing(ports, actor, requestId)
+      if (error instanceof AlreadySubmitted) return existing(context, requestId)
       if (!(error instanceof NameLost)) throw error
       // Our next look finds it held, and suggests another or derives one, unless names were lost again and again.
       if (crowded) return refuse([fault(error.pointer, 'name-taken', `${error.message} is taken. Try another.`, '')])
@@ -94,15 +90,14 @@ class AlreadySubmitted extends Error {}
 
 /** Stores the request of a plan. Throws {@link NameLost} or {@link AlreadySubmitted}, so that nothing is kept. */
 async function store(
-  ports: RequestPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<RequestPorts>,
   submission: Submission,
   plan: Plan,
   basedOn?: BasedOn,
 ): Promise<Request> {
+  const { ports, settings, actor } = context
   const { requestId, statusCard } = submission
-  if (submission.replaces) await endReplaced(ports, settings, actor, submission.replaces, requestId)
+  if (submission.replaces) await endReplaced(context, submission.replaces, requestId)
   const [lost] = await ports.reservations.reserve(
     actor.tenantId,
     plan.names.map(({ name }) => name),
@@ -120,12 +115,12 @@ async function store(
     jobs.push(refreshCardsOrder(request, 'status'))
   }
   const audit = [entry(request, actor, request.status, toldOf(request, submission)), ...toldOfOpenStage(request)]
-  await record(ports, settings, { request, audit, jobs })
+  await record(context, { request, audit, jobs })
   await submission.along?.()
   // Last, since all submissions of the tenant wait for each other from here on.
   const stored = await ports.requests.insert(request)
   if (!stored) throw new AlreadySubmitted()
-  await refuseTooMany(ports, settings, actor)
+  await refuseTooMany(context)
   // Once more, since from the number on nobody else's request comes between. One that this takes the place of has ended by now.
   const quota = await quotaFaults({ ports, actor, requestId, replaces: undefined }, plan.template)
   if (quota.length > 0) refuse(quota)
@@ -148,8 +143,9 @@ function toldOf({ basedOn, approvals, policy }: Request, { batch }: Submission):
 }
 
 /** Ends the failed request that a new one takes the place of; one that has gone on meanwhile is left as it is. */
-async function endReplaced(ports: RequestPorts, settings: Settings, actor: Actor, replaced: string, by: string) {
-  await changeRequest(ports, settings, replaced, (request, at) => {
+async function endReplaced(context: Context<RequestPorts>, replaced: string, by: string) {
+  const { actor } = context
+  await changeRequest(context, replaced, (request, at) => {
     if (request.status !== 'failed' || request.requester.id !== actor.id) return undefined
     const { id, displayName, userPrincipalName } = actor
     const next = { ...transition(request, 'cancelled', at), cancelledBy: { id, displayName, userPrincipalName } }
@@ -196,14 +192,14 @@ function newRequest(plan: Plan, actor: Actor, submission: Submission, at: string
 const reasonFor = (plan: Plan, { reason = '' }: Submission): string => plan.reason || reason
 
 /** Counts the new one too. The limit is for people: an application has many to ask for. */
-async function refuseTooMany(ports: RequestPorts, settings: Settings, actor: Actor): Promise<void> {
+async function refuseTooMany({ ports, settings, actor }: Context<RequestPorts>): Promise<void> {
   const limit = settings.openRequestsPerPerson
   if (limit === 0 || actor.clientId !== undefined) return
   if ((await ports.requests.countOpen(actor.tenantId, actor.id)) <= limit) return
   throw new ProvisioningError('too-many-open-requests', tooManyOpen(limit))
 }
 
-async function existing(ports: RequestPorts, actor: Actor, requestId: string): Promise<Request> {
+async function existing({ ports, actor }: Context<RequestPorts>, requestId: string): Promise<Request> {
   const request = await ports.requests.find(requestId)
   if (!request) throw new Error(`request ${requestId} was neither inserted nor found`)
   return own(request, actor)

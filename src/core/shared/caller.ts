@@ -4,7 +4,7 @@ import { asking } from './directory.ts'
 import { ProvisioningError, TenantError } from './errors.ts'
 import { checkingIdentity } from './origin.ts'
 import type { SharedPorts } from './ports.ts'
-import type { Settings } from './settings.ts'
+import type { SystemContext } from './use-case.ts'
 
 /** Who a call, or work that was ordered by one, says it is from. */
 export interface CallerIdentity {
@@ -17,7 +17,8 @@ export interface CallerIdentity {
  * Who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. Throws `forbidden` for
  * whoever is let into nothing.
  */
-export async function actorFor(ports: SharedPorts, settings: Settings, identity: CallerIdentity): Promise<Actor> {
+export async function actorFor(context: SystemContext<SharedPorts>, identity: CallerIdentity): Promise<Actor> {
+  const { ports, settings } = context
   const { tenantId, id, clientId } = identity
   if (tenantId !== settings.tenantId) throw new ProvisioningError('forbidden', 'You belong to another organisation.')
   // An application is no person of the directory, and is an admin of nothing whatever the settings name.
@@ -27,7 +28,7 @@ export async function actorFor(ports: SharedPorts, settings: Settings, identity:
     return { id, displayName: `Application ${clientId}`, userPrincipalName: '', tenantId, isAdmin: false, clientId }
   const [person, isAdmin, isGuest] = await asking(() =>
     checkingIdentity(() =>
-      Promise.all([ports.directory.person(id), isAdminNow(ports, settings, id), ports.directory.isGuest(id)]),
+      Promise.all([ports.directory.person(id), isAdminNow(context, id), ports.directory.isGuest(id)]),
     ),
   )
   if (!person) throw new ProvisioningError('forbidden', 'You are not a person of this organisation.')
@@ -41,7 +42,7 @@ export async function actorFor(ports: SharedPorts, settings: Settings, identity:
   return { id: personId, displayName, userPrincipalName, tenantId: settings.tenantId, isAdmin }
 }
 
-async function isAdminNow(ports: SharedPorts, settings: Settings, personId: string): Promise<boolean> {
+async function isAdminNow({ ports, settings }: SystemContext<SharedPorts>, personId: string): Promise<boolean> {
   if (settings.admins.includes(personId)) return true
   const groups = await ports.directory.groupsOf(personId)
   return settings.admins.some((id) => groups.has(id))

@@ -1,22 +1,24 @@
-import { type Actor, asking, type Fault, fault, type Person, ProvisioningError } from '../shared/index.ts'
+import { type Actor, asking, type Context, type Fault, fault, type Person, ProvisioningError } from '../shared/index.ts'
 import type { TemplatePorts } from './ports.ts'
 import { mayUse, type Template } from './template.ts'
 
 /** The templates that this person may use, in their order; an admin sees all. */
-export async function listTemplates(ports: TemplatePorts, actor: Actor): Promise<Template[]> {
+export async function listTemplates(context: Context<TemplatePorts>): Promise<Template[]> {
+  const { ports, actor } = context
   const all = await ports.templates.list(actor.tenantId)
   if (actor.isAdmin) return all
-  return usableOf(ports, actor, all)
+  return usableOf(context, all)
 }
 
 /** The templates that this person may ask from, admin or not. */
-export async function usableTemplates(ports: TemplatePorts, actor: Actor): Promise<Template[]> {
-  return usableOf(ports, actor, await ports.templates.list(actor.tenantId))
+export async function usableTemplates(context: Context<TemplatePorts>): Promise<Template[]> {
+  const { ports, actor } = context
+  return usableOf(context, await ports.templates.list(actor.tenantId))
 }
 
 /** One template; `not-found` also for one that this person may not use. */
-export async function readTemplate(ports: TemplatePorts, actor: Actor, id: string): Promise<Template> {
-  const found = (await listTemplates(ports, actor)).find((one) => one.id === id)
+export async function readTemplate(context: Context<TemplatePorts>, id: string): Promise<Template> {
+  const found = (await listTemplates(context)).find((one) => one.id === id)
   if (!found) throw new ProvisioningError('not-found', 'There is no such template, or you may not use it.')
   return found
 }
@@ -39,20 +41,19 @@ export async function seedTemplates(
 
 /** A template that this person may use, or nothing: who may not use it does not learn that it exists. */
 export async function usableTemplate(
-  ports: TemplatePorts,
-  actor: Actor,
+  context: Context<TemplatePorts>,
   templateId: string,
 ): Promise<Template | undefined> {
+  const { ports, actor } = context
   const template = await ports.templates.find(actor.tenantId, templateId)
   if (!template) return undefined
-  const [usable] = await usableOf(ports, actor, [template])
+  const [usable] = await usableOf(context, [template])
   return usable
 }
 
 /** Those of the templates that this person may use. An application is in no group. */
 export async function usableOf(
-  ports: TemplatePorts,
-  actor: Actor,
+  { ports, actor }: Context<TemplatePorts>,
   templates: readonly Template[],
 ): Promise<Template[]> {
   const byGroup = templates.some(({ audience }) => audience !== null && audience.groups.length > 0)

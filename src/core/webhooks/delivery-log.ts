@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AuditAction } from '../audit/index.ts'
 import { authorize, type Delivery, type DeliveryQuery, delivery, deliveryAttempt } from '../requests/index.ts'
-import { type Actor, fault, instant, jobId, ProvisioningError, refuseFields } from '../shared/index.ts'
+import { type Actor, type Context, fault, instant, jobId, ProvisioningError, refuseFields } from '../shared/index.ts'
 import { eventTypes } from '../templates/index.ts'
 import { endpointOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
 import type { WebhookPorts } from './ports.ts'
@@ -62,8 +62,7 @@ export type DeliveryFilter = Omit<DeliveryQuery, 'tenantId' | 'after'> & { reado
 
 /** The log of deliveries for admins, newest first. The cursor is opaque: it comes from the page before. */
 export async function listDeliveries(
-  ports: WebhookPorts,
-  actor: Actor,
+  { ports, actor }: Context<WebhookPorts>,
   { cursor, limit, ...filter }: DeliveryFilter,
 ): Promise<{ deliveries: readonly Delivery[]; nextCursor?: string }> {
   authorize(actor, 'delivery.read')
@@ -74,7 +73,10 @@ export async function listDeliveries(
   return found.length > limit && last ? { deliveries, nextCursor: encodeCursor(last) } : { deliveries }
 }
 
-export async function readDelivery(ports: WebhookPorts, actor: Actor, deliveryId: string): Promise<KnownDelivery> {
+export async function readDelivery(
+  { ports, actor }: Context<WebhookPorts>,
+  deliveryId: string,
+): Promise<KnownDelivery> {
   authorize(actor, 'delivery.read')
   return known(ports, ours(actor, await ports.deliveries.find(deliveryId)))
 }
@@ -84,7 +86,10 @@ export async function readDelivery(ports: WebhookPorts, actor: Actor, deliveryId
  * the same message, so it keeps its `webhook-id` (Standard Webhooks 1.0.0: the id stays when a message is resent) and a
  * receiver that has it can tell. Refuses one that is still on its way, or whose receiver takes nothing.
  */
-export async function replayDelivery(ports: WebhookPorts, actor: Actor, deliveryId: string): Promise<KnownDelivery> {
+export async function replayDelivery(
+  { ports, actor }: Context<WebhookPorts>,
+  deliveryId: string,
+): Promise<KnownDelivery> {
   authorize(actor, 'delivery.replay')
   return ports.work.transaction(async () => {
     const found = ours(actor, await ports.deliveries.lock(deliveryId))

@@ -1,6 +1,6 @@
 import { noteAct } from '../audit/index.ts'
 import { authorize } from '../requests/index.ts'
-import { type Actor, type ErrorCode, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Context, type ErrorCode, ProvisioningError } from '../shared/index.ts'
 import { replayDelivery } from './delivery-log.ts'
 import type { WebhookPorts } from './ports.ts'
 import { aboutReceiver, knownReceiver, type ReceiverId, templateIdOf } from './receivers.ts'
@@ -11,14 +11,10 @@ export const mostReplayed = 50
 export const mostFailedCounted = 200
 
 /** How many deliveries of a receiver have failed for good, up to {@link mostFailedCounted}. Throws `not-found`. */
-export async function countFailed(
-  ports: WebhookPorts,
-  settings: Settings,
-  actor: Actor,
-  subscriber: ReceiverId,
-): Promise<number> {
+export async function countFailed(context: Context<WebhookPorts>, subscriber: ReceiverId): Promise<number> {
+  const { ports, actor } = context
   authorize(actor, 'delivery.read')
-  await knownReceiver(ports, settings, subscriber)
+  await knownReceiver(context, subscriber)
   return ports.deliveries.countFailed(actor.tenantId, templateIdOf(subscriber), mostFailedCounted)
 }
 
@@ -28,13 +24,12 @@ export async function countFailed(
  * Refuses a receiver that is switched off, by `illegal-transition`. Throws `not-found`.
  */
 export async function replayFailed(
-  ports: WebhookPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<WebhookPorts>,
   subscriber: ReceiverId,
 ): Promise<{ readonly sent: number; readonly left: number }> {
+  const { ports, actor } = context
   authorize(actor, 'delivery.replay')
-  const { endpoint, template, url } = await knownReceiver(ports, settings, subscriber)
+  const { endpoint, template, url } = await knownReceiver(context, subscriber)
   if (endpoint.disabledAt !== null)
     throw new ProvisioningError('illegal-transition', 'The receiver is switched off. Switch it on again first.')
   const { tenantId } = actor
@@ -43,15 +38,15 @@ export async function replayFailed(
     ...{ tenantId, templateId, status: 'failed', oldestFirst: true, limit: mostReplayed },
   })
   let sent = 0
-  for (const { deliveryId } of failed) if (await isReplayed(ports, actor, deliveryId)) sent += 1
+  for (const { deliveryId } of failed) if (await isReplayed(context, deliveryId)) sent += 1
   if (sent > 0) await noteAct(ports, actor, 'webhook-all-replayed', { ...aboutReceiver(template, url), sent })
   return { sent, left: await ports.deliveries.countFailed(tenantId, templateId, mostFailedCounted) }
 }
 
 /** Somebody else may have been faster, or the template's webhook may have gone in between. */
-async function isReplayed(ports: WebhookPorts, actor: Actor, deliveryId: string): Promise<boolean> {
+async function isReplayed(context: Context<WebhookPorts>, deliveryId: string): Promise<boolean> {
   try {
-    await replayDelivery(ports, actor, deliveryId)
+    await replayDelivery(context, deliveryId)
     return true
   } catch (error) {
     if (error instanceof ProvisioningError && passed.includes(error.code)) return false

@@ -1,6 +1,6 @@
 import { noteAct } from '../audit/index.ts'
 import { authorize, type Delivery, type DeliveryCounts } from '../requests/index.ts'
-import { type Actor, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Context, ProvisioningError, type Settings, type SystemContext } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import { meaningOf } from './answer.ts'
 import { endpointOf, type WebhookEndpoint } from './endpoint.ts'
@@ -51,13 +51,12 @@ interface Known {
 
 /** A page of all receivers, those that need somebody first. A page that is no more is the last one. */
 export async function readReceivers(
-  ports: WebhookPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<WebhookPorts>,
   { from, most }: { readonly from: number; readonly most: number },
 ): Promise<ReceiverPage> {
+  const { ports, actor } = context
   authorize(actor, 'delivery.read')
-  const all = (await knownReceivers(ports, settings)).sort(
+  const all = (await knownReceivers(context)).sort(
     (one, other) => receiverStates.indexOf(one.state) - receiverStates.indexOf(other.state),
   )
   const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
@@ -67,14 +66,10 @@ export async function readReceivers(
 }
 
 /** One of them. Throws `not-found` where the template, or its webhook, is no more. */
-export async function readReceiver(
-  ports: WebhookPorts,
-  settings: Settings,
-  actor: Actor,
-  subscriber: ReceiverId,
-): Promise<WebhookReceiver> {
+export async function readReceiver(context: Context<WebhookPorts>, subscriber: ReceiverId): Promise<WebhookReceiver> {
+  const { ports, actor } = context
   authorize(actor, 'delivery.read')
-  const known = await knownReceiver(ports, settings, subscriber)
+  const known = await knownReceiver(context, subscriber)
   const [receiver] = await withUse(ports, actor.tenantId, [known])
   if (!receiver) throw new Error('a receiver that is known is shown')
   return receiver
@@ -97,7 +92,10 @@ export async function troubledEndpoints(
 }
 
 /** Where one of them is now. Throws `not-found`. */
-export async function knownReceiver(ports: WebhookPorts, settings: Settings, subscriber: ReceiverId): Promise<Known> {
+export async function knownReceiver(
+  { ports, settings }: SystemContext<WebhookPorts>,
+  subscriber: ReceiverId,
+): Promise<Known> {
   const { tenantId, followUpWebhookUrl } = settings
   if (subscriber === 'bot') {
     if (followUpWebhookUrl === null) throw new ProvisioningError('not-found', 'My own webhooks are switched off.')
@@ -109,7 +107,7 @@ export async function knownReceiver(ports: WebhookPorts, settings: Settings, sub
   return knownAt(ports, settings, { subscriber, template, url: template.webhook.url })
 }
 
-async function knownReceivers(ports: WebhookPorts, settings: Settings): Promise<Known[]> {
+async function knownReceivers({ ports, settings }: SystemContext<WebhookPorts>): Promise<Known[]> {
   const { tenantId, followUpWebhookUrl } = settings
   const templates = await ports.templates.list(tenantId)
   const subscribed = templates.flatMap((template) =>
@@ -168,14 +166,13 @@ function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
  * of one that is not off, it changes nothing. Throws `not-found`.
  */
 export async function switchReceiverOn(
-  ports: WebhookPorts,
-  settings: Settings,
-  actor: Actor,
+  context: Context<WebhookPorts>,
   subscriber: ReceiverId,
 ): Promise<WebhookReceiver> {
+  const { ports, actor } = context
   authorize(actor, 'webhook.enable')
   await ports.work.transaction(async () => {
-    const { endpoint, template, url } = await knownReceiver(ports, settings, subscriber)
+    const { endpoint, template, url } = await knownReceiver(context, subscriber)
     if (endpoint.disabledAt === null) return
     const locked = await ports.endpoints.lock(endpoint)
     if (locked.disabledAt === null) return
@@ -184,7 +181,7 @@ export async function switchReceiverOn(
     await ports.endpoints.update({ ...locked, ...well })
     await noteAct(ports, actor, 'webhook-switched-on', { ...aboutReceiver(template, url), reason })
   })
-  return readReceiver(ports, settings, actor, subscriber)
+  return readReceiver(context, subscriber)
 }
 
 /** What an entry tells of a receiver: its template, and its host; the rest of an address may hold a key. */

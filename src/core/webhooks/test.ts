@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
 import { authorize, testEventType, type WebhookTestBody } from '../requests/index.ts'
-import type { Actor, Settings } from '../shared/index.ts'
+import type { Context } from '../shared/index.ts'
 import { signingSecrets } from '../templates/index.ts'
 import { answerMeanings, meaningOf } from './answer.ts'
 import type { WebhookPorts } from './ports.ts'
@@ -31,14 +31,10 @@ const noRequest = '00000000-0000-0000-0000-000000000000'
  * Sends one signed `webhook.test` to a receiver now, by the way and with the secrets of a delivery, and tells what came back. It is no
  * delivery: it is tried once, stands in no log, and changes nothing of how the receiver is said to do. Throws `not-found`.
  */
-export async function testReceiver(
-  ports: WebhookPorts,
-  settings: Settings,
-  actor: Actor,
-  subscriber: ReceiverId,
-): Promise<WebhookTestResult> {
+export async function testReceiver(context: Context<WebhookPorts>, subscriber: ReceiverId): Promise<WebhookTestResult> {
+  const { ports, settings, actor } = context
   authorize(actor, 'webhook.test')
-  const { template, url } = await knownReceiver(ports, settings, subscriber)
+  const { template, url } = await knownReceiver(context, subscriber)
   const webhook = template?.webhook
   const at = ports.clock.now()
   const { tenantId } = settings
