@@ -4,12 +4,12 @@ import { setTimeout } from 'node:timers/promises'
 import { connectorKeysUrl, createBot, createChannel } from '../bot/index.ts'
 import { apiTexts, warmUp } from '../cards/index.ts'
 import {
+  type Core,
+  createCore,
   createHealthWatcher,
-  createProvisioning,
   type Jobs,
   openStates,
   type Ports,
-  type Provisioning,
   type WatchTimes,
   watchTimes,
 } from '../core/index.ts'
@@ -50,7 +50,7 @@ import { ownVersion, readiness, vitalsOf } from './readiness.ts'
 export interface App {
   readonly url: string
   readonly endpoints: Endpoints
-  readonly provisioning: Provisioning
+  readonly provisioning: Core
   readonly database: Database
   readonly queue: Queue
   /** Stops listening, lets work end (10 s at most), closes the store. */
@@ -126,7 +126,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       post: createWebhookPoster({ ...poster, timeoutMilliseconds: 8000 }),
     }),
   }
-  const provisioning = createProvisioning(ports, settings)
+  const provisioning = createCore(ports, settings)
   const credentials = credentialsOf(config, endpoints)
   const { adapter, outbox } = createChannel({
     credentials,

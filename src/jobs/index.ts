@@ -2,7 +2,7 @@
  * Durable work on pg-boss. `queue/` is all code that touches pg-boss; the other rooms define the jobs of their capability,
  * which only parse their payload and call the core.
  */
-import type { HealthWatcher, Outbox, Provisioning } from '../core/index.ts'
+import type { Core, HealthWatcher, Outbox } from '../core/index.ts'
 import { runBatchJob } from './batches/index.ts'
 import { realignApprovalsJob, tendApprovalJob } from './decisions/index.ts'
 import {
@@ -30,7 +30,7 @@ export { createSendWebhook, createWebhookPoster, resolveHost } from './webhooks/
 
 /** What the jobs work with. */
 interface Parts extends WebhookDeliveryScope {
-  readonly provisioning: Provisioning
+  readonly provisioning: Core
   readonly outbox: Outbox
   readonly healthWatcher: HealthWatcher
   /** Deletes old data, until its signal aborts. */

@@ -15,7 +15,7 @@ describe('a guest of the organisation', () => {
   }
   const ask = async (...approvers: object[]) => {
     const { id } = await core.template({ approval: { stages: [{ approvers }] } })
-    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+    return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
 
   it('is let into nothing, whatever groups they are in', async () => {

@@ -88,8 +88,8 @@ describe('a request that names no capacity', () => {
 
   it.each(mailboxKinds)('is judged by the 50 GB that a %s has', async (kind) => {
     const body = await bodyFor({}, kind)
-    const preview = await core.provisioning.preview(asKim, body)
-    const request = asMailbox(await core.provisioning.submitMailbox(asKim, body))
+    const preview = await core.provisioning.previewRequest(asKim, { body })
+    const request = asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
     expect([stagesOf(preview), stagesOf(request)]).toEqual([
       [dana.id, omar.id],
       [dana.id, omar.id],
@@ -105,8 +105,8 @@ describe('a request that names no capacity', () => {
     [102_400, [dana.id, omar.id], undefined],
   ])('gets at most the maximum of its template: %i MB', async (capacityMaximum, stages, capacity) => {
     const body = await bodyFor({ limits: { capacityMaximum } })
-    const preview = await core.provisioning.preview(asKim, body)
-    const request = asMailbox(await core.provisioning.submitMailbox(asKim, body))
+    const preview = await core.provisioning.previewRequest(asKim, { body })
+    const request = asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
     expect([stagesOf(preview), stagesOf(request)]).toEqual([stages, stages])
     expect(request.details.capacity).toBe(capacity)
     expect(preview.defaults).toEqual(
@@ -117,26 +117,26 @@ describe('a request that names no capacity', () => {
   it('is judged by the default of its template, which counts as named', async () => {
     const properties = { capacity: { default: 30_000 } }
     const body = await bodyFor({ properties, limits: { capacityMaximum: 40_000 } })
-    const request = asMailbox(await core.provisioning.submitMailbox(asKim, body))
+    const request = asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
     expect([stagesOf(request), request.details.capacity]).toEqual([[dana.id], 30_000])
   })
 
   it('is the same in chat, in a dry run, in a simulation, in a refused preview and in its explanation', async () => {
     const body = await bodyFor({})
-    const opened = await core.provisioning.drafts.open(asKim, body.templateId)
+    const opened = await core.provisioning.openDraft(asKim, { templateId: body.templateId })
     if (opened.step !== 'details') throw new Error('no form')
     const { requestId, version } = opened.draft
     const values = { name: body.name, displayName: 'Box', reason: 'So.' }
-    const reviewed = await core.provisioning.drafts.review(asKim, requestId, version, values)
+    const reviewed = await core.provisioning.reviewDraft(asKim, { requestId, version, values })
     if (reviewed.step !== 'review') throw new Error(JSON.stringify(reviewed))
-    const simulated = await core.provisioning.previewAs(actorOf(priya, true), kim.id, body)
-    const refused = await core.provisioning.preview(asKim, { ...body, country: 'Nowhere' })
+    const simulated = await core.provisioning.previewRequestAs(actorOf(priya, true), { personId: kim.id, body })
+    const refused = await core.provisioning.previewRequest(asKim, { body: { ...body, country: 'Nowhere' } })
     expect(refused.valid).toBe(false)
     expect([reviewed.plan, simulated, refused].map(stagesOf)).toEqual(Array(3).fill([dana.id, omar.id]))
     const rows = [{ key: '1', body }]
-    const [row] = await core.provisioning.batches.check(asKim, { resource: 'mailbox', rows })
+    const [row] = await core.provisioning.checkBatch(asKim, { resource: 'mailbox', rows })
     expect(row).toMatchObject({ status: 'ok', approvalRequired: true })
-    const request = await core.provisioning.submitMailbox(asKim, body)
+    const request = await core.provisioning.submitMailbox(asKim, { body })
     const [first] = request.policy ?? []
     expect(first?.conditions).toEqual([{ condition: large.when[0], found: '51200', holds: true, usual: true }])
     expect(explain(request, [], new Date()).map(apiTexts.explanation)).toEqual(
@@ -151,8 +151,10 @@ describe('a request that names no capacity', () => {
     const when = [{ field: 'capacity', given: true }]
     const approval = { stages: [{ approvers: [{ user: dana.id }], when }] }
     const body = await bodyFor({ approval, limits: { capacityMaximum: 10_000 } })
-    expect((await core.provisioning.preview(asKim, body)).approvals).toEqual([])
-    expect((await core.provisioning.preview(asKim, { ...body, capacity: 500 })).approvals).toHaveLength(1)
+    expect((await core.provisioning.previewRequest(asKim, { body })).approvals).toEqual([])
+    expect(
+      (await core.provisioning.previewRequest(asKim, { body: { ...body, capacity: 500 } })).approvals,
+    ).toHaveLength(1)
   })
 })
 
@@ -172,7 +174,7 @@ describe('a mailbox that is made without a capacity', () => {
     const { tenant, directory } = contoso
     const provisioning = core.with({ tenant, directory })
     const name = `box-${templateId.slice(0, 8)}`
-    const { requestId } = await provisioning.submitMailbox(asKim, { templateId, name, displayName: 'Box' })
+    const { requestId } = await provisioning.submitMailbox(asKim, { body: { templateId, name, displayName: 'Box' } })
     const run = { lastAttempt: true, signal: new AbortController().signal }
     await expect
       .poll(
@@ -196,7 +198,7 @@ describe('a request that names no address', () => {
     const when = [{ field: 'alias', oneOf: ['board'] }]
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }], when }] } })
     const ask = async (more: object) =>
-      asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Board', ...more }))
+      asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Board', ...more } }))
     const first = await ask({})
     expect([first.alias, first.approvals.length]).toEqual(['board', 1])
     expect((await ask({ alias: 'else' })).approvals).toEqual([])

@@ -15,7 +15,7 @@ describe('the people of a stage', () => {
     const stages = Array.isArray(stage) ? stage : [stage]
     const { id } = await core.template({ approval: { stages } })
     const body = { displayName: `Site ${randomUUID()}`, templateId: id }
-    return core.provisioning.submitSite(actorOf(requester), body)
+    return core.provisioning.submitSite(actorOf(requester), { body })
   }
   const groupOf = (...members: Account[]): string => {
     const id = randomUUID()
@@ -33,9 +33,9 @@ describe('the people of a stage', () => {
     const { requestId, approvals } = await site({ approvers: [{ ownersOf: group }] })
     expect(names(approvals[0]?.approvers)).toEqual(['Dana Fox', 'Omar Haddad'])
     owners.set(group, [omar])
-    const late = await refusal(() => core.provisioning.approve(actorOf(dana), requestId))
+    const late = await refusal(() => core.provisioning.approve(actorOf(dana), { requestId }))
     expect(late.code).toBe('not-an-approver')
-    expect((await core.provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+    expect((await core.provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')
   })
 
   it('are asked once, by however many ways they come, and stay when one of these ways ends', async () => {
@@ -44,8 +44,8 @@ describe('the people of a stage', () => {
     const { requestId, approvals } = await site(stage)
     expect(names(approvals[0]?.approvers)).toEqual(['Dana Fox', 'Omar Haddad'])
     groups.set(one, [])
-    await core.provisioning.approve(actorOf(dana), requestId)
-    expect((await core.provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+    await core.provisioning.approve(actorOf(dana), { requestId })
+    expect((await core.provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')
   })
 
   it('are not those whose accounts are blocked, nor guests, named or in a group', async () => {
@@ -59,8 +59,8 @@ describe('the people of a stage', () => {
 
   it('decide again where they stand in two stages: each asks another question', async () => {
     const { requestId } = await site([{ approvers: [{ user: dana.id }] }, { approvers: [{ group: approversGroup }] }])
-    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('pendingApproval')
-    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+    expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('pendingApproval')
+    expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
   })
 
   it.each([
@@ -75,7 +75,7 @@ describe('the people of a stage', () => {
     expect(approvals[0]).toMatchObject({
       ...{ approvers: [priya], rule: 'any', resolvedTo: 'admins', resolvedFor: 'onlyRequester' },
     })
-    expect((await refusal(() => core.provisioning.approve(actorOf(kim), requestId))).code).toBe('self-approval')
+    expect((await refusal(() => core.provisioning.approve(actorOf(kim), { requestId }))).code).toBe('self-approval')
     const [said] = await core.ports.audit.timeline(requestId)
     expect(said?.data).toEqual({ approvals: [{ stage: 1, resolvedTo: 'admins', resolvedFor: 'onlyRequester' }] })
   })
@@ -87,9 +87,9 @@ describe('the people of a stage', () => {
     ]
     const { requestId, approvals } = await site([own, other])
     expect(approvals.map(({ approvers }) => names(approvers))).toEqual([['Kim Lee'], ['Dana Fox']])
-    expect((await core.provisioning.approve(actorOf(kim), requestId)).status).toBe('pendingApproval')
-    expect((await refusal(() => core.provisioning.approve(actorOf(kim), requestId))).code).toBe('self-approval')
-    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+    expect((await core.provisioning.approve(actorOf(kim), { requestId })).status).toBe('pendingApproval')
+    expect((await refusal(() => core.provisioning.approve(actorOf(kim), { requestId }))).code).toBe('self-approval')
+    expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
   })
 
   it.each([
@@ -111,25 +111,25 @@ describe('the people of a stage', () => {
     expect(approvals[0]).toMatchObject({
       ...{ approvers: [dana, omar, priya], quorum: 3, resolvedTo: 'peopleAndAdmins', resolvedFor: 'tooFew' },
     })
-    for (const one of [dana, priya]) await core.provisioning.approve(actorOf(one), requestId)
-    expect((await core.provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+    for (const one of [dana, priya]) await core.provisioning.approve(actorOf(one), { requestId })
+    expect((await core.provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')
     const more = await site({ ...stage, quorum: 9 })
-    for (const one of [dana, priya]) await core.provisioning.approve(actorOf(one), more.requestId)
-    expect((await core.provisioning.approve(actorOf(omar), more.requestId)).status).toBe('queued')
+    for (const one of [dana, priya]) await core.provisioning.approve(actorOf(one), { requestId: more.requestId })
+    expect((await core.provisioning.approve(actorOf(omar), { requestId: more.requestId })).status).toBe('queued')
   })
 
   it('decide as admins only while they are admins', async () => {
     const { requestId } = await site({ approvers: [{ user: kim.id }] })
     const today = core.with({}, { admins: [omar.id] })
-    expect((await refusal(() => today.approve(actorOf(priya), requestId))).code).toBe('not-an-approver')
-    expect((await core.provisioning.approve(actorOf(priya), requestId)).status).toBe('queued')
+    expect((await refusal(() => today.approve(actorOf(priya), { requestId }))).code).toBe('not-an-approver')
+    expect((await core.provisioning.approve(actorOf(priya), { requestId })).status).toBe('queued')
   })
 
   it('are nobody for who is the only admin: the request is refused, and nothing is kept', async () => {
     const before = await core.rows()
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
     const alone = core.with({}, { admins: [kim.id] })
-    const error = await refusal(() => alone.submitSite(actorOf(kim), { displayName: 'Alone', templateId }))
+    const error = await refusal(() => alone.submitSite(actorOf(kim), { body: { displayName: 'Alone', templateId } }))
     expect(error.code).toBe('unavailable')
     expect((await core.rows())['requests']).toBe(before['requests'])
   })
@@ -146,7 +146,7 @@ describe('the conditions of a stage', () => {
   const asked = async (stages: object[], more: object = {}) => {
     const { id: templateId } = await core.template({ labels, approval: { stages } })
     const body = { displayName: `Site ${randomUUID()}`, templateId, ...more }
-    return core.provisioning.submitSite(actorOf(kim), body)
+    return core.provisioning.submitSite(actorOf(kim), { body })
   }
   const secret = { approvers: [{ user: dana.id }], when: [{ field: 'labelId', oneOf: ['l2'] }] }
   const outside = { approvers: [{ user: omar.id }], when: [{ externalOwners: true }, { field: 'owners', above: 1 }] }

@@ -7,7 +7,7 @@ describe('whoever is asked after a stage’s turn came', () => {
   const core = withCore()
   const ask = async () => {
     const { id } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
-    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+    return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
   /** When the looks are that were ordered. */
   const looks = async (requestId: string) =>
@@ -19,7 +19,7 @@ describe('whoever is asked after a stage’s turn came', () => {
     (await core.ports.requests.find(requestId))?.approvals[0]?.unreachable?.map(({ person }) => person.id) ?? []
   /** The core as it is at another time, looking after the first stage. */
   const lookAt = (requestId: string, at: number) =>
-    core.with({ clock: { now: () => new Date(at) } }).system.tendApproval({ v: 1, requestId, stage: 1 })
+    core.with({ clock: { now: () => new Date(at) } }).system.runApprovalTimers({ v: 1, requestId, stage: 1 })
 
   it('instead of another has as long to get a chat as the first ones had, and is looked after then', async () => {
     const { requestId, approvals } = await ask()
@@ -28,7 +28,7 @@ describe('whoever is asked after a stage’s turn came', () => {
     const later = Date.parse(stage.times?.reachBy ?? '') - 60_000
     await core
       .with({ clock: { now: () => new Date(later) } })
-      .reassign(actorOf(priya, true), requestId, { to: omar.id, comment: 'Dana is busy.' })
+      .reassign(actorOf(priya, true), { requestId, to: omar.id, comment: 'Dana is busy.' })
     const due = later + patience(stage)
     await lookAt(requestId, Date.parse(stage.times?.reachBy ?? ''))
     expect(await looks(requestId)).toContain(due)
@@ -45,7 +45,7 @@ describe('whoever is asked after a stage’s turn came', () => {
     const later = Date.parse(stage.times?.reachBy ?? '') - 60_000
     const then = core.with({ clock: { now: () => new Date(later) } })
     const until = new Date(later + 86_400_000).toISOString()
-    await then.delegations.begin(actorOf(dana), { to: omar.id, until })
+    await then.beginDelegation(actorOf(dana), { to: omar.id, until })
     await then.system.realignApprovals({ tenantId: actorOf(dana).tenantId, personId: dana.id })
     const due = later + patience(stage)
     await lookAt(requestId, Date.parse(stage.times?.reachBy ?? ''))

@@ -12,7 +12,7 @@ describe('what admins do that is about no one request', () => {
     const { ports, provisioning, database } = core
     await noteAct(ports, actor, 'exported', { from: '2026-11-01' })
     await noteAct(ports, actor, 'webhook-tested', { templateId: kim.id })
-    const report = await provisioning.admin.audit(actor, tenantId)
+    const report = await provisioning.readAudit(actor, { requestId: tenantId })
     expect(report).toMatchObject({ proved: true, reference: null })
     expect(report.entries.map(({ entry, action, actor }) => [entry, action, actor])).toEqual([
       [1, 'exported', priya],
@@ -21,12 +21,12 @@ describe('what admins do that is about no one request', () => {
     await database.query(`UPDATE audit_log SET body = body || '{"action": "seen"}' WHERE request_id = $1 AND seq = 1`, [
       tenantId,
     ])
-    expect(await provisioning.admin.audit(actor, tenantId)).toMatchObject({
+    expect(await provisioning.readAudit(actor, { requestId: tenantId })).toMatchObject({
       proved: false,
       findings: [{ kind: 'changed', entry: 1 }],
     })
     await database.query(`DELETE FROM audit_log WHERE request_id = $1 AND seq = 2`, [tenantId])
-    const { findings } = await provisioning.admin.audit(actor, tenantId)
+    const { findings } = await provisioning.readAudit(actor, { requestId: tenantId })
     expect(findings.map(({ kind, entry }) => [kind, entry])).toContainEqual(['removed', 2])
   })
 
@@ -35,7 +35,7 @@ describe('what admins do that is about no one request', () => {
     await database.query('DELETE FROM audit_log WHERE request_id = $1', [tenantId])
     await database.query('DELETE FROM audit_heads WHERE request_id = $1', [tenantId])
     await Promise.all([1, 2, 3, 4, 5].map((n) => noteAct(ports, actor, 'exported', { n })))
-    const { proved, entries } = await provisioning.admin.audit(actor, tenantId)
+    const { proved, entries } = await provisioning.readAudit(actor, { requestId: tenantId })
     expect([proved, entries.map(({ entry }) => entry)]).toEqual([true, [1, 2, 3, 4, 5]])
   })
 
@@ -51,11 +51,12 @@ describe('what admins do that is about no one request', () => {
       webhook: { url: 'https://hooks.contoso.example/a', secret: secretOf(1) },
     })
     const webhook = { url: 'https://hooks.contoso.example/a', secret: secretOf(2) }
-    const { put, switch: turn } = provisioning.templates
-    await put(actor, id, { ...given, description: 'Another', webhook }, version)
-    await turn(actor, id, version + 1, false)
-    await expect(turn(actor, id, version + 1, true)).rejects.toThrow('meanwhile')
-    const { entries, proved } = await provisioning.admin.organisationAudit(actor)
+    const body = { ...given, description: 'Another', webhook }
+    await provisioning.putTemplate(actor, { id, body, expected: version })
+    const turn = (active: boolean) => provisioning.switchTemplate(actor, { id, expected: version + 1, active })
+    await turn(false)
+    await expect(turn(true)).rejects.toThrow('meanwhile')
+    const { entries, proved } = await provisioning.readOrganisationAudit(actor)
     const acts = entries.filter(({ data }) => data?.['templateId'] === id)
     expect([proved, acts.map(({ action, data }) => [action, data])]).toEqual([
       true,
@@ -71,7 +72,7 @@ describe('what admins do that is about no one request', () => {
     const { ports, provisioning } = core
     await noteAct(ports, actor, 'exported', {})
     await ports.audit.erase({ ...actor, displayName: '', userPrincipalName: '' }, new Date())
-    const report = await provisioning.admin.organisationAudit(actor)
+    const report = await provisioning.readOrganisationAudit(actor)
     expect(report.proved).toBe(true)
     const viewer = { id: actor.id, locale: 'en', timeZone: 'UTC', now: new Date(), siteRoot: '', outlookRoot: '' }
     expect(JSON.stringify(cards.organisationAudit(report, 0, viewer))).toContain(strings.audit.erased)

@@ -33,12 +33,12 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
   const core = withCore(engine)
   const ports = (): Partial<Ports> => ({ audit: createStores(core.database, auditKey).audit, tenant: tenantWith() })
   const service = () => core.with(ports())
-  const findings = async (requestId: string) => (await service().admin.audit(admin, requestId)).findings
+  const findings = async (requestId: string) => (await service().readAudit(admin, { requestId })).findings
 
   async function made(withApproval = false): Promise<Request> {
     const stages = [{ approvers: [{ group: approversGroup }], rule: 'any' }]
     const template = await core.template(withApproval ? { approval: { stages } } : {})
-    return service().submitSite(actorOf(kim), { ...asked('Site'), templateId: template.id })
+    return service().submitSite(actorOf(kim), { body: { ...asked('Site'), templateId: template.id } })
   }
   const entriesOf = async (requestId: string) =>
     (
@@ -50,11 +50,13 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
 
   it('proves a request from its submission to its end, and tells where each change came from', async () => {
     const { requestId } = await from({ from: 'rest', trace: 'call-1' }, () => made(true))
-    await from({ from: 'chat', trace: 'call-2' }, () => service().approve(actorOf(dana), requestId, 'Yes.'))
+    await from({ from: 'chat', trace: 'call-2' }, () =>
+      service().approve(actorOf(dana), { requestId, comment: 'Yes.' }),
+    )
     await from({ from: 'job', trace: 'job-1' }, () =>
       service().system.provision(requestId, { lastAttempt: true, signal: AbortSignal.timeout(60_000) }),
     )
-    const report = await service().admin.audit(admin, requestId)
+    const report = await service().readAudit(admin, { requestId })
     expect(report.findings).toEqual([])
     expect(report.proved).toBe(true)
     expect(report.entries.slice(0, 4).map(({ action, from, traceId }) => [action, from, traceId])).toEqual([
@@ -88,7 +90,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     ['brought in', insertion, 'inserted null'],
   ])('names an entry that was %s past the service', async (_, sql, named) => {
     const { requestId } = await made(true)
-    await service().approve(actorOf(dana), requestId, 'Yes.')
+    await service().approve(actorOf(dana), { requestId, comment: 'Yes.' })
     expect(await findings(requestId)).toEqual([])
     const [, second] = await entriesOf(requestId)
     await core.database.query(sql, [second?.entry])
@@ -97,7 +99,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
 
   it('names the last entry that was removed, also when the head is fitted and more was written since', async () => {
     const { requestId } = await made(true)
-    await service().approve(actorOf(dana), requestId, 'Yes.')
+    await service().approve(actorOf(dana), { requestId, comment: 'Yes.' })
     const last = (await entriesOf(requestId)).at(-1)
     await core.database.query('DELETE FROM audit_log WHERE entry = $1', [last?.entry])
     expect((await findings(requestId)).map(({ kind, entry }) => `${kind} ${entry}`)).toEqual(['removed 3'])
@@ -107,7 +109,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
       [requestId],
     )
     expect((await findings(requestId)).map(({ kind }) => kind)).toEqual(['anchor'])
-    await service().cancel(actorOf(kim), requestId)
+    await service().cancelRequest(actorOf(kim), { requestId })
     expect((await findings(requestId)).map(({ kind }) => kind)).toContain('anchor')
   })
 
@@ -135,7 +137,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
 
   it('erases the words of a person and keeps the proof', async () => {
     const { requestId } = await made(true)
-    await service().approve(actorOf(dana), requestId, 'Secret words.')
+    await service().approve(actorOf(dana), { requestId, comment: 'Secret words.' })
     const audit = ports().audit
     expect(
       await from({ from: 'command line' }, async () =>
@@ -147,7 +149,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
       [requestId],
     )
     expect(rows).toEqual([{ seq: 2, body: null, salt: null }])
-    const report = await service().admin.audit(admin, requestId)
+    const report = await service().readAudit(admin, { requestId })
     expect(report.findings).toEqual([])
     expect(report.entries[1]).toMatchObject({
       erased: true,
@@ -155,7 +157,7 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
       actor: { id: dana.id, displayName: '' },
     })
     expect(report.entries.at(-1)).toMatchObject({ action: 'text-erased', from: 'command line', data: { entries: [2] } })
-    expect(JSON.stringify(await service().timeline(admin, requestId))).not.toMatch(/Secret|Dana/)
+    expect(JSON.stringify(await service().readTimeline(admin, { requestId }))).not.toMatch(/Secret|Dana/)
     expect(await audit?.erase({ id: dana.id, displayName: '', userPrincipalName: '' }, new Date())).toBe(0)
   })
 
@@ -163,14 +165,14 @@ describe.each(engines)('the audit in the store, %s', (engine) => {
     const { requestId } = await made(true)
     const other = createStores(core.database, Buffer.alloc(32, 9)).audit
     expect((await other.prove(requestId))?.findings.map(({ kind }) => kind)).toEqual(['anchor'])
-    await core.with({ ...ports(), audit: other }).cancel(actorOf(kim), requestId)
+    await core.with({ ...ports(), audit: other }).cancelRequest(actorOf(kim), { requestId })
     expect((await findings(requestId)).map(({ kind }) => kind)).toEqual(['anchor'])
   })
 
   it('is hidden from whoever is no admin, and of a request that nobody knows', async () => {
     const { requestId } = await made()
-    await expect(service().admin.audit(actorOf(kim), requestId)).rejects.toMatchObject({ code: 'forbidden' })
-    await expect(service().admin.audit(admin, randomUUID())).rejects.toMatchObject({ code: 'not-found' })
+    await expect(service().readAudit(actorOf(kim), { requestId })).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(service().readAudit(admin, { requestId: randomUUID() })).rejects.toMatchObject({ code: 'not-found' })
   })
 })
 

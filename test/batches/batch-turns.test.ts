@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { BatchAttempt, Ports, Provisioning } from '../../src/core/index.ts'
+import type { BatchAttempt, Core, Ports } from '../../src/core/index.ts'
 import { actorOf, dana, kim, tenantId, withCore } from '../support/core.ts'
 
 const attempt = (more: Partial<BatchAttempt> = {}): BatchAttempt => ({
@@ -21,7 +21,7 @@ describe('a turn of a batch', () => {
       body: { displayName: `Site ${randomUUID()}`, templateId, ...body },
     }))
     const batchId = randomUUID()
-    await to.batches.begin(actorOf(kim), batchId, { resource: 'site', rows })
+    await to.beginBatch(actorOf(kim), { batchId, resource: 'site', rows })
     return batchId
   }
   const turns = async (batchId: string) => {
@@ -34,9 +34,9 @@ describe('a turn of a batch', () => {
   }
   const run = (batchId: string, { to = core.provisioning, turn = 0, how = attempt() } = {}) =>
     to.system.runBatch({ v: 1, batchId, turn }, how)
-  const read = (batchId: string) => core.provisioning.batches.read(actorOf(kim), batchId)
+  const read = (batchId: string) => core.provisioning.readBatch(actorOf(kim), { batchId })
   const rows = async (batchId: string) =>
-    (await core.provisioning.batches.rows(actorOf(kim), batchId, { limit: 100 })).rows
+    (await core.provisioning.readBatchRows(actorOf(kim), { batchId, limit: 100 })).rows
   const made = async (batchId: string) => {
     const { rows } = await core.database.query<{ n: number }>(
       `SELECT count(*)::int AS n FROM audit_log WHERE body->'data'->'batch'->>'batchId' = $1`,
@@ -44,7 +44,7 @@ describe('a turn of a batch', () => {
     )
     return rows[0]?.n ?? 0
   }
-  const withDirectory = (parts: Partial<Ports['directory']>): Provisioning =>
+  const withDirectory = (parts: Partial<Ports['directory']>): Core =>
     core.with({ directory: { ...core.ports.directory, ...parts } })
 
   it('submits the rows, and the batch has finished', async () => {
@@ -160,14 +160,14 @@ describe('a turn of a batch', () => {
     const batchId = randomUUID()
     const body = () => ({ displayName: `Site ${randomUUID()}`, templateId })
     const order = { resource: 'site' as const, rows: [1, 2].map((key) => ({ key: `${key}`, body: body() })) }
-    await provisioning.batches.begin(other, batchId, order)
+    await provisioning.beginBatch(other, { batchId, ...order })
     await run(batchId, { to })
-    const waits = await provisioning.batches.read(other, batchId)
+    const waits = await provisioning.readBatch(other, { batchId })
     expect([waits.batch.waitsFor?.code, waits.counts.rows]).toEqual(['quota-reached', { submitted: 1, waiting: 1 }])
-    const [first] = (await provisioning.batches.rows(other, batchId, { limit: 1 })).rows
-    await provisioning.cancel(other, first?.request?.requestId ?? '')
+    const [first] = (await provisioning.readBatchRows(other, { batchId, limit: 1 })).rows
+    await provisioning.cancelRequest(other, { requestId: first?.request?.requestId ?? '' })
     await run(batchId, { to, turn: 1 })
-    expect((await provisioning.batches.read(other, batchId)).batch.status).toBe('finished')
+    expect((await provisioning.readBatch(other, { batchId })).batch.status).toBe('finished')
   })
 
   it('waits for the limits of use, for as long as they say', async () => {
@@ -227,22 +227,26 @@ describe('a turn of a batch', () => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const body = { name: `m${randomUUID().slice(0, 8)}`, displayName: 'Mailbox', templateId }
     const batchId = randomUUID()
-    await core.provisioning.batches.begin(client, batchId, { resource: 'mailbox', rows: [{ key: '1', body }] })
+    await core.provisioning.beginBatch(client, { batchId, resource: 'mailbox', rows: [{ key: '1', body }] })
     await run(batchId, { to: core.with({}, { mailApplications: [] }) })
-    const { batch } = await core.provisioning.batches.read(client, batchId)
+    const { batch } = await core.provisioning.readBatch(client, { batchId })
     expect([batch.status, batch.problem?.code]).toEqual(['stopped', 'forbidden'])
     const sites = { resource: 'site' as const, rows: [{ key: '1', body: {} }] }
-    await expect(core.provisioning.batches.begin(client, randomUUID(), sites)).rejects.toThrow(/application/)
+    await expect(core.provisioning.beginBatch(client, { batchId: randomUUID(), ...sites })).rejects.toThrow(
+      /application/,
+    )
   })
 
   it('cannot be begun while ten are under way, and is forgotten a month after its end', async () => {
     const other = actorOf(dana)
     const order = { resource: 'site' as const, rows: [{ key: '1', body: {} }] }
     const ids = Array.from({ length: 10 }, () => randomUUID())
-    for (const id of ids) await core.provisioning.batches.begin(other, id, order)
-    await expect(core.provisioning.batches.begin(other, randomUUID(), order)).rejects.toThrow('10 batches under way')
+    for (const id of ids) await core.provisioning.beginBatch(other, { batchId: id, ...order })
+    await expect(core.provisioning.beginBatch(other, { batchId: randomUUID(), ...order })).rejects.toThrow(
+      '10 batches under way',
+    )
     const [first = '', second = ''] = ids
-    await core.provisioning.batches.cancel(other, first)
+    await core.provisioning.cancelBatch(other, { batchId: first })
     const at = (days: number) => new Date(Date.now() + days * 86_400_000)
     await core.ports.batches.forgetOld(at(29))
     expect(await core.ports.batches.find(first)).toBeDefined()

@@ -259,7 +259,7 @@ describe('every verb of a card and every command, for everybody', () => {
     if (verb !== 'delegation.save') return unchanged(before, answer.text)
     expect((await world.rows())['delegations']).toBe((before['delegations'] ?? 0) + 1)
     const { provisioning } = world.doors
-    const { own } = await provisioning.delegations.read(await provisioning.actor({ tenantId, id: idOf(who) ?? '' }))
+    const { own } = await provisioning.readDelegations(await provisioning.actor({ tenantId, id: idOf(who) ?? '' }))
     expect([own?.person.id, own?.delegate.id]).toEqual([idOf(who), to])
     await clicks(who, 'delegation.end', others)
   })
@@ -293,12 +293,12 @@ describe('every verb of a card and every command, for everybody', () => {
   const choices = verbs.filter(({ row }) => 'about' in row && row.about === 'choice')
   it.each(choices)('$verb, $who: a member’s own choice, whatever the click says', async ({ verb, who }) => {
     const before = await world.rows()
-    const { digest } = world.doors.provisioning
+    const { provisioning } = world.doors
     const other = await world.doors.provisioning.actor({
       tenantId,
       id: idOf(who === 'later' ? 'approver' : 'later') ?? '',
     })
-    const standing = await digest.standing(other)
+    const standing = await provisioning.readDigestStanding(other)
     const answer = await clicks(who, verb, {
       personId: idOf('later'),
       tenantId: nothing(),
@@ -311,7 +311,7 @@ describe('every verb of a card and every command, for everybody', () => {
     expect(answer.text).toContain(digestChoice.heading[verb === 'digest.on' ? 'on' : 'off'])
     expect({ ...(await world.rows()), digest_choices: 0 }).toEqual({ ...before, digest_choices: 0 })
     expect(await world.wantsNoDigest(who)).toBe(verb === 'digest.off')
-    expect(await digest.standing(other)).toEqual(standing)
+    expect(await provisioning.readDigestStanding(other)).toEqual(standing)
   })
   const ofCatalogue = verbs.filter(({ row }) => 'about' in row && row.about === 'catalogue')
   it.each(ofCatalogue)('$verb, $who: for those who look after templates', async ({ verb, row, who }) => {

@@ -135,7 +135,7 @@ describe('the dialog of a request', () => {
     expect(status()).toBe('complete')
     expect(client.dialogTurnResult.result).toBe(requestId)
     expect(client.dialogContext.stack).toEqual([])
-    const request = await world.provisioning.read(await asKim(), requestId)
+    const request = await world.provisioning.readRequest(await asKim(), { requestId })
     expect(request).toMatchObject({ status: 'pendingApproval', reason: filled.reason, channel: 'chat' })
     expect(request.details).toMatchObject({ displayName: 'Project Aurora', metadata: { costCentre: '4711' } })
   })
@@ -157,7 +157,7 @@ describe('the dialog of a request', () => {
         status: 'complete',
         result: requestId,
       })
-      expect(await world.provisioning.read(await asKim(), requestId)).toMatchObject({
+      expect(await world.provisioning.readRequest(await asKim(), { requestId })).toMatchObject({
         kind,
         channel: 'chat',
         ...expected,
@@ -197,7 +197,9 @@ describe('the dialog of a request', () => {
     expect(status()).toBe('complete')
     expect(client.dialogTurnResult.result).toBeUndefined()
     expect(textOf(await click(card, 'Review', filled))).toContain('Discarded')
-    await expect(world.provisioning.read(await asKim(), drafted(card).requestId)).rejects.toThrow('no such request')
+    await expect(world.provisioning.readRequest(await asKim(), { requestId: drafted(card).requestId })).rejects.toThrow(
+      'no such request',
+    )
   })
 
   it('keeps only a versioned cursor: no value that was typed, no card', async () => {
@@ -267,7 +269,7 @@ describe('the dialog of a request', () => {
     const { requestId } = z.object({ requestId: z.uuid() }).parse(action(review, 'Send').data)
     await click(review, 'Send')
     expect(textOf(await send('request.edit', { requestId }))).toContain('Waiting for approval')
-    await world.provisioning.cancel(await asKim(), requestId)
+    await world.provisioning.cancelRequest(await asKim(), { requestId })
     const again = await send('request.edit', { requestId })
     expect(valuesOf(again)).toMatchObject({ ...filled, displayName: 'Once more' })
     expect(drafted(again).requestId).not.toBe(requestId)
@@ -290,7 +292,11 @@ describe('the dialog of a request', () => {
     const actor = await asKim()
     world.directoryAway = true
     const { requestId, version } = drafted(card)
-    const view = await world.provisioning.drafts.review(actor, requestId, version, { ...filled, displayName: 'Kept' })
+    const view = await world.provisioning.reviewDraft(actor, {
+      requestId,
+      version,
+      values: { ...filled, displayName: 'Kept' },
+    })
     expect(view).toMatchObject({
       step: 'details',
       draft: { version: version + 1, values: { displayName: 'Kept' } },

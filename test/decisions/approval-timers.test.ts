@@ -16,8 +16,10 @@ describe('a stage that nobody decides', () => {
     now = begin
     const { id: templateId } = await core.template({ approval: { stages: [policy], ...more } })
     const { requestId } = await provisioning().submitSite(actorOf(kim), {
-      displayName: `S ${randomUUID()}`,
-      templateId,
+      body: {
+        displayName: `S ${randomUUID()}`,
+        templateId,
+      },
     })
     return requestId
   }
@@ -25,17 +27,17 @@ describe('a stage that nobody decides', () => {
   /** A look, some time after the stage's turn came. */
   const look = async (requestId: string, milliseconds: number, settings = {}) => {
     now = begin + milliseconds
-    await provisioning(settings).system.tendApproval({ v: 1, requestId, stage: 1 })
+    await provisioning(settings).system.runApprovalTimers({ v: 1, requestId, stage: 1 })
     return stageOf(requestId)
   }
-  const read = (requestId: string) => provisioning().read(actorOf(priya, true), requestId)
+  const read = (requestId: string) => provisioning().readRequest(actorOf(priya, true), { requestId })
   const stageOf = async (requestId: string) => {
     const [stage] = (await read(requestId)).approvals
     if (!stage) throw new Error('a request without approval')
     return stage
   }
   const actions = async (requestId: string) =>
-    (await provisioning().timeline(actorOf(kim), requestId)).map(({ action }) => action)
+    (await provisioning().readTimeline(actorOf(kim), { requestId })).map(({ action }) => action)
   /** The cards that were ordered, for whom. */
   const cards = async (requestId: string) =>
     (await core.orders(requestId)).flatMap(({ name, payload }) =>
@@ -98,17 +100,17 @@ describe('a stage that nobody decides', () => {
     expect(await actions(requestId)).toEqual(['pendingApproval', 'reminded', 'escalated', 'warned', 'expired'])
     expect((await read(requestId)).status).toBe('expired')
     expect((await cards(requestId)).at(-1)).toBe('outcome:expired Kim')
-    expect((await refusal(() => provisioning().approve(actorOf(dana), requestId))).code).toBe('already-ended')
+    expect((await refusal(() => provisioning().approve(actorOf(dana), { requestId }))).code).toBe('already-ended')
     expect(await looks(requestId)).toEqual([1 / 6, 24, 72, 72 + 1 / 6, 12 * 24, 14 * 24])
     core.world.managers.delete(dana.id)
   })
 
   it('is passed on to the backup that its policy names, who decides for whom', async () => {
     const requestId = await ask({ ...of(dana, omar), rule: 'all', backup: [{ user: stranger.id }] })
-    await provisioning().approve(actorOf(omar), requestId)
+    await provisioning().approve(actorOf(omar), { requestId })
     const { standIns } = await look(requestId, 72 * hour)
     expect(standIns).toMatchObject([{ person: stranger, insteadOf: [dana.id], as: 'backup' }])
-    const done = await provisioning().approve(actorOf(stranger), requestId)
+    const done = await provisioning().approve(actorOf(stranger), { requestId })
     expect([done.status, done.approvals[0]?.decisions[1]?.insteadOf]).toEqual(['queued', [dana]])
   })
 
@@ -127,7 +129,7 @@ describe('a stage that nobody decides', () => {
     const { standIns, escalatedAt } = await look(requestId, 72 * hour)
     expect([standIns, escalatedAt]).toEqual([undefined, new Date(now).toISOString()])
     expect(await core.orderedJobs(requestId)).toContain('notify-admins')
-    expect((await provisioning().approve(actorOf(priya), requestId)).status).toBe('queued')
+    expect((await provisioning().approve(actorOf(priya), { requestId })).status).toBe('queued')
   })
 
   it('a quorum: one stand-in for two is not enough, so the admins are asked beside them', async () => {
@@ -139,9 +141,9 @@ describe('a stage that nobody decides', () => {
       [stranger.id, 'backup'],
       [priya.id, 'admin'],
     ])
-    expect((await provisioning().approve(actorOf(stranger), requestId)).status).toBe('pendingApproval')
-    expect((await refusal(() => provisioning().approve(actorOf(stranger), requestId))).code).toBe('already-decided')
-    expect((await provisioning().approve(actorOf(priya, true), requestId)).status).toBe('queued')
+    expect((await provisioning().approve(actorOf(stranger), { requestId })).status).toBe('pendingApproval')
+    expect((await refusal(() => provisioning().approve(actorOf(stranger), { requestId }))).code).toBe('already-decided')
+    expect((await provisioning().approve(actorOf(priya, true), { requestId })).status).toBe('queued')
   })
 
   it('after weeks of standstill is warned of before it ends', async () => {
@@ -167,11 +169,11 @@ describe('a stage that nobody decides', () => {
     const requestId = await ask(of(dana, omar))
     now = begin + 72 * hour
     const at = provisioning()
-    const many = Array.from({ length: 5 }, () => at.system.tendApproval({ v: 1, requestId, stage: 1 }))
-    const [decision, ...ends] = await Promise.allSettled([at.approve(actorOf(dana), requestId), ...many])
+    const many = Array.from({ length: 5 }, () => at.system.runApprovalTimers({ v: 1, requestId, stage: 1 }))
+    const [decision, ...ends] = await Promise.allSettled([at.approve(actorOf(dana), { requestId }), ...many])
     expect(decision.status).toBe('fulfilled')
     for (const end of ends) if (end.status === 'rejected') expect(end.reason).toMatchObject({ name: 'PutOff' })
-    await at.system.tendApproval({ v: 1, requestId, stage: 1 })
+    await at.system.runApprovalTimers({ v: 1, requestId, stage: 1 })
     const said = await actions(requestId)
     expect(new Set(said).size).toBe(said.length)
     expect(said.slice(-2)).toEqual(['approved', 'queued'])
@@ -187,11 +189,11 @@ describe('a stage that nobody decides', () => {
   it('ends for good, also when a delegation ended meanwhile and nobody wrote that down', async () => {
     const requestId = await ask(of(dana))
     const until = new Date(begin + 14 * day - 1).toISOString()
-    await provisioning().delegations.begin(actorOf(dana), { to: omar.id, until })
+    await provisioning().beginDelegation(actorOf(dana), { to: omar.id, until })
     await provisioning().system.realignApprovals({ tenantId, personId: dana.id })
     await look(requestId, 12 * day)
     await look(requestId, 14 * day)
-    await provisioning().delegations.end(actorOf(dana))
+    await provisioning().endDelegation(actorOf(dana))
     expect((await actions(requestId)).at(-1)).toBe('expired')
   })
 
@@ -201,9 +203,9 @@ describe('a stage that nobody decides', () => {
     await core.ports.sentCards.put({
       ...{ requestId, personId: dana.id, key, conversationId: `chat-${dana.id}`, activityId: 'first', state: 'sent' },
     })
-    await provisioning().reassign(actorOf(dana), requestId, { to: omar.id })
-    await provisioning().reassign(actorOf(omar), requestId, { to: dana.id })
-    await provisioning().nudge(actorOf(kim), requestId)
+    await provisioning().reassign(actorOf(dana), { requestId, to: omar.id })
+    await provisioning().reassign(actorOf(omar), { requestId, to: dana.id })
+    await provisioning().nudge(actorOf(kim), { requestId })
     expect(await cards(requestId)).toEqual([`${key} Dana`, `${key} Omar`, 'reminder:1:2 Dana', 'reminder:1:3 Dana'])
   })
 
@@ -211,15 +213,17 @@ describe('a stage that nobody decides', () => {
     now = begin
     const { id: templateId } = await core.template({ approval: { stages: [of(dana), of(omar)] } })
     const { requestId } = await provisioning().submitSite(actorOf(kim), {
-      displayName: `S ${randomUUID()}`,
-      templateId,
+      body: {
+        displayName: `S ${randomUUID()}`,
+        templateId,
+      },
     })
     now = begin + 5 * day
-    const { approvals } = await provisioning().approve(actorOf(dana), requestId)
+    const { approvals } = await provisioning().approve(actorOf(dana), { requestId })
     expect(approvals[1]).toMatchObject({ openedAt: new Date(now).toISOString() })
     await look(requestId, 20 * day)
     expect((await read(requestId)).status, 'the look was after the first stage').toBe('pendingApproval')
-    await provisioning().system.tendApproval({ v: 1, requestId, stage: 2 })
+    await provisioning().system.runApprovalTimers({ v: 1, requestId, stage: 2 })
     expect((await actions(requestId)).slice(-2)).toEqual(['escalated', 'warned'])
   })
 
@@ -250,7 +254,7 @@ describe('a stage that nobody decides', () => {
     expect(await looks(requestId)).toHaveLength(1)
     expect(await forgotten()).toBe(1)
     expect((await read(requestId)).version).toBe(1)
-    await provisioning().cancel(actorOf(kim), requestId)
+    await provisioning().cancelRequest(actorOf(kim), { requestId })
     expect(await forgotten()).toBe(0)
   })
 })

@@ -83,9 +83,9 @@ describe('an admin reads what is stuck', () => {
   const admin = actorOf(priya, true)
   const asked = async (...approvers: object[]) => {
     const { id } = await core.template({ approval: { stages: [{ approvers }] } })
-    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+    return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
-  const stuck = (parts: Parameters<typeof core.with>[0] = {}) => core.with(parts).admin.stuck(admin)
+  const stuck = (parts: Parameters<typeof core.with>[0] = {}) => core.with(parts).readStuck(admin)
   const whyOf = async (requestId: string) =>
     (await stuck()).entries.find(({ request }) => request.requestId === requestId)?.attention?.why
 
@@ -105,11 +105,11 @@ describe('an admin reads what is stuck', () => {
       core.world.people.set(dana.id, dana)
       expect(await whyOf(ofGroup.requestId)).toBe('left')
       core.world.people.delete(dana.id)
-      const entry = (await core.provisioning.admin.queue(admin)).entries.find(
+      const entry = (await core.provisioning.readQueue(admin)).entries.find(
         (one) => one.request.requestId === requestId,
       )
       expect(entry?.attention).toMatchObject({ why: 'gone', people: [dana] })
-      await core.provisioning.reassign(admin, requestId, { to: omar.id })
+      await core.provisioning.reassign(admin, { requestId, to: omar.id })
       expect(await whyOf(requestId)).toBeUndefined()
     } finally {
       core.world.people.set(dana.id, dana)
@@ -131,13 +131,15 @@ describe('an admin reads what is stuck', () => {
     })
     await expect(defect).rejects.toThrow('a defect of ours')
     expect(
-      (await core.provisioning.admin.queue(admin)).entries.some(({ request }) => request.requestId === requestId),
+      (await core.provisioning.readQueue(admin)).entries.some(({ request }) => request.requestId === requestId),
     ).toBe(true)
   })
 
   it('what a service keeps failing, with when it is tried next, and has it tried at once', async () => {
     const { id } = await core.template({ approval: null })
-    const { requestId } = await core.provisioning.submitSite(actorOf(kim), { displayName: 'Throttled', templateId: id })
+    const { requestId } = await core.provisioning.submitSite(actorOf(kim), {
+      body: { displayName: 'Throttled', templateId: id },
+    })
     const throttled = async () => {
       throw new TenantError('throttled', 'SharePoint has too much to do (429).', { retryable: true })
     }
@@ -150,7 +152,7 @@ describe('an admin reads what is stuck', () => {
     const entry = (await stuck(later)).entries.find(({ request }) => request.requestId === requestId)
     expect(entry).toMatchObject({ attention: { why: 'retrying' }, nextTryAt: startAfter })
     const before = (await core.orders(requestId)).length
-    await core.with(later).retry(admin, requestId)
+    await core.with(later).retryRequest(admin, { requestId })
     expect((await core.orders(requestId)).slice(before).map(({ name }) => name)).toEqual(['provision', 'refresh-cards'])
   })
 })

@@ -32,6 +32,8 @@ function ended(code: string): Record<Verb, string> {
   return { approve: code, reject: code, cancel: 'already-ended', retry: 'illegal-transition' }
 }
 
+const useCaseOf = { approve: 'approve', reject: 'reject', cancel: 'cancelRequest', retry: 'retryRequest' } as const
+
 describe('a request', () => {
   const core = withCore()
   let number = 3000
@@ -62,7 +64,7 @@ describe('a request', () => {
       const { requestId, alias } = await stored(state)
       const expected = outcomes[state][verb]
       const before = await core.rows()
-      const act = () => core.provisioning[verb](verbs[verb], requestId, 'Because.')
+      const act = () => core.provisioning[useCaseOf[verb]](verbs[verb], { requestId, comment: 'Because.' })
       if (!requestStates.some((one) => one === expected)) {
         expect((await refusal(act)).code).toBe(expected)
         expect(await core.rows()).toEqual(before)
@@ -81,7 +83,7 @@ describe('a request', () => {
 
   it('that is approved orders the work and the first look once, and tells nobody that it is ready', async () => {
     const { requestId } = await stored('pendingApproval')
-    await core.provisioning.approve(actorOf(dana), requestId)
+    await core.provisioning.approve(actorOf(dana), { requestId })
     expect(await core.orderedJobs(requestId)).toEqual(['follow-up', 'provision', 'refresh-cards'])
     expect((await core.ports.audit.timeline(requestId)).map(({ action }) => action)).toEqual(['approved', 'queued'])
   })
@@ -89,7 +91,7 @@ describe('a request', () => {
   it('that is rejected needs a comment; blanks are none', async () => {
     const { requestId } = await stored('pendingApproval')
     for (const comment of [undefined, '', ' \n ']) {
-      const error = await refusal(() => core.provisioning.reject(actorOf(dana), requestId, comment))
+      const error = await refusal(() => core.provisioning.reject(actorOf(dana), { requestId, comment }))
       expect([error.code, error.faults[0]?.pointer]).toEqual(['comment-required', '/comment'])
     }
   })
@@ -97,9 +99,9 @@ describe('a request', () => {
   it('is decided, cancelled or begun by one of many at once', async () => {
     const { requestId } = await stored('pendingApproval')
     const tries = [1, 2, 3, 4].flatMap(() => [
-      core.provisioning.approve(actorOf(dana), requestId),
-      core.provisioning.reject(actorOf(omar), requestId, 'No.'),
-      core.provisioning.cancel(actorOf(kim), requestId),
+      core.provisioning.approve(actorOf(dana), { requestId }),
+      core.provisioning.reject(actorOf(omar), { requestId, comment: 'No.' }),
+      core.provisioning.cancelRequest(actorOf(kim), { requestId }),
     ])
     const results = await Promise.allSettled(tries)
     const after = await core.ports.requests.find(requestId)
@@ -121,7 +123,7 @@ describe('a request', () => {
       ],
       problem,
     })
-    const { steps, problem: left, queuedAt } = await core.provisioning.retry(verbs.retry, requestId)
+    const { steps, problem: left, queuedAt } = await core.provisioning.retryRequest(verbs.retry, { requestId })
     expect(steps.map(({ status }) => status)).toEqual(['done', 'pending', 'pending'])
     expect(steps[1], 'it may wait as long as the first time').toEqual({
       name: 'ready-check',

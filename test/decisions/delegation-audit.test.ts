@@ -16,9 +16,9 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
   const iso = (hours = 0) => new Date(now + hours * hour).toISOString()
   const at = () => core.with({ clock: { now: () => new Date(now) } })
   const begins = (person: Person, to: Person, hours: number) =>
-    at().delegations.begin(actorOf(person), { to: to.id, until: iso(hours) })
+    at().beginDelegation(actorOf(person), { to: to.id, until: iso(hours) })
   const entries = async () => {
-    const report = await at().admin.organisationAudit(admin)
+    const report = await at().readOrganisationAudit(admin)
     expect(report.findings).toEqual([])
     return report.entries.filter(({ action }) => action.startsWith('delegation-'))
   }
@@ -35,8 +35,8 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
     const about = { delegationId, person: dana, delegate: omar, from: iso(), until: iso(48) }
     expect(await said()).toEqual([['delegation-started', dana.id, about]])
     now += hour
-    await at().delegations.end(actorOf(dana))
-    await at().delegations.end(actorOf(dana))
+    await at().endDelegation(actorOf(dana))
+    await at().endDelegation(actorOf(dana))
     expect((await said()).slice(1)).toEqual([['delegation-ended', dana.id, { ...about, endedAt: iso(), why: 'back' }]])
   })
 
@@ -63,7 +63,7 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
       watches(),
       watches(),
       at().system.realignApprovals({ tenantId, personId: dana.id }),
-      at().delegations.end(actorOf(dana)),
+      at().endDelegation(actorOf(dana)),
     ])
     await watches()
     const ended = (await entries()).filter(({ action }) => action === 'delegation-ended')
@@ -90,7 +90,7 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
   it('is that an admin ended it so that somebody can be erased; what ran out is told before it is erased', async () => {
     await begins(dana, stranger, 48)
     await begins(kim, stranger, 1)
-    await at().admin.endDelegations(admin, stranger.id)
+    await at().endDelegationsOf(admin, { personId: stranger.id })
     now += 2 * hour
     const erasureId = randomUUID()
     await at().system.erasePerson({ v: 1, tenantId, personId: stranger.id, by: priya.id, erasureId })
@@ -104,7 +104,7 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
       ['delegation-ended', priya.id],
       ['delegation-ended', priya.id],
     ])
-    expect(JSON.stringify(await at().admin.organisationAudit(admin))).not.toContain(stranger.displayName)
+    expect(JSON.stringify(await at().readOrganisationAudit(admin))).not.toContain(stranger.displayName)
   })
 
   it('is that it ended early, where a process of an earlier version ended it and said nothing', async () => {
@@ -135,7 +135,7 @@ describe.each(engines)('what the audit tells of delegations, over the %s store',
     now += 3 * hour
     await watches()
     const viewer = { id: priya.id, locale: 'en-GB', timeZone: 'UTC', now: new Date(now), siteRoot: '', outlookRoot: '' }
-    const text = textOf(cards.organisationAudit(await at().admin.organisationAudit(admin), 0, viewer))
+    const text = textOf(cards.organisationAudit(await at().readOrganisationAudit(admin), 0, viewer))
     for (const words of [
       'Delegation started',
       'Dana Fox to Omar Haddad, until',
@@ -153,7 +153,7 @@ describe('the delegations that run, for admins', () => {
     ...{ id: priya.id, locale: 'en-GB', timeZone: 'UTC', now: new Date(), siteRoot: '', outlookRoot: '' },
   })
   const shown = async (from = 0) =>
-    cards.adminDelegations(await core.provisioning.admin.delegations(admin, { from, most: 6 }), viewer())
+    cards.adminDelegations(await core.provisioning.listDelegations(admin, { from, most: 6 }), viewer())
 
   it('are none, then those that run, the first to end first, in pages; what is over or ended is not among them', async () => {
     expect(textOf(await shown())).toContain('Nobody has delegated decisions now.')
@@ -162,8 +162,8 @@ describe('the delegations that run, for admins', () => {
       return { id, displayName: `Away ${index}`, userPrincipalName: `away${index}@contoso.example` }
     })
     for (const [index, person] of away.entries())
-      await core.provisioning.delegations.begin(actorOf(person), { to: omar.id, until: until(10 - index) })
-    await core.provisioning.delegations.end(actorOf(away[0] as Person))
+      await core.provisioning.beginDelegation(actorOf(person), { to: omar.id, until: until(10 - index) })
+    await core.provisioning.endDelegation(actorOf(away[0] as Person))
     const [first, second] = [await shown(), await shown(6)]
     expect(textOf(first)).toMatch(/Away 7[\s\S]*Away 6[\s\S]*Away 2/)
     expect(textOf(first)).toContain('1–6 of 7')
@@ -176,7 +176,7 @@ describe('the delegations that run, for admins', () => {
 
   it('name people as they are written, whatever that is', async () => {
     const away = { id: randomUUID(), displayName: hostile, userPrincipalName: 'x@contoso.example' }
-    await core.provisioning.delegations.begin(actorOf(away), { to: omar.id, until: until(0.5) })
+    await core.provisioning.beginDelegation(actorOf(away), { to: omar.id, until: until(0.5) })
     const card = await shown()
     const written = [...nodesOf(card)].filter(({ text }) => String(text).includes('**b**'))
     expect(written).toMatchObject([{ type: 'TextRun', text: hostile }])

@@ -15,7 +15,7 @@ describe('who is away lets a colleague decide', () => {
   const world = withBotWorld()
   const actorOf = (who: keyof typeof people) =>
     world.provisioning.actor({ tenantId: contosoTenant, id: people[who].id })
-  const delegationsOf = async (who: keyof typeof people) => world.provisioning.delegations.read(await actorOf(who))
+  const delegationsOf = async (who: keyof typeof people) => world.provisioning.readDelegations(await actorOf(who))
   /** What the jobs do that follow when somebody goes, and when they are back. */
   const realigned = (who: keyof typeof people) =>
     world.provisioning.system.realignApprovals({ tenantId: contosoTenant, personId: people[who].id })
@@ -24,7 +24,7 @@ describe('who is away lets a colleague decide', () => {
   afterEach(async () => {
     world.directoryAway = false
     for (const who of ['dana', 'omar'] as const) {
-      await world.provisioning.delegations.end(await actorOf(who))
+      await world.provisioning.endDelegation(await actorOf(who))
       await realigned(who)
     }
     expect(world.logged.splice(0)).toEqual([])

@@ -90,16 +90,17 @@ describe('whoever is away', () => {
   const at = (settings = {}) => core.with({ clock: { now: () => new Date(now) } }, settings)
   const asked = async (policy: object = { approvers: [{ user: dana.id }] }, who = kim) => {
     const { id: templateId } = await core.template({ approval: { stages: [policy] } })
-    return at().submitSite(actorOf(who), { displayName: `Site ${randomUUID()}`, templateId })
+    return at().submitSite(actorOf(who), { body: { displayName: `Site ${randomUUID()}`, templateId } })
   }
   const realigned = (person: Person) => at().system.realignApprovals({ tenantId, personId: person.id })
   const actions = async (requestId: string) =>
-    (await at().timeline(actorOf(kim), requestId)).map(({ action }) => action)
-  const stageOf = async (requestId: string) => (await at().read(actorOf(priya, true), requestId)).approvals[0]
+    (await at().readTimeline(actorOf(kim), { requestId })).map(({ action }) => action)
+  const stageOf = async (requestId: string) =>
+    (await at().readRequest(actorOf(priya, true), { requestId })).approvals[0]
 
   it('lets a colleague decide what waits and what comes, until they are back', async () => {
     const before = await asked()
-    await at().delegations.begin(actorOf(dana), { to: omar.id, until: hours(48) })
+    await at().beginDelegation(actorOf(dana), { to: omar.id, until: hours(48) })
     await realigned(dana)
     await realigned(dana)
     expect(await actions(before.requestId)).toEqual(['pendingApproval', 'delegated'])
@@ -108,45 +109,49 @@ describe('whoever is away', () => {
     ])
     const during = await asked()
     expect(await actions(during.requestId)).toEqual(['pendingApproval', 'delegated'])
-    expect((await at().listApprovals(actorOf(omar), 50)).requests).toHaveLength(2)
-    const done = await at().approve(actorOf(omar), before.requestId, 'For Dana.')
+    expect((await at().listApprovals(actorOf(omar), { limit: 50 })).requests).toHaveLength(2)
+    const done = await at().approve(actorOf(omar), { requestId: before.requestId, comment: 'For Dana.' })
     expect([done.status, done.approvals[0]?.decisions[0]?.insteadOf]).toEqual(['queued', [dana]])
-    expect(await at().delegations.end(actorOf(dana))).toMatchObject({ delegate: omar })
-    expect((await refusal(() => at().approve(actorOf(omar), during.requestId))).code, 'before any job').toBe(
-      'not-found',
-    )
+    expect(await at().endDelegation(actorOf(dana))).toMatchObject({ delegate: omar })
+    expect(
+      (await refusal(() => at().approve(actorOf(omar), { requestId: during.requestId }))).code,
+      'before any job',
+    ).toBe('not-found')
     expect(await actions(during.requestId)).toEqual(['pendingApproval', 'delegated', 'delegated'])
-    expect((await at().approve(actorOf(dana), during.requestId)).status).toBe('queued')
+    expect((await at().approve(actorOf(dana), { requestId: during.requestId })).status).toBe('queued')
   })
 
   it('counts at the click, also of the delegate whom no job has written down yet', async () => {
     const { requestId } = await asked()
-    await at().delegations.begin(actorOf(dana), { to: omar.id, until: hours(1) })
-    expect((await at().approve(actorOf(omar), requestId)).status).toBe('queued')
+    await at().beginDelegation(actorOf(dana), { to: omar.id, until: hours(1) })
+    expect((await at().approve(actorOf(omar), { requestId })).status).toBe('queued')
     const second = await asked()
     now += 3_600_000
-    expect((await refusal(() => at().approve(actorOf(omar), second.requestId))).code, 'the hour is over').toBe(
+    expect(
+      (await refusal(() => at().approve(actorOf(omar), { requestId: second.requestId }))).code,
+      'the hour is over',
+    ).toBe('not-found')
+    await at().beginDelegation(actorOf(dana), { to: omar.id, until: hours(1) })
+    const third = await asked()
+    await at().beginDelegation(actorOf(dana), { to: priya.id, until: hours(1) })
+    expect((await refusal(() => at().approve(actorOf(omar), { requestId: third.requestId }))).code, 'replaced').toBe(
       'not-found',
     )
-    await at().delegations.begin(actorOf(dana), { to: omar.id, until: hours(1) })
-    const third = await asked()
-    await at().delegations.begin(actorOf(dana), { to: priya.id, until: hours(1) })
-    expect((await refusal(() => at().approve(actorOf(omar), third.requestId))).code, 'replaced').toBe('not-found')
-    expect((await at().approve(actorOf(priya), third.requestId)).status).toBe('queued')
-    await at().delegations.end(actorOf(dana))
+    expect((await at().approve(actorOf(priya), { requestId: third.requestId })).status).toBe('queued')
+    await at().endDelegation(actorOf(dana))
   })
 
   it('never makes it a decision about one’s own request', async () => {
-    await at().delegations.begin(actorOf(dana), { to: kim.id, until: hours(1) })
+    await at().beginDelegation(actorOf(dana), { to: kim.id, until: hours(1) })
     for (const more of [{}, { selfApproval: true }]) {
       const { requestId, approvals } = await asked({ approvers: [{ user: dana.id }], ...more })
       expect(approvals[0]?.standIns).toBeUndefined()
       await realigned(dana)
-      const { code } = await refusal(() => at().approve(actorOf(kim), requestId))
+      const { code } = await refusal(() => at().approve(actorOf(kim), { requestId }))
       expect(['self-approval', 'not-an-approver']).toContain(code)
       expect((await stageOf(requestId))?.decisions).toEqual([])
     }
-    await at().delegations.end(actorOf(dana))
+    await at().endDelegation(actorOf(dana))
   })
 
   it('hands on no voice that they lost: a former admin’s delegate decides nothing', async () => {
@@ -154,13 +159,15 @@ describe('whoever is away', () => {
     core.world.groups.set(admins, [omar])
     const own = at({ admins: [admins] })
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
-    const ask = () => own.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId })
+    const ask = () => own.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId } })
     const [held, gone] = [await ask(), await ask()]
-    await own.delegations.begin(actorOf(omar), { to: stranger.id, until: hours(1) })
-    expect((await own.approve(actorOf(stranger), held.requestId)).status).toBe('queued')
+    await own.beginDelegation(actorOf(omar), { to: stranger.id, until: hours(1) })
+    expect((await own.approve(actorOf(stranger), { requestId: held.requestId })).status).toBe('queued')
     core.world.groups.set(admins, [])
-    expect((await refusal(() => own.approve(actorOf(stranger), gone.requestId))).code).toBe('not-an-approver')
-    await own.delegations.end(actorOf(omar))
+    expect((await refusal(() => own.approve(actorOf(stranger), { requestId: gone.requestId }))).code).toBe(
+      'not-an-approver',
+    )
+    await own.endDelegation(actorOf(omar))
     core.world.groups.delete(admins)
     expect(core.world.groups.get(approversGroup)).toBeDefined()
   })
@@ -170,7 +177,7 @@ describe('whoever is away', () => {
     core.world.people.set(guest.id, guest)
     core.world.guests.add(guest.id)
     const faults = async (to: string, until: string) =>
-      named((await refusal(() => at().delegations.begin(actorOf(dana), { to, until }))).faults)
+      named((await refusal(() => at().beginDelegation(actorOf(dana), { to, until }))).faults)
     expect(await faults(dana.id, hours(1))).toEqual(['/to same-person'])
     expect(await faults(randomUUID(), hours(1))).toEqual(['/to unknown-person'])
     expect(await faults(guest.id, hours(1))).toEqual(['/to cannot-decide'])
@@ -180,7 +187,7 @@ describe('whoever is away', () => {
     for (const until of [hours(0), hours(-1), 'Friday', ''])
       expect(await faults(omar.id, until)).toEqual(['/until past'])
     expect(await faults(omar.id, hours(367 * 24))).toEqual(['/until too-late'])
-    expect(await at().delegations.read(actorOf(dana))).toEqual({ own: undefined, toMe: [] })
-    expect(await at().delegations.end(actorOf(dana))).toBeUndefined()
+    expect(await at().readDelegations(actorOf(dana))).toEqual({ own: undefined, toMe: [] })
+    expect(await at().endDelegation(actorOf(dana))).toBeUndefined()
   })
 })

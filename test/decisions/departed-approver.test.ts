@@ -20,7 +20,7 @@ describe('an approver is gone', () => {
     const templateId = randomUUID()
     const stages = approvers.map((user) => ({ approvers: [{ user }] }))
     const body = { kind: 'teamSite', name: displayName, approval: { stages } }
-    await service.app.provisioning.templates.put(await admin(), templateId, body, 0)
+    await service.app.provisioning.putTemplate(await admin(), { id: templateId, body, expected: 0 })
     const answer = await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId })
     expect(answer.status).toBe(202)
     const requestId = String(answer.body['requestId'])

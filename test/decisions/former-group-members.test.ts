@@ -9,7 +9,7 @@ describe('somebody who was asked as a member of a group', () => {
   const group = core.world.groups
   const asked = async (...approvers: object[]) => {
     const { id } = await core.template({ approval: { stages: [{ approvers }] } })
-    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+    return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
   const left = async (work: () => Promise<void>) => {
     const members = group.get(approversGroup) ?? []
@@ -26,7 +26,7 @@ describe('somebody who was asked as a member of a group', () => {
 
   it('decides while they are a member', async () => {
     const { requestId } = await asked({ group: approversGroup })
-    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+    expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
   })
 
   it('decides nothing when they have left it: refused, and nothing is written; the others decide on', async () => {
@@ -34,22 +34,24 @@ describe('somebody who was asked as a member of a group', () => {
     await left(async () => {
       const before = await core.rows()
       for (const verb of ['approve', 'reject'] as const) {
-        const { code, message } = await refusal(() => core.provisioning[verb](actorOf(dana), requestId, 'Mine.'))
+        const { code, message } = await refusal(() =>
+          core.provisioning[verb](actorOf(dana), { requestId, comment: 'Mine.' }),
+        )
         expect([code, message]).toEqual(['not-an-approver', 'You are not an approver of this request any more.'])
       }
       expect(await core.rows()).toEqual(before)
-      expect((await core.provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+      expect((await core.provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')
     })
   })
 
   it('gives nothing away when they have left it, and chooses nobody who decides in their place', async () => {
     const { requestId } = await asked({ group: approversGroup })
     await left(async () => {
-      const { code } = await refusal(() => core.provisioning.reassign(actorOf(dana), requestId, { to: priya.id }))
+      const { code } = await refusal(() => core.provisioning.reassign(actorOf(dana), { requestId, to: priya.id }))
       expect(code).toBe('not-an-approver')
-      expect((await refusal(() => core.provisioning.approve(actorOf(priya), requestId))).code).toBe('not-found')
+      expect((await refusal(() => core.provisioning.approve(actorOf(priya), { requestId }))).code).toBe('not-found')
     })
-    const { approvals } = await core.provisioning.reassign(actorOf(dana), requestId, { to: priya.id })
+    const { approvals } = await core.provisioning.reassign(actorOf(dana), { requestId, to: priya.id })
     expect(approvals[0]?.approvers.map(({ id }) => id)).toContain(priya.id)
   })
 
@@ -60,17 +62,17 @@ describe('somebody who was asked as a member of a group', () => {
     const { requestId } = await asked({ group: only })
     const later = new Date(Date.now() + 80 * 3_600_000)
     const provisioning = core.with({ clock: { now: () => later } })
-    await provisioning.system.tendApproval({ v: 1, requestId, stage: 1 })
+    await provisioning.system.runApprovalTimers({ v: 1, requestId, stage: 1 })
     group.set(only, [])
-    expect((await refusal(() => provisioning.approve(actorOf(dana), requestId))).code).toBe('not-an-approver')
-    expect((await provisioning.approve(actorOf(omar), requestId)).status).toBe('queued')
+    expect((await refusal(() => provisioning.approve(actorOf(dana), { requestId }))).code).toBe('not-an-approver')
+    expect((await provisioning.approve(actorOf(omar), { requestId })).status).toBe('queued')
   })
 
   it('has no delegate any more when they are gone, or blocked', async () => {
     const { requestId } = await asked({ user: dana.id })
     const until = new Date(Date.now() + 86_400_000).toISOString()
-    await core.provisioning.delegations.begin(actorOf(dana), { to: omar.id, until })
-    const decides = () => core.provisioning.approve(actorOf(omar), requestId)
+    await core.provisioning.beginDelegation(actorOf(dana), { to: omar.id, until })
+    const decides = () => core.provisioning.approve(actorOf(omar), { requestId })
     try {
       core.world.people.set(dana.id, { ...dana, isBlocked: true })
       expect((await refusal(decides)).code).toBe('not-an-approver')
@@ -80,7 +82,7 @@ describe('somebody who was asked as a member of a group', () => {
       core.world.people.set(dana.id, dana)
     }
     expect((await decides()).status).toBe('queued')
-    await core.provisioning.delegations.end(actorOf(dana))
+    await core.provisioning.endDelegation(actorOf(dana))
   })
 
   it('decides on when the policy names them, or another group of theirs, beside it', async () => {
@@ -90,7 +92,7 @@ describe('somebody who was asked as a member of a group', () => {
     const twice = await asked({ group: approversGroup }, { group: other })
     await left(async () => {
       for (const { requestId } of [named, twice])
-        expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+        expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
     })
     group.delete(other)
   })
@@ -100,19 +102,21 @@ describe('somebody who was asked as a member of a group', () => {
     group.set(admins, [omar])
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: kim.id }] }] } })
     const provisioning = core.with({}, { admins: [admins, priya.id] })
-    const { requestId, approvals } = await provisioning.submitSite(actorOf(kim), { displayName: 'Late', templateId })
+    const { requestId, approvals } = await provisioning.submitSite(actorOf(kim), {
+      body: { displayName: 'Late', templateId },
+    })
     expect(approvals[0]?.approvers.map(({ id }) => id)).toEqual([omar.id, priya.id])
     group.delete(admins)
-    expect((await refusal(() => provisioning.approve(actorOf(omar), requestId))).code).toBe('not-an-approver')
-    expect((await provisioning.approve(actorOf(priya), requestId)).status).toBe('queued')
+    expect((await refusal(() => provisioning.approve(actorOf(omar), { requestId }))).code).toBe('not-an-approver')
+    expect((await provisioning.approve(actorOf(priya), { requestId })).status).toBe('queued')
   })
 
   it('decides nothing while the directory does not say', async () => {
     const { requestId } = await asked({ group: approversGroup })
     core.world.up = false
-    expect((await refusal(() => core.provisioning.approve(actorOf(dana), requestId))).code).toBe('unavailable')
+    expect((await refusal(() => core.provisioning.approve(actorOf(dana), { requestId }))).code).toBe('unavailable')
     core.world.up = true
-    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+    expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
   })
 
   it('is shown without their groups', async () => {

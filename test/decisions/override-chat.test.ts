@@ -63,7 +63,7 @@ describe('an admin decides over the heads of the approvers, in chat', () => {
     )
     const kim = await world.provisioning.actor({ tenantId: contosoTenant, id: people.kim.id })
     const gone = await requested(world, 'Withdrawn')
-    await world.provisioning.cancel(kim, gone.requestId)
+    await world.provisioning.cancelRequest(kim, { requestId: gone.requestId })
     for (const words of ['approve', 'reject', 'reassign'])
       expect(await says('sam', `admin ${words} ${gone.reference}`)).toContain('Kim Lee cancelled it')
     const { reference } = await failedRequest(world, 'Without approval')
@@ -82,8 +82,8 @@ describe('an admin decides over the heads of the approvers, in chat', () => {
       expect(JSON.stringify(card)).not.toContain(own.reference)
       const sam = await world.provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
       for (const one of [reference, own.reference]) {
-        const { requestId } = await world.provisioning.readByReference(sam, one)
-        await world.provisioning.cancel(sam, requestId, 'The test is over.')
+        const { requestId } = await world.provisioning.readRequestByReference(sam, { reference: one })
+        await world.provisioning.cancelRequest(sam, { requestId, comment: 'The test is over.' })
       }
     },
   )

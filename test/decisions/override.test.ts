@@ -24,20 +24,20 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
       },
     })
     const body = { displayName: `Site ${randomUUID().slice(0, 8)}`, templateId: id }
-    return (await core.provisioning.submitSite(actorOf(kim), body)).requestId
+    return (await core.provisioning.submitSite(actorOf(kim), { body })).requestId
   }
   const overrides = (requestId: string, what: typeof because | typeof no = because, who = admin, attempt?: string) =>
-    core.provisioning.override(who, requestId, what, attempt)
+    core.provisioning.override(who, { requestId, ...what, attempt })
   const actionsOf = async (requestId: string) =>
     (await core.ports.audit.timeline(requestId)).map(({ action }) => action)
   const proves = async (requestId: string) => {
-    const { findings } = await core.provisioning.admin.audit(admin, requestId)
+    const { findings } = await core.provisioning.readAudit(admin, { requestId })
     expect(findings).toEqual([])
   }
 
   it('approves all stages that are open or still to come at once, each decision marked', async () => {
     const requestId = await asked()
-    await core.provisioning.approve(actorOf(omar), requestId, 'Fine with me.')
+    await core.provisioning.approve(actorOf(omar), { requestId, comment: 'Fine with me.' })
     const request = await overrides(requestId)
     expect(request.status).toBe('queued')
     expect(request.approvals.map(({ decisions }) => decisions.map(({ by, override }) => [by.id, override]))).toEqual([
@@ -56,14 +56,14 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     })
     expect((await actionsOf(requestId)).slice(-2)).toEqual(['approved', 'queued'])
     expect(await core.orderedJobs(requestId)).toEqual(expect.arrayContaining(['provision', 'refresh-cards']))
-    const why = await core.provisioning.explanation(actorOf(kim), requestId)
+    const why = await core.provisioning.readExplanation(actorOf(kim), { requestId })
     expect(why.map(apiTexts.explanation).join('\n')).toContain('as an admin over the heads of the approvers')
     await proves(requestId)
   })
 
   it('leaves a stage that is approved as it is', async () => {
     const requestId = await asked()
-    for (const who of [dana, omar]) await core.provisioning.approve(actorOf(who), requestId)
+    for (const who of [dana, omar]) await core.provisioning.approve(actorOf(who), { requestId })
     const { approvals } = await overrides(requestId)
     expect(approvals.map(({ decisions }) => decisions.map(({ override = false }) => override))).toEqual([
       [false, false],
@@ -87,7 +87,7 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     const before = await core.rows()
     const code = async (work: () => Promise<unknown>) => (await refusal(work)).code
     for (const comment of ['', ' \n'])
-      expect(await code(() => core.provisioning.override(admin, requestId, { ...because, comment }))).toBe(
+      expect(await code(() => core.provisioning.override(admin, { requestId, ...because, comment }))).toBe(
         'comment-required',
       )
     for (const who of [kim, dana, stranger])
@@ -112,19 +112,21 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
     expect(await overrides(requestId, because, admin, attempt)).toEqual(first)
     const late = await refusal(() => overrides(requestId, no))
     expect([late.code, late.context.by]).toEqual(['already-decided', priya.displayName])
-    const later = await refusal(() => core.provisioning.approve(actorOf(dana), requestId))
+    const later = await refusal(() => core.provisioning.approve(actorOf(dana), { requestId }))
     expect([later.code, later.context.by]).toEqual(['already-decided', priya.displayName])
     expect((await actionsOf(requestId)).filter((action) => action === 'approved')).toHaveLength(1)
   })
 
   it('not what waits for nobody: cancelled, expired, or never asked', async () => {
     const requestId = await asked()
-    await core.provisioning.cancel(actorOf(kim), requestId)
+    await core.provisioning.cancelRequest(actorOf(kim), { requestId })
     expect((await refusal(() => overrides(requestId))).code).toBe('already-ended')
     const { id } = await core.template({ approval: null })
     const free = await core.provisioning.submitSite(actorOf(kim), {
-      displayName: `Free ${randomUUID()}`,
-      templateId: id,
+      body: {
+        displayName: `Free ${randomUUID()}`,
+        templateId: id,
+      },
     })
     expect((await refusal(() => overrides(free.requestId))).code).toBe('illegal-transition')
   })
@@ -152,7 +154,7 @@ describe.each(engines)('an admin decides over the heads of the approvers, over t
       }
       await core.ports.requests.insert(asSite(requestOf(about)))
       const calls = [
-        random(3).then(() => core.provisioning[verb](actorOf(dana), requestId, 'Mine.')),
+        random(3).then(() => core.provisioning[verb](actorOf(dana), { requestId, comment: 'Mine.' })),
         random(3).then(() => overrides(requestId, what)),
       ]
       const ended = await Promise.allSettled(calls)

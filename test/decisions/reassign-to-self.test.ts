@@ -91,18 +91,18 @@ describe('an admin who has reassigned a decision to themselves', () => {
   const asked = async (policy: object = { approvers: [{ user: dana.id }] }, who = kim) => {
     const { id: templateId } = await core.template({ approval: { stages: [policy] } })
     const body = { displayName: `Site ${randomUUID()}`, templateId }
-    return (await core.provisioning.submitSite(actorOf(who), body)).requestId
+    return (await core.provisioning.submitSite(actorOf(who), { body })).requestId
   }
   const admin = actorOf(priya, true)
   const takes = (requestId: string, to: Person = priya, who = admin, system = admins(priya, stranger)) =>
-    system.reassign(who, requestId, { to: to.id })
+    system.reassign(who, { requestId, to: to.id })
   const because = { decision: 'approved', comment: 'It is urgent.' } as const
   const ways = {
-    approve: (system: typeof core.provisioning, id: string) => system.approve(admin, id),
-    reject: (system: typeof core.provisioning, id: string) => system.reject(admin, id, 'No.'),
-    override: (system: typeof core.provisioning, id: string) => system.override(admin, id, because),
+    approve: (system: typeof core.provisioning, id: string) => system.approve(admin, { requestId: id }),
+    reject: (system: typeof core.provisioning, id: string) => system.reject(admin, { requestId: id, comment: 'No.' }),
+    override: (system: typeof core.provisioning, id: string) => system.override(admin, { requestId: id, ...because }),
     'override to reject': (system: typeof core.provisioning, id: string) =>
-      system.override(admin, id, { ...because, decision: 'rejected' }),
+      system.override(admin, { requestId: id, ...because, decision: 'rejected' }),
   }
 
   it.each(Object.entries(ways))('decides nothing alone while there is another admin: %s', async (tried, decide) => {
@@ -117,9 +117,9 @@ describe('an admin who has reassigned a decision to themselves', () => {
     expect(await core.ports.requests.find(requestId)).toEqual(before)
     const said = (await core.ports.audit.timeline(requestId)).find(({ action }) => action === 'refused')
     expect(said).toMatchObject({ actor: priya, data: { tried: tried.split(' ')[0], code: 'second-admin-needed' } })
-    const other = await admins(priya, stranger).override(actorOf(stranger, true), requestId, because)
+    const other = await admins(priya, stranger).override(actorOf(stranger, true), { requestId, ...because })
     expect(other.status).toBe('queued')
-    expect((await core.provisioning.admin.audit(admin, requestId)).findings).toEqual([])
+    expect((await core.provisioning.readAudit(admin, { requestId })).findings).toEqual([])
   })
 
   it.each(Object.entries(ways))('decides where they are the only admin, which is marked: %s', async (_, decide) => {
@@ -136,7 +136,7 @@ describe('an admin who has reassigned a decision to themselves', () => {
     const requestId = await asked()
     const system = core.with({}, { admins: [priya.id, stranger.id], adminDecidesOwnReassignment: true })
     await takes(requestId, priya, admin, system)
-    const { approvals } = await system.approve(admin, requestId)
+    const { approvals } = await system.approve(admin, { requestId })
     expect(approvals[0]?.decisions[0]?.ownReassignment).toBe(true)
     expect(approvals[0]?.reassigned?.[0]?.needsSecondAdmin).toBeUndefined()
   })
@@ -149,7 +149,7 @@ describe('an admin who has reassigned a decision to themselves', () => {
     const requestId = await asked()
     const system = admins(priya, stranger, kim)
     await takes(requestId, priya, admin, system)
-    const { status } = await system.approve(admin, requestId)
+    const { status } = await system.approve(admin, { requestId })
     core.world.people.set(stranger.id, stranger)
     expect(status).toBe('queued')
   })
@@ -158,7 +158,7 @@ describe('an admin who has reassigned a decision to themselves', () => {
     const requestId = await asked()
     const system = core.with({}, { admins: [priya.id, approversGroup, stranger.id] })
     await takes(requestId, priya, admin, system)
-    const { message } = await refusal(() => system.approve(admin, requestId))
+    const { message } = await refusal(() => system.approve(admin, { requestId }))
     expect(message).toContain('Another admin must decide it: Dana Fox or Omar Haddad.')
   })
 
@@ -166,34 +166,38 @@ describe('an admin who has reassigned a decision to themselves', () => {
     const system = admins(priya, stranger)
     const until = new Date(Date.now() + 3_600_000).toISOString()
     const byDelegation = await asked()
-    await system.delegations.begin(actorOf(omar), { to: priya.id, until })
+    await system.beginDelegation(actorOf(omar), { to: priya.id, until })
     await takes(byDelegation, omar)
-    expect((await system.read(admin, byDelegation)).approvals[0]?.standIns).toMatchObject([{ person: priya }])
+    expect((await system.readRequest(admin, { requestId: byDelegation })).approvals[0]?.standIns).toMatchObject([
+      { person: priya },
+    ])
     for (const decide of [ways.approve, ways.override])
       expect((await refusal(() => decide(system, byDelegation))).code).toBe('second-admin-needed')
-    expect((await system.approve(actorOf(omar), byDelegation)).status, 'who was asked decides').toBe('queued')
-    await system.delegations.end(actorOf(omar))
+    expect((await system.approve(actorOf(omar), { requestId: byDelegation })).status, 'who was asked decides').toBe(
+      'queued',
+    )
+    await system.endDelegation(actorOf(omar))
     const byChain = await asked()
     await takes(byChain, omar)
-    await system.reassign(actorOf(omar), byChain, { to: priya.id })
-    expect((await refusal(() => system.approve(admin, byChain))).code).toBe('second-admin-needed')
+    await system.reassign(actorOf(omar), { requestId: byChain, to: priya.id })
+    expect((await refusal(() => system.approve(admin, { requestId: byChain }))).code).toBe('second-admin-needed')
     const passedOn = await asked()
     await takes(passedOn)
-    await system.reassign(admin, passedOn, { to: omar.id })
+    await system.reassign(admin, { requestId: passedOn, to: omar.id })
     expect((await refusal(() => ways.override(system, passedOn))).code).toBe('second-admin-needed')
-    expect((await system.approve(actorOf(omar), passedOn)).status).toBe('queued')
+    expect((await system.approve(actorOf(omar), { requestId: passedOn })).status).toBe('queued')
   })
 
   it('decides what a second admin, or the approver, has given to them; and overrides what they reassigned to nobody of theirs', async () => {
     const system = admins(priya, stranger)
     const bySecond = await asked()
     await takes(bySecond, omar)
-    await system.reassign(actorOf(stranger, true), bySecond, { to: priya.id })
-    const decided = await system.approve(admin, bySecond)
+    await system.reassign(actorOf(stranger, true), { requestId: bySecond, to: priya.id })
+    const decided = await system.approve(admin, { requestId: bySecond })
     expect([decided.status, decided.approvals[0]?.decisions[0]?.ownReassignment]).toEqual(['queued', undefined])
     const byApprover = await asked()
-    await system.reassign(actorOf(dana), byApprover, { to: priya.id })
-    expect((await system.approve(admin, byApprover)).status).toBe('queued')
+    await system.reassign(actorOf(dana), { requestId: byApprover, to: priya.id })
+    expect((await system.approve(admin, { requestId: byApprover })).status).toBe('queued')
     const toAnother = await asked()
     await takes(toAnother, omar)
     expect((await ways.override(system, toAnother)).status).toBe('queued')
@@ -204,15 +208,15 @@ describe('an admin who has reassigned a decision to themselves', () => {
     const requestId = await asked({ approvers: [{ user: priya.id }, { user: dana.id }], rule: 'all' })
     const system = admins(priya, stranger)
     const until = new Date(Date.now() + 3_600_000).toISOString()
-    await system.delegations.begin(actorOf(omar), { to: priya.id, until })
-    await system.reassign(admin, requestId, { from: dana.id, to: omar.id })
-    const { status, approvals } = await system.approve(admin, requestId)
-    await system.delegations.end(actorOf(omar))
+    await system.beginDelegation(actorOf(omar), { to: priya.id, until })
+    await system.reassign(admin, { requestId, from: dana.id, to: omar.id })
+    const { status, approvals } = await system.approve(admin, { requestId })
+    await system.endDelegation(actorOf(omar))
     expect([status, approvals[0]?.decisions]).toEqual([
       'pendingApproval',
       [expect.not.objectContaining({ insteadOf: expect.anything() })],
     ])
-    expect((await system.approve(actorOf(omar), requestId)).status).toBe('queued')
+    expect((await system.approve(actorOf(omar), { requestId })).status).toBe('queued')
   })
 
   it('decides nothing while nobody can say whether there is another admin', async () => {

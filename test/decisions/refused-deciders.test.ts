@@ -7,11 +7,11 @@ describe('whoever tries to decide and may not', () => {
   const core = withCore()
   const asked = async (approvers: object[]) => {
     const { id } = await core.template({ approval: { stages: [{ approvers }] } })
-    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+    return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
   const admin = actorOf(priya, true)
   const refused = async (requestId: string) => {
-    const report = await core.provisioning.admin.audit(admin, requestId)
+    const report = await core.provisioning.readAudit(admin, { requestId })
     if (!report) throw new Error('a request without an audit')
     expect(report.findings, 'the chain proves').toEqual([])
     const { value } = JSON.parse(JSON.stringify({ value: await core.ports.audit.timeline(requestId) })) as {
@@ -25,12 +25,12 @@ describe('whoever tries to decide and may not', () => {
   it('stands in the chain, once an hour for the same, which proves; the request stays, and the timeline is silent', async () => {
     const { requestId } = await asked([{ user: dana.id }])
     const { approve, reject, reassign } = core.provisioning
-    for (let time = 0; time < 3; time += 1) await refusal(() => approve(actorOf(stranger), requestId))
-    await refusal(() => reject(actorOf(stranger), requestId, 'No.'))
-    await refusal(() => approve(actorOf(kim), requestId))
-    await refusal(() => approve(admin, requestId))
-    await refusal(() => reassign(actorOf(stranger), requestId, { to: stranger.id }))
-    await refusal(() => reassign({ ...actorOf(kim), isAdmin: true }, requestId, { to: stranger.id }))
+    for (let time = 0; time < 3; time += 1) await refusal(() => approve(actorOf(stranger), { requestId }))
+    await refusal(() => reject(actorOf(stranger), { requestId, comment: 'No.' }))
+    await refusal(() => approve(actorOf(kim), { requestId }))
+    await refusal(() => approve(admin, { requestId }))
+    await refusal(() => reassign(actorOf(stranger), { requestId, to: stranger.id }))
+    await refusal(() => reassign({ ...actorOf(kim), isAdmin: true }, { requestId, to: stranger.id }))
     expect(await refused(requestId)).toEqual([
       [stranger.id, 'approve', 'not-found'],
       [stranger.id, 'reject', 'not-found'],
@@ -39,14 +39,14 @@ describe('whoever tries to decide and may not', () => {
       [stranger.id, 'reassign', 'not-found'],
       [kim.id, 'reassign', 'self-approval'],
     ])
-    expect((await core.provisioning.timeline(admin, requestId)).map(({ action }) => action)).toEqual([
+    expect((await core.provisioning.readTimeline(admin, { requestId })).map(({ action }) => action)).toEqual([
       'pendingApproval',
     ])
-    expect((await core.provisioning.read(admin, requestId)).version).toBe(1)
+    expect((await core.provisioning.readRequest(admin, { requestId })).version).toBe(1)
     const later = core.with({ clock: { now: () => new Date(Date.now() + 3_600_001) } })
-    await refusal(() => later.approve(actorOf(stranger), requestId))
+    await refusal(() => later.approve(actorOf(stranger), { requestId }))
     expect(await refused(requestId)).toHaveLength(7)
-    expect((await core.provisioning.approve(actorOf(dana), requestId)).status).toBe('queued')
+    expect((await core.provisioning.approve(actorOf(dana), { requestId })).status).toBe('queued')
     expect(await refused(requestId)).toHaveLength(7)
   })
 
@@ -54,12 +54,12 @@ describe('whoever tries to decide and may not', () => {
     const group = core.world.groups.get(approversGroup) ?? []
     const left = await asked([{ group: approversGroup }])
     core.world.groups.set(approversGroup, [omar])
-    await refusal(() => core.provisioning.approve(actorOf(dana), left.requestId))
+    await refusal(() => core.provisioning.approve(actorOf(dana), { requestId: left.requestId }))
     core.world.groups.set(approversGroup, group)
     expect(await refused(left.requestId)).toEqual([[dana.id, 'approve', 'not-an-approver']])
     const given = await asked([{ user: dana.id }])
-    await core.provisioning.reassign(actorOf(dana), given.requestId, { to: omar.id, comment: 'Yours.' })
-    const { message } = await refusal(() => core.provisioning.approve(actorOf(dana), given.requestId))
+    await core.provisioning.reassign(actorOf(dana), { requestId: given.requestId, to: omar.id, comment: 'Yours.' })
+    const { message } = await refusal(() => core.provisioning.approve(actorOf(dana), { requestId: given.requestId }))
     expect(message).toBe(`${omar.displayName} decides this in your place now.`)
     expect(await refused(given.requestId)).toEqual([[dana.id, 'approve', 'not-an-approver']])
   })
@@ -67,8 +67,8 @@ describe('whoever tries to decide and may not', () => {
   it('is nobody of ours, and is told by id; of a request that there is not, nothing', async () => {
     const { requestId } = await asked([{ user: dana.id }])
     const id = randomUUID()
-    await core.provisioning.system.noteRefused({ id, tenantId }, requestId, 'approve')
-    await core.provisioning.system.noteRefused({ id, tenantId }, randomUUID(), 'approve')
+    await core.provisioning.system.noteForbidden({ id, tenantId }, requestId, 'approve')
+    await core.provisioning.system.noteForbidden({ id, tenantId }, randomUUID(), 'approve')
     const [line] = (await core.ports.audit.timeline(requestId)).filter(({ action }) => action === 'refused')
     expect(line).toMatchObject({ actor: { kind: 'system' }, data: { who: id, code: 'forbidden' }, tenantId })
   })
@@ -79,7 +79,7 @@ describe('whoever tries to decide and may not', () => {
     const { code } = await refusal(() => core.provisioning.actor({ tenantId, id: dana.id }))
     core.world.people.set(dana.id, dana)
     expect(code).toBe('forbidden')
-    expect((await core.provisioning.read(admin, requestId)).status).toBe('pendingApproval')
+    expect((await core.provisioning.readRequest(admin, { requestId })).status).toBe('pendingApproval')
   })
 
   it('asked for it: nobody gives them their part, also where the policy lets approvers decide their own', async () => {
@@ -87,15 +87,15 @@ describe('whoever tries to decide and may not', () => {
       approval: { stages: [{ approvers: [{ user: dana.id }], selfApproval: true }] },
     })
     const site = { displayName: `Site ${randomUUID()}`, templateId }
-    const { requestId } = await core.provisioning.submitSite(actorOf(kim), site)
-    const { faults } = await refusal(() => core.provisioning.reassign(actorOf(dana), requestId, { to: kim.id }))
+    const { requestId } = await core.provisioning.submitSite(actorOf(kim), { body: site })
+    const { faults } = await refusal(() => core.provisioning.reassign(actorOf(dana), { requestId, to: kim.id }))
     expect(faults).toMatchObject([{ pointer: '/to', code: 'asked-for-it' }])
   })
 
   it('too late is no such thing: who decided, and when, is answered and not written down', async () => {
     const { requestId } = await asked([{ user: dana.id }, { user: omar.id }])
-    await core.provisioning.approve(actorOf(omar), requestId)
-    expect((await refusal(() => core.provisioning.approve(actorOf(dana), requestId))).code).toBe('already-decided')
+    await core.provisioning.approve(actorOf(omar), { requestId })
+    expect((await refusal(() => core.provisioning.approve(actorOf(dana), { requestId }))).code).toBe('already-decided')
     expect(await refused(requestId)).toEqual([])
   })
 })

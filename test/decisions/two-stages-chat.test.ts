@@ -15,16 +15,18 @@ describe('two stages that ask the same person, in chat', () => {
   /** A request that asks Dana first, and then Dana or Omar. */
   async function asked(displayName: string): Promise<{ requestId: string; reference: string }> {
     const admin = await actorOf('sam')
-    const known = await world.provisioning.templates.list(admin)
+    const known = await world.provisioning.listTemplates(admin)
     const [dana, omar] = [{ user: people.dana.id }, { user: people.omar.id }]
     const stages = [{ approvers: [dana] }, { approvers: [dana, omar] }]
     if (!known.some(({ id }) => id === twice)) {
       const body = { id: twice, version: 1, kind: 'teamSite', name: 'Asked twice', approval: { stages } }
-      await world.provisioning.templates.put(admin, twice, body, 0)
+      await world.provisioning.putTemplate(admin, { id: twice, body, expected: 0 })
     }
     const { requestId, number } = await world.provisioning.submitSite(await actorOf('kim'), {
-      templateId: twice,
-      displayName,
+      body: {
+        templateId: twice,
+        displayName,
+      },
     })
     return { requestId, reference: `REQ-${number}` }
   }

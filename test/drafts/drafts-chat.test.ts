@@ -17,7 +17,7 @@ describe('a form that somebody has begun', () => {
   const bot = start
   const begun = async (who: 'kim' | 'dana' = 'kim') => {
     const { id } = who === 'kim' ? kim : dana
-    return world.provisioning.drafts.listBegun(await world.provisioning.actor({ tenantId: contosoTenant, id }))
+    return world.provisioning.listBegunDrafts(await world.provisioning.actor({ tenantId: contosoTenant, id }))
   }
   afterEach(async () => {
     for (const who of ['kim', 'dana'] as const)

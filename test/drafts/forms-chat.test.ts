@@ -50,7 +50,7 @@ describe('a form that follows its template', () => {
   const requestOn = async (card: Card): Promise<Request> => {
     const reference = /REQ-\d+/.exec(textOf(card))?.[0] ?? ''
     const asKim = await world.provisioning.actor({ tenantId: contosoTenant, id: kim.id })
-    return world.provisioning.readByReference(asKim, reference)
+    return world.provisioning.readRequestByReference(asKim, { reference })
   }
 
   it('brings answers of all six types into the request, and to the custom attributes', async () => {

@@ -30,7 +30,7 @@ describe('a mailbox that is asked for in chat', () => {
   const asKim = () => world.provisioning.actor({ tenantId: contosoTenant, id: kim.id })
   /** The request that a status card is about. */
   async function requestOn(card: Card): Promise<RequestForMailbox> {
-    const request = await world.provisioning.readByReference(await asKim(), referenceOn(card))
+    const request = await world.provisioning.readRequestByReference(await asKim(), { reference: referenceOn(card) })
     if (!isForMailbox(request)) throw new Error(`${request.kind} is no mailbox`)
     return request
   }

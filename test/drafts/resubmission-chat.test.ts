@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Provisioning, TenantError } from '../../src/core/index.ts'
+import { type Core, TenantError } from '../../src/core/index.ts'
 import { actorOf, asMailbox, dana, kim, tenantWith, withCore } from '../support/core.ts'
 import { named, refusal } from '../support/refusal.ts'
 
@@ -11,22 +11,22 @@ const refuses = (code: string) => async () => {
 
 describe('a request that failed since somebody else has its name', () => {
   const core = withCore()
-  const failed = async (provisioning: Provisioning, name: string, more: object = {}) => {
+  const failed = async (provisioning: Core, name: string, more: object = {}) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const body = { name, displayName: 'Help desk', templateId, ...more }
-    const { requestId } = await provisioning.submitMailbox(asKim, body)
+    const { requestId } = await provisioning.submitMailbox(asKim, { body })
     await provisioning.system.provision(requestId, run)
-    return asMailbox(await provisioning.read(asKim, requestId))
+    return asMailbox(await provisioning.readRequest(asKim, { requestId }))
   }
-  const again = async (provisioning: Provisioning, requestId: string) => {
-    const opened = await provisioning.drafts.again(asKim, requestId)
+  const again = async (provisioning: Core, requestId: string) => {
+    const opened = await provisioning.draftFromRequest(asKim, { requestId })
     if (opened.step !== 'details') throw new Error(`the form is at ${opened.step}`)
     return opened.draft
   }
-  const sent = async (provisioning: Provisioning, requestId: string, version: number) => {
-    const reviewed = await provisioning.drafts.review(asKim, requestId, version, {})
+  const sent = async (provisioning: Core, requestId: string, version: number) => {
+    const reviewed = await provisioning.reviewDraft(asKim, { requestId, version, values: {} })
     if (reviewed.step !== 'review') throw new Error(`not reviewed: ${JSON.stringify(reviewed)}`)
-    const view = await provisioning.drafts.submit(asKim, requestId, reviewed.draft.version)
+    const view = await provisioning.submitDraft(asKim, { requestId, version: reviewed.draft.version })
     if (view.step !== 'submitted') throw new Error(`not sent: ${view.step}`)
     return asMailbox(view.request)
   }
@@ -39,8 +39,8 @@ describe('a request that failed since somebody else has its name', () => {
     expect(draft.values).toMatchObject({ name: 'desk-2', displayName: 'Help desk' })
     const second = await sent(provisioning, draft.requestId, draft.version)
     expect(second.address).toBe('desk-2@contoso.example')
-    expect(await provisioning.read(asKim, first.requestId)).toMatchObject({ status: 'cancelled' })
-    const told = (await provisioning.timeline(asKim, first.requestId)).at(-1)
+    expect(await provisioning.readRequest(asKim, { requestId: first.requestId })).toMatchObject({ status: 'cancelled' })
+    const told = (await provisioning.readTimeline(asKim, { requestId: first.requestId })).at(-1)
     expect(told).toMatchObject({ action: 'cancelled', data: { replacedBy: draft.requestId } })
   })
 
@@ -57,9 +57,9 @@ describe('a request that failed since somebody else has its name', () => {
     const provisioning = core.with({ tenant: tenantWith({}, { 'create-mailbox': refuses('name-taken') }) })
     const first = await failed(provisioning, 'lobby')
     const draft = await again(provisioning, first.requestId)
-    await provisioning.retry(actorOf(dana, true), first.requestId)
+    await provisioning.retryRequest(actorOf(dana, true), { requestId: first.requestId })
     await sent(provisioning, draft.requestId, draft.version)
-    expect(await provisioning.read(asKim, first.requestId)).toMatchObject({ status: 'queued' })
+    expect(await provisioning.readRequest(asKim, { requestId: first.requestId })).toMatchObject({ status: 'queued' })
   })
 
   it('gives entries with commas back as they were', async () => {
@@ -77,7 +77,7 @@ describe('what cannot be meant', () => {
   const refused = async (more: object, template: object = {}) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
     const body = { name: 'any', displayName: 'Any', templateId, ...more }
-    return refusal(() => core.provisioning.submitMailbox(asKim, body))
+    return refusal(() => core.provisioning.submitMailbox(asKim, { body }))
   }
 
   it('is told all at once, and a name with the nearest that can be', async () => {
@@ -134,7 +134,7 @@ describe('an application', () => {
     const { id: templateId } = await core.template({ kind: 'equipmentMailbox' })
     const application = { ...asKim, clientId: '99999999-aaaa-4aaa-8aaa-000000000001' }
     const ask = (actor: typeof asKim, name: string) =>
-      provisioning.submitMailbox(actor, { name, displayName: name, templateId })
+      provisioning.submitMailbox(actor, { body: { name, displayName: name, templateId } })
     await ask(application, 'one')
     await ask(application, 'two')
     expect((await refusal(() => ask(asKim, 'three'))).code).toBe('too-many-open-requests')

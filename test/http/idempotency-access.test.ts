@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Provisioning } from '../../src/core/index.ts'
+import type { Core } from '../../src/core/index.ts'
 import { createStores } from '../../src/store/index.ts'
 import { approversGroup, dana, kim, omar, priya, withCore } from '../support/core.ts'
 import { engines } from '../support/database.ts'
@@ -15,7 +15,7 @@ describe.each(engines)('an Idempotency-Key and what its caller may do now, %s', 
   const closes: (() => unknown)[] = []
   const atEnd = (close: () => unknown) => void closes.push(close)
   let issuer: Awaited<ReturnType<typeof startIssuer>>
-  let provisioning: Provisioning
+  let provisioning: Core
   let rest: Awaited<ReturnType<typeof startRest>>
   let templateId = ''
 

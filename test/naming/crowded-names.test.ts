@@ -36,7 +36,9 @@ describe('a name that many have', () => {
   }
   const submit = async (displayName: string, more: object = {}, requestId: string = randomUUID()) => {
     const { id } = await core.template()
-    return asSite(await counting().submitSite(actorOf(kim), { displayName, templateId: id, ...more }, requestId))
+    return asSite(
+      await counting().submitSite(actorOf(kim), { body: { displayName, templateId: id, ...more }, requestId }),
+    )
   }
 
   it('costs one question when it is free', async () => {

@@ -32,7 +32,7 @@ describe('an address that belonged to somebody else', () => {
     core.world.inUse = []
     await noted(1)
     const body = await mailbox('quinn')
-    const { faults } = await refusal(() => on(days - 1).submitMailbox(asKim, body))
+    const { faults } = await refusal(() => on(days - 1).submitMailbox(asKim, { body }))
     expect(faults).toEqual([
       {
         pointer: '/name',
@@ -42,15 +42,15 @@ describe('an address that belonged to somebody else', () => {
       },
     ])
     const alias = { ...(await mailbox('help')), alias: 'quinn@contoso.example' }
-    expect(named((await refusal(() => on(days - 1).submitMailbox(asKim, alias))).faults)).toEqual([
+    expect(named((await refusal(() => on(days - 1).submitMailbox(asKim, { body: alias }))).faults)).toEqual([
       '/alias former-address',
     ])
     // A site's group has the address too.
     const group = await site('quinn')
-    expect(named((await refusal(() => on(days - 1).submitSite(asKim, group))).faults)).toEqual([
+    expect(named((await refusal(() => on(days - 1).submitSite(asKim, { body: group }))).faults)).toEqual([
       '/alias former-address',
     ])
-    expect((await on(days).submitMailbox(asKim, body)).status).toBe('queued')
+    expect((await on(days).submitMailbox(asKim, { body })).status).toBe('queued')
   })
 
   it('is refused in another domain too, where the account would get it as its sign-in name', async () => {
@@ -58,8 +58,8 @@ describe('an address that belonged to somebody else', () => {
     await noted(0)
     core.world.inUse = []
     const body = { ...(await mailbox('opal')), domain: 'contoso-labs.example' }
-    expect(named((await refusal(() => on(1).submitMailbox(asKim, body))).faults)).toEqual(['/name former-address'])
-    expect((await on(days).submitMailbox(asKim, body)).status).toBe('queued')
+    expect(named((await refusal(() => on(1).submitMailbox(asKim, { body }))).faults)).toEqual(['/name former-address'])
+    expect((await on(days).submitMailbox(asKim, { body })).status).toBe('queued')
   })
 
   it('goes back at any time to the person whose it was, and to others by a template that allows it', async () => {
@@ -67,10 +67,10 @@ describe('an address that belonged to somebody else', () => {
     await noted(2)
     core.world.inUse = []
     const body = await mailbox('rene')
-    expect(named((await refusal(() => on(3).submitMailbox(asDana, body))).faults)).toEqual(['/name former-address'])
+    expect(named((await refusal(() => on(3).submitMailbox(asDana, { body }))).faults)).toEqual(['/name former-address'])
     const lifted = await mailbox('remy', { naming: { allowFormerAddresses: true } })
-    expect((await on(3).submitMailbox(asDana, lifted)).status).toBe('queued')
-    expect((await on(3).submitMailbox(asKim, body)).status).toBe('queued')
+    expect((await on(3).submitMailbox(asDana, { body: lifted })).status).toBe('queued')
+    expect((await on(3).submitMailbox(asKim, { body })).status).toBe('queued')
   })
 
   it('is passed over where it was derived, and never suggested', async () => {
@@ -78,32 +78,32 @@ describe('an address that belonged to somebody else', () => {
     await noted(4)
     core.world.inUse = []
     const { id: templateId } = await core.template()
-    expect(asSite(await on(5).submitSite(asKim, { templateId, displayName: 'Sol' })).alias).toBe('sol-3')
+    expect(asSite(await on(5).submitSite(asKim, { body: { templateId, displayName: 'Sol' } })).alias).toBe('sol-3')
   })
 
   it('of a resource that is gone is kept for its requester', async () => {
-    const { requestId } = await on(6).submitMailbox(asKim, await mailbox('taurus'))
+    const { requestId } = await on(6).submitMailbox(asKim, { body: await mailbox('taurus') })
     await on(6, { tenant: tenantWith() }).system.provision(requestId, run)
     const body = await mailbox('taurus')
-    const refused = await refusal(() => on(7).submitMailbox(asDana, body))
+    const refused = await refusal(() => on(7).submitMailbox(asDana, { body }))
     expect(refused.faults).toMatchObject([
       { code: 'former-address', detail: expect.stringContaining(`free from ${dayAfter(first, 6 + days)}`) },
     ])
-    const again = await on(8).submitMailbox(asKim, body)
+    const again = await on(8).submitMailbox(asKim, { body })
     expect(asMailbox(again).address).toBe('taurus@contoso.example')
   })
 
   it('of a resource is counted from the last day on which it was there, not from the day of the request', async () => {
-    const { requestId } = await on(0).submitSite(asKim, await site('ursa'))
+    const { requestId } = await on(0).submitSite(asKim, { body: await site('ursa') })
     await on(0, { tenant: tenantWith() }).system.provision(requestId, run)
     core.world.inUse = [{ key: siteKey('ursa'), holder: 'site' }]
     await noted(days)
     core.world.inUse = []
     const body = await site('ursa')
-    expect(named((await refusal(() => on(days + 1).submitSite(asDana, body))).faults)).toEqual([
+    expect(named((await refusal(() => on(days + 1).submitSite(asDana, { body }))).faults)).toEqual([
       '/alias former-address',
     ])
-    expect((await on(days + 1).submitSite(asKim, body)).status).toBe('queued')
+    expect((await on(days + 1).submitSite(asKim, { body })).status).toBe('queued')
   })
 
   it('that Microsoft 365 can restore is kept for its 30 days, also where the setting is off', async () => {
@@ -111,21 +111,21 @@ describe('an address that belonged to somebody else', () => {
     core.world.deleted.set('vega@contoso.example', new Date(`${first}T08:00:00Z`))
     const body = await mailbox('vega')
     const off = core.with(at(first), { formerAddressDays: 0 })
-    expect((await refusal(() => off.submitMailbox(asKim, body))).faults).toMatchObject([
+    expect((await refusal(() => off.submitMailbox(asKim, { body }))).faults).toMatchObject([
       { code: 'former-address', detail: expect.stringContaining(`free from ${dayAfter(first, 30)}`) },
     ])
-    expect((await refusal(() => on(0).submitMailbox(asKim, body))).faults).toMatchObject([
+    expect((await refusal(() => on(0).submitMailbox(asKim, { body }))).faults).toMatchObject([
       { code: 'former-address', detail: expect.stringContaining(`free from ${dayAfter(first, days)}`) },
     ])
   })
 
   it('is not given to a request that waited until somebody had left', async () => {
-    const stored = await on(9).submitSite(asDana, await site('wega'))
+    const stored = await on(9).submitSite(asDana, { body: await site('wega') })
     core.world.inUse = [{ key: siteKey('wega'), holder: 'another site' }]
     await noted(10)
     core.world.inUse = []
     await on(11, { tenant: tenantWith() }).system.provision(stored.requestId, run)
-    const { status, problem } = await core.provisioning.read(asDana, stored.requestId)
+    const { status, problem } = await core.provisioning.readRequest(asDana, { requestId: stored.requestId })
     expect([status, problem?.code]).toEqual(['failed', 'former-address'])
   })
 })

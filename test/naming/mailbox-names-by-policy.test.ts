@@ -11,7 +11,7 @@ describe('the additional address of a shared mailbox', () => {
     return { templateId, displayName: 'Help desk', name: `help-${templateId.slice(0, 8)}` }
   }
   const faults = async (body: object) =>
-    named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)
+    named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)
 
   it('has no blocked word, with a rule and without', async () => {
     for (const naming of [{}, { alias: { pattern: 'x-{input}' } }]) {
@@ -30,7 +30,7 @@ describe('the additional address of a shared mailbox', () => {
     const naming = { name: { pattern: '{input}-{counter}' }, alias: { pattern: '{input}' } }
     const body = { ...(await shared(naming)), name: 'desk' }
     for (const one of ['desk-1@contoso.example', 'desk@contoso.example']) core.world.taken.add(one)
-    const { address, aliasAddress } = asMailbox(await core.provisioning.submitMailbox(asKim, body))
+    const { address, aliasAddress } = asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
     expect([address, aliasAddress]).toEqual(['desk-2@contoso.example', 'desk-3@contoso.example'])
   })
 })
@@ -53,7 +53,7 @@ describe('the questions to Microsoft 365 about a mailbox', () => {
       },
     })
     const body = { templateId, displayName: 'Desk', name: 'together', permissions: { [kim.id]: 'FullAccess' } }
-    expect((await provisioning.submitMailbox(asKim, body)).status).toBe('queued')
+    expect((await provisioning.submitMailbox(asKim, { body })).status).toBe('queued')
   })
 })
 
@@ -62,11 +62,11 @@ describe('a mailbox whose form does not ask for its address', () => {
   const made = async (displayName: string, template: object = {}) => {
     const properties = { name: { shown: false } }
     const { id } = await core.template({ kind: 'roomMailbox', properties, ...template })
-    const opened = await core.provisioning.drafts.open(asKim, id)
+    const opened = await core.provisioning.openDraft(asKim, { templateId: id })
     if (opened.step !== 'details') throw new Error('no form')
     const { requestId, version } = opened.draft
     const values = { displayName, reason: 'x' }
-    const view = await core.provisioning.drafts.review(asKim, requestId, version, values)
+    const view = await core.provisioning.reviewDraft(asKim, { requestId, version, values })
     if (view.step === 'review' && 'address' in view.plan) return view.plan.address.replace(requestId.slice(0, 8), 'ID')
     return view.step === 'details' ? named(view.faults).join() : view.step
   }
@@ -83,7 +83,7 @@ describe('a mailbox whose form does not ask for its address', () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', properties: { name: { shown: false } } })
     core.world.taken.add('borealis@contoso.example')
     const body = { templateId, displayName: 'The borealis room', name: 'borealis' }
-    expect(named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)).toEqual([
+    expect(named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)).toEqual([
       '/name name-taken',
     ])
   })

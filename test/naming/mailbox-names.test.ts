@@ -15,8 +15,8 @@ describe('the name of a mailbox', () => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
     return { displayName: 'Any', templateId, ...more }
   }
-  const submit = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, body))
-  const refused = (body: unknown) => refusal(() => core.provisioning.submitMailbox(asKim, body))
+  const submit = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
+  const refused = (body: unknown) => refusal(() => core.provisioning.submitMailbox(asKim, { body }))
 
   it('that is taken in the tenant comes with a free one, which is then accepted as it stands', async () => {
     const naming = { prefix: 'room-', suffix: '' }
@@ -47,13 +47,13 @@ describe('the name of a mailbox', () => {
   it('is free again when its request is cancelled, and so are all its addresses', async () => {
     const body = await ask({ name: 'fleeting', alias: 'fleeting-too' })
     const { requestId } = await submit(body)
-    await core.provisioning.cancel(asKim, requestId)
+    await core.provisioning.cancelRequest(asKim, { requestId })
     expect((await submit(body)).aliasAddress).toBe('fleeting-too@contoso.example')
   })
 
   it('and a site’s address are in each other’s way, as they are in Microsoft 365', async () => {
     const { id: templateId } = await core.template()
-    await core.provisioning.submitSite(asKim, { displayName: 'Plaza', alias: 'plaza', templateId })
+    await core.provisioning.submitSite(asKim, { body: { displayName: 'Plaza', alias: 'plaza', templateId } })
     expect((await refused(await ask({ name: 'plaza' }))).faults[0]?.suggestion).toBe('plaza-2')
   })
 })
@@ -64,8 +64,8 @@ describe('the alias of a mailbox', () => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     return { displayName: 'Any', templateId, ...more }
   }
-  const submit = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, body))
-  const refused = (body: unknown) => refusal(() => core.provisioning.submitMailbox(asKim, body))
+  const submit = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
+  const refused = (body: unknown) => refusal(() => core.provisioning.submitMailbox(asKim, { body }))
 
   it('that is taken comes with a free one, which is then accepted as it stands', async () => {
     core.world.taken.add('sales@contoso.example').add('sales-2@contoso.example')
@@ -102,7 +102,7 @@ describe.each(engines)('many mailbox requests at once, %s', (engine) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const before = await core.rows()
     const body = { name: 'popular', displayName: 'Popular', templateId }
-    const results = await Promise.allSettled(fifty.map(() => core.provisioning.submitMailbox(asKim, body)))
+    const results = await Promise.allSettled(fifty.map(() => core.provisioning.submitMailbox(asKim, { body })))
     expect(results.filter(isRequest)).toHaveLength(1)
     for (const one of results) {
       if (isRequest(one)) continue
@@ -128,7 +128,7 @@ describe.each(engines)('many mailbox requests at once, %s', (engine) => {
     const tries = fifty
       .slice(0, 20)
       .flatMap((index) => [body(`a${index}`, `b${index}`), body(`b${index}`, `a${index}`)])
-    const results = await Promise.allSettled(tries.map((one) => core.provisioning.submitMailbox(asKim, one)))
+    const results = await Promise.allSettled(tries.map((one) => core.provisioning.submitMailbox(asKim, { body: one })))
     const made = results.filter(isRequest).map(({ value }) => asMailbox(value))
     expect(made).toHaveLength(20)
     const addresses = made.flatMap(({ address, aliasAddress }) => [address, aliasAddress])

@@ -85,13 +85,14 @@ describe('a request for a reserved name', () => {
     return { templateId, displayName: 'Site', ...more }
   }
   const faultsOf = async (submit: () => Promise<unknown>) => (await refusal(submit)).faults
-  const ofMailbox = async (body: object) => named(await faultsOf(() => core.provisioning.submitMailbox(asKim, body)))
-  const ofSite = async (body: object) => named(await faultsOf(() => core.provisioning.submitSite(asKim, body)))
+  const ofMailbox = async (body: object) =>
+    named(await faultsOf(() => core.provisioning.submitMailbox(asKim, { body })))
+  const ofSite = async (body: object) => named(await faultsOf(() => core.provisioning.submitSite(asKim, { body })))
 
   it('is refused with what the name is for, a free name and the remedy', async () => {
     const body = await mailbox({ name: 'Post.Master' })
     core.world.taken.add('post.master-shared@contoso.example')
-    expect(await faultsOf(() => core.provisioning.submitMailbox(asKim, body))).toEqual([
+    expect(await faultsOf(() => core.provisioning.submitMailbox(asKim, { body }))).toEqual([
       {
         pointer: '/name',
         code: 'reserved-name',
@@ -113,7 +114,9 @@ describe('a request for a reserved name', () => {
 
   it('is judged by the address that the policy makes of it', async () => {
     const room = await mailbox({ name: 'admin' }, { kind: 'roomMailbox', naming: { prefix: 'room-' } })
-    expect(asMailbox(await core.provisioning.submitMailbox(asKim, room)).address).toBe('room-admin@contoso.example')
+    expect(asMailbox(await core.provisioning.submitMailbox(asKim, { body: room })).address).toBe(
+      'room-admin@contoso.example',
+    )
     const naming = { name: { pattern: 'web{input}' }, alias: { pattern: 'host{input}' } }
     const desk = await mailbox({ name: 'master', alias: 'master' }, { naming })
     expect(await ofMailbox(desk)).toEqual(['/name reserved-name', '/alias reserved-name'])
@@ -121,22 +124,22 @@ describe('a request for a reserved name', () => {
       '/alias reserved-name',
     ])
     const counted = { naming: { alias: { pattern: '{input}{counter}' } } }
-    expect(asSite(await core.provisioning.submitSite(asKim, await site({ alias: 'admin' }, counted))).alias).toBe(
-      'admin1',
-    )
+    expect(
+      asSite(await core.provisioning.submitSite(asKim, { body: await site({ alias: 'admin' }, counted) })).alias,
+    ).toBe('admin1')
   })
 
   it('is accepted with a template that allows this name, and only this one', async () => {
     const template = { naming: { allowReservedNames: ['post-master', 'admin'] } }
     const allowed = await mailbox({ name: 'postmaster', alias: 'admin' }, template)
-    const { address, aliasAddress } = asMailbox(await core.provisioning.submitMailbox(asKim, allowed))
+    const { address, aliasAddress } = asMailbox(await core.provisioning.submitMailbox(asKim, { body: allowed }))
     expect([address, aliasAddress]).toEqual(['postmaster@contoso.example', 'admin@contoso.example'])
     expect(await ofMailbox(await mailbox({ name: 'hostmaster' }, template))).toEqual(['/name reserved-name'])
   })
 
   it('is refused when it was accepted by a version that knew no reserved names, before anything is created', async () => {
     const body = await site({ displayName: 'Root' }, { naming: { allowReservedNames: ['root'] } })
-    const stored = await core.provisioning.submitSite(asKim, body)
+    const stored = await core.provisioning.submitSite(asKim, { body })
     const { naming } = await core.template({})
     await core.ports.requests.update({
       ...stored,
@@ -149,7 +152,7 @@ describe('a request for a reserved name', () => {
     })
     const run = { lastAttempt: false, signal: new AbortController().signal }
     await core.with({ tenant }).system.provision(stored.requestId, run)
-    const { status, problem } = await core.provisioning.read(asKim, stored.requestId)
+    const { status, problem } = await core.provisioning.readRequest(asKim, { requestId: stored.requestId })
     expect([status, problem?.code, creating]).toEqual(['failed', 'reserved-name', []])
   })
 })

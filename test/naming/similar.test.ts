@@ -116,7 +116,7 @@ describe('a review', () => {
     core.world.similar = [group('Drawings Archive')]
     const asked: string[] = []
     const { directory } = core.ports
-    const { drafts } = core.with({
+    const provisioning = core.with({
       directory: {
         ...directory,
         similar: (query) => {
@@ -125,15 +125,21 @@ describe('a review', () => {
         },
       },
     })
-    const opened = await drafts.open(asKim, id)
+    const opened = await provisioning.openDraft(asKim, { templateId: id })
     if (opened.step !== 'details') throw new Error(`the form is at ${opened.step}`)
     expect(asked).toEqual([])
     const { requestId } = opened.draft
-    const review = await drafts.review(asKim, requestId, 1, { displayName: 'Archive of Drawings' })
+    const review = await provisioning.reviewDraft(asKim, {
+      requestId,
+      version: 1,
+      values: { displayName: 'Archive of Drawings' },
+    })
     expect(review).toMatchObject({ step: 'review', similar: { resources: [{ displayName: 'Drawings Archive' }] } })
     expect(asked).toEqual(['drawi,archi'])
     const card = { conversationId: 'chat', activityId: 'card' }
-    expect(await drafts.submit(asKim, requestId, 2, card)).toMatchObject({ step: 'submitted' })
+    expect(await provisioning.submitDraft(asKim, { requestId, version: 2, statusCard: card })).toMatchObject({
+      step: 'submitted',
+    })
     expect(asked).toHaveLength(1)
   })
 })

@@ -74,7 +74,7 @@ describe('the cards of a request', () => {
   it('that was under way while the request moved on is brought to the present state', async () => {
     const request = await stored()
     send = async () => {
-      await core.provisioning.cancel(actorOf(kim), request.requestId)
+      await core.provisioning.cancelRequest(actorOf(kim), { requestId: request.requestId })
       return { state: 'sent', activityId: 'under-way' }
     }
     const before = (await refreshes(request)).length

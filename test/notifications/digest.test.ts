@@ -46,7 +46,7 @@ describe('the summary of a day', () => {
     at(submitted)
     const stages = [{ approvers: approvers.map(({ id }) => ({ user: id })) }]
     if (approvers.length > 0) templateId = (await core.template({ approval: { stages } })).id
-    const { requestId } = await core9().submitSite(actorOf(kim), { displayName, templateId })
+    const { requestId } = await core9().submitSite(actorOf(kim), { body: { displayName, templateId } })
     now = before
     return requestId
   }
@@ -149,22 +149,22 @@ describe('the summary of a day', () => {
   it('has nothing to say, and says nothing, when nothing is open', async () => {
     const { id } = await core.template({ approval: { stages: [{ approvers: [{ user: omar.id }] }] } })
     at('2027-03-30T12:00:00Z')
-    const [{ requests }] = [await core9().listApprovals(actorOf(omar), 10)]
-    for (const { requestId } of requests) await core9().reject(actorOf(omar), requestId, 'No.')
+    const [{ requests }] = [await core9().listApprovals(actorOf(omar), { limit: 10 })]
+    for (const { requestId } of requests) await core9().reject(actorOf(omar), { requestId, comment: 'No.' })
     expect(id).not.toBe('')
     const orders = (await turn()).map((one) => one.split(' ')[0])
     expect(orders).not.toContain('Omar')
   })
 
   it('is switched off and on by each for themselves', async () => {
-    const standing = (person: Person) => core9().digest.standing(actorOf(person))
+    const standing = (person: Person) => core9().readDigestStanding(actorOf(person))
     expect(await standing(dana)).toEqual({ hour: 8, isOn: true })
-    expect(await core9().digest.choose(actorOf(dana), false)).toEqual({ hour: 8, isOn: false })
-    expect(await core9().digest.choose(actorOf(dana), false)).toEqual({ hour: 8, isOn: false })
+    expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toEqual({ hour: 8, isOn: false })
+    expect(await core9().chooseDigest(actorOf(dana), { isOn: false })).toEqual({ hour: 8, isOn: false })
     expect(await standing(priya)).toEqual({ hour: 8, isOn: true })
     at('2027-03-31T07:00:00Z')
     expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Priya'])
-    await core9().digest.choose(actorOf(dana), true)
+    await core9().chooseDigest(actorOf(dana), { isOn: true })
     at('2027-04-01T07:00:00Z')
     expect((await turn()).map((one) => one.split(' ')[0])).toEqual(['Dana', 'Priya'])
   })
@@ -172,7 +172,7 @@ describe('the summary of a day', () => {
   it('is switched off for all by the settings', async () => {
     at('2027-04-02T07:00:00Z')
     expect(await turn({ digest: null })).toEqual([])
-    expect(await core9({ digest: null }).digest.standing(actorOf(dana))).toEqual({ hour: null, isOn: false })
+    expect(await core9({ digest: null }).readDigestStanding(actorOf(dana))).toEqual({ hour: null, isOn: false })
   })
 
   it('goes to nobody who is let into nothing any more', async () => {
@@ -192,13 +192,13 @@ describe('the summary of a day', () => {
 
   it('tells an admin what is stuck, and how the service does', async () => {
     at('2027-04-07T07:00:00Z')
-    const digest = await core9().digest.read(actorOf(priya, true))
+    const digest = await core9().readDigest(actorOf(priya, true))
     expect(digest.admin).toMatchObject({ failed: 0, givenUp: 0, health: 'green' })
     expect(digest.admin?.stuck).toBeGreaterThan(0)
     const text = textOf(cards.digest(digest, { hour: 8, isOn: true }, viewerOf(priya, { isAdmin: true })))
     expect(text).toContain('For admins')
     expect(text).toContain('The service does well')
-    expect((await core9().digest.read(actorOf(priya))).admin).toBeUndefined()
+    expect((await core9().readDigest(actorOf(priya))).admin).toBeUndefined()
   })
 })
 
@@ -212,15 +212,16 @@ describe('a reminder of whoever has the summary', () => {
     now = begin
     const approval = { stages: [{ approvers: [dana, omar].map(({ id }) => ({ user: id })), rule: 'all' }] }
     const { id: templateId } = await core.template({ approval })
-    return (await core9().submitSite(actorOf(kim), { displayName: `S ${randomUUID()}`, templateId })).requestId
+    return (await core9().submitSite(actorOf(kim), { body: { displayName: `S ${randomUUID()}`, templateId } }))
+      .requestId
   }
   const afterADay = async (requestId: string, settings = {}) => {
     now = begin + 24 * hour
-    await core9(settings).system.tendApproval({ v: 1, requestId, stage: 1 })
+    await core9(settings).system.runApprovalTimers({ v: 1, requestId, stage: 1 })
     const reminders = (await core.orders(requestId)).flatMap(({ name, payload }) =>
       name === 'notify' && String(payload['card']).startsWith('reminder:') ? [payload['personId']] : [],
     )
-    const said = (await core9().timeline(actorOf(kim), requestId)).find(({ action }) => action === 'reminded')
+    const said = (await core9().readTimeline(actorOf(kim), { requestId })).find(({ action }) => action === 'reminded')
     return { reminders, said: said?.data }
   }
   beforeAll(async () => {
@@ -237,31 +238,31 @@ describe('a reminder of whoever has the summary', () => {
     const { reminders, said } = await afterADay(requestId)
     expect(reminders).toEqual([])
     expect(said).toMatchObject({ people: [], inDigest: ids([dana, omar]) })
-    const [stage] = (await core9().read(actorOf(kim), requestId)).approvals
+    const [stage] = (await core9().readRequest(actorOf(kim), { requestId })).approvals
     expect(stage?.reminders).toMatchObject([{ by: null, inDigest: true }])
-    const text = textOf(cards.requestStatus(await core9().read(actorOf(kim), requestId), viewerOf(kim)))
+    const text = textOf(cards.requestStatus(await core9().readRequest(actorOf(kim), { requestId }), viewerOf(kim)))
     expect(text).toContain('They see it in their daily summary.')
   })
 
   it('does not keep who asked from nudging, and that comes at once', async () => {
     const requestId = await ask()
     await afterADay(requestId)
-    await core9().nudge(actorOf(kim), requestId)
+    await core9().nudge(actorOf(kim), { requestId })
     const { reminders } = await afterADay(requestId)
     expect(reminders.sort()).toEqual([dana.id, omar.id].sort())
   })
 
   it('is sent to those who have switched the summary off', async () => {
-    await core9().digest.choose(actorOf(omar), false)
+    await core9().chooseDigest(actorOf(omar), { isOn: false })
     const requestId = await ask()
     const { reminders, said } = await afterADay(requestId)
     expect(reminders).toEqual([omar.id])
     expect(said).toMatchObject({ people: ids([omar]), inDigest: ids([dana]) })
-    const request = await core9().read(actorOf(kim), requestId)
-    const entries = await core9().timeline(actorOf(kim), requestId)
+    const request = await core9().readRequest(actorOf(kim), { requestId })
+    const entries = await core9().readTimeline(actorOf(kim), { requestId })
     const text = textOf(cards.requestStatus(request, viewerOf(kim), { entries, isOpen: true }))
     expect(text).toContain('I reminded Omar Haddad; Dana Fox see it in their daily summary')
-    await core9().digest.choose(actorOf(omar), true)
+    await core9().chooseDigest(actorOf(omar), { isOn: true })
   })
 
   it('is sent to all where there is no summary', async () => {
@@ -276,7 +277,7 @@ describe('a reminder of whoever has the summary', () => {
     const requestId = await ask()
     await afterADay(requestId)
     now = begin + 12.5 * 24 * hour
-    await core9().system.tendApproval({ v: 1, requestId, stage: 1 })
+    await core9().system.runApprovalTimers({ v: 1, requestId, stage: 1 })
     const cardsOf = (await core.orders(requestId)).map(({ payload }) => String(payload['card']))
     expect(cardsOf.filter((card) => card.startsWith('reminder:')).length).toBeGreaterThanOrEqual(2)
   })

@@ -161,7 +161,7 @@ describe('a card that is kept up to date, of somebody who has lost the right tha
     const membership = { groups: [approversGroup], people: [omar.id] }
     const request = await stored({ approvals: [stageOf(1, [dana, omar], { membership })] })
     await shows(request, omar, 'approval:1')
-    await core.provisioning.approve(actorOf(omar), request.requestId)
+    await core.provisioning.approve(actorOf(omar), { requestId: request.requestId })
     const members = core.world.groups.get(approversGroup) ?? []
     core.world.groups.set(approversGroup, [])
     await core.provisioning.system.refreshCards(outbox, order({ ...request, version: 2 }))

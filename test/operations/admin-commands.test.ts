@@ -39,7 +39,7 @@ describe('an admin', () => {
       expect(shown).toContain('Half made')
       expect(shown).toMatch(/waiting/i)
       for (const { requestId } of [waiting, { requestId: (await find(reference)).requestId }])
-        await world.provisioning.cancel(await sam(), requestId, 'The test is over.')
+        await world.provisioning.cancelRequest(await sam(), { requestId, comment: 'The test is over.' })
     },
   )
 
@@ -92,7 +92,7 @@ describe('an admin', () => {
       for (const answer of answers) expect(textOf(answer)).toContain(reference)
       const retried = (await timelineOf(requestId)).filter(({ by }) => by === 'Sam Roy')
       expect(retried).toHaveLength(1)
-      await world.provisioning.cancel(await sam(), requestId, 'No more.')
+      await world.provisioning.cancelRequest(await sam(), { requestId, comment: 'No more.' })
       expect(textOf(await clicks('sam', confirm, 'Try again'))).not.toContain('Too late to cancel')
       expect(await stateOf(requestId)).toBe('cancelled')
     })
@@ -308,5 +308,5 @@ describe('an admin', () => {
   })
 
   const sam = () => world.provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
-  const find = async (reference: string) => world.provisioning.readByReference(await sam(), reference)
+  const find = async (reference: string) => world.provisioning.readRequestByReference(await sam(), { reference })
 })

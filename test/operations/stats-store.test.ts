@@ -53,7 +53,7 @@ describe.each(engines)('what is counted of a period, %s', (engine) => {
     const { stats } = stores
     const provisioning = core.with({ stats })
     const admin = { ...sam, tenantId, isAdmin: true }
-    return provisioning.admin.stats(admin, periodOf(name, now, { timeZone: 'UTC', locale: 'en' }))
+    return provisioning.readStats(admin, { period: periodOf(name, now, { timeZone: 'UTC', locale: 'en' }) })
   }
 
   it('is nothing where nothing happened', async () => {

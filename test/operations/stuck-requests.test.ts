@@ -96,7 +96,7 @@ describe('an admin', () => {
     await stored('succeeded', { followUp: { state: 'announced', by: 'poll' } })
     for (const ended of ['rejected', 'cancelled', 'expired'] as const) await stored(ended)
     await stored('failed', { tenantId: randomUUID() })
-    const { counts, open, entries } = await later(3600).admin.queue(admin)
+    const { counts, open, entries } = await later(3600).readQueue(admin)
     expect([counts, open]).toEqual([{ waiting: 1, creating: 2, failed: 1 }, 5])
     const ids = (list: typeof entries) => list.map(({ request }) => request.requestId)
     expect(ids(entries)).toEqual([unfound, failed, old, waiting, fresh])
@@ -104,7 +104,7 @@ describe('an admin', () => {
       ...['notFound', 'failed', 'standsStill', undefined, undefined],
     ])
     expect(entries.map(({ since }) => since)).toEqual([at(20), at(50), at(100), at(10), at(3500)])
-    const stuck = await later(3600).admin.stuck(admin)
+    const stuck = await later(3600).readStuck(admin)
     expect([ids(stuck.entries), stuck.count]).toEqual([[unfound, failed, old], 3])
   })
 
@@ -112,9 +112,9 @@ describe('an admin', () => {
     const first = await stored('failed')
     for (let more = 0; more < 54; more += 1) await stored('failed', { updatedAt: at(more + 1) })
     for (let more = 0; more < 52; more += 1) await stored('succeeded', { finishedAt: at(more + 100) })
-    const { counts, open, entries } = await later(3600).admin.queue(admin)
+    const { counts, open, entries } = await later(3600).readQueue(admin)
     expect([counts.failed, open, entries.length, entries[0]?.request.requestId]).toEqual([55, 107, 100, first])
-    const stuck = await later(3600).admin.stuck(admin)
+    const stuck = await later(3600).readStuck(admin)
     expect([stuck.count, stuck.entries.length]).toEqual([107, 100])
   })
 
@@ -123,7 +123,7 @@ describe('an admin', () => {
     await stored('queued', { queuedAt: at(0), updatedAt: at(290) })
     await stored('pendingApproval', { submittedAt: at(0), approvals: [] })
     const counted = async (seconds: number) => {
-      const { count, entries } = await later(seconds).admin.stuck(admin)
+      const { count, entries } = await later(seconds).readStuck(admin)
       expect(count).toBe(entries.length)
       return count
     }
@@ -133,15 +133,15 @@ describe('an admin', () => {
   it('sees what needs somebody however many others are open', async () => {
     for (let more = 0; more < 54; more += 1) await stored('provisioning', { updatedAt: at(3000) })
     const old = await stored('provisioning', { updatedAt: at(100) })
-    const { open, entries } = await later(3600).admin.queue(admin)
+    const { open, entries } = await later(3600).readQueue(admin)
     expect([open, entries.length, entries[0]?.request.requestId]).toEqual([55, 51, old])
-    expect(await later(3600).admin.stuck(admin)).toMatchObject({ count: 1, entries: [{ request: { requestId: old } }] })
+    expect(await later(3600).readStuck(admin)).toMatchObject({ count: 1, entries: [{ request: { requestId: old } }] })
   })
 
   it('sees nothing where nothing is open', async () => {
     const counts = { waiting: 0, creating: 0, failed: 0 }
-    expect(await later(0).admin.queue(admin)).toEqual({ counts, open: 0, entries: [], isDirectorySilent: false })
-    expect(await later(0).admin.stuck(admin)).toEqual({
+    expect(await later(0).readQueue(admin)).toEqual({ counts, open: 0, entries: [], isDirectorySilent: false })
+    expect(await later(0).readStuck(admin)).toEqual({
       ...{ count: 0, entries: [], isDirectorySilent: false, deadLetters: 0 },
     })
   })
@@ -151,7 +151,7 @@ describe('an admin', () => {
     ['an approver', actorOf(dana)],
     ['anybody', actorOf(stranger)],
   ])('is meant: %s is told no', async (_, who) => {
-    for (const look of [core.provisioning.admin.queue, core.provisioning.admin.stuck, core.provisioning.admin.health])
+    for (const look of [core.provisioning.readQueue, core.provisioning.readStuck, core.provisioning.readHealth])
       expect((await refusal(() => look(who))).code).toBe('forbidden')
   })
 
@@ -170,7 +170,7 @@ describe('an admin', () => {
       vitals: { own: async () => own },
       tenant: { ...core.ports.tenant, health: async () => services },
     })
-    expect(await provisioning.admin.health(admin)).toEqual({
+    expect(await provisioning.readHealth(admin)).toEqual({
       ...{ state: 'red', at: now, version: '1.2.3', startedAt: own.startedAt },
       parts: [
         { name: 'database', state: 'red', says: 'silent', sinceAt: now.toISOString() },
@@ -189,22 +189,22 @@ describe('an admin', () => {
       ['provisioning', deadlines.provisioning],
     ] as const)('that is %s: it gets its job anew, and the timeline says so', async (status, deadline) => {
       const requestId = await stored(status)
-      const early = await refusal(() => later(deadline - 1).retry(admin, requestId))
+      const early = await refusal(() => later(deadline - 1).retryRequest(admin, { requestId }))
       expect([early.code, await jobsOf(requestId)]).toEqual(['illegal-transition', []])
-      const after = await later(deadline).retry(admin, requestId, 'The job is gone')
+      const after = await later(deadline).retryRequest(admin, { requestId, comment: 'The job is gone' })
       expect([after.status, after.queuedAt]).toEqual([status, at(0)])
       expect(await jobsOf(requestId)).toContain('provision')
       const [said] = await core.ports.audit.timeline(requestId)
       expect(said).toMatchObject({ action: 'restarted', actor: { id: priya.id }, comment: 'The job is gone' })
       await core.with({ tenant: tenantWith() }).system.provision(requestId, { lastAttempt: false, signal })
-      expect((await core.provisioning.read(admin, requestId)).status).toBe('succeeded')
+      expect((await core.provisioning.readRequest(admin, { requestId })).status).toBe('succeeded')
     })
 
     it('that is made and was not told of: it is looked for at once, and the timeline says so', async () => {
       const requestId = await stored('succeeded', { finishedAt: at(0) })
-      const early = await refusal(() => later(deadlines.succeeded - 1).retry(admin, requestId))
+      const early = await refusal(() => later(deadlines.succeeded - 1).retryRequest(admin, { requestId }))
       expect([early.code, await jobsOf(requestId)]).toEqual(['illegal-transition', []])
-      for (const _ of [1, 2]) await later(deadlines.succeeded).retry(admin, requestId)
+      for (const _ of [1, 2]) await later(deadlines.succeeded).retryRequest(admin, { requestId })
       const looks = (await core.orders(requestId)).filter(({ name }) => name === 'follow-up')
       expect(looks.map(({ startAfter }) => Number(startAfter) <= start + 300_000)).toEqual([true])
       const [said] = await core.ports.audit.timeline(requestId)
@@ -214,15 +214,15 @@ describe('an admin', () => {
     it('however often, and two jobs at once make it once', async () => {
       const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
       const body = { name: 'stands', displayName: 'Stands', templateId }
-      const { requestId } = await core.provisioning.submitMailbox(actorOf(kim), body)
+      const { requestId } = await core.provisioning.submitMailbox(actorOf(kim), { body })
       const late = new Date(Date.now() + 3_600_000)
       const provisioning = core.with({ clock: { now: () => late } })
-      await Promise.all([1, 2, 3].map(() => provisioning.retry(admin, requestId)))
+      await Promise.all([1, 2, 3].map(() => provisioning.retryRequest(admin, { requestId })))
       const provisionJobs = (await jobsOf(requestId)).filter((name) => name === 'provision')
       expect(provisionJobs).toHaveLength(2)
       const run = { lastAttempt: false, signal }
       await Promise.all(provisionJobs.map(() => core.with({ tenant: tenantWith() }).system.provision(requestId, run)))
-      const { status, steps } = await core.provisioning.read(admin, requestId)
+      const { status, steps } = await core.provisioning.readRequest(admin, { requestId })
       expect([status, steps.every((step) => step.status === 'done')]).toEqual(['succeeded', true])
       const ends = (await core.ports.audit.timeline(requestId)).filter(({ action }) => action === 'succeeded')
       expect(ends).toHaveLength(1)
@@ -232,10 +232,12 @@ describe('an admin', () => {
       const { id: templateId } = await core.template({
         approval: { stages: [{ approvers: [{ group: approversGroup }] }] },
       })
-      const { requestId } = await core.provisioning.submitSite(actorOf(kim), { templateId, displayName: 'Waits' })
+      const { requestId } = await core.provisioning.submitSite(actorOf(kim), {
+        body: { templateId, displayName: 'Waits' },
+      })
       const months = core.with({ clock: { now: () => new Date(Date.now() + 1e10) } })
-      expect((await refusal(() => months.retry(admin, requestId))).code).toBe('illegal-transition')
-      expect((await months.cancel(admin, requestId)).status).toBe('cancelled')
+      expect((await refusal(() => months.retryRequest(admin, { requestId }))).code).toBe('illegal-transition')
+      expect((await months.cancelRequest(admin, { requestId })).status).toBe('cancelled')
     })
   })
 })

@@ -2,14 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import {
-  erasedName,
-  type Person,
-  type PersonRecord,
-  type Provisioning,
-  tellsOf,
-  withoutPerson,
-} from '../../src/core/index.ts'
+import { type Core, erasedName, type Person, type PersonRecord, tellsOf, withoutPerson } from '../../src/core/index.ts'
 import { personRecords } from '../../src/core/privacy/known-person.ts'
 import { provedAll } from '../../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../../src/store/index.ts'
@@ -123,7 +116,7 @@ describe('a person in other people’s metadata', () => {
   const core = withCore()
   const asAdmin = actorOf(priya, true)
   let stores: Stores
-  let provisioning: Provisioning
+  let provisioning: Core
   let templateId = ''
   beforeAll(async () => {
     core.world.people.set(zoe.id, zoe)
@@ -139,8 +132,8 @@ describe('a person in other people’s metadata', () => {
   })
   const ask = async (metadata: object, by: Person = kim): Promise<string> => {
     const body = { templateId, displayName: `Site ${randomUUID().slice(0, 8)}`, metadata }
-    const { requestId } = await provisioning.submitSite(actorOf(by), body)
-    await provisioning.reject(actorOf(omar), requestId, 'No.')
+    const { requestId } = await provisioning.submitSite(actorOf(by), { body })
+    await provisioning.reject(actorOf(omar), { requestId, comment: 'No.' })
     return requestId
   }
   const metadataOf = async (requestId: string) => (await core.ports.requests.find(requestId))?.details.metadata
@@ -181,16 +174,20 @@ describe('a person in other people’s metadata', () => {
     const own = await ask({ contact: 'mine' }, former)
     names.push(await ask({ code: 'for Zoë Marlowe' }))
     const kept = await ask({ contact: 'zoe@else.example', name: 'Zoë' })
-    const opened = await provisioning.drafts.open(actorOf(dana), templateId)
+    const opened = await provisioning.openDraft(actorOf(dana), { templateId })
     if (opened.step !== 'details') throw new Error('no form')
-    await provisioning.drafts.keep(actorOf(dana), opened.draft.requestId, opened.draft.version, {
-      ...{ displayName: 'Draft', 'metadata.contact': mail, 'metadata.who': zoe.id },
+    await provisioning.keepDraft(actorOf(dana), {
+      requestId: opened.draft.requestId,
+      version: opened.draft.version,
+      values: {
+        ...{ displayName: 'Draft', 'metadata.contact': mail, 'metadata.who': zoe.id },
+      },
     })
     const row = {
       key: '1',
       body: { displayName: 'Row', templateId, metadata: { name: mail, list: [{ url: zoe.id }] } },
     }
-    await provisioning.batches.begin(actorOf(dana), randomUUID(), { resource: 'site', rows: [row] })
+    await provisioning.beginBatch(actorOf(dana), { batchId: randomUUID(), resource: 'site', rows: [row] })
     const key = { tenantId, personId: dana.id, route: 'POST /x', key: randomUUID() }
     const keepUntil = new Date(Date.now() + 1e8)
     const attempt = {
@@ -260,6 +257,6 @@ describe('a person in other people’s metadata', () => {
   it('is named on the card of the erasure where a template tells of them', async () => {
     const fields = [{ key: 'contact', type: 'text', label: 'Contact', default: mail }]
     const { name } = await core.template({ name: 'With a contact', fields })
-    expect((await provisioning.admin.erasure(asAdmin, zoe.id)).templates).toContain(name)
+    expect((await provisioning.readErasure(asAdmin, { personId: zoe.id })).templates).toContain(name)
   })
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { erasedName, type Person, type Provisioning, tellsOf, withoutPerson } from '../../src/core/index.ts'
+import { type Core, erasedName, type Person, tellsOf, withoutPerson } from '../../src/core/index.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, tenantWith, withCore } from '../support/core.ts'
 
 const personOf = (digits: string, displayName: string, userPrincipalName: string): Person => ({
@@ -40,7 +40,7 @@ describe('a value without a person', () => {
 describe('erasing', () => {
   const core = withCore()
   const asAdmin = actorOf(priya, true)
-  let provisioning: Provisioning
+  let provisioning: Core
   let templateId = ''
 
   beforeAll(async () => {
@@ -50,20 +50,22 @@ describe('erasing', () => {
     templateId = template.id
   })
   const ask = (by: Person, more: object = {}) =>
-    provisioning.submitSite(actorOf(by), { displayName: `Site ${randomUUID().slice(0, 8)}`, templateId, ...more })
+    provisioning.submitSite(actorOf(by), {
+      body: { displayName: `Site ${randomUUID().slice(0, 8)}`, templateId, ...more },
+    })
   const ordered = async () => {
     const erasureId = randomUUID()
     const confirmed = { address: ann.userPrincipalName, erasureId }
-    expect((await provisioning.admin.erase(asAdmin, ann.id, confirmed)).state).toBe('ordered')
+    expect((await provisioning.orderErasure(asAdmin, { personId: ann.id, ...confirmed })).state).toBe('ordered')
     return { v: 1 as const, tenantId, personId: ann.id, by: priya.id, erasureId }
   }
 
   it('waits for open requests of others that would be made with their account', async () => {
     const { requestId } = await ask(kim, { owners: [ann.id] })
-    const { isBlocked, blocks } = await provisioning.admin.erasure(asAdmin, ann.id)
+    const { isBlocked, blocks } = await provisioning.readErasure(asAdmin, { personId: ann.id })
     expect([isBlocked, blocks.named.map((one) => one.requestId)]).toEqual([true, [requestId]])
-    await provisioning.reject(actorOf(omar), requestId, 'No.')
-    expect((await provisioning.admin.erasure(asAdmin, ann.id)).isBlocked).toBe(false)
+    await provisioning.reject(actorOf(omar), { requestId, comment: 'No.' })
+    expect((await provisioning.readErasure(asAdmin, { personId: ann.id })).isBlocked).toBe(false)
   })
 
   it('is not done when something of theirs was begun since it was ordered, and says so', async () => {
@@ -72,17 +74,20 @@ describe('erasing', () => {
     await provisioning.system.erasePerson(order)
     await provisioning.system.erasePerson(order)
     expect((await core.ports.requests.find(requestId))?.requester).toEqual(ann)
-    const { entries } = await provisioning.admin.audit(asAdmin, tenantId)
+    const { entries } = await provisioning.readAudit(asAdmin, { requestId: tenantId })
     expect(entries.filter(({ action }) => action === 'erasure-stopped')).toHaveLength(1)
     expect(entries.filter(({ action }) => action === 'person-erased')).toHaveLength(0)
     const { rows } = await core.database.query(`SELECT payload FROM ordered_jobs WHERE name = 'tell'`)
     expect(rows).toHaveLength(1)
-    await provisioning.reject(actorOf(dana), requestId, 'No.')
+    await provisioning.reject(actorOf(dana), { requestId, comment: 'No.' })
   })
 
   it('leaves what was begun when it had begun, and whoever has the same name', async () => {
     const { requestId: theirs } = await ask(namesake, { owners: [ann.id] })
-    await provisioning.reject(actorOf(omar), theirs, `Not for ${ann.displayName.toLowerCase()}.`)
+    await provisioning.reject(actorOf(omar), {
+      requestId: theirs,
+      comment: `Not for ${ann.displayName.toLowerCase()}.`,
+    })
     const order = await ordered()
     const dying = core.with({
       audit: { ...core.ports.audit, erase: async () => Promise.reject(new Error('killed')) },
@@ -96,7 +101,7 @@ describe('erasing', () => {
     expect(JSON.stringify(left)).not.toContain(ann.displayName.toLowerCase())
     const [first] = await core.ports.audit.timeline(theirs)
     expect(first?.actor).toEqual(namesake)
-    const { entries } = await provisioning.admin.audit(asAdmin, tenantId)
+    const { entries } = await provisioning.readAudit(asAdmin, { requestId: tenantId })
     expect(entries.filter(({ action }) => action === 'person-erased')).toHaveLength(1)
   })
 })

@@ -7,10 +7,10 @@ import { z } from 'zod'
 import { readConfig, secretsOf } from '../../src/app/config.ts'
 import { findEndpoints, settingsOf } from '../../src/app/endpoints.ts'
 import {
+  type Core,
   type ExportTicket,
   exportKeyOf,
   linkMinutes,
-  type Provisioning,
   partsOfToken,
   type StoredTicket,
   sealTicket,
@@ -43,7 +43,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
   const closes: (() => unknown)[] = []
   const clock = { now: () => now }
   let now = noon
-  let provisioning: Provisioning
+  let provisioning: Core
   let rest: Awaited<ReturnType<typeof startRest>>
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
 
   const tokenOf = (url = '') => url.split('/').at(-1) ?? ''
   const newLink = async () =>
-    tokenOf((await provisioning.admin.export(asAdmin, { from: '2026-11-20', to: '2026-11-20' })).links[0]?.url)
+    tokenOf((await provisioning.offerExport(asAdmin, { from: '2026-11-20', to: '2026-11-20' })).links[0]?.url)
   async function call(method: string, token: string, headers: Record<string, string> = {}) {
     const path = `/exports/v1/${token}`
     const response = await fetch(`${rest.server.url}${path}`, { method, headers })
@@ -78,7 +78,9 @@ describe.each(engines)('a link to an export, %s', (engine) => {
   }
   const isFile = ({ headers }: { headers: Headers }) => headers.get('content-disposition')?.startsWith('attachment')
   const uses = async () =>
-    (await provisioning.admin.audit(asAdmin, tenantId)).entries.filter(({ action }) => action === 'export-read').length
+    (await provisioning.readAudit(asAdmin, { requestId: tenantId })).entries.filter(
+      ({ action }) => action === 'export-read',
+    ).length
   const used = async () =>
     (await core.database.query('SELECT 1 FROM export_tickets WHERE used_at IS NOT NULL')).rowCount
   const change = (sql: string) => core.database.query(`UPDATE export_tickets SET ${sql}`)
@@ -242,7 +244,7 @@ describe.each(engines)('a link to an export, %s', (engine) => {
   })
 
   it('follows the same rules for the data of a person, and goes when the person is erased', async () => {
-    const offer = await provisioning.admin.exportPerson(asAdmin, kim.id)
+    const offer = await provisioning.offerPersonExport(asAdmin, { personId: kim.id })
     const token = tokenOf(offer.url)
     const page = await call('GET', token, html)
     expect(page.text).toContain('Stored data of one person, JSON')

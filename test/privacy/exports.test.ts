@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { writeResults } from '../../src/client/command-line/csv.ts'
-import { genesis, hashOf, type Provisioning, textDigest } from '../../src/core/index.ts'
+import { type Core, genesis, hashOf, textDigest } from '../../src/core/index.ts'
 import { csvLines } from '../../src/core/privacy/csv.ts'
 import { actorOf, approversGroup, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
 import { refusal } from '../support/refusal.ts'
@@ -36,11 +36,11 @@ describe('an export', () => {
   const asAdmin = actorOf(priya, true)
   let now = new Date('2026-11-20T12:00:00Z')
   const admins = [priya.id]
-  let provisioning: Provisioning
+  let provisioning: Core
   const days = { from: '2026-11-20', to: '2026-11-20' }
   const clock = { now: () => now }
   const tokenOf = (url = '') => url.slice(`${root}/exports/v1/`.length)
-  const linksOf = async () => (await provisioning.admin.export(asAdmin, days)).links
+  const linksOf = async () => (await provisioning.offerExport(asAdmin, days)).links
 
   beforeAll(async () => {
     provisioning = core.with({ clock }, { exportLinks: { root, key }, admins })
@@ -48,9 +48,11 @@ describe('an export', () => {
     for (const [place, reason] of hostile.entries()) {
       const name = `Site ${place}`
       const { requestId } = await provisioning.submitSite(actorOf(kim), {
-        ...{ displayName: name, description: reason, templateId: template.id },
+        body: {
+          ...{ displayName: name, description: reason, templateId: template.id },
+        },
       })
-      await provisioning.reject(actorOf(omar), requestId, reason)
+      await provisioning.reject(actorOf(omar), { requestId, comment: reason })
     }
   })
   /** Reads what a link gives, over HTTP. */
@@ -63,14 +65,14 @@ describe('an export', () => {
   const wholeText = async (response: Response) =>
     new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer())
   it('has four links that say what they hold and work for a quarter of an hour', async () => {
-    const offer = await provisioning.admin.export(asAdmin, days)
+    const offer = await provisioning.offerExport(asAdmin, days)
     expect(offer).toMatchObject({ ...days, requests: hostile.length, until: '2026-11-20T12:15:00.000Z' })
     expect(offer.entries).toBeGreaterThan(hostile.length)
     expect(offer.links.map(({ what, format }) => `${what} ${format}`)).toEqual([
       ...['requests csv', 'requests json', 'audit csv', 'audit json'],
     ])
     for (const { url } of offer.links) expect(tokenOf(url)).toMatch(/^[\w-]{86}$/)
-    const report = await provisioning.admin.audit(asAdmin, tenantId)
+    const report = await provisioning.readAudit(asAdmin, { requestId: tenantId })
     expect(report.entries.at(-1)).toMatchObject({ action: 'exported', data: { ...days, until: offer.until } })
   })
 
@@ -83,7 +85,7 @@ describe('an export', () => {
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('referrer-policy')).toBe('no-referrer')
     expect(text.split('\r\n')).toHaveLength(hostile.length + 2)
-    const { entries } = await provisioning.admin.audit(asAdmin, tenantId)
+    const { entries } = await provisioning.readAudit(asAdmin, { requestId: tenantId })
     expect(entries.at(-1)).toMatchObject({
       action: 'export-read',
       actor: priya,
@@ -171,7 +173,7 @@ describe('an export', () => {
     const other = await submittedAt('2026-11-21T23:59:59.999Z')
     await submittedAt('2026-11-22T00:00:00.000Z')
     now = new Date('2026-11-22T12:00:00Z')
-    const offer = await provisioning.admin.export(asAdmin, { from: '2026-11-21', to: '2026-11-21' })
+    const offer = await provisioning.offerExport(asAdmin, { from: '2026-11-21', to: '2026-11-21' })
     expect(offer.requests).toBe(2)
     const { requests } = JSON.parse((await opened(offer.links[1]?.url)).text)
     expect(requests.map((one: { requestId: string }) => one.requestId)).toEqual([requestId, other.requestId])
@@ -180,17 +182,19 @@ describe('an export', () => {
   async function submittedAt(moment: string) {
     now = new Date(moment)
     const template = await core.template()
-    return provisioning.submitSite(actorOf(kim), { displayName: `Site of ${moment}`, templateId: template.id })
+    return provisioning.submitSite(actorOf(kim), {
+      body: { displayName: `Site of ${moment}`, templateId: template.id },
+    })
   }
 
   it('of days that are none is refused by their field, and of an organisation by its own admins', async () => {
     const pointers = async (from: string, to: string) =>
-      (await refusal(() => provisioning.admin.export(asAdmin, { from, to }))).faults.map(
+      (await refusal(() => provisioning.offerExport(asAdmin, { from, to }))).faults.map(
         ({ pointer, code }) => `${pointer} ${code}`,
       )
     expect(await pointers('', 'soon')).toEqual(['/from required', '/to invalid'])
     expect(await pointers('2026-11-20', '2026-11-19')).toEqual(['/to past'])
     expect(await pointers('2026-02-30', '9999-01-01')).toEqual(['/from invalid', '/to invalid'])
-    expect((await refusal(() => provisioning.admin.export(actorOf(kim), days))).code).toBe('forbidden')
+    expect((await refusal(() => provisioning.offerExport(actorOf(kim), days))).code).toBe('forbidden')
   })
 })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { erasedName, type Person, type PersonRecord, type Provisioning, type Request } from '../../src/core/index.ts'
+import { type Core, erasedName, type Person, type PersonRecord, type Request } from '../../src/core/index.ts'
 import { provedAll } from '../../src/store/audit/chain.ts'
 import { createStores, type Stores } from '../../src/store/index.ts'
 import { auditKey } from '../support/audit-chains.ts'
@@ -23,7 +23,7 @@ describe('a person’s data', () => {
   const asAdmin = actorOf(priya, true)
   const random = mulberry32(7)
   let stores: Stores
-  let provisioning: Provisioning
+  let provisioning: Core
   let templateId = ''
 
   beforeAll(async () => {
@@ -47,23 +47,30 @@ describe('a person’s data', () => {
   /** A request of somebody, with the person in it in any of the ways there are, driven to an end or left open. */
   async function asked(by: Person, ends: boolean): Promise<string> {
     const { requestId } = await provisioning.submitSite(actorOf(by), {
-      ...{ displayName: `Site ${randomUUID().slice(0, 8)}`, templateId },
-      description: by.id === zora.id ? 'Zora writes of herself' : 'A site.',
-      ...(random() < 0.5 && by.id !== zora.id && { owners: [zora.id] }),
-      metadata: {
-        ...(random() < 0.5 && { who: zora.id }),
-        why: by.id === zora.id ? 'zora.quibble@contoso.example' : 'So.',
+      body: {
+        ...{ displayName: `Site ${randomUUID().slice(0, 8)}`, templateId },
+        description: by.id === zora.id ? 'Zora writes of herself' : 'A site.',
+        ...(random() < 0.5 && by.id !== zora.id && { owners: [zora.id] }),
+        metadata: {
+          ...(random() < 0.5 && { who: zora.id }),
+          why: by.id === zora.id ? 'zora.quibble@contoso.example' : 'So.',
+        },
       },
     })
     if (!ends) return requestId
     const first = by.id === zora.id ? omar : zora
     const way = Math.floor(random() * 4)
-    if (way === 0) await provisioning.cancel(actorOf(by), requestId)
-    else if (way === 1) await provisioning.reject(actorOf(first), requestId, `No, says ${first.displayName}`)
-    else if (way === 2) await provisioning.cancel(actorOf({ ...priya }, true), requestId, `For ${zora.displayName}`)
+    if (way === 0) await provisioning.cancelRequest(actorOf(by), { requestId })
+    else if (way === 1)
+      await provisioning.reject(actorOf(first), { requestId, comment: `No, says ${first.displayName}` })
+    else if (way === 2)
+      await provisioning.cancelRequest(actorOf({ ...priya }, true), { requestId, comment: `For ${zora.displayName}` })
     else {
-      await provisioning.approve(actorOf(first), requestId, first.id === zora.id ? 'Zora says yes' : 'Yes.')
-      if (by.id !== dana.id) await provisioning.approve(actorOf(dana), requestId)
+      await provisioning.approve(actorOf(first), {
+        requestId,
+        comment: first.id === zora.id ? 'Zora says yes' : 'Yes.',
+      })
+      if (by.id !== dana.id) await provisioning.approve(actorOf(dana), { requestId })
       await provisioning.system.provision(requestId, run)
     }
     return requestId
@@ -110,11 +117,8 @@ describe('a person’s data', () => {
       await stores.inbox.claim(key)
       await stores.inbox.remember(key, { card: `Asked for by ${zora.displayName}` })
     }
-    await provisioning.drafts.open(actorOf(zora), templateId)
-    await provisioning.delegations.begin(actorOf(zora), {
-      to: dana.id,
-      until: new Date(Date.now() + 1e8).toISOString(),
-    })
+    await provisioning.openDraft(actorOf(zora), { templateId })
+    await provisioning.beginDelegation(actorOf(zora), { to: dana.id, until: new Date(Date.now() + 1e8).toISOString() })
     await stores.notices.claim({ tenantId, personId: zora.id, notice: 'health:red:2026-11-20T10:00:00.000Z' })
     for (const [personId, body] of [
       [zora.id, 'mine'],
@@ -128,8 +132,8 @@ describe('a person’s data', () => {
       await stores.idempotency.complete(key, { status: 202, headers: {}, body })
     }
     const row = { key: '1', body: { displayName: 'One of many', templateId } }
-    await provisioning.batches.begin(actorOf(zora), randomUUID(), { resource: 'site', rows: [row] })
-    await provisioning.batches.begin(actorOf(dana), randomUUID(), { resource: 'site', rows: [row] })
+    await provisioning.beginBatch(actorOf(zora), { batchId: randomUUID(), resource: 'site', rows: [row] })
+    await provisioning.beginBatch(actorOf(dana), { batchId: randomUUID(), resource: 'site', rows: [row] })
     expect(await rowsWith(...traces)).not.toEqual([])
   })
 
@@ -147,7 +151,7 @@ describe('a person’s data', () => {
     )
     expect(held['requests']).toHaveLength(rows[0]?.n ?? 0)
     expect(JSON.stringify(held)).not.toMatch(/whsec_|"fingerprint"|"holder"/)
-    const offer = await provisioning.admin.exportPerson(asAdmin, zora.id)
+    const offer = await provisioning.offerPersonExport(asAdmin, { personId: zora.id })
     const opened = await provisioning.system.openExport(offer.url.split('/').at(-1) ?? '')
     if (opened.state !== 'open') throw new Error(opened.state)
     let text = ''
@@ -157,7 +161,7 @@ describe('a person’s data', () => {
   })
 
   it('is found by name, sign-in name and id, also of somebody who has left', async () => {
-    const find = async (typed: string) => (await provisioning.admin.findPerson(asAdmin, typed)).map(({ id }) => id)
+    const find = async (typed: string) => (await provisioning.findPerson(asAdmin, { typed })).map(({ id }) => id)
     expect(await find('zora')).toEqual([zora.id])
     core.world.people.delete(zora.id)
     expect(await find(zora.userPrincipalName.toUpperCase())).toEqual([zora.id])
@@ -170,35 +174,40 @@ describe('a person’s data', () => {
   it('is not erased while others count on them; nobody erases themselves', async () => {
     const open = await asked(zora, false)
     const waits = await asked(kim, false)
-    const erasure = await provisioning.admin.erasure(asAdmin, zora.id)
+    const erasure = await provisioning.readErasure(asAdmin, { personId: zora.id })
     expect(erasure.isBlocked).toBe(true)
     const idsOf = (requests: readonly Request[]) => requests.map(({ requestId }) => requestId)
     expect(idsOf(erasure.blocks.open)).toContain(open)
     expect(idsOf(erasure.blocks.waiting)).toContain(waits)
     expect([erasure.blocks.delegations.length, erasure.blocks.batches]).toEqual([1, 1])
     const confirmed = { address: zora.userPrincipalName, erasureId: randomUUID() }
-    expect((await provisioning.admin.erase(asAdmin, zora.id, confirmed)).state).toBe('blocked')
+    expect((await provisioning.orderErasure(asAdmin, { personId: zora.id, ...confirmed })).state).toBe('blocked')
     expect(
-      (await provisioning.admin.erase(asAdmin, priya.id, { ...confirmed, address: priya.userPrincipalName })).state,
+      (await provisioning.orderErasure(asAdmin, { personId: priya.id, ...confirmed, address: priya.userPrincipalName }))
+        .state,
     ).toBe('blocked')
-    expect((await refusal(() => provisioning.admin.erase(actorOf(kim), zora.id, confirmed))).code).toBe('forbidden')
-    expect((await refusal(() => provisioning.admin.erasure(asAdmin, randomUUID()))).code).toBe('not-found')
+    expect(
+      (await refusal(() => provisioning.orderErasure(actorOf(kim), { personId: zora.id, ...confirmed }))).code,
+    ).toBe('forbidden')
+    expect((await refusal(() => provisioning.readErasure(asAdmin, { personId: randomUUID() }))).code).toBe('not-found')
 
     // What is offered there is done: the delegations are ended, the requests finished, the batch has run.
-    expect((await provisioning.admin.endDelegations(asAdmin, zora.id)).blocks.delegations).toEqual([])
-    for (const { requestId } of erasure.blocks.open) await provisioning.cancel(asAdmin, requestId, 'So.')
-    for (const { requestId } of erasure.blocks.waiting) await provisioning.cancel(asAdmin, requestId, 'So.')
+    expect((await provisioning.endDelegationsOf(asAdmin, { personId: zora.id })).blocks.delegations).toEqual([])
+    for (const { requestId } of erasure.blocks.open)
+      await provisioning.cancelRequest(asAdmin, { requestId, comment: 'So.' })
+    for (const { requestId } of erasure.blocks.waiting)
+      await provisioning.cancelRequest(asAdmin, { requestId, comment: 'So.' })
     const { rows } = await core.database.query<{ id: string }>(
       `SELECT batch_id AS id FROM batches WHERE person_id = $1`,
       [zora.id],
     )
-    for (const { id } of rows) await provisioning.batches.cancel(actorOf(zora), id)
-    expect((await provisioning.admin.erasure(asAdmin, zora.id)).isBlocked).toBe(false)
+    for (const { id } of rows) await provisioning.cancelBatch(actorOf(zora), { batchId: id })
+    expect((await provisioning.readErasure(asAdmin, { personId: zora.id })).isBlocked).toBe(false)
   })
 
   it('is not erased without their address, and ordered once by one card', async () => {
     const erasureId = randomUUID()
-    const click = (address: string) => provisioning.admin.erase(asAdmin, zora.id, { address, erasureId })
+    const click = (address: string) => provisioning.orderErasure(asAdmin, { personId: zora.id, address, erasureId })
     expect((await click('zora')).state).toBe('mismatch')
     expect((await click(' ZORA.quibble@contoso.example ')).state).toBe('ordered')
     expect((await click(zora.userPrincipalName)).state).toBe('ordered')
@@ -228,7 +237,7 @@ describe('a person’s data', () => {
     expect((await core.database.query('SELECT 1 FROM requests')).rows).toHaveLength(before.length)
     expect(await rowsWith(new RegExp(zora.id))).not.toEqual([])
     expect(await rowsWith(new RegExp(erasedName))).not.toEqual([])
-    const { entries } = await provisioning.admin.audit(asAdmin, tenantId)
+    const { entries } = await provisioning.readAudit(asAdmin, { requestId: tenantId })
     const said = entries.filter(({ action }) => action === 'person-erased')
     expect(said).toHaveLength(1)
     expect(said[0]?.data).toMatchObject({ personId: zora.id, removed: { drafts: 1 } })
@@ -238,7 +247,7 @@ describe('a person’s data', () => {
   })
 
   it('leaves requests that can be read, with their resource and without their words', async () => {
-    const { requests } = await provisioning.list(asAdmin, { limit: 100 })
+    const { requests } = await provisioning.listRequests(asAdmin, { limit: 100 })
     const own = requests.filter(({ requester }) => requester.id === zora.id)
     expect(own.length).toBeGreaterThan(3)
     for (const request of own) {

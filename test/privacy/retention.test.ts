@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cards } from '../../src/cards/index.ts'
-import { type Provisioning, type Request, requestView, viewOf } from '../../src/core/index.ts'
+import { type Core, type Request, requestView, viewOf } from '../../src/core/index.ts'
 import { provedAll } from '../../src/store/audit/chain.ts'
 import { auditKey } from '../support/audit-chains.ts'
 import { viewerOf } from '../support/card-requests.ts'
@@ -14,7 +14,7 @@ const never = new AbortController().signal
 describe.each(engines)('what ended long ago, %s', (engine) => {
   const core = withCore(engine)
   let now = new Date('2026-01-05T10:00:00Z')
-  let provisioning: Provisioning
+  let provisioning: Core
   const clock = { now: () => now }
   const asAdmin = actorOf(priya, true)
   const ids: Record<string, string> = {}
@@ -33,19 +33,21 @@ describe.each(engines)('what ended long ago, %s', (engine) => {
     })
     const asks = async (name: string) => {
       const { requestId } = await provisioning.submitSite(actorOf(kim), {
-        ...{ displayName: `${canary} ${name}`, description: canary, templateId: template.id },
-        ...{ owners: [omar.id], metadata: { why: canary, other: canary } },
+        body: {
+          ...{ displayName: `${canary} ${name}`, description: canary, templateId: template.id },
+          ...{ owners: [omar.id], metadata: { why: canary, other: canary } },
+        },
       })
       ids[name] = requestId
       return requestId
     }
-    await provisioning.reject(actorOf(omar), await asks('rejected'), canary)
-    await provisioning.cancel(asAdmin, await asks('cancelled'), canary)
-    await provisioning.approve(actorOf(omar), await asks('made'), canary)
+    await provisioning.reject(actorOf(omar), { requestId: await asks('rejected'), comment: canary })
+    await provisioning.cancelRequest(asAdmin, { requestId: await asks('cancelled'), comment: canary })
+    await provisioning.approve(actorOf(omar), { requestId: await asks('made'), comment: canary })
     await provisioning.system.provision(ids['made'] ?? '', { signal: never, isLastAttempt: false } as never)
     await asks('open')
     now = new Date('2027-01-04T10:00:00Z')
-    await provisioning.reject(actorOf(omar), await asks('later'), canary)
+    await provisioning.reject(actorOf(omar), { requestId: await asks('later'), comment: canary })
   })
 
   it('stays whole for as long as was decided', async () => {
@@ -89,15 +91,15 @@ describe.each(engines)('what ended long ago, %s', (engine) => {
     }
     expect(JSON.stringify(cards.ready(await find('made'), viewer))).not.toContain('Another one')
     expect((await find('made')).resource).not.toBeNull()
-    expect((await provisioning.listOwn(actorOf(kim), 10)).requests).toHaveLength(5)
+    expect((await provisioning.listOwnRequests(actorOf(kim), { limit: 10 })).requests).toHaveLength(5)
   })
 
   it('cannot be asked for again: it is shown as it stands', async () => {
     for (const [name, again] of [
-      ['rejected', 'again'],
-      ['made', 'another'],
+      ['rejected', 'draftFromRequest'],
+      ['made', 'draftLikeRequest'],
     ] as const) {
-      const view = await provisioning.drafts[again](actorOf(kim), ids[name] ?? '')
+      const view = await provisioning[again](actorOf(kim), { requestId: ids[name] ?? '' })
       expect(view).toMatchObject({ step: 'submitted', request: { requestId: ids[name] } })
     }
   })

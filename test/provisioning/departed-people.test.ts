@@ -58,7 +58,7 @@ describe('the people of a request that is provisioned', () => {
     return { templateId, displayName: name, ...people, ...more }
   }
   const submit = (kind: ResourceKind, body: object): Promise<Request> =>
-    isMailbox(kind) ? provisioning().submitMailbox(asKim, body) : provisioning().submitSite(asKim, body)
+    isMailbox(kind) ? provisioning().submitMailbox(asKim, { body }) : provisioning().submitSite(asKim, { body })
   const provisioned = async (requestId: string): Promise<Request> => {
     await provisioning().system.provision(requestId, run)
     const found = await core.ports.requests.find(requestId)
@@ -87,11 +87,11 @@ describe('the people of a request that is provisioned', () => {
         expect(request.problem?.detail).toContain(part)
       expect(await core.orderedJobs(requestId)).toEqual(expect.arrayContaining(['notify', 'notify-admins']))
       // The account is restored: the retry checks again, and goes on.
-      expect((await provisioning().retry(actorOf(priya, true), requestId)).status).toBe('queued')
+      expect((await provisioning().retryRequest(actorOf(priya, true), { requestId })).status).toBe('queued')
       expect((await provisioned(requestId)).status).toBe('failed')
       core.world.people.set(person.id, person)
       core.world.guests.clear()
-      await provisioning().retry(actorOf(priya, true), requestId)
+      await provisioning().retryRequest(actorOf(priya, true), { requestId })
       expect((await provisioned(requestId)).status).toBe('succeeded')
     })
 
@@ -175,7 +175,7 @@ describe('the people of a request that is provisioned', () => {
     const body = await bodyOf('sharedMailbox', { permissions: {}, primaryOwner: undefined })
     const application = { id: '77777777-aaaa-4aaa-8aaa-000000000001', displayName: 'Application x' }
     const actor = { ...application, userPrincipalName: '', tenantId, isAdmin: false, clientId: 'x' }
-    const { requestId } = await provisioning().submitMailbox(actor, body)
+    const { requestId } = await provisioning().submitMailbox(actor, { body })
     expect((await provisioned(requestId)).status).toBe('succeeded')
   })
 
@@ -219,7 +219,7 @@ describe('a communication site whose requester was renamed', () => {
     // When she asked, Kim was called as Dana is now.
     const former = { ...kim, userPrincipalName: dana.userPrincipalName }
     const body = { templateId, displayName: 'Renamed' }
-    const { requestId } = await provisioning.submitSite(actorOf(former), body)
+    const { requestId } = await provisioning.submitSite(actorOf(former), { body })
     await expect
       .poll(
         async () => {

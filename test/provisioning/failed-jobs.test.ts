@@ -49,7 +49,7 @@ describe('a request whose job the queue has given up', () => {
 
       await giveUp(request)
       expect((await now(request)).version).toBe(failed.version)
-      await core.provisioning.retry(actorOf(priya, true), request.requestId)
+      await core.provisioning.retryRequest(actorOf(priya, true), { requestId: request.requestId })
       const made: string[] = []
       const { siteSteps } = tenantWith()
       const noting = Object.entries(siteSteps).map(([name, run]) => [
@@ -80,14 +80,16 @@ describe('a request whose job the queue has given up', () => {
       },
     })
     const admin = actorOf(priya, true)
-    const page = await provisioning.admin.deadLetters(admin, { limit: 5 })
+    const page = await provisioning.listDeadLetters(admin, { limit: 5 })
     expect(page).toMatchObject({ total: 1, jobs: [{ job: 'provision', problem: failure.message }] })
-    await provisioning.admin.replay(admin, letter.letterId)
+    await provisioning.replayDeadLetter(admin, { letterId: letter.letterId })
     expect(letters).toEqual([])
     expect(await now(request)).toMatchObject({ status: 'queued' })
     const timeline = await core.ports.audit.timeline(request.requestId)
     expect(timeline.at(-1)).toMatchObject({ action: 'queued', actor: { id: priya.id } })
-    await expect(provisioning.admin.replay(admin, letter.letterId)).rejects.toMatchObject({ code: 'not-found' })
+    await expect(provisioning.replayDeadLetter(admin, { letterId: letter.letterId })).rejects.toMatchObject({
+      code: 'not-found',
+    })
   })
 
   it('is on no list any more once somebody has retried it otherwise', async () => {
@@ -101,10 +103,12 @@ describe('a request whose job the queue has given up', () => {
       deadLetters: { list: async () => [letter], find: async () => letter, settle: unexpected, replay: unexpected },
     })
     const admin = actorOf(priya, true)
-    await provisioning.retry(admin, request.requestId)
+    await provisioning.retryRequest(admin, { requestId: request.requestId })
     expect(await now(request)).toMatchObject({ status: 'queued' })
-    expect(await provisioning.admin.deadLetters(admin, { limit: 5 })).toEqual({ total: 0, jobs: [] })
-    await expect(provisioning.admin.replay(admin, letter.letterId)).rejects.toMatchObject({ code: 'not-found' })
+    expect(await provisioning.listDeadLetters(admin, { limit: 5 })).toEqual({ total: 0, jobs: [] })
+    await expect(provisioning.replayDeadLetter(admin, { letterId: letter.letterId })).rejects.toMatchObject({
+      code: 'not-found',
+    })
   })
 
   it('is one of many: each is on one page, the newest first, and all are counted', async () => {
@@ -126,7 +130,7 @@ describe('a request whose job the queue has given up', () => {
     const seen: GivenUpJob[] = []
     let cursor: string | undefined
     do {
-      const page = await provisioning.admin.deadLetters(admin, { limit: 25, ...(cursor && { cursor }) })
+      const page = await provisioning.listDeadLetters(admin, { limit: 25, ...(cursor && { cursor }) })
       expect(page.total).toBe(117)
       seen.push(...page.jobs)
       cursor = page.nextCursor
@@ -135,7 +139,7 @@ describe('a request whose job the queue has given up', () => {
     expect(seen).toHaveLength(117)
     const times = seen.map(({ at }) => at.getTime())
     expect(times).toEqual([...times].sort((one, other) => other - one))
-    const refused = provisioning.admin.deadLetters(admin, { limit: 25, cursor: 'x' })
+    const refused = provisioning.listDeadLetters(admin, { limit: 25, cursor: 'x' })
     await expect(refused).rejects.toMatchObject({ faults: [{ pointer: '/cursor' }] })
   })
 
@@ -156,10 +160,10 @@ describe('a request whose job the queue has given up', () => {
       deadLetters: { ...core.ports.deadLetters, list: async () => letters, find, settle },
     })
     const admin = actorOf(priya, true)
-    const { total, jobs } = await provisioning.admin.deadLetters(admin, { limit: 5 })
+    const { total, jobs } = await provisioning.listDeadLetters(admin, { limit: 5 })
     expect([total, jobs.length]).toEqual([3, 3])
     expect(jobs.filter((job) => job.request?.requestId === requestId)).toHaveLength(1)
-    for (const { letterId } of jobs) await provisioning.admin.dismiss(admin, letterId)
+    for (const { letterId } of jobs) await provisioning.dismissDeadLetter(admin, { letterId })
     expect(dismissed.toSorted()).toEqual(letters.map(({ letterId }) => letterId).toSorted())
   })
 

@@ -13,9 +13,9 @@ describe('a mailbox that is made is told of', () => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     count += 1
     const body = { name: `box-${count}`, displayName: `Box ${count}`, templateId }
-    return asMailbox(await core.provisioning.submitMailbox(asKim, body))
+    return asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
   }
-  const stored = async (requestId: string) => asMailbox(await core.provisioning.read(asKim, requestId))
+  const stored = async (requestId: string) => asMailbox(await core.provisioning.readRequest(asKim, { requestId }))
   const tellsOf = async (requestId: string) =>
     (await core.orders(requestId)).filter(({ name }) => name.startsWith('notify')).map(({ name }) => name)
   const hook = 'https://quartermaster.contoso.example/webhooks/provisioning'

@@ -30,7 +30,7 @@ describe('a mailbox', () => {
     })
     count += 1
     const body = { name: `box-${count}`, displayName: `Box ${count}`, templateId, ...more }
-    return asMailbox(await core.provisioning.submitMailbox(asKim, body))
+    return asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
   }
   /** A tenant that notes what it is asked, and does as told where that is given. */
   const noting = (steps: Steps = {}) => {
@@ -47,7 +47,7 @@ describe('a mailbox', () => {
   }
   const run = (tenant: Tenant, requestId: string, { lastAttempt = false, now = new Date() } = {}) =>
     core.with({ tenant, clock: { now: () => now } }).system.provision(requestId, { lastAttempt, signal })
-  const stored = async (requestId: string) => asMailbox(await core.provisioning.read(asKim, requestId))
+  const stored = async (requestId: string) => asMailbox(await core.provisioning.readRequest(asKim, { requestId }))
   const tellsOf = async (requestId: string) =>
     (await core.orders(requestId)).filter(({ name }) => name.startsWith('notify')).map(({ name }) => name)
 
@@ -126,7 +126,7 @@ describe('a mailbox', () => {
     const refuse = async () => Promise.reject(new TenantError('x', 'No.', { retryable: false }))
     await run({ ...tenant, mailboxSteps: { ...tenant.mailboxSteps, 'ready-check': refuse } }, requestId)
     expect((await stored(requestId)).progress).toEqual({ ...kept, ...waited })
-    await core.provisioning.retry(admin, requestId)
+    await core.provisioning.retryRequest(admin, { requestId })
     await run(tenant, requestId)
     expect(calls.at(-1)).toMatchObject({ step: 'ready-check' })
     expect(calls.at(-1)?.input.progress).toEqual(kept)
@@ -156,7 +156,7 @@ describe('a mailbox', () => {
     expect(failed.steps.map(({ status }) => status)).toEqual([...Array.from({ length: 8 }, () => 'done'), 'failed'])
     expect(await tellsOf(requestId)).toEqual(['notify', 'notify-admins'])
 
-    const retried = asMailbox(await core.provisioning.retry(admin, requestId))
+    const retried = asMailbox(await core.provisioning.retryRequest(admin, { requestId }))
     expect([retried.checks, retried.problem, retried.startedAt]).toEqual([[], null, failed.startedAt])
     const { tenant, steps } = noting()
     await run(tenant, requestId)
@@ -170,7 +170,7 @@ describe('a mailbox', () => {
       const { requestId } = await asked()
       const checks: Check[] = [{ name, ok: false, detail: '' }]
       await run(noting({ 'ready-check': async () => ({ done: true, made: {}, checks }) }).tenant, requestId)
-      await core.provisioning.retry(admin, requestId)
+      await core.provisioning.retryRequest(admin, { requestId })
       const { tenant, steps } = noting()
       await run(tenant, requestId)
       expect(steps()).toEqual([checkSteps[name], 'ready-check'])
@@ -188,7 +188,7 @@ describe('a mailbox', () => {
       ...['failed', 'name-taken', 'create-mailbox', `${name}-2`],
     ])
     expect(problem?.detail).toBe(`${address} belongs to somebody else. ${name}-2 is free.`)
-    const again = await core.provisioning.drafts.again(asKim, requestId)
+    const again = await core.provisioning.draftFromRequest(asKim, { requestId })
     expect(again.step === 'details' && again.draft.values['name']).toBe(`${name}-2`)
   })
 
@@ -213,7 +213,7 @@ describe('a mailbox', () => {
     await expect(run(tenant, requestId, { now: began })).rejects.toThrow('Exchange is away.')
     await run(tenant, requestId, { lastAttempt: true, now: new Date('2026-11-20T10:05:00.000Z') })
     expect((await stored(requestId)).status).toBe('failed')
-    await core.provisioning.retry(admin, requestId)
+    await core.provisioning.retryRequest(admin, { requestId })
     const after = noting()
     await run(after.tenant, requestId)
     const seen = [...calls, ...after.calls].map(({ input }) => input.startedAt)
@@ -225,7 +225,7 @@ describe('a mailbox', () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox' })
     const tenant: Tenant = { ...core.ports.tenant, mailboxStepsOf: () => [...some] }
     const body = { name: `few-${count}`, displayName: 'Few', templateId }
-    const { requestId, steps } = await core.with({ tenant }).submitMailbox(asKim, body)
+    const { requestId, steps } = await core.with({ tenant }).submitMailbox(asKim, { body })
     expect(steps.map(({ name }) => name)).toEqual(some)
     const noted = noting()
     await run(noted.tenant, requestId)

@@ -18,7 +18,7 @@ describe('access to a mailbox', () => {
     core.world.withoutMailbox.add(dana.id).add(omar.id).add(priya.id)
     const permissions = { [dana.id]: 'FullAccess', [omar.id]: 'SendAs', [priya.id]: 'None', [kim.id]: 'SendAs' }
     const body = await good({ permissions, primaryOwner: priya.id })
-    const { code, faults } = await refusal(() => core.provisioning.submitMailbox(asKim, body))
+    const { code, faults } = await refusal(() => core.provisioning.submitMailbox(asKim, { body }))
     core.world.withoutMailbox.clear()
     expect(code).toBe('validation-failed')
     expect(faults).toEqual(
@@ -42,7 +42,7 @@ describe('somebody without a mailbox', () => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox' })
     const { tenant, directory } = contoso
     const body = { name: 'box', displayName: 'Box', templateId, ...more }
-    return refusal(() => core.with({ tenant, directory }).submitMailbox(asKim, body))
+    return refusal(() => core.with({ tenant, directory }).submitMailbox(asKim, { body }))
   }
 
   it.each(['contoso.example', 'contoso-labs.example'])(

@@ -17,7 +17,7 @@ describe('what has changed since an earlier request', () => {
     names += 1
     const template = await core.template({ kind: 'sharedMailbox', ...of })
     const body = { ...plain, permissions, name: `desk${names}`, templateId: template.id, ...more }
-    return { template, request: await core.provisioning.submitMailbox(asKim, body) }
+    return { template, request: await core.provisioning.submitMailbox(asKim, { body }) }
   }
   /** The form as a client sends it back: every input that it has, boxes that nobody ticked as `false`. */
   const filledIn = (template: Template, values: Readonly<Record<string, string>>) =>
@@ -29,19 +29,21 @@ describe('what has changed since an earlier request', () => {
     )
   const isBox = (id: string) => id === 'hideFromGAL' || id === 'isAllowAutomaticReplyOverride'
   const reviewed = async (requestId: string, template: Template, changes: Record<string, string>, again = true) => {
-    const { drafts } = core.provisioning
-    const opened = again ? await drafts.again(asKim, requestId) : await drafts.another(asKim, requestId)
+    const { provisioning } = core
+    const opened = again
+      ? await provisioning.draftFromRequest(asKim, { requestId })
+      : await provisioning.draftLikeRequest(asKim, { requestId })
     if (opened.step !== 'details') throw new Error(`no form, but: ${opened.step}`)
     const { draft } = opened
     const values = filledIn(template, { ...draft.values, ...changes })
-    const view = await drafts.review(asKim, draft.requestId, draft.version, values)
+    const view = await provisioning.reviewDraft(asKim, { requestId: draft.requestId, version: draft.version, values })
     if (view.step !== 'review') throw new Error(`not reviewed: ${JSON.stringify(view)}`)
     return { draft, view }
   }
 
   it('is nothing, when the form comes back as it was, whatever clients make of boxes and lists', async () => {
     const { template, request } = await asked()
-    await core.provisioning.cancel(asKim, request.requestId)
+    await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
     const { view } = await reviewed(request.requestId, template, {
       'permissions.FullAccess': `${omar.id},${dana.id}`,
       tags: 'North, Quiet',
@@ -51,7 +53,7 @@ describe('what has changed since an earlier request', () => {
 
   it('is each input that means something else, also one that was emptied, and a box that was ticked', async () => {
     const { template, request } = await asked()
-    await core.provisioning.cancel(asKim, request.requestId)
+    await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
     const changes = { tags: '', 'permissions.SendAs': omar.id, 'permissions.FullAccess': dana.id }
     const { view } = await reviewed(request.requestId, template, {
       ...changes,
@@ -76,7 +78,7 @@ describe('what has changed since an earlier request', () => {
 
   it('leaves to the template what it decides by now: a property that is fixed or hidden, an access that is gone', async () => {
     const { template, request } = await asked({ city: 'Bern', department: 'Sales' })
-    await core.provisioning.cancel(asKim, request.requestId)
+    await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
     const { tenantId } = asKim
     const next = { ...template, version: 2, limits: { ...template.limits, accessLevels: ['FullAccess' as const] } }
     const rules = {
@@ -92,11 +94,11 @@ describe('what has changed since an earlier request', () => {
 
   it('is not told by what is somebody else’s', async () => {
     const { request } = await asked()
-    await core.provisioning.cancel(asKim, request.requestId)
+    await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
     const asAdmin = actorOf(dana, true)
     for (const view of [
-      await core.provisioning.drafts.again(asAdmin, request.requestId),
-      await core.provisioning.drafts.another(asAdmin, request.requestId),
+      await core.provisioning.draftFromRequest(asAdmin, { requestId: request.requestId }),
+      await core.provisioning.draftLikeRequest(asAdmin, { requestId: request.requestId }),
     ])
       expect(view).toMatchObject({ step: 'submitted', request: { requestId: request.requestId } })
   })

@@ -15,9 +15,10 @@ describe('a mailbox request without a template', () => {
     count += 1
     return { name: `box-${count}`, displayName: `Box ${count}`, ...more }
   }
-  const submitted = async (more: object) => asMailbox(await core.provisioning.submitMailbox(asKim, body(more)))
+  const submitted = async (more: object) =>
+    asMailbox(await core.provisioning.submitMailbox(asKim, { body: body(more) }))
   const refused = async (more: object) => {
-    const { faults } = await refusal(() => core.provisioning.submitMailbox(asKim, body(more)))
+    const { faults } = await refusal(() => core.provisioning.submitMailbox(asKim, { body: body(more) }))
     return { faults: named(faults), said: faults.map(({ detail }) => detail).join(' ') }
   }
   beforeEach(async () => {
@@ -74,8 +75,8 @@ describe('a mailbox request without a template', () => {
   ])('is refused when its kind %s', async (_, change) => {
     const templateId = ids.get('roomMailbox') ?? ''
     const admin = actorOf(priya, true)
-    const known = await core.provisioning.templates.read(admin, templateId)
-    await core.provisioning.templates.put(admin, templateId, { ...known, ...change }, 1)
+    const known = await core.provisioning.readTemplate(admin, { id: templateId })
+    await core.provisioning.putTemplate(admin, { id: templateId, body: { ...known, ...change }, expected: 1 })
     const { faults, said } = await refused({ officeLocation: 'Hall' })
     expect(faults).toEqual(['/templateId required'])
     expect(said).toContain('no default template for a room mailbox')
@@ -106,11 +107,11 @@ describe('a mailbox request of an application', () => {
     const approval = { stages: [{ approvers: [{ manager: true }] }] }
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', approval })
     const body = { name: 'by-app', displayName: 'By an application', templateId }
-    const made = asMailbox(await core.provisioning.submitMailbox(app, body))
+    const made = asMailbox(await core.provisioning.submitMailbox(app, { body }))
     expect([made.requester.id, made.requester.displayName]).toEqual([app.id, app.displayName])
     expect(made.approvals[0]?.approvers).toEqual([priya])
-    expect((await core.provisioning.list(app, { limit: 5 })).requests).toEqual([made])
-    expect((await core.provisioning.cancel(app, made.requestId)).status).toBe('cancelled')
+    expect((await core.provisioning.listRequests(app, { limit: 5 })).requests).toEqual([made])
+    expect((await core.provisioning.cancelRequest(app, { requestId: made.requestId })).status).toBe('cancelled')
   })
 
   it('is an admin’s in nothing, whatever the settings name, and uses no template of a group', async () => {
@@ -118,13 +119,13 @@ describe('a mailbox request of an application', () => {
     const { tenantId } = core.provisioning.settings
     const provisioning = core.with({}, { admins: [id] })
     const app = await provisioning.actor({ tenantId, id, clientId })
-    expect((await refusal(() => provisioning.admin.queue(app))).code).toBe('forbidden')
+    expect((await refusal(() => provisioning.readQueue(app))).code).toBe('forbidden')
     const group = randomUUID()
     core.world.groups.set(group, [{ id, displayName: '', userPrincipalName: '' }])
     const audience = { people: [], groups: [group] }
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', audience })
     const body = { name: 'of-group', displayName: 'Of a group', templateId }
-    const { faults } = await refusal(() => provisioning.submitMailbox(app, body))
+    const { faults } = await refusal(() => provisioning.submitMailbox(app, { body }))
     expect(named(faults)).toEqual(['/templateId unknown-template'])
   })
 })

@@ -51,14 +51,14 @@ describe('a mailbox request', () => {
   const core = withCore()
   let count = 0
   const faults = async (body: unknown): Promise<string[]> =>
-    named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)
+    named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)
   const good = async (more: object = {}, template: object = {}) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
     count += 1
     return { name: `box-${count}`, displayName: `Box ${count}`, templateId, ...more }
   }
 
-  const submitted = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, body))
+  const submitted = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
 
   it('has a measure of each field, or needs none', () => {
     expect([...Object.keys(most), ...unmeasured].sort()).toEqual([...mailboxFields].sort())
@@ -138,8 +138,8 @@ describe('a mailbox request', () => {
           displayName: details.displayName,
           templateId: templates.get(kind),
         }
-        const made = await core.provisioning.submitMailbox(asKim, body)
-        const stored = asMailbox(await core.provisioning.read(asKim, made.requestId))
+        const made = await core.provisioning.submitMailbox(asKim, { body })
+        const stored = asMailbox(await core.provisioning.readRequest(asKim, { requestId: made.requestId }))
         expect(stored).toEqual(made)
         const { alias, ...shown }: Record<string, unknown> = {
           permissions: {},

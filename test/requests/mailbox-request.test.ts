@@ -10,13 +10,13 @@ describe('a mailbox request', () => {
   const core = withCore()
   let count = 0
   const faults = async (body: unknown): Promise<string[]> =>
-    named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)
+    named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)
   const good = async (more: object = {}, template: object = {}) => {
     const { id: templateId } = await core.template({ kind: 'sharedMailbox', ...template })
     count += 1
     return { name: `box-${count}`, displayName: `Box ${count}`, templateId, ...more }
   }
-  const submitted = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, body))
+  const submitted = async (body: unknown) => asMailbox(await core.provisioning.submitMailbox(asKim, { body }))
 
   it('has the 32 fields of the API document', () => {
     expect(mailboxFields).toHaveLength(32)

@@ -163,7 +163,7 @@ describe('a preview by REST', () => {
       tenantId: service.app.provisioning.settings.tenantId,
       id: people.dana.id,
     })
-    await service.app.provisioning.delegations.begin(dana, { to: people.omar.id, until })
+    await service.app.provisioning.beginDelegation(dana, { to: people.omar.id, until })
     const { approvals, warnings } = await preview('kim', { displayName: 'Aurora', templateId })
     expect(approvals[0]).toMatchObject({ resolvedTo: 'admins', resolvedFor: 'onlyRequester' })
     expect(approvals[1]?.standIns).toEqual([expect.objectContaining({ until, why: 'delegated' })])
@@ -171,7 +171,7 @@ describe('a preview by REST', () => {
       ['admins-instead', 'The admins decide approval 1, since nobody approves their own request.'],
       ['delegated', `Dana Fox is away until ${until}, and Omar Haddad decides approval 2 meanwhile.`],
     ])
-    await service.app.provisioning.delegations.end(dana)
+    await service.app.provisioning.endDelegation(dana)
   })
 
   it('says what a name has nothing of', async () => {

@@ -119,9 +119,9 @@ describe('what is asked for again', () => {
     expect([200, 204]).toContain(answer.status)
     const form = cardOf(await kim.clicks(before, 'Edit and send again'))
     const { requestId } = action(form, 'Review').data as { requestId: string }
-    const draft = await service.app.provisioning.drafts.read(
+    const draft = await service.app.provisioning.readDraft(
       await service.app.provisioning.actor({ tenantId: service.app.endpoints.tenantId, id: kim.id }),
-      requestId,
+      { requestId },
     )
     expect(Object.keys(draft.draft.values)).not.toContain('metadata.costCentre')
     expect(Object.keys(draft.draft.values)).not.toContain('metadata.audience')

@@ -16,7 +16,7 @@ describe('a site request', () => {
   let count = 0
   /** What a body is refused with. */
   const faults = async (body: unknown): Promise<string[]> => {
-    const error = await refusal(() => core.provisioning.submitSite(asKim, body))
+    const error = await refusal(() => core.provisioning.submitSite(asKim, { body }))
     return named(error.faults)
   }
   const good = async (more: object = {}, template: object = {}) => {
@@ -24,7 +24,7 @@ describe('a site request', () => {
     count += 1
     return { displayName: `Site ${count}`, templateId, ...more }
   }
-  const submitted = async (body: unknown) => asSite(await core.provisioning.submitSite(asKim, body))
+  const submitted = async (body: unknown) => asSite(await core.provisioning.submitSite(asKim, { body }))
   const accepted = async (body: unknown) => (await submitted(body)).details
 
   describe('as the API document shows it', () => {
@@ -54,7 +54,9 @@ describe('a site request', () => {
 
     it('becomes what its template says: a team site or a communication site, with approval or without', async () => {
       const approval = { stages: [{ approvers: [{ group: approversGroup }] }] }
-      const made = await core.provisioning.submitSite(asKim, await good({}, { kind: 'communicationSite', approval }))
+      const made = await core.provisioning.submitSite(asKim, {
+        body: await good({}, { kind: 'communicationSite', approval }),
+      })
       expect([made.kind, made.status, made.approvals.length]).toEqual(['communicationSite', 'pendingApproval', 1])
     })
   })

@@ -19,7 +19,7 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
     const { id: templateId } = await core.template()
     const before = await core.rows()
     const body = { templateId, displayName: 'Aurora', alias: 'aurora' }
-    const results = await Promise.allSettled(fifty.map(() => core.provisioning.submitSite(asKim, body)))
+    const results = await Promise.allSettled(fifty.map(() => core.provisioning.submitSite(asKim, { body })))
     expect(results.filter(isRequest)).toHaveLength(1)
     const refusals = await Promise.all(
       results.flatMap((one) => (isRequest(one) ? [] : [refusal(() => Promise.reject(one.reason))])),
@@ -36,11 +36,11 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
   it('with one name and no address: each gets an address and a number of its own', async () => {
     const { id: templateId } = await core.template({ naming: { prefix: 'prj-', suffix: '-ch' } })
     const body = { templateId, displayName: 'Same name' }
-    const made = (await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, body)))).map(asSite)
+    const made = (await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, { body })))).map(asSite)
     expect(new Set(made.map(({ alias }) => alias)).size).toBe(50)
     expect(new Set(made.map(({ number }) => number)).size).toBe(50)
     for (const { alias } of made) expect(alias).toMatch(/^prj-same-name(-[0-9a-f]+)?-ch$/)
-    const another = asSite(await core.provisioning.submitSite(asKim, body))
+    const another = asSite(await core.provisioning.submitSite(asKim, { body }))
     expect(made.map(({ alias }) => alias)).not.toContain(another.alias)
   })
 
@@ -48,9 +48,9 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
     const { id: templateId } = await core.template()
     const requestId = randomUUID()
     const body = { templateId, displayName: 'Clicked often' }
-    const made = await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, body, requestId)))
+    const made = await Promise.all(fifty.map(() => core.provisioning.submitSite(asKim, { body, requestId })))
     expect(new Set(made.map(({ number }) => number)).size).toBe(1)
-    expect((await core.provisioning.timeline(asKim, requestId)).map(({ action }) => action)).toEqual(['queued'])
+    expect((await core.provisioning.readTimeline(asKim, { requestId })).map(({ action }) => action)).toEqual(['queued'])
     expect(await core.orderedJobs(requestId)).toEqual(['follow-up', 'provision'])
   })
 
@@ -59,13 +59,13 @@ describe.each(engines)('many submissions at once, %s', (engine) => {
     const limited = core.with({}, { openRequestsPerPerson: 5 })
     const asOmar = actorOf(omar)
     const body = (index: number) => ({ templateId, displayName: `Many ${index}` })
-    const results = await Promise.allSettled(fifty.map((index) => limited.submitSite(asOmar, body(index))))
+    const results = await Promise.allSettled(fifty.map((index) => limited.submitSite(asOmar, { body: body(index) })))
     const made = results.filter(isRequest).map(({ value }) => value)
     expect(made).toHaveLength(5)
-    const error = await refusal(() => limited.submitSite(asOmar, body(51)))
+    const error = await refusal(() => limited.submitSite(asOmar, { body: body(51) }))
     expect(error.code).toBe('too-many-open-requests')
-    await limited.cancel(asOmar, made[0]?.requestId ?? '')
-    expect((await limited.submitSite(asOmar, body(52))).status).toBe('queued')
+    await limited.cancelRequest(asOmar, { requestId: made[0]?.requestId ?? '' })
+    expect((await limited.submitSite(asOmar, { body: body(52) })).status).toBe('queued')
   })
 })
 
@@ -92,20 +92,22 @@ describe('a submission is one transaction', () => {
 
   it.each(Object.keys(writes) as (keyof typeof writes)[])('when %s fails, nothing of it is left', async (part) => {
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
-    const { drafts } = core.provisioning
-    const opened = await drafts.open(asKim, templateId)
+    const { provisioning } = core
+    const opened = await provisioning.openDraft(asKim, { templateId })
     if (opened.step !== 'details') throw new Error('no form')
     const { requestId } = opened.draft
     const values = { displayName: `Aurora ${part}`, reason: 'Why not.' }
-    const reviewed = await drafts.review(asKim, requestId, 1, values)
+    const reviewed = await provisioning.reviewDraft(asKim, { requestId, version: 1, values })
     if (reviewed.step !== 'review') throw new Error('no review')
     const before = await core.rows()
     const card = { conversationId: 'chat', activityId: 'card' }
-    const failing = core.with(writes[part](core.ports)).drafts
-    await expect(failing.submit(asKim, requestId, reviewed.draft.version, card)).rejects.toThrow('as told')
+    const failing = core.with(writes[part](core.ports))
+    await expect(
+      failing.submitDraft(asKim, { requestId, version: reviewed.draft.version, statusCard: card }),
+    ).rejects.toThrow('as told')
     expect(await core.rows()).toEqual(before)
-    expect((await drafts.read(asKim, requestId)).draft).toEqual(reviewed.draft)
-    const sent = await drafts.submit(asKim, requestId, reviewed.draft.version, card)
+    expect((await provisioning.readDraft(asKim, { requestId })).draft).toEqual(reviewed.draft)
+    const sent = await provisioning.submitDraft(asKim, { requestId, version: reviewed.draft.version, statusCard: card })
     expect(sent.step).toBe('submitted')
     expect(await core.orderedJobs(requestId)).toEqual(['notify', 'refresh-cards', 'tend-approval'])
   })
@@ -114,7 +116,9 @@ describe('a submission is one transaction', () => {
     const { id: templateId } = await core.template()
     const before = await core.rows()
     core.world.up = false
-    const error = await refusal(() => core.provisioning.submitSite(asKim, { templateId, displayName: 'Away' }))
+    const error = await refusal(() =>
+      core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Away' } }),
+    )
     core.world.up = true
     expect(error.code).toBe('unavailable')
     expect(await core.rows()).toEqual(before)
@@ -126,7 +130,7 @@ describe('a name', () => {
   const held = async (alias: string) => {
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
     const body = { templateId, displayName: 'Held', alias }
-    return { body, request: await core.provisioning.submitSite(asKim, body) }
+    return { body, request: await core.provisioning.submitSite(asKim, { body }) }
   }
 
   it('that is taken comes with one that is free, which is then accepted as it stands', async () => {
@@ -134,49 +138,50 @@ describe('a name', () => {
     const { id: templateId } = await core.template({ naming })
     core.world.taken.add('prj-atlas-ch').add('prj-atlas-2-ch')
     const body = { templateId, displayName: 'Atlas', alias: 'atlas' }
-    const error = await refusal(() => core.provisioning.submitSite(asKim, body))
+    const error = await refusal(() => core.provisioning.submitSite(asKim, { body }))
     const [fault] = error.faults
     expect([error.code, fault?.pointer, fault?.suggestion]).toEqual(['name-taken', '/alias', 'prj-atlas-3-ch'])
-    const made = asSite(await core.provisioning.submitSite(asKim, { ...body, alias: fault?.suggestion }))
+    const made = asSite(await core.provisioning.submitSite(asKim, { body: { ...body, alias: fault?.suggestion } }))
     expect(made.alias).toBe('prj-atlas-3-ch')
   })
 
   it('that was made of the name moves on to a free one, and those before it are kept and explained', async () => {
     const { id: templateId } = await core.template({ naming: { prefix: 'prj-', suffix: '' } })
     core.world.taken.add('prj-vega').add('prj-vega-2')
-    const made = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Vega' }))
+    const made = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Vega' } }))
     expect([made.alias, made.passedOver]).toEqual(['prj-vega-3', ['prj-vega', 'prj-vega-2']])
-    const told = await core.provisioning.explanation(asKim, made.requestId)
+    const told = await core.provisioning.readExplanation(asKim, { requestId: made.requestId })
     expect(told.map(apiTexts.explanation)).toContain('Taken already when it was asked for: prj-vega, prj-vega-2.')
-    const free = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Rigel' }))
+    const free = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Rigel' } }))
     expect([free.alias, free.passedOver]).toEqual(['prj-rigel', undefined])
   })
 
   it('is compared without case', async () => {
     const { body } = await held('Nova')
-    const error = await refusal(() => core.provisioning.submitSite(asKim, { ...body, alias: 'nOVA' }))
+    const error = await refusal(() => core.provisioning.submitSite(asKim, { body: { ...body, alias: 'nOVA' } }))
     expect(error.code).toBe('name-taken')
   })
 
   it.each(['rejected', 'cancelled'] as const)('is free again when its request is %s', async (end) => {
     const { body, request } = await held(`ends-${end}`)
-    if (end === 'rejected') await core.provisioning.reject(actorOf(dana), request.requestId, 'No.')
-    else await core.provisioning.cancel(asKim, request.requestId)
-    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe(`ends-${end}`)
+    if (end === 'rejected')
+      await core.provisioning.reject(actorOf(dana), { requestId: request.requestId, comment: 'No.' })
+    else await core.provisioning.cancelRequest(asKim, { requestId: request.requestId })
+    expect(asSite(await core.provisioning.submitSite(asKim, { body })).alias).toBe(`ends-${end}`)
   })
 
   it('is kept while its request has failed and may be retried; cancelling that frees it', async () => {
     const { id: templateId } = await core.template()
     const body = { templateId, displayName: 'Fails', alias: 'fails' }
-    const { requestId } = await core.provisioning.submitSite(asKim, body)
+    const { requestId } = await core.provisioning.submitSite(asKim, { body })
     const run = { lastAttempt: true, signal: new AbortController().signal }
     await core.provisioning.system.provision(requestId, run)
-    expect((await core.provisioning.read(asKim, requestId)).status).toBe('failed')
-    expect((await refusal(() => core.provisioning.submitSite(asKim, body))).code).toBe('name-taken')
-    expect((await core.provisioning.retry(admin, requestId)).status).toBe('queued')
+    expect((await core.provisioning.readRequest(asKim, { requestId })).status).toBe('failed')
+    expect((await refusal(() => core.provisioning.submitSite(asKim, { body }))).code).toBe('name-taken')
+    expect((await core.provisioning.retryRequest(admin, { requestId })).status).toBe('queued')
     await core.provisioning.system.provision(requestId, run)
-    await core.provisioning.cancel(asKim, requestId)
-    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe('fails')
+    await core.provisioning.cancelRequest(asKim, { requestId })
+    expect(asSite(await core.provisioning.submitSite(asKim, { body })).alias).toBe('fails')
   })
 })
 
@@ -184,7 +189,7 @@ describe('who decides', () => {
   const core = withCore()
   const approversOf = async (...approvers: object[]) => {
     const { id: templateId } = await core.template({ approval: { stages: [{ approvers, rule: 'all' }] } })
-    const { approvals } = await core.provisioning.submitSite(asKim, { templateId, displayName: 'Who' })
+    const { approvals } = await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Who' } })
     return approvals[0]?.approvers.map(({ id }) => id)
   }
 
@@ -203,11 +208,15 @@ describe('an edit of a template', () => {
 
   it('changes no request that runs', async () => {
     const before = await core.template({ approval: { stages: [{ approvers: [{ user: dana.id }] }] } })
-    const request = await core.provisioning.submitSite(asKim, { templateId: before.id, displayName: 'Runs' })
-    await core.provisioning.templates.put(admin, before.id, { ...before, name: 'Renamed', approval: null }, 1)
-    const after = await core.provisioning.read(asKim, request.requestId)
+    const request = await core.provisioning.submitSite(asKim, { body: { templateId: before.id, displayName: 'Runs' } })
+    await core.provisioning.putTemplate(admin, {
+      id: before.id,
+      body: { ...before, name: 'Renamed', approval: null },
+      expected: 1,
+    })
+    const after = await core.provisioning.readRequest(asKim, { requestId: request.requestId })
     expect(after).toEqual(request)
     expect(after.template.name).toBe('Working group')
-    expect((await core.provisioning.approve(actorOf(dana), request.requestId)).status).toBe('queued')
+    expect((await core.provisioning.approve(actorOf(dana), { requestId: request.requestId })).status).toBe('queued')
   })
 })

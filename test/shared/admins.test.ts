@@ -58,7 +58,7 @@ describe('an admin', () => {
     vi.setSystemTime(start + 60_000)
     expect(await isAdmin(provisioning)).toBe(false)
     const { code } = await refusal(async () =>
-      provisioning.admin.queue(await provisioning.actor({ tenantId, id: kim.id })),
+      provisioning.readQueue(await provisioning.actor({ tenantId, id: kim.id })),
     )
     expect(code).toBe('forbidden')
   })

@@ -81,7 +81,7 @@ describe.each([['accountEnabled'], ['userType']] as const)('a person whose %s co
   const unread = { ...dana, unread: [property] }
   const ask = async (...approvers: object[]) => {
     const { id } = await core.template({ approval: { stages: [{ approvers }] } })
-    return core.provisioning.submitSite(actorOf(kim), { displayName: `Site ${randomUUID()}`, templateId: id })
+    return core.provisioning.submitSite(actorOf(kim), { body: { displayName: `Site ${randomUUID()}`, templateId: id } })
   }
   const asUnread = async (work: () => Promise<void>) => {
     const members = core.world.groups.get(approversGroup) ?? []
@@ -113,14 +113,14 @@ describe.each([['accountEnabled'], ['userType']] as const)('a person whose %s co
     asUnread(async () => {
       const { id } = await core.template()
       const body = { displayName: `Site ${randomUUID()}`, templateId: id, owners: [omar.id, dana.id] }
-      const { faults } = await refusal(() => core.provisioning.submitSite(actorOf(kim), body))
+      const { faults } = await refusal(() => core.provisioning.submitSite(actorOf(kim), { body }))
       expect(faults).toMatchObject([{ pointer: '/owners/1', code: 'unreadable-person' }])
     }))
 
   it('is no colleague to whom decisions can be delegated', () =>
     asUnread(async () => {
       const until = new Date(Date.now() + 86_400_000).toISOString()
-      const { faults } = await refusal(() => core.provisioning.delegations.begin(actorOf(omar), { to: dana.id, until }))
+      const { faults } = await refusal(() => core.provisioning.beginDelegation(actorOf(omar), { to: dana.id, until }))
       expect(faults).toMatchObject([{ pointer: '/to', code: 'cannot-decide' }])
     }))
 })

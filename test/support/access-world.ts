@@ -4,10 +4,10 @@ import { GuardedAdapter } from '../../src/bot/channel/adapter.ts'
 import { createBot } from '../../src/bot/index.ts'
 import {
   type ApprovalStage,
+  type Core,
   type DeadLetter,
   type Delivery,
   type Person,
-  type Provisioning,
   provisioningRequest,
   type Request,
   type RequestState,
@@ -120,7 +120,7 @@ export function withAccessWorld() {
     return { provisioning, connector, issuer, rest, templates: { open, mailbox, hidden } }
   }
 
-  function botOf(provisioning: Provisioning) {
+  function botOf(provisioning: Core) {
     const stores = createStores(core.database)
     const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
     const services = { ...stores, provisioning, chatPace: anyPace, now: () => new Date(), log }
@@ -148,9 +148,10 @@ export function withAccessWorld() {
       const { provisioning, templates } = known()
       const actor = await provisioning.actor({ tenantId, id: kim.id })
       const rows = [{ key: secret, body: { displayName: secret, templateId: templates.hidden.id } }]
-      await provisioning.batches.begin(actor, batchId, { resource: 'site', rows })
+      await provisioning.beginBatch(actor, { batchId, resource: 'site', rows })
       // Nobody has so many under way that the next one is refused.
-      for (const other of batches.splice(0)) await provisioning.batches.cancel(actor, other).catch(() => undefined)
+      for (const other of batches.splice(0))
+        await provisioning.cancelBatch(actor, { batchId: other }).catch(() => undefined)
       batches.push(batchId)
       return batchId
     },
@@ -200,11 +201,11 @@ export function withAccessWorld() {
     async draft(): Promise<{ requestId: string; version: number }> {
       const { provisioning, templates } = known()
       const actor = await provisioning.actor({ tenantId, id: kim.id })
-      const opened = await provisioning.drafts.open(actor, templates.hidden.id)
+      const opened = await provisioning.openDraft(actor, { templateId: templates.hidden.id })
       if (opened.step !== 'details') throw new Error('no form')
       const values = { displayName: `${secret} ${randomUUID()}` }
       const { requestId } = opened.draft
-      await provisioning.drafts.review(actor, requestId, 1, values)
+      await provisioning.reviewDraft(actor, { requestId, version: 1, values })
       return { requestId, version: 2 }
     },
     token: (who: Who, audience: 'collab' | 'mail') => tokenOf(known().issuer, who, audience),

@@ -3,7 +3,8 @@ import { beforeAll } from 'vitest'
 import { Bot } from '../../src/bot/channel/bot.ts'
 import type { BotServices } from '../../src/bot/index.ts'
 import {
-  createProvisioning,
+  type Core,
+  createCore,
   type DeadLetter,
   type DeadLetters,
   isMailboxKind,
@@ -11,7 +12,6 @@ import {
   mailboxSteps,
   type Person,
   type Ports,
-  type Provisioning,
   type Request,
   seedTemplates,
   siteSteps,
@@ -35,7 +35,7 @@ const sam: Person = { ...contoso.sam, displayName: contoso.sam.name, userPrincip
 
 export interface BotWorld {
   readonly stores: Stores
-  readonly provisioning: Provisioning
+  readonly provisioning: Core
   readonly services: BotServices
   /** Jobs in the order in which they were asked for; none of them runs. */
   readonly jobs: JobOrder[]
@@ -69,7 +69,7 @@ export function withBotWorld(): BotWorld {
   const logged: string[] = []
   const takenAddresses = new Set<string>()
   const clock = { now: () => new Date() }
-  let made: { stores: Stores; provisioning: Provisioning; services: BotServices } | undefined
+  let made: { stores: Stores; provisioning: Core; services: BotServices } | undefined
   const known = () => {
     if (!made) throw new Error('the bot world exists only while the tests of its block run')
     return made
@@ -172,7 +172,7 @@ export function withBotWorld(): BotWorld {
         }),
       },
     }
-    const provisioning = createProvisioning(ports, {
+    const provisioning = createCore(ports, {
       tenantId: contosoTenant,
       admins: [sam.id],
       openRequestsPerPerson: 0,
@@ -244,7 +244,7 @@ export async function requested(
     ? { templateId: projectSite.id, displayName, metadata: { costCentre: '4711', audience: 'internal' } }
     : { templateId: openCommunity.id, displayName }
   const actor = await world.provisioning.actor({ tenantId: contosoTenant, id: contoso[who].id })
-  const request = await world.provisioning.submitSite(actor, body)
+  const request = await world.provisioning.submitSite(actor, { body })
   return { ...request, reference: `REQ-${request.number}` }
 }
 

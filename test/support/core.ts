@@ -4,7 +4,8 @@ import {
   type Account,
   type Actor,
   type Candidate,
-  createProvisioning,
+  type Core,
+  createCore,
   type Directory,
   type HeldAddress,
   isForMailbox,
@@ -13,7 +14,6 @@ import {
   type Person,
   type Ports,
   type Profile,
-  type Provisioning,
   type Request,
   type RequestForMailbox,
   type RequestForSite,
@@ -61,13 +61,13 @@ export interface World {
   up: boolean
 }
 
-export interface Core {
+export interface CoreFixture {
   readonly database: Database
   readonly world: World
   readonly ports: Ports
-  readonly provisioning: Provisioning
+  readonly provisioning: Core
   /** The same core with some of its parts or settings changed. */
-  with(parts: Partial<Ports>, settings?: Partial<Settings>): Provisioning
+  with(parts: Partial<Ports>, settings?: Partial<Settings>): Core
   /** Stores a template that is as given, by default a team site without approval. */
   template(more?: object): Promise<Template>
   /** How many rows each table has. */
@@ -101,7 +101,7 @@ export function asMailbox(request: Request): RequestForMailbox {
 }
 
 /** The core on a real store for the tests of a block. Ordered jobs are rows of a table: they come to be with their transaction. */
-export function withCore(engine: EngineName = 'embedded'): Core {
+export function withCore(engine: EngineName = 'embedded'): CoreFixture {
   const store = withDatabase(engine)
   let ports: Ports | undefined
   const world: World = {
@@ -164,9 +164,9 @@ export function withCore(engine: EngineName = 'embedded'): Core {
       return known()
     },
     get provisioning() {
-      return createProvisioning(known(), settings)
+      return createCore(known(), settings)
     },
-    with: (parts, more = {}) => createProvisioning({ ...known(), ...parts }, { ...settings, ...more }),
+    with: (parts, more = {}) => createCore({ ...known(), ...parts }, { ...settings, ...more }),
     async template(more = {}) {
       const made = template.parse({ id: randomUUID(), version: 1, kind: 'teamSite', name: 'Working group', ...more })
       if (!(await known().templates.put(tenantId, made, 0))) throw new Error(`template ${made.id} is there already`)

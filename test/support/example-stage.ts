@@ -88,15 +88,15 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
   const sentAgain = async () => {
     const { params } = await waiting('kim', 'Apollo')
     await call('dana', 'POST', `/requests/v1/${params.requestId}/reject`, { body: { comment: 'What is it for?' } })
-    const { drafts, actor } = service.app.provisioning
-    const kim = await actor({ tenantId: service.app.endpoints.tenantId, id: people.kim.id })
-    const opened = await drafts.again(kim, params.requestId)
+    const { provisioning } = service.app
+    const kim = await provisioning.actor({ tenantId: service.app.endpoints.tenantId, id: people.kim.id })
+    const opened = await provisioning.draftFromRequest(kim, { requestId: params.requestId })
     if (opened.step !== 'details') throw new Error(`no form, but: ${opened.step}`)
     const { requestId, version } = opened.draft
     const reason = 'Four companies need one place for drawings.'
-    const reviewed = await drafts.review(kim, requestId, version, { reason })
+    const reviewed = await provisioning.reviewDraft(kim, { requestId, version, values: { reason } })
     if (reviewed.step !== 'review') throw new Error(`no review, but: ${JSON.stringify(reviewed)}`)
-    await drafts.submit(kim, requestId, reviewed.draft.version)
+    await provisioning.submitDraft(kim, { requestId, version: reviewed.draft.version })
     return { who: 'kim' as const, params: { requestId } }
   }
   const batched = async (rows: readonly object[]) => {
@@ -129,13 +129,13 @@ export function stages(service: Service, call: Call): Readonly<Record<string, St
   const well = async () => {
     const { queue, provisioning, endpoints } = service.app
     const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
-    for (const { letterId } of (await provisioning.admin.deadLetters(sam, { limit: 100 })).jobs)
-      await provisioning.admin.dismiss(sam, letterId)
+    for (const { letterId } of (await provisioning.listDeadLetters(sam, { limit: 100 })).jobs)
+      await provisioning.dismissDeadLetter(sam, { letterId })
     await queue.enqueue('watchdog', { turn: 0 }, { startAfter: new Date(Date.now() + 3_600_000) })
     // One call that failed is counted, whatever other examples did.
     await service.fault({ operation: 'graph.users.list', kind: 'failBeforeCommit', status: 403 })
-    await provisioning.admin.health(sam)
-    await until(async () => (await provisioning.admin.health(sam)).state === 'green' || undefined, 'all to be well')
+    await provisioning.readHealth(sam)
+    await until(async () => (await provisioning.readHealth(sam)).state === 'green' || undefined, 'all to be well')
     return { who: 'sam' as const }
   }
   return {

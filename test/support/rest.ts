@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { expect, onTestFinished } from 'vitest'
 import { apiTexts } from '../../src/cards/index.ts'
-import { type IdempotencyStore, type Provisioning, provisioningRequest, type Request } from '../../src/core/index.ts'
+import { type Core, type IdempotencyStore, provisioningRequest, type Request } from '../../src/core/index.ts'
 import { createHttpServer, type HttpOptions, problemBody } from '../../src/http/index.ts'
 import { contractFault } from './contract.ts'
 import { loud } from './loud.ts'
@@ -88,13 +88,13 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>
 
 /** The parts of the core that a test expects to be called; any other call fails loudly, naming it. */
-export function coreWith(parts: object = {}): Provisioning {
+export function coreWith(parts: object = {}): Core {
   const known = {
     settings: { tenantId, followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 } },
     actor: async (identity: { tenantId: string; id: string }) => ({ ...identity, ...kim, isAdmin: false }),
     ...parts,
   }
-  return loud('provisioning', known) as Provisioning
+  return loud('provisioning', known) as Core
 }
 const kim = { displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' }
 /** What `coreWith` makes of an admin. */

@@ -1,16 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach } from 'vitest'
-import {
-  type Delivery,
-  type JobOrder,
-  type Ports,
-  type Provisioning,
-  PutOff,
-  type Template,
-} from '../../src/core/index.ts'
+import { type Core, type Delivery, type JobOrder, type Ports, PutOff, type Template } from '../../src/core/index.ts'
 import { deliverWebhookJob } from '../../src/jobs/webhooks/deliver.ts'
 import type { PostWebhook, WebhookAnswer, WebhookPost } from '../../src/jobs/webhooks/post.ts'
-import { actorOf, type Core, priya, tenantId, withCore } from './core.ts'
+import { actorOf, type CoreFixture, priya, tenantId, withCore } from './core.ts'
 import { firstAttempt } from './job-scope.ts'
 
 export const start = Date.parse('2026-11-20T09:00:00.000Z')
@@ -26,8 +19,8 @@ type Receiver = (post: WebhookPost) => WebhookAnswer | Promise<WebhookAnswer>
 
 /** Deliveries on a real store with a clock that jumps from job to job, and receivers that answer as told. */
 export interface WebhookWorld {
-  readonly core: Core
-  readonly provisioning: Provisioning
+  readonly core: CoreFixture
+  readonly provisioning: Core
   readonly ports: Ports
   readonly seen: Seen[]
   /** Cards that were ordered for the admins. */

@@ -28,7 +28,7 @@ function tools(service: Service) {
     const admin = await provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
     const templateId = randomUUID()
     const body = { kind: 'teamSite', name: displayName, approval: { stages } }
-    await provisioning.templates.put(admin, templateId, body, 0)
+    await provisioning.putTemplate(admin, { id: templateId, body, expected: 0 })
     const answer = await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId })
     expect(answer.status).toBe(202)
     return String(answer.body['requestId'])
@@ -210,7 +210,7 @@ describe('an approver whose chat takes no cards', () => {
     refuses(dana, 'ConversationBlockedByUser')
     const { provisioning } = service.app
     const kim = await provisioning.actor({ tenantId: contosoTenant, id: people.kim.id })
-    await provisioning.nudge(kim, requestId)
+    await provisioning.nudge(kim, { requestId })
     await decisionAbout(manager(), 'Blocked later')
     expect((await lost(requestId)).unreachable).toMatchObject([{ person: { id: dana.id } }])
     service.connector.healthy()

@@ -4,13 +4,13 @@ import { opened } from '../../src/core/approvals/times.ts'
 import {
   type Account,
   type ApprovalStage,
+  type Core,
   type Decision,
   isRejected,
   isTerminal,
   openStage,
   type Person,
   type Ports,
-  type Provisioning,
   ProvisioningError,
   type Request,
   requestStates,
@@ -212,30 +212,32 @@ interface At {
 }
 
 const others = {
-  work: (to: Provisioning, { requestId }: At, random: () => number) =>
+  work: (to: Core, { requestId }: At, random: () => number) =>
     to.system.provision(requestId, { lastAttempt: random() < 0.3, signal: new AbortController().signal }),
-  giveUp: (to: Provisioning, { requestId }: At) => to.system.giveUp(requestId),
-  webhook: (to: Provisioning, { requestId }: At) =>
+  giveUp: (to: Core, { requestId }: At) => to.system.giveUp(requestId),
+  webhook: (to: Core, { requestId }: At) =>
     to.system.completeByWebhook(requestId, 'https://contoso.sharepoint.com/sites/made'),
-  tend: (to: Provisioning, { requestId }: At, random: () => number) =>
-    to.system.tendApproval({ v: 1, requestId, stage: random() < 0.7 ? 1 : 2 }),
-  delegate: (to: Provisioning, { who, other, now }: At, random: () => number) =>
-    to.delegations.begin(actorOf(who), {
+  tend: (to: Core, { requestId }: At, random: () => number) =>
+    to.system.runApprovalTimers({ v: 1, requestId, stage: random() < 0.7 ? 1 : 2 }),
+  delegate: (to: Core, { who, other, now }: At, random: () => number) =>
+    to.beginDelegation(actorOf(who), {
       to: other.id,
       until: new Date(now + random() * 5 * 86_400_000 + 1).toISOString(),
     }),
-  end: (to: Provisioning, { who }: At) => to.delegations.end(actorOf(who)),
-  realign: (to: Provisioning, { who }: At) => to.system.realignApprovals({ tenantId, personId: who.id }),
-  reassign: (to: Provisioning, { requestId, who, other }: At) =>
-    to.reassign(actorOf(who, who.id === priya.id), requestId, { to: other.id }),
-  nudge: (to: Provisioning, { requestId, who }: At) => to.nudge(actorOf(who, who.id === priya.id), requestId),
+  end: (to: Core, { who }: At) => to.endDelegation(actorOf(who)),
+  realign: (to: Core, { who }: At) => to.system.realignApprovals({ tenantId, personId: who.id }),
+  reassign: (to: Core, { requestId, who, other }: At) =>
+    to.reassign(actorOf(who, who.id === priya.id), { requestId, to: other.id }),
+  nudge: (to: Core, { requestId, who }: At) => to.nudge(actorOf(who, who.id === priya.id), { requestId }),
 }
 
-async function happens(to: Provisioning, at: At, event: Event, random: () => number): Promise<string> {
+async function happens(to: Core, at: At, event: Event, random: () => number): Promise<string> {
   const actor = actorOf(at.who, at.who.id === priya.id)
   try {
-    if (event === 'approve' || event === 'reject' || event === 'cancel' || event === 'retry')
-      await to[event](actor, at.requestId, 'Because.')
+    const decision = { requestId: at.requestId, comment: 'Because.' }
+    if (event === 'approve' || event === 'reject') await to[event](actor, decision)
+    else if (event === 'cancel') await to.cancelRequest(actor, decision)
+    else if (event === 'retry') await to.retryRequest(actor, decision)
     else await others[event](to, at, random)
     return 'done'
   } catch (error) {

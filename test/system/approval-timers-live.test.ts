@@ -25,7 +25,11 @@ describe('the times of an approval, by the queue and real cards', () => {
     const { provisioning } = service.app
     const admin = await provisioning.actor({ tenantId: contosoTenant, id: people.sam.id })
     const templateId = randomUUID()
-    await provisioning.templates.put(admin, templateId, { kind: 'teamSite', name: displayName, approval }, 0)
+    await provisioning.putTemplate(admin, {
+      id: templateId,
+      body: { kind: 'teamSite', name: displayName, approval },
+      expected: 0,
+    })
     const answer = await service.rest('kim', 'POST', '/collab/v1/spo/', { displayName, templateId })
     expect(answer.status).toBe(202)
     return String(answer.body['requestId'])

@@ -44,7 +44,7 @@ describe('mailboxes over a line that loses answers', () => {
           permissions: { [dana.id]: 'FullAccess', [omar.id]: 'SendAs' },
         }
         const requestId = requestIds[number]
-        return provisioning.submitMailbox(actorOf(kim), body, requestId).catch((error: unknown) => {
+        return provisioning.submitMailbox(actorOf(kim), { body, requestId }).catch((error: unknown) => {
           if (tries < 20 && error instanceof Error && 'code' in error && error.code === 'unavailable')
             return submit(number, tries + 1)
           throw error
@@ -58,7 +58,7 @@ describe('mailboxes over a line that loses answers', () => {
             provisioning.system.provision(requestId, { lastAttempt: false, signal }).catch(ignoreRetryable)
           // A killed process may leave two jobs for one request, so every third has two runners at once.
           await Promise.all(number % 3 === 0 ? [provision(), provision()] : [provision()])
-          const now = await provisioning.read(actorOf(kim), requestId)
+          const now = await provisioning.readRequest(actorOf(kim), { requestId })
           if (now.status !== 'provisioning' && now.status !== 'queued') return now
           await new Promise((resolve) => setTimeout(resolve, 20))
         }

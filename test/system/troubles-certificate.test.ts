@@ -25,7 +25,7 @@ describe('a certificate near its end, as an admin sees and mends it in the chat'
   const entries = async () => {
     const { endpoints, provisioning } = service.app
     const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
-    const { entries } = await provisioning.admin.audit(sam, endpoints.tenantId)
+    const { entries } = await provisioning.readAudit(sam, { requestId: endpoints.tenantId })
     return entries.map(({ action, actor }) => [action, 'id' in actor ? actor.id : actor])
   }
 

@@ -59,8 +59,8 @@ describe('admin templates', () => {
     ['its name in any case', 'FRONT OFFICE'],
     ['its name with a slip', 'Frnt office'],
   ])('finds one by %s', async (_, typed) => {
-    const { templates } = world.provisioning
-    const known = (await templates.list(await sam())).some(({ name }) => name === 'Front office')
+    const { provisioning } = world
+    const known = (await provisioning.listTemplates(await sam())).some(({ name }) => name === 'Front office')
     if (!known) await made({ name: 'Front office' })
     expect(await startBot(world).says('sam', `admin templates show ${typed}`)).toContain('Front office')
   })
@@ -114,8 +114,12 @@ describe('admin templates', () => {
     const { webhook: _, ...body } = { ...rich, name: 'Archive', default: false, id }
     const before = new Date(Date.now() - 1000).toISOString()
     await world.stores.templates.put(contosoTenant, template.parse({ ...rich, ...body, version: 1 }), 0)
-    await world.provisioning.templates.put(await sam(), id, { ...body, name: 'Archives', webhook: null }, 1)
-    await world.provisioning.templates.switch(await sam(), id, 2, false)
+    await world.provisioning.putTemplate(await sam(), {
+      id,
+      body: { ...body, name: 'Archives', webhook: null },
+      expected: 1,
+    })
+    await world.provisioning.switchTemplate(await sam(), { id, expected: 2, active: false })
     const versions = await world.stores.templates.versions(contosoTenant, id, 10)
     expect(versions.map(({ version, by, body }) => [version, by?.displayName, body['name'], body['active']])).toEqual([
       [3, 'Sam Roy', 'Archives', false],
@@ -125,7 +129,7 @@ describe('admin templates', () => {
     for (const { at } of versions) expect(at ?? '').toSatisfy((one: string) => one > before)
     expect(JSON.stringify(versions)).not.toContain(rich.webhook?.secret.slice(6, 20))
     expect(versions[2]?.body['webhook']).toEqual({ url: rich.webhook?.url, events: rich.webhook?.events })
-    const { edits } = await world.provisioning.templates.report(await sam(), id)
+    const { edits } = await world.provisioning.reportOnTemplate(await sam(), { id })
     expect(edits.map(({ changed }) => changed)).toEqual([['active'], ['name', 'webhook'], []])
   })
 

@@ -12,18 +12,18 @@ describe.each(engines)('numbers in names, %s', (engine) => {
   it('are given once each under 50 submissions at the same moment, and 20 reviews take none', async () => {
     const { id: templateId } = await core.template({ naming: { alias: { pattern: 'prj-{counter:3}' } } })
     const review = async () => {
-      const opened = await core.provisioning.drafts.open(asKim, templateId)
+      const opened = await core.provisioning.openDraft(asKim, { templateId })
       if (opened.step !== 'details') throw new Error('no form')
       const { requestId, version } = opened.draft
       const values = { displayName: 'Review', reason: 'x' }
-      return core.provisioning.drafts.review(asKim, requestId, version, values)
+      return core.provisioning.reviewDraft(asKim, { requestId, version, values })
     }
     const reviewed = await Promise.all(Array.from({ length: 20 }, review))
     expect(
       new Set(reviewed.map((one) => (one.step === 'review' && 'alias' in one.plan ? one.plan.alias : one.step))),
     ).toEqual(new Set(['prj-001']))
     const submit = (_: unknown, index: number) =>
-      core.provisioning.submitSite(index % 2 ? asKim : asOmar, { templateId, displayName: `Site ${index}` })
+      core.provisioning.submitSite(index % 2 ? asKim : asOmar, { body: { templateId, displayName: `Site ${index}` } })
     const made = (await Promise.all(Array.from({ length: 50 }, submit))).map(asSite)
     const wanted = Array.from({ length: 50 }, (_, index) => `prj-${String(index + 1).padStart(3, '0')}`)
     expect(made.map(({ alias }) => alias).sort()).toEqual(wanted)
@@ -35,7 +35,8 @@ describe.each(engines)('numbers in names, %s', (engine) => {
     const { id: templateId } = await core.template({ naming, fields })
     core.world.taken.add('zurich-02')
     const at = async (place: string) =>
-      asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'x', metadata: { place } })).alias
+      asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'x', metadata: { place } } }))
+        .alias
     expect([await at('Zürich'), await at('Bern'), await at('Zürich'), await at('Bern')]).toEqual([
       ...['zurich-01', 'bern-01', 'zurich-03', 'bern-02'],
     ])
@@ -44,15 +45,15 @@ describe.each(engines)('numbers in names, %s', (engine) => {
   it('are not taken by what is refused', async () => {
     const { id: templateId } = await core.template({ naming: { alias: { pattern: 'only-{counter}' } }, labels: {} })
     const body = { templateId, displayName: 'x' }
-    await refusal(() => core.provisioning.submitSite(asKim, { ...body, labelId: 'nothing' }))
-    await refusal(() => core.provisioning.submitSite(asKim, { ...body, owners: [templateId] }))
-    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe('only-1')
+    await refusal(() => core.provisioning.submitSite(asKim, { body: { ...body, labelId: 'nothing' } }))
+    await refusal(() => core.provisioning.submitSite(asKim, { body: { ...body, owners: [templateId] } }))
+    expect(asSite(await core.provisioning.submitSite(asKim, { body })).alias).toBe('only-1')
   })
 
   it('hold a quota, however many ask in the same moment', async () => {
     const { id: templateId } = await core.template({ quota: { resources: 3 } })
     const submit = (_: unknown, index: number) =>
-      core.provisioning.submitSite(index % 2 ? asKim : asOmar, { templateId, displayName: `Few ${index}` })
+      core.provisioning.submitSite(index % 2 ? asKim : asOmar, { body: { templateId, displayName: `Few ${index}` } })
     const ends = await Promise.allSettled(Array.from({ length: 12 }, submit))
     const lost = ends.flatMap((end) => (end.status === 'rejected' ? [named(end.reason.faults).join()] : []))
     expect([ends.length - lost.length, new Set(lost)]).toEqual([3, new Set(['/templateId quota-reached'])])
@@ -65,9 +66,9 @@ describe('a template decides', () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', ...template })
     return { templateId, name: `room-${templateId.slice(0, 8)}`, displayName: 'Room' }
   }
-  const submitted = async (body: object, who = asKim) => asMailbox(await core.provisioning.submitMailbox(who, body))
+  const submitted = async (body: object, who = asKim) => asMailbox(await core.provisioning.submitMailbox(who, { body }))
   const faults = async (body: object) =>
-    named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)
+    named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)
 
   it('what a field is when nothing is said, and what it always is', async () => {
     const properties = {
@@ -111,7 +112,7 @@ describe('a template decides', () => {
     ])
     const { id: templateId } = await core.template({ limits: { externalOwners: false } })
     const site = { templateId, displayName: 'Outside', owners: [omar.id] }
-    const refused = await refusal(() => core.provisioning.submitSite(asKim, site))
+    const refused = await refusal(() => core.provisioning.submitSite(asKim, { body: site }))
     expect(named(refused.faults)).toEqual(['/owners/0 external-owner'])
     core.world.external.delete(omar.id)
     expect((await submitted({ ...body, capacity: 1000, permissions: { [dana.id]: 'SendAs' } })).status).toBe('queued')
@@ -120,11 +121,12 @@ describe('a template decides', () => {
   it('how many requests of it somebody may have open at a time; one that ended counts no more', async () => {
     const approval = { stages: [{ approvers: [{ group: approversGroup }] }] }
     const { id: templateId } = await core.template({ quota: { openPerPerson: 1 }, approval })
-    const ask = (displayName: string, who = asKim) => core.provisioning.submitSite(who, { templateId, displayName })
+    const ask = (displayName: string, who = asKim) =>
+      core.provisioning.submitSite(who, { body: { templateId, displayName } })
     const first = await ask('One')
     expect(named((await refusal(() => ask('Two'))).faults)).toEqual(['/templateId quota-reached'])
     expect((await ask('Of another person', asOmar)).status).toBe('pendingApproval')
-    await core.provisioning.cancel(asKim, first.requestId)
+    await core.provisioning.cancelRequest(asKim, { requestId: first.requestId })
     expect((await ask('Two')).status).toBe('pendingApproval')
   })
 
@@ -143,7 +145,7 @@ describe('a template decides', () => {
     core.world.profiles.set(kim.id, { department: 'Digital Workplace' })
     const naming = { displayName: { pattern: '{department:initials} {input}' }, prefix: 'x-', suffix: '' }
     const { id: templateId } = await core.template({ naming })
-    const made = asSite(await core.provisioning.submitSite(asKim, { templateId, displayName: 'Aurora' }))
+    const made = asSite(await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Aurora' } }))
     expect([made.details.displayName, made.typedName, made.alias]).toEqual(['DW Aurora', 'Aurora', 'x-aurora'])
     expect(made.around).toEqual({ prefix: 'x-', suffix: '', separator: '-' })
   })
@@ -162,7 +164,7 @@ describe('answers to the questions of a template', () => {
   ]
   const answered = async (metadata: object) => {
     const { id: templateId } = await core.template({ fields })
-    return core.provisioning.submitSite(asKim, { templateId, displayName: 'Answers', metadata })
+    return core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'Answers', metadata } })
   }
 
   it('are kept as what they are, defaults where nothing was said', async () => {

@@ -25,10 +25,10 @@ describe('what the version before has stored', () => {
   })
 
   it('is still listed, used and read', async () => {
-    expect((await core.provisioning.templates.list(asKim)).map(({ name }) => name)).toEqual(['Old'])
+    expect((await core.provisioning.listTemplates(asKim)).map(({ name }) => name)).toEqual(['Old'])
     const body = { templateId: old.id, displayName: 'Old club', metadata: { c: 'one', d: 'one' } }
-    const { requestId } = await core.provisioning.submitSite(asKim, body)
-    expect((await core.provisioning.read(asKim, requestId)).status).toBe('queued')
+    const { requestId } = await core.provisioning.submitSite(asKim, { body })
+    expect((await core.provisioning.readRequest(asKim, { requestId })).status).toBe('queued')
   })
 })
 
@@ -40,18 +40,18 @@ describe('a request that its template adds to', () => {
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`key${index}`, 'x']))
     const site = await core.template({ fields })
     const refusedSite = () =>
-      core.provisioning.submitSite(asKim, { templateId: site.id, displayName: 'Full', metadata })
+      core.provisioning.submitSite(asKim, { body: { templateId: site.id, displayName: 'Full', metadata } })
     expect(named((await refusal(refusedSite)).faults)).toEqual(['/metadata too-long'])
     const room = await core.template({ kind: 'roomMailbox', fields })
     const body = { templateId: room.id, displayName: 'Full', name: 'full', metadata }
-    expect(named((await refusal(() => core.provisioning.submitMailbox(asKim, body))).faults)).toEqual([
+    expect(named((await refusal(() => core.provisioning.submitMailbox(asKim, { body }))).faults)).toEqual([
       '/metadata too-long',
     ])
   })
 
   it('hears that its template is of the other resource, whatever that template puts into requests', async () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', properties: { city: { default: 'Bern' } } })
-    const refused = await refusal(() => core.provisioning.submitSite(asKim, { templateId, displayName: 'x' }))
+    const refused = await refusal(() => core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'x' } }))
     expect(named(refused.faults)).toEqual(['/templateId wrong-resource'])
   })
 })
@@ -63,40 +63,47 @@ describe('numbers and quotas at their end', () => {
     const { id: templateId } = await core.template({ naming: { alias: { pattern: 'n-{counter}' } } })
     for (let number = 1; number <= 20; number += 1) core.world.taken.add(`n-${number}`)
     const body = { templateId, displayName: 'x' }
-    const { faults } = await refusal(() => core.provisioning.submitSite(asKim, body))
+    const { faults } = await refusal(() => core.provisioning.submitSite(asKim, { body }))
     expect(faults).toEqual([
       { code: 'name-taken', pointer: '/alias', detail: expect.stringContaining('n-20 is taken'), suggestion: '' },
     ])
-    expect(asSite(await core.provisioning.submitSite(asKim, body)).alias).toBe('n-21')
+    expect(asSite(await core.provisioning.submitSite(asKim, { body })).alias).toBe('n-21')
   })
 
   it('count what was made of a request that another was to take the place of', async () => {
     const { id: templateId } = await core.template({ quota: { resources: 1 } })
-    const { requestId } = await core.provisioning.submitSite(asKim, { templateId, displayName: 'First' })
+    const { requestId } = await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'First' } })
     const stood = async (status: 'failed' | 'succeeded') => {
-      const found = asSite(await core.provisioning.read(asKim, requestId))
+      const found = asSite(await core.provisioning.readRequest(asKim, { requestId }))
       await core.ports.requests.update({ ...found, status, version: found.version + 1 })
     }
     await stood('failed')
-    const opened = await core.provisioning.drafts.again(asKim, requestId)
+    const opened = await core.provisioning.draftFromRequest(asKim, { requestId })
     if (opened.step !== 'details') throw new Error('no form')
     const { draft } = opened
     const values = { displayName: 'Second', reason: 'x' }
-    const reviewed = await core.provisioning.drafts.review(asKim, draft.requestId, draft.version, values)
+    const reviewed = await core.provisioning.reviewDraft(asKim, {
+      requestId: draft.requestId,
+      version: draft.version,
+      values,
+    })
     if (reviewed.step !== 'review') throw new Error('no review')
     await stood('succeeded')
-    const sent = await core.provisioning.drafts.submit(asKim, draft.requestId, reviewed.draft.version)
+    const sent = await core.provisioning.submitDraft(asKim, {
+      requestId: draft.requestId,
+      version: reviewed.draft.version,
+    })
     expect(sent.step === 'details' && named(sent.faults)).toEqual(['/templateId quota-reached'])
   })
 
   it('are told with the empty form, before anybody fills it in for nothing', async () => {
     const { id: templateId } = await core.template({ quota: { openPerPerson: 1 }, approval: null })
     const faultsOfForm = async () => {
-      const opened = await core.provisioning.drafts.open(asKim, templateId)
+      const opened = await core.provisioning.openDraft(asKim, { templateId })
       return opened.step === 'details' && named(opened.faults)
     }
     expect(await faultsOfForm()).toEqual([])
-    await core.provisioning.submitSite(asKim, { templateId, displayName: 'The only one' })
+    await core.provisioning.submitSite(asKim, { body: { templateId, displayName: 'The only one' } })
     expect(await faultsOfForm()).toEqual(['/templateId quota-reached'])
   })
 
@@ -104,7 +111,7 @@ describe('numbers and quotas at their end', () => {
     const { id: templateId } = await core.template({ kind: 'roomMailbox', quota: { openPerPerson: 1 } })
     const application = { ...asKim, id: randomUUID(), clientId: randomUUID() }
     const submit = (name: string, who: typeof asKim = asKim) =>
-      core.provisioning.submitMailbox(who, { templateId, displayName: 'Room', name })
+      core.provisioning.submitMailbox(who, { body: { templateId, displayName: 'Room', name } })
     await submit('one', application)
     expect((await submit('two', application)).status).toBe('queued')
     await submit('three')
@@ -123,7 +130,7 @@ describe('blocked words', () => {
     const { id: templateId } = await core.template({ naming, fields: [{ key: 'team', type: 'text', label: 'Team' }] })
     core.world.profiles.set(kim.id, { department: 'Payroll' })
     const submit = (team: string, displayName = 'Club') =>
-      core.provisioning.submitSite(asKim, { templateId, displayName, metadata: { team } })
+      core.provisioning.submitSite(asKim, { body: { templateId, displayName, metadata: { team } } })
     expect(named((await refusal(() => submit('CEO'))).faults)).toEqual(['/metadata/team blocked-word'])
     expect(named((await refusal(() => submit('A', 'Payroll'))).faults)).toEqual(['/displayName blocked-word'])
     const { details, alias } = asSite(await submit('A'))
@@ -134,10 +141,10 @@ describe('blocked words', () => {
     const { id: templateId } = await core.template({ naming: { blockedWords: ['ceo'] } })
     for (const displayName of ['C\u200bEO', 'C\u00adEO office', '\u2060ceo'])
       expect(
-        named((await refusal(() => core.provisioning.submitSite(asKim, { templateId, displayName }))).faults),
+        named((await refusal(() => core.provisioning.submitSite(asKim, { body: { templateId, displayName } }))).faults),
       ).toContain('/displayName blocked-word')
-    expect(asSite(await core.provisioning.submitSite(actorOf(dana), { templateId, displayName: 'Ceol' })).alias).toBe(
-      'ceol',
-    )
+    expect(
+      asSite(await core.provisioning.submitSite(actorOf(dana), { body: { templateId, displayName: 'Ceol' } })).alias,
+    ).toBe('ceol')
   })
 })

@@ -133,7 +133,10 @@ describe('webhooks, for admins in chat', () => {
   it('a test of the bot’s own reaches the bot, which takes it', async () => {
     const { provisioning, endpoints } = service.app
     const sam = await provisioning.actor({ tenantId: endpoints.tenantId, id: people.sam.id })
-    expect(await provisioning.deliveries.test(sam, 'bot')).toMatchObject({ delivered: true, status: '204' })
+    expect(await provisioning.testReceiver(sam, { subscriber: 'bot' })).toMatchObject({
+      delivered: true,
+      status: '204',
+    })
   })
 
   it('by REST: what came back, or why nothing did; nobody else may, and a template without a webhook is 404', async () => {

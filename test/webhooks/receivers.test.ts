@@ -59,9 +59,8 @@ describe('one receiver', () => {
     const { id, version, ...given } = await world.template({ url: dead })
     await world.deliver({ id, version, ...given })
     const end = await work(1, silence, 1)
-    const { put } = world.provisioning.templates
     const webhook = { url: alive, secret: secretOf(1), events: ['site.provisioned'] }
-    await put(admin, id, { ...given, webhook }, version)
+    await world.provisioning.putTemplate(admin, { id, body: { ...given, webhook }, expected: version })
     await end()
     const { tenantId } = admin
     const ours = { tenantId, followUpWebhookUrl: 'https://here.contoso.example/' }
@@ -181,13 +180,13 @@ describe('one receiver', () => {
     const missed = [await world.deliver(template), await world.deliver(template)]
     await world.runUntil(hour)
     const { id, version, ...body } = template
-    const refused = world.provisioning.deliveries.replay(admin, missed[1] ?? '')
+    const refused = world.provisioning.replayDelivery(admin, { deliveryId: missed[1] ?? '' })
     await expect(refused).rejects.toMatchObject({ code: 'illegal-transition' })
     world.answer(alive, () => answers(200))
     const webhook = { url: alive, secret: secretOf(1), events: ['site.provisioned'] }
-    await world.provisioning.templates.put(admin, id, { ...body, webhook }, version)
-    for (const one of missed) await world.provisioning.deliveries.replay(admin, one)
-    await expect(world.provisioning.deliveries.replay(admin, missed[0] ?? '')).rejects.toMatchObject({
+    await world.provisioning.putTemplate(admin, { id, body: { ...body, webhook }, expected: version })
+    for (const one of missed) await world.provisioning.replayDelivery(admin, { deliveryId: one })
+    await expect(world.provisioning.replayDelivery(admin, { deliveryId: missed[0] ?? '' })).rejects.toMatchObject({
       code: 'illegal-transition',
     })
     world.restart()
@@ -204,7 +203,7 @@ describe('one receiver', () => {
     const deliveryId = await world.deliver(template)
     await world.runUntil(100 * hour)
     expect((await world.find(deliveryId)).attempts).toBe(10)
-    await world.provisioning.deliveries.replay(admin, deliveryId)
+    await world.provisioning.replayDelivery(admin, { deliveryId })
     const before = world.time
     await world.runNext()
     await world.runNext()
@@ -214,7 +213,7 @@ describe('one receiver', () => {
     await world.runUntil(500 * hour)
     expect(await world.find(deliveryId)).toMatchObject({ status: 'delivered', attempts: 13 })
     // A delivered one may be sent again too: its receiver may have lost it.
-    await world.provisioning.deliveries.replay(admin, deliveryId)
+    await world.provisioning.replayDelivery(admin, { deliveryId })
     await world.runUntil(501 * hour)
     const timeline = await world.ports.audit.timeline((await world.find(deliveryId)).requestId)
     expect(timeline.map(({ action, actor }) => [action, 'id' in actor && actor.id])).toEqual([
@@ -243,7 +242,7 @@ describe('one receiver', () => {
     const template = await world.template({ url: dead })
     const deliveryId = await world.deliver(template)
     const { id, version, ...body } = template
-    await world.provisioning.templates.put(admin, id, { ...body, webhook: null }, version)
+    await world.provisioning.putTemplate(admin, { id, body: { ...body, webhook: null }, expected: version })
     await world.runUntil(hour)
     expect(await world.find(deliveryId)).toMatchObject({ status: 'failed', attempts: 0 })
     expect([world.seen, world.told]).toEqual([[], []])

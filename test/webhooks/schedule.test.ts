@@ -173,7 +173,7 @@ describe('the signatures of webhooks', () => {
     const { id, version: _, ...template } = await world.template({ url })
     const put = (secret: string | undefined, version: number) => {
       const webhook = { url, events: ['site.provisioned'], ...(secret && { secret }) }
-      return world.provisioning.templates.put(admin, id, { ...template, webhook }, version)
+      return world.provisioning.putTemplate(admin, { id, body: { ...template, webhook }, expected: version })
     }
     const sent = async () => {
       await world.deliver({ ...template, id, version: 1 })

@@ -15,7 +15,7 @@ describe('a template is not saved', () => {
   const save = (to: string, resolveHost: Ports['resolveHost'] = async () => []) => {
     const webhook = { url: to, secret: secretOf(1) }
     const body = { kind: 'teamSite', name: 'Club', webhook }
-    return core.with({ resolveHost }).templates.put(admin, randomUUID(), body, 0)
+    return core.with({ resolveHost }).putTemplate(admin, { id: randomUUID(), body, expected: 0 })
   }
 
   it.each(addressesToRefuse)('with a webhook to %s', async (to) => {
@@ -59,7 +59,7 @@ describe('a template is not saved', () => {
     })
     const write = (expected: number) => {
       const body = { kind: 'teamSite', name: 'Club', webhook: { url } }
-      return core.provisioning.templates.put(admin, id, body, expected)
+      return core.provisioning.putTemplate(admin, { id, body, expected })
     }
     expect((await refusal(() => write(version + 1))).code).toBe('stale-version')
     expect(await core.ports.endpoints.find(fresh.endpointId)).toEqual(disabled)

@@ -147,7 +147,7 @@ export class Listener implements Middleware {
       const decides = click && cardActions.get(click.verb)?.decides
       if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
         await provisioning.system
-          .noteRefused(who, click.data['requestId'], decides)
+          .noteForbidden(who, click.data['requestId'], decides)
           .catch((err: unknown) => log.warn({ err }, 'a refusal was not audited'))
       throw error
     }
@@ -197,7 +197,7 @@ export class Listener implements Middleware {
     const [requestId, personId] = [data['requestId'], from.aadObjectId]
     if (!aboutRights.includes(code) || !isObjectId(requestId) || !isObjectId(personId) || !activityId) return undefined
     const { provisioning, log } = this.#services
-    return provisioning.system.withdrawClicked({ requestId, personId, activityId }).catch((err: unknown) => {
+    return provisioning.system.withdrawCard({ requestId, personId, activityId }).catch((err: unknown) => {
       log.warn({ err }, 'whether a card is to be withdrawn could not be found out')
       return undefined
     })

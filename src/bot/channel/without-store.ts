@@ -35,7 +35,7 @@ export async function tellHealthWithoutStore(
   const actor = await provisioning.actorForHealth({ tenantId, id: viewer.id })
   if (!isForAdmins(actor)) return false
   const left = Math.max(leastPatience, answerWithin - (performance.now() - began))
-  const [whole, brief] = [provisioning.admin.health(actor), provisioning.admin.ownHealth(actor)]
+  const [whole, brief] = [provisioning.readHealth(actor), provisioning.readOwnHealth(actor)]
   const report = await Promise.race([whole, setTimeout(left, brief, { ref: false })])
   await respond(context, cards.adminHealth(report, { ...viewer, isAdmin: true }))
   return true

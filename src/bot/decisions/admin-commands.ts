@@ -49,7 +49,7 @@ async function reassignTo(turn: Turn, request: Request, typed: string): Promise<
 /** Why the request is stuck, if it is among the first that are. */
 async function whatItNeeds({ provisioning, actor }: Turn, { requestId, status }: Request) {
   if (status !== 'pendingApproval') return undefined
-  const { entries } = await provisioning.admin.stuck(actor)
+  const { entries } = await provisioning.readStuck(actor)
   return entries.find(({ request }) => request.requestId === requestId)?.attention
 }
 

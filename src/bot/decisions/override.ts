@@ -42,10 +42,10 @@ async function overridden(
 ): Promise<Reply> {
   const { provisioning, actor } = turn
   try {
-    await provisioning.override(actor, requestId, { decision, comment })
+    await provisioning.override(actor, { requestId, decision, comment })
   } catch (error) {
     if (!(error instanceof ProvisioningError) || !answered.includes(error.code)) throw error
-    const request = await provisioning.read(actor, requestId)
+    const request = await provisioning.readRequest(actor, { requestId })
     if (error.code === 'comment-required') return confirmOverride(turn, request, decision, { commentMissing: true })
     const last = overrideOf(request.approvals)
     if (last?.by.id !== actor.id || last.decision !== decision) throw error

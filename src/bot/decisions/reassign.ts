@@ -28,11 +28,13 @@ export const reassignAsAdmin = defineCardAction({
   async handle(turn, { requestId, from, to, comment }) {
     const { provisioning, actor } = turn
     const asked = { to, comment, ...(from !== '' && { from }) }
-    const faults = isId(to) ? await faultsOf(() => provisioning.reassign(actor, requestId, asked)) : [nobodyChosen]
+    const faults = isId(to)
+      ? await faultsOf(() => provisioning.reassign(actor, { requestId, ...asked }))
+      : [nobodyChosen]
     if (faults.length === 0) return statusOf(turn, requestId)
-    const request = await provisioning.read(actor, requestId)
+    const request = await provisioning.readRequest(actor, { requestId })
     if (isDone(request, asked, actor.id)) return statusOf(turn, requestId)
-    const people = isId(to) ? await provisioning.delegations.find(actor, to) : []
+    const people = isId(to) ? await provisioning.findColleagues(actor, { typed: to }) : []
     const values = { from, to: people.length > 0 ? to : '' }
     return reassignForm(turn, request, { values, people, comment, faults })
   },

@@ -48,11 +48,10 @@ export const dialogSteps = {
   details: {
     verbs: ['request.review', 'request.check', 'request.keep', 'request.cancel'],
     async show({ draft, template, faults, preview, outdated }, { actor, provisioning, viewer }) {
-      const { drafts } = provisioning
       const [people, mailDomain, names] = await Promise.all([
-        drafts.people(peopleChosen(draft, template)),
-        isMailboxKind(template.kind) ? mailDomainOf(provisioning) : '',
-        preview ?? drafts.likelyNames(actor, draft, template),
+        provisioning.findNamedPeople(actor, { ids: peopleChosen(draft, template) }),
+        isMailboxKind(template.kind) ? mailDomainOf({ actor, provisioning }) : '',
+        preview ?? provisioning.likelyNames(actor, { draft, template }),
       ])
       const card = cards.form({
         draft,
@@ -111,9 +110,9 @@ function peopleChosen({ values }: Draft, template: Template): string[] {
 }
 
 /** The domain of new mailboxes; `''` while the directory does not answer, because the form opens anyway. */
-async function mailDomainOf({ drafts }: Turn['provisioning']): Promise<string> {
+async function mailDomainOf({ actor, provisioning }: Pick<Turn, 'actor' | 'provisioning'>): Promise<string> {
   try {
-    return (await drafts.mailDomains()).default
+    return (await provisioning.readMailDomains(actor)).default
   } catch (error) {
     if (error instanceof ProvisioningError && error.code === 'unavailable') return ''
     throw error

@@ -17,13 +17,13 @@ export const endDigest = defineCardAction({ verb: 'digest.off', data, handle: (t
 
 /** The open tasks of the person. */
 async function showDigest({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  const [digest, standing] = await Promise.all([provisioning.digest.read(actor), provisioning.digest.standing(actor)])
+  const [digest, standing] = await Promise.all([provisioning.readDigest(actor), provisioning.readDigestStanding(actor)])
   return { card: cards.digest(digest, standing, viewer) }
 }
 
 /** Switches the summary on or off, and shows the new setting. */
 async function chooseDigest({ provisioning, actor, viewer }: Turn, isOn: boolean): Promise<Reply> {
-  return { card: cards.digestChoice(await provisioning.digest.choose(actor, isOn), viewer) }
+  return { card: cards.digestChoice(await provisioning.chooseDigest(actor, { isOn }), viewer) }
 }
 
 /** `digest on`, `digest off`: switches the daily summary; `digest` alone shows the setting. */
@@ -39,5 +39,5 @@ export const digestCommand = defineCommand({
 })
 
 async function showSetting({ provisioning, actor, viewer }: Turn): Promise<Reply> {
-  return { card: cards.digestChoice(await provisioning.digest.standing(actor), viewer) }
+  return { card: cards.digestChoice(await provisioning.readDigestStanding(actor), viewer) }
 }

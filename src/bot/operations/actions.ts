@@ -18,7 +18,7 @@ export const retryAsAdmin = defineCardAction({
   data: z.object({ requestId }),
   handle: (turn, { requestId }) =>
     statusAfter(turn, requestId, ['queued', 'provisioning', 'succeeded'], () =>
-      turn.provisioning.retry(turn.actor, requestId),
+      turn.provisioning.retryRequest(turn.actor, { requestId }),
     ),
 })
 
@@ -29,9 +29,11 @@ export const cancelAsAdmin = defineCardAction({
   data: z.object({ requestId, comment }),
   async handle(turn, { requestId, comment }) {
     const { provisioning, actor, viewer } = turn
-    const request = await provisioning.read(actor, requestId)
+    const request = await provisioning.readRequest(actor, { requestId })
     if (comment !== '' || !isCancellable(request))
-      return statusAfter(turn, requestId, ['cancelled'], () => provisioning.cancel(actor, requestId, comment))
+      return statusAfter(turn, requestId, ['cancelled'], () =>
+        provisioning.cancelRequest(actor, { requestId, comment }),
+      )
     return { card: cards.adminConfirm({ verb: 'admin.cancel', request, comment, commentMissing: true }, viewer) }
   },
 })
@@ -42,7 +44,7 @@ export const examineAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({ letterId }),
   async handle({ provisioning, actor, viewer }, { letterId }) {
-    const one = await provisioning.admin.deadLetter(actor, letterId).catch(unlessGone)
+    const one = await provisioning.readDeadLetter(actor, { letterId }).catch(unlessGone)
     return one ? { card: cards.adminReplay(one, viewer) } : jobsLeft({ provisioning, actor, viewer })
   },
 })
@@ -53,7 +55,7 @@ export const dismissAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({ letterId }),
   async handle(turn, { letterId }) {
-    await turn.provisioning.admin.dismiss(turn.actor, letterId).catch(unlessGone)
+    await turn.provisioning.dismissDeadLetter(turn.actor, { letterId }).catch(unlessGone)
     return jobsLeft(turn)
   },
 })
@@ -66,17 +68,17 @@ export const replayAsAdmin = defineCardAction({
   async handle(turn, { letterId }) {
     // Somebody else, or an earlier click, may have run it: then the list says so by not having it.
     const { provisioning, actor, viewer } = turn
-    const one = await provisioning.admin.deadLetter(actor, letterId).catch(unlessGone)
+    const one = await provisioning.readDeadLetter(actor, { letterId }).catch(unlessGone)
     // What is over can only be dismissed: the card says why.
     if (one?.isOver) return { card: cards.adminReplay(one, viewer) }
-    await provisioning.admin.replay(actor, letterId).catch(unlessGone)
+    await provisioning.replayDeadLetter(actor, { letterId }).catch(unlessGone)
     return jobsLeft(turn)
   },
 })
 
 /** The list of what was given up, as the chat shows it. */
 export async function jobsLeft({ provisioning, actor, viewer }: Pick<Turn, 'provisioning' | 'actor' | 'viewer'>) {
-  const given = await provisioning.admin.deadLetters(actor, { limit: mostJobs })
+  const given = await provisioning.listDeadLetters(actor, { limit: mostJobs })
   return { card: cards.adminJobs(given, viewer) }
 }
 
@@ -95,7 +97,7 @@ async function statusAfter(
     await act()
   } catch (error) {
     const late = error instanceof ProvisioningError && lateCodes.includes(error.code)
-    const request = late ? await turn.provisioning.read(turn.actor, requestId) : undefined
+    const request = late ? await turn.provisioning.readRequest(turn.actor, { requestId }) : undefined
     if (!request || !wanted.includes(request.status)) throw error
   }
   return statusOf(turn, requestId)
@@ -109,7 +111,7 @@ export const readCertificateAsAdmin = defineCardAction({
   forAdmins: true,
   data: z.object({}),
   async handle({ provisioning, actor, viewer }) {
-    const { reading, report } = await provisioning.admin.readCertificate(actor)
+    const { reading, report } = await provisioning.readCertificate(actor)
     return { card: cards.adminHealth(report, viewer, reading) }
   },
 })

@@ -31,16 +31,16 @@ export const pageDelegations = defineCardAction({
 
 /** A page of all that is open in the organisation. */
 export async function showQueue({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  return { card: cards.adminQueue(await provisioning.admin.queue(actor), viewer, from) }
+  return { card: cards.adminQueue(await provisioning.readQueue(actor), viewer, from) }
 }
 
 /** A page of the stuck requests. */
 export async function showStuck({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  return { card: cards.adminStuck(await provisioning.admin.stuck(actor), viewer, from) }
+  return { card: cards.adminStuck(await provisioning.readStuck(actor), viewer, from) }
 }
 
 /** A page of the delegations that run now. */
 export async function showDelegations({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  const page = await provisioning.admin.delegations(actor, { from, most: rowsOfAdminPage })
+  const page = await provisioning.listDelegations(actor, { from, most: rowsOfAdminPage })
   return { card: cards.adminDelegations(page, viewer) }
 }

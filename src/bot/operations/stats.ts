@@ -18,7 +18,7 @@ export const adminStatsCommand = defineCommand({
 })
 
 async function show({ provisioning, actor, viewer }: Turn, period: Period): Promise<Reply> {
-  return { card: cards.adminStats(await provisioning.admin.stats(actor, period), viewer) }
+  return { card: cards.adminStats(await provisioning.readStats(actor, { period }), viewer) }
 }
 
 const notUnderstood = ({ viewer }: Turn): Reply => ({ card: cards.notice({ code: 'noPeriod' }, viewer) })

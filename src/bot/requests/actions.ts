@@ -12,7 +12,7 @@ export const chooseTemplate = defineCardAction({
   data: z.union([z.object({ templateId: z.uuid() }), z.object({ of: z.enum(newWords) })]),
   async handle(turn, asked) {
     if ('of' in asked) return chooseOf(turn, asked.of)
-    return showStep(await turn.provisioning.drafts.open(turn.actor, asked.templateId), turn)
+    return showStep(await turn.provisioning.openDraft(turn.actor, { templateId: asked.templateId }), turn)
   },
 })
 
@@ -20,7 +20,8 @@ export const chooseTemplate = defineCardAction({
 export const continueRequest = defineCardAction({
   verb: 'request.continue',
   data: z.object({ requestId }),
-  handle: async (turn, { requestId }) => showStep(await turn.provisioning.drafts.continue(turn.actor, requestId), turn),
+  handle: async (turn, { requestId }) =>
+    showStep(await turn.provisioning.continueDraft(turn.actor, { requestId }), turn),
 })
 
 /** Saves the completed form and shows its review. */
@@ -29,7 +30,7 @@ export const reviewRequest = defineCardAction({
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
     const values = await filledIn(turn, requestId, inputs)
-    return showStep(await turn.provisioning.drafts.review(turn.actor, requestId, version, values), turn)
+    return showStep(await turn.provisioning.reviewDraft(turn.actor, { requestId, version, values }), turn)
   },
 })
 
@@ -39,7 +40,7 @@ export const checkNames = defineCardAction({
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
     const values = await filledIn(turn, requestId, inputs)
-    return showStep(await turn.provisioning.drafts.checkNames(turn.actor, requestId, version, values), turn)
+    return showStep(await turn.provisioning.checkDraftNames(turn.actor, { requestId, version, values }), turn)
   },
 })
 
@@ -49,7 +50,7 @@ export const keepRequest = defineCardAction({
   data: z.looseObject({ requestId, version }),
   async handle(turn, { requestId, version, ...inputs }) {
     const values = await filledIn(turn, requestId, inputs)
-    return showStep(await turn.provisioning.drafts.keep(turn.actor, requestId, version, values), turn)
+    return showStep(await turn.provisioning.keepDraft(turn.actor, { requestId, version, values }), turn)
   },
 })
 
@@ -58,7 +59,7 @@ export const keepRequest = defineCardAction({
  * missing, the click was not on a form, and the saved values stay.
  */
 async function filledIn({ provisioning, actor }: Turn, requestId: string, inputs: Readonly<Record<string, unknown>>) {
-  const { template } = await provisioning.drafts.read(actor, requestId)
+  const { template } = await provisioning.readDraft(actor, { requestId })
   const asked = template ? formInputIds(template) : []
   const isForm = asked.some((id) => Object.hasOwn(inputs, id))
   return isForm ? Object.fromEntries(asked.map((id) => [id, typed(inputs[id])])) : {}
@@ -71,7 +72,7 @@ export const submitRequest = defineCardAction({
   async handle(turn, { requestId, version }) {
     const { conversationId, clickedActivityId } = turn
     const statusCard = clickedActivityId === undefined ? undefined : { conversationId, activityId: clickedActivityId }
-    return showStep(await turn.provisioning.drafts.submit(turn.actor, requestId, version, statusCard), turn)
+    return showStep(await turn.provisioning.submitDraft(turn.actor, { requestId, version, statusCard }), turn)
   },
 })
 
@@ -81,8 +82,8 @@ export const editRequest = defineCardAction({
   data: z.object({ requestId, version: version.optional() }),
   async handle(turn, { requestId, version }) {
     const { provisioning, actor } = turn
-    if (version !== undefined) return showStep(await provisioning.drafts.edit(actor, requestId, version), turn)
-    const again = await provisioning.drafts.again(actor, requestId)
+    if (version !== undefined) return showStep(await provisioning.editDraft(actor, { requestId, version }), turn)
+    const again = await provisioning.draftFromRequest(actor, { requestId })
     return again.step === 'submitted' ? statusOf(turn, requestId) : showStep(again, turn)
   },
 })
@@ -92,7 +93,7 @@ export const askAgain = defineCardAction({
   verb: 'request.again',
   data: z.object({ requestId }),
   async handle(turn, { requestId }) {
-    const another = await turn.provisioning.drafts.another(turn.actor, requestId)
+    const another = await turn.provisioning.draftLikeRequest(turn.actor, { requestId })
     return another.step === 'submitted' ? statusOf(turn, requestId) : showStep(another, turn)
   },
 })
@@ -102,9 +103,9 @@ export const cancelRequest = defineCardAction({
   verb: 'request.cancel',
   data: z.object({ requestId }),
   async handle(turn, { requestId }) {
-    const draft = await turn.provisioning.drafts.discard(turn.actor, requestId).catch(ifNotFound)
+    const draft = await turn.provisioning.discardDraft(turn.actor, { requestId }).catch(ifNotFound)
     if (draft?.step === 'discarded') return showStep(draft, turn)
-    await turn.provisioning.cancel(turn.actor, requestId)
+    await turn.provisioning.cancelRequest(turn.actor, { requestId })
     return statusOf(turn, requestId)
   },
 })
@@ -127,11 +128,11 @@ export const nudgeRequest = defineCardAction({
 export async function nudged(turn: Turn, requestId: string) {
   const { provisioning, actor, viewer } = turn
   try {
-    await provisioning.nudge(actor, requestId)
+    await provisioning.nudge(actor, { requestId })
   } catch (error) {
     if (!(error instanceof ProvisioningError)) throw error
     if (error.code === 'nudged-already') {
-      const reference = referenceOf(await provisioning.read(actor, requestId))
+      const reference = referenceOf(await provisioning.readRequest(actor, { requestId }))
       return { card: cards.notice({ code: 'nudgedAlready', ...error.context, requestId, reference }, viewer) }
     }
     if (error.code !== 'already-ended') throw error
@@ -143,12 +144,13 @@ export async function nudged(turn: Turn, requestId: string) {
 export const showTimeline = defineCardAction({
   verb: 'request.timeline',
   data: z.object({ requestId }),
-  handle: async (turn, { requestId }) => statusCard(turn, await turn.provisioning.read(turn.actor, requestId), true),
+  handle: async (turn, { requestId }) =>
+    statusCard(turn, await turn.provisioning.readRequest(turn.actor, { requestId }), true),
 })
 
 /** The status card of a request; the decision card if this person has to decide. */
 export async function statusOf(turn: Turn, requestId: string, form?: { comment: string; commentMissing: boolean }) {
-  const request = await turn.provisioning.read(turn.actor, requestId)
+  const request = await turn.provisioning.readRequest(turn.actor, { requestId })
   const isRequester = request.requester.id === turn.actor.id
   const stage = openStage(request.approvals)
   if (stage && !isRequester && decidesNow(request, turn.viewer)) {
@@ -164,7 +166,7 @@ export async function statusOf(turn: Turn, requestId: string, form?: { comment: 
  */
 async function statusCard({ provisioning, actor, viewer }: Turn, request: Request, isOpen: boolean): Promise<Reply> {
   const { requestId } = request
-  const entries = await provisioning.timeline(actor, requestId)
+  const entries = await provisioning.readTimeline(actor, { requestId })
   const isRequester = request.requester.id === actor.id
   const ended = !openStates.includes(request.status)
   return {
@@ -176,7 +178,7 @@ async function statusCard({ provisioning, actor, viewer }: Turn, request: Reques
 /** Updates a clicked card. A person who has lost the right that the card needs gets a card without data. */
 export async function unlessWithdrawn(turn: Turn, requestId: string, show: () => Promise<Reply>): Promise<Reply> {
   const { provisioning, actor, viewer, clickedActivityId: activityId } = turn
-  const lost = activityId && (await provisioning.withdrawClicked(actor, requestId, activityId))
+  const lost = activityId && (await provisioning.withdrawOwnCard(actor, { requestId, activityId }))
   return lost ? { card: cards.notice({ code: withdrawnCode[lost] }, viewer) } : show()
 }
 

@@ -16,7 +16,7 @@ export const pageApprovals = defineCardAction({ verb: 'approvals.page', data, ha
 
 /** A page of the person's own requests, the newest without `at`. */
 export async function showMine({ provisioning, actor, viewer }: Turn, at: PageAt = {}): Promise<Reply> {
-  const page = await provisioning.pageOfOwn(actor, rowsOfPage, at)
+  const page = await provisioning.pageOfOwnRequests(actor, { limit: rowsOfPage, ...at })
   if (page.requests.length === 0) return { card: cards.notice({ code: 'noRequests' }, viewer) }
   return { card: cards.myRequests(page, viewer) }
 }
@@ -24,8 +24,8 @@ export async function showMine({ provisioning, actor, viewer }: Turn, at: PageAt
 /** A page of what waits for the person's decision, the newest without `at`. */
 export async function showApprovals({ provisioning, actor, viewer }: Turn, at: PageAt = {}): Promise<Reply> {
   const [page, { own }] = await Promise.all([
-    provisioning.pageOfApprovals(actor, rowsOfPage, at),
-    provisioning.delegations.read(actor),
+    provisioning.pageOfApprovals(actor, { limit: rowsOfPage, ...at }),
+    provisioning.readDelegations(actor),
   ])
   if (page.requests.length === 0) return { card: cards.notice({ code: 'noApprovals' }, viewer) }
   return { card: cards.approvals(page, viewer, own) }

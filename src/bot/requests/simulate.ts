@@ -23,7 +23,7 @@ function whatAndWho(typed: string): { what: string; who: string } {
 /** Shows it; where several are meant, or none, asks which. */
 async function simulated(turn: Turn, typed: { what: string; who: string }): Promise<Reply> {
   const { provisioning, actor, viewer } = turn
-  const all = await provisioning.templates.list(actor)
+  const all = await provisioning.listTemplates(actor)
   const { found, near } = typed.what === '' ? { found: [], near: [] } : meantTemplates(all, typed.what)
   const [template, ...otherTemplates] = found
   if (!template || otherTemplates.length > 0) {
@@ -38,5 +38,10 @@ async function simulated(turn: Turn, typed: { what: string; who: string }): Prom
     const choice = { says, typed: { ...typed, what: template.name }, people: people.slice(0, rowsOfPage) } as const
     return { card: cards.adminSimulateChoice(choice, viewer) }
   }
-  return { card: cards.adminSimulate(await provisioning.simulate(actor, template.id, person.id), viewer) }
+  return {
+    card: cards.adminSimulate(
+      await provisioning.simulate(actor, { templateId: template.id, personId: person.id }),
+      viewer,
+    ),
+  }
 }

@@ -16,7 +16,7 @@ export const helpCommand = defineCommand({
 
 async function showHelp(turn: Turn): Promise<Reply> {
   const { actor, provisioning } = turn
-  const [{ requests }, offers] = await Promise.all([provisioning.listApprovals(actor, 1), offersTo(turn)])
+  const [{ requests }, offers] = await Promise.all([provisioning.listApprovals(actor, { limit: 1 }), offersTo(turn)])
   const { displayName } = actor
   return { card: cards.help({ displayName, isApprover: requests.length > 0, isAdmin: isForAdmins(actor), offers }) }
 }

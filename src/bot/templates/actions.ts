@@ -49,7 +49,7 @@ async function switchTemplate(
 ): Promise<Reply> {
   if (version === undefined) return useTemplate(turn, templateId, does)
   try {
-    await turn.provisioning.templates.switch(turn.actor, templateId, version, does === 'enable')
+    await turn.provisioning.switchTemplate(turn.actor, { id: templateId, expected: version, active: does === 'enable' })
   } catch (error) {
     if (!(error instanceof ProvisioningError) || !lateCodes.includes(error.code)) throw error
     // A second click finds what it wanted; another admin's change is looked at first.
@@ -62,7 +62,7 @@ const lateCodes: readonly ErrorCode[] = ['stale-version', 'not-found']
 
 /** A page of all templates there are. */
 export async function showTemplates({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  const page = await provisioning.templates.inUse(actor, { from, most: rowsOfPage })
+  const page = await provisioning.listTemplatesInUse(actor, { from, most: rowsOfPage })
   return { card: cards.adminTemplates(page, viewer) }
 }
 
@@ -73,7 +73,7 @@ export async function useTemplate(
   does: TemplateUse,
   isChanged = false,
 ): Promise<Reply> {
-  const report = await provisioning.templates.report(actor, templateId).catch(unlessGone)
+  const report = await provisioning.reportOnTemplate(actor, { id: templateId }).catch(unlessGone)
   if (!report) return { card: cards.notice({ code: 'templateGone' }, viewer) }
   const isThere = does === 'show' || report.template.active === (does === 'enable')
   return { card: cards.adminTemplate(report, viewer, isThere ? {} : { asks: does, isChanged }) }

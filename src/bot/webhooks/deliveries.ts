@@ -37,13 +37,13 @@ export const redeliver = defineCardAction({
   data: z.object({ deliveryId, version: z.coerce.number().int().min(1).optional() }),
   handle: (turn, { deliveryId, version }) =>
     showDelivery(turn, deliveryId, async () => {
-      const { delivery, url, receiver } = await turn.provisioning.deliveries.read(turn.actor, deliveryId)
+      const { delivery, url, receiver } = await turn.provisioning.readDelivery(turn.actor, { deliveryId })
       const isOnItsWay = delivery.status === 'pending' && delivery.nextAttemptAt !== null
       if (url === undefined || receiver?.disabledAt || (isOnItsWay && version === undefined)) return ''
       if (version === undefined) return 'ask'
       if (version !== (delivery.replays?.length ?? 0) + 1) return 'changed'
       try {
-        await turn.provisioning.deliveries.replay(turn.actor, deliveryId)
+        await turn.provisioning.replayDelivery(turn.actor, { deliveryId })
       } catch (error) {
         if (!(error instanceof ProvisioningError) || error.code !== late) throw error
         return ''
@@ -69,16 +69,16 @@ export async function showDeliveries(turn: Turn, shown: Shown): Promise<Reply> {
   const { of, templateId: key = '', requestId = '', after = '' } = shown
   const names = await namesOf(turn)
   const subscriber = key === '' ? undefined : receiverOf(key)
-  const { deliveries, nextCursor } = await provisioning.deliveries.list(actor, {
+  const { deliveries, nextCursor } = await provisioning.listDeliveries(actor, {
     limit: deliveriesOfPage,
     ...(of === 'failed' && { status: 'failed' }),
     ...(subscriber && { templateId: templateIdOf(subscriber) }),
     ...(requestId && { requestId }),
     ...(after && { cursor: after }),
   })
-  const request = requestId === '' ? undefined : await provisioning.read(actor, requestId)
-  const receiver = subscriber && (await provisioning.deliveries.receiver(actor, subscriber).catch(unlessGone))
-  const failed = receiver ? await provisioning.deliveries.countFailed(actor, receiver.subscriber) : 0
+  const request = requestId === '' ? undefined : await provisioning.readRequest(actor, { requestId })
+  const receiver = subscriber && (await provisioning.readReceiver(actor, { subscriber }).catch(unlessGone))
+  const failed = receiver ? await provisioning.countFailedDeliveries(actor, { subscriber: receiver.subscriber }) : 0
   return {
     card: cards.adminDeliveries(
       {
@@ -97,7 +97,7 @@ async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<D
   const { provisioning, actor, viewer } = turn
   try {
     const news = await act()
-    const known = await provisioning.deliveries.read(actor, deliveryId)
+    const known = await provisioning.readDelivery(actor, { deliveryId })
     return { card: cards.adminDelivery(known, await namesOf(turn), news, viewer) }
   } catch (error) {
     if (!(error instanceof ProvisioningError) || error.code !== gone) throw error
@@ -106,7 +106,7 @@ async function showDelivery(turn: Turn, deliveryId: string, act: () => Promise<D
 }
 
 async function namesOf({ provisioning, actor }: Turn): Promise<ReadonlyMap<string, Template>> {
-  return new Map((await provisioning.templates.list(actor)).map((one) => [one.id, one]))
+  return new Map((await provisioning.listTemplates(actor)).map((one) => [one.id, one]))
 }
 
 function unlessGone(error: unknown): undefined {

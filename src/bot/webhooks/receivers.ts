@@ -39,7 +39,7 @@ export const testReceiver = defineCardAction({
   handle: (turn, { templateId }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
       const late = new AbortController()
-      const test = turn.provisioning.deliveries.test(turn.actor, receiverOf(templateId))
+      const test = turn.provisioning.testReceiver(turn.actor, { subscriber: receiverOf(templateId) })
       const timeUp = setTimeout(patience, undefined, { ref: false, signal: late.signal }).catch(() => undefined)
       const result = await Promise.race([test, timeUp]).finally(() => late.abort())
       return result ? { kind: 'tested', result } : { kind: 'slow' }
@@ -48,7 +48,7 @@ export const testReceiver = defineCardAction({
 
 /** Whether one of them was switched off: it is sent nothing then. */
 async function isOff({ provisioning, actor }: Turn, id: z.output<typeof templateId>): Promise<boolean> {
-  const { state } = await provisioning.deliveries.receiver(actor, receiverOf(id))
+  const { state } = await provisioning.readReceiver(actor, { subscriber: receiverOf(id) })
   return state === 'off'
 }
 
@@ -61,7 +61,7 @@ export const switchReceiverOn = defineCardAction({
     showReceiver(turn, receiverOf(templateId), async () => {
       const off = await isOff(turn, templateId)
       if (off && version === undefined) return { kind: 'askOn' }
-      if (off) await turn.provisioning.deliveries.switchOn(turn.actor, receiverOf(templateId))
+      if (off) await turn.provisioning.switchReceiverOn(turn.actor, { subscriber: receiverOf(templateId) })
       return { kind: 'isOn' }
     }),
 })
@@ -73,11 +73,11 @@ export const resendFailed = defineCardAction({
   data: confirmed,
   handle: (turn, { templateId, version }) =>
     showReceiver(turn, receiverOf(templateId), async () => {
-      const { deliveries } = turn.provisioning
+      const { provisioning } = turn
       if (await isOff(turn, templateId)) return { kind: 'askOn' }
-      const failed = await deliveries.countFailed(turn.actor, receiverOf(templateId))
+      const failed = await provisioning.countFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
       if (version === undefined && failed > 0) return { kind: 'askResend' }
-      const { sent } = await deliveries.replayFailed(turn.actor, receiverOf(templateId))
+      const { sent } = await provisioning.replayFailedDeliveries(turn.actor, { subscriber: receiverOf(templateId) })
       return { kind: 'resent', sent }
     }),
 })
@@ -87,7 +87,7 @@ export const receiverOf = (key: string): ReceiverId => (key === 'own' ? 'bot' : 
 
 /** A page of all who are told of requests. */
 export async function showReceivers({ provisioning, actor, viewer }: Turn, from = 0): Promise<Reply> {
-  const page = await provisioning.deliveries.receivers(actor, { from, most: receiversOfPage })
+  const page = await provisioning.listReceivers(actor, { from, most: receiversOfPage })
   return { card: cards.adminWebhooks(page, viewer) }
 }
 
@@ -100,8 +100,8 @@ async function showReceiver(
   try {
     const news = await act()
     const [receiver, failed] = await Promise.all([
-      provisioning.deliveries.receiver(actor, subscriber),
-      provisioning.deliveries.countFailed(actor, subscriber),
+      provisioning.readReceiver(actor, { subscriber }),
+      provisioning.countFailedDeliveries(actor, { subscriber }),
     ])
     return { card: cards.adminWebhook(receiver, failed, news, viewer) }
   } catch (error) {

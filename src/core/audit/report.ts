@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Actor, type Context, notFound } from '../shared/index.ts'
+import { type Context, defineUseCase, notFound } from '../shared/index.ts'
 import { type AuditEntry, auditActor } from './entry.ts'
 import type { AuditPorts } from './ports.ts'
 import type { Proof } from './proof.ts'
@@ -36,17 +36,25 @@ export const auditReport = z.object({
 export type AuditReport = z.output<typeof auditReport>
 
 /** The chain of a request of the actor's tenant, and whether it proves. The request itself may be gone, or unreadable. */
-export async function readAudit({ ports, actor }: Context<AuditPorts>, requestId: string): Promise<AuditReport> {
-  const proof = await ports.audit.prove(requestId)
-  if (!proof || proof.tenantId !== actor.tenantId) throw notFound()
-  return showAudit(proof)
-}
+export const readAudit = defineUseCase({
+  permission: 'audit.read',
+  input: z.object({ requestId: z.string() }),
+  async handle({ ports, actor }: Context<AuditPorts>, { requestId }): Promise<AuditReport> {
+    const proof = await ports.audit.prove(requestId)
+    if (!proof || proof.tenantId !== actor.tenantId) throw notFound()
+    return showAudit(proof)
+  },
+})
 
 /** What was done that is about no one request. Before the first of it there is nothing that could be wrong. */
-export async function readOrganisationAudit(ports: AuditPorts, { tenantId }: Actor): Promise<AuditReport> {
-  const proof = await ports.audit.prove(tenantId)
-  return showAudit(proof ?? { requestId: tenantId, tenantId, reference: undefined, entries: [], findings: [] })
-}
+export const readOrganisationAudit = defineUseCase({
+  permission: 'audit.read',
+  input: z.object({}),
+  async handle({ ports, actor: { tenantId } }: Context<AuditPorts>): Promise<AuditReport> {
+    const proof = await ports.audit.prove(tenantId)
+    return showAudit(proof ?? { requestId: tenantId, tenantId, reference: undefined, entries: [], findings: [] })
+  },
+})
 
 /** A proof as it is shown. Whoever has a name in one entry of a chain has it in those, too, whose words were erased. */
 export function showAudit({ requestId, reference, entries, findings }: Proof): AuditReport {

@@ -15,22 +15,27 @@ const rowKey = z
   .regex(/^\P{C}+$/u, { error: 'a key has no control characters' })
   .describe('What the caller calls the row, such as its number or its name; once in a batch.')
 
+/** The rows of a batch, and what all of them ask for. */
+export const batchRows = {
+  resource: resource.describe('What every row asks for.'),
+  rows: z
+    .array(
+      z.strictObject({
+        key: rowKey,
+        body: z
+          .looseObject({})
+          .describe('The body of the call that would create it: `POST /mail/v1/mailboxes` or `POST /collab/v1/spo`.'),
+      }),
+    )
+    .min(1)
+    .max(mostRows),
+}
+
 /** Many requests of one kind in one call. */
 export const batchOrder = z
   .strictObject({
     dryRun: z.boolean().optional().describe('Only tell what each row would be. Nothing is written.'),
-    resource: resource.describe('What every row asks for.'),
-    rows: z
-      .array(
-        z.strictObject({
-          key: rowKey,
-          body: z
-            .looseObject({})
-            .describe('The body of the call that would create it: `POST /mail/v1/mailboxes` or `POST /collab/v1/spo`.'),
-        }),
-      )
-      .min(1)
-      .max(mostRows),
+    ...batchRows,
   })
   .superRefine(({ rows }, context) => {
     const known = new Set<string>()

@@ -1,8 +1,10 @@
+import { z } from 'zod'
 import { rolesOf } from '../requests/index.ts'
 import {
   type Actor,
   access,
   type Context,
+  defineUseCase,
   fault,
   type JobOrder,
   jobId,
@@ -15,7 +17,8 @@ import {
   type BatchOrder,
   type BatchReport,
   type BatchRow,
-  type BatchRowStatus,
+  batchRowStatuses,
+  batchRows,
   mostBatches,
   type WaitingRow,
 } from './batch.ts'
@@ -39,29 +42,29 @@ export function refuseSitesOfApplications(actor: Actor, { resource }: Pick<Batch
  * Takes a batch on: its rows are stored, and submitted one after the other as the limits of use allow. The same id again is the
  * same batch. Throws `too-many-open-requests` while the person has as many under way as may be.
  */
-export async function beginBatch(
-  context: Context<BatchPorts>,
-  batchId: string,
-  order: Pick<BatchOrder, 'resource' | 'rows'>,
-): Promise<BatchReport> {
-  const { ports, actor } = context
-  refuseSitesOfApplications(actor, order)
-  const known = await ports.batches.find(batchId)
-  if (known) return reportOn(ports, visible(actor, known, 'batch.read'))
-  if ((await ports.batches.countRunning(actor.tenantId, actor.id)) >= mostBatches)
-    throw new ProvisioningError(
-      'too-many-open-requests',
-      `You have ${mostBatches} batches under way, which is the most at a time. Wait for one to end, or cancel one.`,
+export const beginBatch = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ batchId: z.uuid(), ...batchRows }),
+  async handle(context: Context<BatchPorts>, { batchId, ...order }): Promise<BatchReport> {
+    const { ports, actor } = context
+    refuseSitesOfApplications(actor, order)
+    const known = await ports.batches.find(batchId)
+    if (known) return reportOn(ports, visible(actor, known, 'batch.read'))
+    if ((await ports.batches.countRunning(actor.tenantId, actor.id)) >= mostBatches)
+      throw new ProvisioningError(
+        'too-many-open-requests',
+        `You have ${mostBatches} batches under way, which is the most at a time. Wait for one to end, or cancel one.`,
+      )
+    const rows = order.rows.map(
+      ({ key, body }, place): WaitingRow => ({ place, key, body, requestId: jobId('batch', batchId, key) }),
     )
-  const rows = order.rows.map(
-    ({ key, body }, place): WaitingRow => ({ place, key, body, requestId: jobId('batch', batchId, key) }),
-  )
-  const one = newBatch(actor, batchId, order, ports.clock.now().toISOString())
-  await ports.work.transaction(async () => {
-    if (await ports.batches.insert(one, rows)) await ports.jobs.enqueue([batchTurn(batchId, 0)])
-  })
-  return readBatch(context, batchId)
-}
+    const one = newBatch(actor, batchId, order, ports.clock.now().toISOString())
+    await ports.work.transaction(async () => {
+      if (await ports.batches.insert(one, rows)) await ports.jobs.enqueue([batchTurn(batchId, 0)])
+    })
+    return readBatch.handle(context, { batchId })
+  },
+})
 
 function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 'resource'>, at: string): Batch {
   const { id, displayName, userPrincipalName, tenantId, clientId } = actor
@@ -74,34 +77,50 @@ function newBatch(actor: Actor, batchId: string, { resource }: Pick<BatchOrder, 
 }
 
 /** How a batch does. `not-found` also when it is somebody else's. */
-export async function readBatch({ ports, actor }: Context<BatchPorts>, batchId: string): Promise<BatchReport> {
-  return reportOn(ports, visible(actor, await ports.batches.find(batchId), 'batch.read'))
-}
+export const readBatch = defineUseCase({
+  permission: 'batch.read',
+  input: z.object({ batchId: z.uuid() }),
+  async handle({ ports, actor }: Context<BatchPorts>, { batchId }): Promise<BatchReport> {
+    return reportOn(ports, visible(actor, await ports.batches.find(batchId), 'batch.read'))
+  },
+})
 
 /** What became of its rows, in their order. The cursor is opaque: it comes from the page before. */
-export async function readBatchRows(
-  { ports, actor }: Context<BatchPorts>,
-  batchId: string,
-  { cursor, limit, status }: { readonly limit: number; readonly cursor?: string; readonly status?: BatchRowStatus },
-): Promise<{ rows: readonly BatchRow[]; nextCursor?: string }> {
-  visible(actor, await ports.batches.find(batchId), 'batch.read')
-  const from = { ...(status && { status }), ...(cursor !== undefined && { after: decodeCursor(cursor) }) }
-  const found = await ports.batches.rows({ batchId, ...from, limit: limit + 1 })
-  const rows = found.slice(0, limit)
-  const last = rows.at(-1)
-  return { rows, ...(found.length > limit && last && { nextCursor: encodeCursor(last) }) }
-}
+export const readBatchRows = defineUseCase({
+  permission: 'batch.read',
+  input: z.object({
+    batchId: z.uuid(),
+    limit: z.int(),
+    cursor: z.string().exactOptional(),
+    status: z.enum(batchRowStatuses).exactOptional(),
+  }),
+  async handle(
+    { ports, actor }: Context<BatchPorts>,
+    { batchId, cursor, limit, status },
+  ): Promise<{ rows: readonly BatchRow[]; nextCursor?: string }> {
+    visible(actor, await ports.batches.find(batchId), 'batch.read')
+    const from = { ...(status && { status }), ...(cursor !== undefined && { after: decodeCursor(cursor) }) }
+    const found = await ports.batches.rows({ batchId, ...from, limit: limit + 1 })
+    const rows = found.slice(0, limit)
+    const last = rows.at(-1)
+    return { rows, ...(found.length > limit && last && { nextCursor: encodeCursor(last) }) }
+  },
+})
 
 /** Ends a batch before its next row. What was submitted stays, each to be cancelled by itself. Throws `already-ended`. */
-export async function cancelBatch(context: Context<BatchPorts>, batchId: string): Promise<BatchReport> {
-  const { ports, actor } = context
-  visible(actor, await ports.batches.find(batchId), 'batch.cancel')
-  const isCancelled = await endBatch(ports, batchId, { status: 'cancelled', problem: null })
-  const report = await readBatch(context, batchId)
-  // Asked for twice it is cancelled all the same.
-  if (isCancelled || report.batch.status === 'cancelled') return report
-  throw new ProvisioningError('already-ended', 'This batch has ended: every row was submitted or refused.')
-}
+export const cancelBatch = defineUseCase({
+  permission: 'batch.cancel',
+  input: z.object({ batchId: z.uuid() }),
+  async handle(context: Context<BatchPorts>, { batchId }): Promise<BatchReport> {
+    const { ports, actor } = context
+    visible(actor, await ports.batches.find(batchId), 'batch.cancel')
+    const isCancelled = await endBatch(ports, batchId, { status: 'cancelled', problem: null })
+    const report = await readBatch.handle(context, { batchId })
+    // Asked for twice it is cancelled all the same.
+    if (isCancelled || report.batch.status === 'cancelled') return report
+    throw new ProvisioningError('already-ended', 'This batch has ended: every row was submitted or refused.')
+  },
+})
 
 /** Ends a batch that is under way, with all rows that wait; false when it has ended already. */
 export function endBatch(ports: BatchPorts, batchId: string, end: Pick<Batch, 'status' | 'problem'>): Promise<boolean> {

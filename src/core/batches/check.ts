@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { type Evaluation, evaluate, namesOfPlan, type Plan, requestPreview } from '../requests/index.ts'
-import { type Actor, type Context, ProvisioningError, resourceKind, type SystemContext } from '../shared/index.ts'
-import type { BatchOrder } from './batch.ts'
+import { type Context, defineUseCase, ProvisioningError, resourceKind } from '../shared/index.ts'
+import { type BatchOrder, batchRows } from './batch.ts'
 import { refuseSitesOfApplications } from './batching.ts'
 import type { BatchPorts } from './ports.ts'
 
@@ -21,26 +21,16 @@ export type CheckedRow = z.output<typeof checkedRow>
 /** How many rows are looked at together: each asks the directory a few times. */
 const together = 6
 
-/** A dry run asks the directory some hundred times, so a person has one at a time in this process. */
-export function createBatchCheck(context: SystemContext<BatchPorts>) {
-  const busy = new Set<string>()
-  return async (actor: Actor, order: Pick<BatchOrder, 'resource' | 'rows'>): Promise<CheckedRow[]> => {
-    if (busy.has(actor.id))
-      throw new ProvisioningError('too-many-open-requests', 'A dry run of yours is under way. Wait for its answer.')
-    busy.add(actor.id)
-    try {
-      return await checkBatch({ ...context, actor }, order)
-    } finally {
-      busy.delete(actor.id)
-    }
-  }
+/** The people who have a dry run under way in this process. It asks the directory some hundred times, so a person has one at a time. */
+export interface DryRuns {
+  readonly dryRuns: Set<string>
 }
 
 /**
  * What would become of each row, by the evaluation that its submission has, without writing anything. Rows that want the same name, or
  * a number of the same count, are looked at once more in their order, each as if those before it were there.
  */
-async function checkBatch(
+async function dryRun(
   { ports, settings, actor }: Context<BatchPorts>,
   { resource, rows }: Pick<BatchOrder, 'resource' | 'rows'>,
 ): Promise<CheckedRow[]> {
@@ -64,6 +54,23 @@ async function checkBatch(
   }
   return checked
 }
+
+/** Checks a batch without writing anything. Throws `too-many-open-requests` while a dry run of the actor is under way. */
+export const checkBatch = defineUseCase({
+  permission: 'request.create',
+  input: z.object(batchRows),
+  async handle(context: Context<BatchPorts & DryRuns>, order): Promise<CheckedRow[]> {
+    const { ports, actor } = context
+    if (ports.dryRuns.has(actor.id))
+      throw new ProvisioningError('too-many-open-requests', 'A dry run of yours is under way. Wait for its answer.')
+    ports.dryRuns.add(actor.id)
+    try {
+      return await dryRun(context, order)
+    } finally {
+      ports.dryRuns.delete(actor.id)
+    }
+  },
+})
 
 interface Looked {
   readonly requestId: string

@@ -80,7 +80,7 @@ function endTurn(ports: BatchPorts, batchId: string, turn: number, wait: Wait | 
 }
 
 /** A job of it was given up: what waits is not going to be done, and an admin finds the job among the dead letters. */
-export async function giveUpBatch(ports: BatchPorts, batchId: string): Promise<void> {
+export async function giveUpBatch({ ports }: SystemContext<BatchPorts>, batchId: string): Promise<void> {
   const problem = { code: 'internal', detail: 'Something went wrong on our side. Please tell an admin.' }
   await endBatch(ports, batchId, { status: 'stopped', problem })
 }

@@ -52,7 +52,7 @@ const untilItAnswers = 60_000
  * it twice is doing it once. Throws `PutOff` when the request moved on meanwhile, or when it has to be known who
  * stands in and the directory does not say; all else is done then.
  */
-export async function tendStage(
+export async function runApprovalTimers(
   context: SystemContext<DecisionPorts>,
   order: JobPayload<'tend-approval'>,
 ): Promise<void> {

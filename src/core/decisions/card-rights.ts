@@ -1,10 +1,13 @@
+import { z } from 'zod'
 import { everAsked } from '../approvals/index.ts'
 import type { Request, SentCard } from '../requests/index.ts'
 import {
   actorFor,
   asking,
   type CardKey,
+  type Context,
   cardSubject,
+  defineUseCase,
   isForApprover,
   ProvisioningError,
   type SystemContext,
@@ -78,7 +81,7 @@ async function isApproverStill(
  * Takes a card that was clicked off the list of those kept up to date, if its person has lost the right that it needed; then
  * says which.
  */
-export async function withdrawClicked(
+export async function withdrawCard(
   context: SystemContext<DecisionPorts>,
   { requestId, personId, activityId }: { requestId: string; personId: string; activityId: string },
 ): Promise<LostRight | undefined> {
@@ -91,3 +94,11 @@ export async function withdrawClicked(
   if (lost) await ports.sentCards.put({ ...card, state: 'withdrawn' })
   return lost
 }
+
+/** The same for a card of the actor. */
+export const withdrawOwnCard = defineUseCase({
+  permission: 'request.list',
+  input: z.object({ requestId: z.uuid(), activityId: z.string() }),
+  handle: (context: Context<DecisionPorts>, card): Promise<LostRight | undefined> =>
+    withdrawCard(context, { ...card, personId: context.actor.id }),
+})

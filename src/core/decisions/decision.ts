@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import {
   alreadyDecided,
   type Decision,
@@ -30,6 +31,7 @@ import { checkSteps } from '../resources/index.ts'
 import {
   type Actor,
   type Context,
+  defineUseCase,
   isTerminal,
   type JobOrder,
   jobId,
@@ -50,12 +52,11 @@ export const longestComment = 500
  * `attempt` names the call that asks for it. Whoever got no answer repeats the call, and what was done then is not done, nor
  * refused, again: the request is given as it is now. The same decision by another call is another decision.
  */
-export type Verb = (
-  context: Context<DecisionPorts>,
-  requestId: string,
-  comment?: string,
-  attempt?: string,
-) => Promise<Request>
+export const commented = z.object({
+  requestId: z.uuid(),
+  comment: z.string().optional(),
+  attempt: z.string().optional(),
+})
 
 /** What is found out before a decision, since nothing is asked in a transaction. */
 export interface Beforehand {
@@ -68,17 +69,21 @@ export interface Beforehand {
   /** The other admins, where the actor has reassigned something of the request; undefined: they were not looked up. */
   readonly otherAdmins?: readonly Person[] | undefined
 }
-export type Decide = (...asked: [...Parameters<Verb>, beforehand?: Beforehand]) => Promise<Request>
+export type Decide = (
+  context: Context<DecisionPorts>,
+  decision: z.output<typeof commented>,
+  beforehand?: Beforehand,
+) => Promise<Request>
 const nothing: Beforehand = { lapsed: [], away: [] }
 
 /** Records an approval; the last one that is needed queues the request. */
-export const recordApproval: Decide = (context, requestId, comment = '', attempt, beforehand = nothing) =>
+export const recordApproval: Decide = (context, { requestId, comment = '', attempt }, beforehand = nothing) =>
   changeOnce(context, { requestId, attempt }, (request, at) =>
     decided(request, context.settings, context.actor, { decision: 'approved', comment, at }, beforehand),
   )
 
 /** Records a rejection, which ends the request. The comment is required: the requester will read it. */
-export const recordRejection: Decide = (context, requestId, comment = '', attempt, beforehand = nothing) =>
+export const recordRejection: Decide = (context, { requestId, comment = '', attempt }, beforehand = nothing) =>
   changeOnce(context, { requestId, attempt }, (request, at) => {
     authorize(context.actor, 'request.decide', request)
     const isOpen = request.status === 'pendingApproval' && !isOver(request, beforehand.stage)
@@ -97,62 +102,74 @@ export const recordRejection: Decide = (context, requestId, comment = '', attemp
   })
 
 /** Ends a request that has not begun to be made, or has failed. */
-export const cancel: Verb = (context, requestId, comment = '', attempt) =>
-  changeOnce(context, { requestId, attempt }, (request, at) => {
-    authorize(context.actor, 'request.cancel', request)
-    if (isTerminal(request.status))
-      throw new ProvisioningError(
-        'already-ended',
-        `${referenceOf(request)} has already ended: it is ${request.status}.`,
-      )
-    if (request.status === 'provisioning')
-      throw new ProvisioningError(
-        'illegal-transition',
-        `${referenceOf(request)} is being created and cannot be cancelled any more.`,
-      )
-    const { id, displayName, userPrincipalName } = context.actor
-    const cancelledBy = { id, displayName, userPrincipalName }
-    const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
-    const requester = context.actor.id === request.requester.id ? [] : [tellRequester(next)]
-    // What was made stays in the tenant, and nobody else will clear it away.
-    const admins = request.steps.some(({ status }) => status === 'done') ? [tellAdmins(next)] : []
-    const jobs = [...requester, ...admins]
-    return { request: next, audit: [entry(next, context.actor, 'cancelled', { comment })], jobs }
-  })
+export const cancelRequest = defineUseCase({
+  permission: 'request.cancel',
+  input: commented,
+  handle(context: Context<DecisionPorts>, { requestId, comment = '', attempt }): Promise<Request> {
+    const { actor } = context
+    return changeOnce(context, { requestId, attempt }, (request, at) => {
+      authorize(actor, 'request.cancel', request)
+      if (isTerminal(request.status))
+        throw new ProvisioningError(
+          'already-ended',
+          `${referenceOf(request)} has already ended: it is ${request.status}.`,
+        )
+      if (request.status === 'provisioning')
+        throw new ProvisioningError(
+          'illegal-transition',
+          `${referenceOf(request)} is being created and cannot be cancelled any more.`,
+        )
+      const { id, displayName, userPrincipalName } = actor
+      const cancelledBy = { id, displayName, userPrincipalName }
+      const next = { ...transition(request, 'cancelled', at), cancelledBy, cancelComment: comment }
+      const requester = actor.id === request.requester.id ? [] : [tellRequester(next)]
+      // What was made stays in the tenant, and nobody else will clear it away.
+      const admins = request.steps.some(({ status }) => status === 'done') ? [tellAdmins(next)] : []
+      const jobs = [...requester, ...admins]
+      return { request: next, audit: [entry(next, actor, 'cancelled', { comment })], jobs }
+    })
+  },
+})
 
 /**
  * Lets an admin go on with a request that stopped. A failed one is queued again and continues at the step that failed; of
  * a ready check that found something wrong, at the steps that put it right. One that has stood still for too long, or is
  * made and was not told of, gets its job anew, which is safe if the old one is only slow.
  */
-export const retry: Verb = (context, requestId, comment = '', attempt) =>
-  changeOnce(context, { requestId, attempt }, (request, at) => {
-    authorize(context.actor, 'request.retry', request)
-    const job = isRetryable(request, new Date(at)) ? jobAnew(request, context.settings, at) : undefined
-    if (job)
-      return {
-        request,
-        audit: [entry({ ...request, updatedAt: at }, context.actor, 'restarted', { comment })],
-        jobs: [job],
-      }
-    // Also a request that waits for approval may become queued, but not by this.
-    if (request.status !== 'failed')
-      throw new ProvisioningError(
-        'illegal-transition',
-        `${referenceOf(request)} is ${request.status}; only a failed request, or one that stands still, can be tried again.`,
+export const retryRequest = defineUseCase({
+  permission: 'request.retry',
+  input: commented,
+  handle(context: Context<DecisionPorts>, { requestId, comment = '', attempt }): Promise<Request> {
+    const { settings, actor } = context
+    return changeOnce(context, { requestId, attempt }, (request, at) => {
+      authorize(actor, 'request.retry', request)
+      const job = isRetryable(request, new Date(at)) ? jobAnew(request, settings, at) : undefined
+      if (job)
+        return {
+          request,
+          audit: [entry({ ...request, updatedAt: at }, actor, 'restarted', { comment })],
+          jobs: [job],
+        }
+      // Also a request that waits for approval may become queued, but not by this.
+      if (request.status !== 'failed')
+        throw new ProvisioningError(
+          'illegal-transition',
+          `${referenceOf(request)} is ${request.status}; only a failed request, or one that stands still, can be tried again.`,
+        )
+      const mended = new Set<string>(request.checks.flatMap(({ name, ok }) => (ok ? [] : [checkSteps[name]])))
+      const steps = request.steps.map((step) =>
+        step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
       )
-    const mended = new Set<string>(request.checks.flatMap(({ name, ok }) => (ok ? [] : [checkSteps[name]])))
-    const steps = request.steps.map((step) =>
-      step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
-    )
-    const followUp = { state: 'none' as const }
-    const next = { ...transition(waitingAnew(request), 'queued', at), steps, checks: [], problem: null, followUp }
-    return {
-      request: next,
-      audit: [entry(next, context.actor, 'queued', { comment })],
-      jobs: jobsOfQueued(next, context.settings),
-    }
-  })
+      const followUp = { state: 'none' as const }
+      const next = { ...transition(waitingAnew(request), 'queued', at), steps, checks: [], problem: null, followUp }
+      return {
+        request: next,
+        audit: [entry(next, actor, 'queued', { comment })],
+        jobs: jobsOfQueued(next, settings),
+      }
+    })
+  },
+})
 
 /** Whether an admin can let a request go on: it failed, stands still, or is made and nobody was told. */
 export function isRetryable(request: Request, now: Date): boolean {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import {
   type Delegation,
   type DelegationPage,
@@ -10,9 +11,9 @@ import {
 } from '../approvals/index.ts'
 import { askApprovers, type Change, changeRequest, delegatedNow, type Request, stageLook } from '../requests/index.ts'
 import {
-  type Actor,
   asking,
   type Context,
+  defineUseCase,
   type Fault,
   type FaultCode,
   fault,
@@ -33,66 +34,75 @@ export interface Delegations {
   readonly toMe: readonly Delegation[]
 }
 
-export async function readDelegations({ ports, actor }: Context<DecisionPorts>): Promise<Delegations> {
-  const at = ports.clock.now().toISOString()
-  const [own, toMe] = await Promise.all([
-    ports.delegations.ofPerson(actor.tenantId, actor.id, at),
-    ports.delegations.toPerson(actor.tenantId, actor.id, at),
-  ])
-  return { own, toMe }
-}
+export const readDelegations = defineUseCase({
+  permission: 'approval.delegate',
+  input: z.object({}),
+  async handle({ ports, actor }: Context<DecisionPorts>): Promise<Delegations> {
+    const at = ports.clock.now().toISOString()
+    const [own, toMe] = await Promise.all([
+      ports.delegations.ofPerson(actor.tenantId, actor.id, at),
+      ports.delegations.toPerson(actor.tenantId, actor.id, at),
+    ])
+    return { own, toMe }
+  },
+})
 
 /**
  * Lets a colleague decide what waits, and will wait, for the actor until a moment to come; it replaces an earlier one. Refuses as
  * `validation-failed`, at `/to` or `/until`.
  */
-export async function delegate(
-  context: Context<DecisionPorts>,
-  { to, until }: { to: string; until: string },
-): Promise<Delegation> {
-  const { ports, actor } = context
-  const now = ports.clock.now()
-  const end = Date.parse(until)
-  const faults: Fault[] = []
-  if (!(end > now.getTime())) faults.push(fault('/until', 'past', 'That day is over. Please choose a later one.'))
-  if (end > now.getTime() + longestDays * 86400000)
-    faults.push(fault('/until', 'too-late', 'That is more than a year ahead. Please choose an earlier day.'))
-  const colleague = await asking(() => colleagueOf(ports, actor, to, faults))
-  if (!colleague || faults.length > 0) return refuseFields(faults)
-  const { id, displayName, userPrincipalName, tenantId } = actor
-  const given: Delegation = {
-    delegationId: randomUUID(),
-    tenantId,
-    person: { id, displayName, userPrincipalName },
-    delegate: colleague,
-    from: now.toISOString(),
-    until: new Date(end).toISOString(),
-    endedAt: null,
-  }
-  await noteExpired(ports, tenantId)
-  await ports.work.transaction(async () => {
-    const former = await ports.delegations.put(given)
-    if (former) await noteEnd(context, former, 'replaced')
-    await noteStart(context, given)
-    const over = new Date(end + clocksApart)
-    await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: over }])
-  })
-  return given
-}
+export const beginDelegation = defineUseCase({
+  permission: 'approval.delegate',
+  input: z.object({ to: z.string(), until: z.string() }),
+  async handle(context: Context<DecisionPorts>, { to, until }): Promise<Delegation> {
+    const { ports, actor } = context
+    const now = ports.clock.now()
+    const end = Date.parse(until)
+    const faults: Fault[] = []
+    if (!(end > now.getTime())) faults.push(fault('/until', 'past', 'That day is over. Please choose a later one.'))
+    if (end > now.getTime() + longestDays * 86400000)
+      faults.push(fault('/until', 'too-late', 'That is more than a year ahead. Please choose an earlier day.'))
+    const colleague = await asking(() => colleagueOf(ports, actor, to, faults))
+    if (!colleague || faults.length > 0) return refuseFields(faults)
+    const { id, displayName, userPrincipalName, tenantId } = actor
+    const given: Delegation = {
+      delegationId: randomUUID(),
+      tenantId,
+      person: { id, displayName, userPrincipalName },
+      delegate: colleague,
+      from: now.toISOString(),
+      until: new Date(end).toISOString(),
+      endedAt: null,
+    }
+    await noteExpired(ports, tenantId)
+    await ports.work.transaction(async () => {
+      const former = await ports.delegations.put(given)
+      if (former) await noteEnd(context, former, 'replaced')
+      await noteStart(context, given)
+      const over = new Date(end + clocksApart)
+      await ports.jobs.enqueue([realignJob(given, 'begin'), { ...realignJob(given, 'end'), startAfter: over }])
+    })
+    return given
+  },
+})
 
 /** Ends what the actor has delegated, before its time; undefined when there was nothing to end. */
-export async function endDelegation(context: Context<DecisionPorts>): Promise<Delegation | undefined> {
-  const { ports, actor } = context
-  const at = ports.clock.now().toISOString()
-  await noteExpired(ports, actor.tenantId)
-  return ports.work.transaction(async () => {
-    const own = await ports.delegations.end(actor.tenantId, actor.id, at)
-    if (!own) return undefined
-    await noteEnd(context, own, 'back')
-    await ports.jobs.enqueue([realignJob(own, 'back')])
-    return own
-  })
-}
+export const endDelegation = defineUseCase({
+  permission: 'approval.delegate',
+  input: z.object({}),
+  async handle(context: Context<DecisionPorts>): Promise<Delegation | undefined> {
+    const { ports, actor } = context
+    const at = ports.clock.now().toISOString()
+    await noteExpired(ports, actor.tenantId)
+    return ports.work.transaction(async () => {
+      const own = await ports.delegations.end(actor.tenantId, actor.id, at)
+      if (!own) return undefined
+      await noteEnd(context, own, 'back')
+      await ports.jobs.enqueue([realignJob(own, 'back')])
+      return own
+    })
+  },
+})
 
 /** Somebody who can decide in another's place: an account of our own that can sign in. */
 export async function colleagueOf(
@@ -123,13 +133,15 @@ const clocksApart = 5000
 /** How many requests are read at a time. */
 const pageSize = 100
 /** The delegations that run in the organisation, for admins. */
-export const listDelegations = (
-  { delegations, clock }: Pick<DecisionPorts, 'delegations' | 'clock'>,
-  { tenantId }: Actor,
-  page: { readonly from: number; readonly most: number },
-): Promise<DelegationPage> => delegations.running(tenantId, clock.now().toISOString(), page)
+export const listDelegations = defineUseCase({
+  permission: 'delegation.list',
+  input: z.object({ from: z.int(), most: z.int() }),
+  handle: ({ ports, actor }: Context<DecisionPorts>, page): Promise<DelegationPage> =>
+    ports.delegations.running(actor.tenantId, ports.clock.now().toISOString(), page),
+})
+
 /** Brings all requests that wait for a person in line with who is away just now, and records the delegations that are over. */
-export async function realignAll(
+export async function realignApprovals(
   context: SystemContext<DecisionPorts>,
   { tenantId, personId }: { tenantId: string; personId: string },
 ): Promise<void> {

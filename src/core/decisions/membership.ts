@@ -1,36 +1,59 @@
+import { z } from 'zod'
 import { type ApprovalStage, openStage, voicesOf } from '../approvals/index.ts'
-import { awayOf, type Request } from '../requests/index.ts'
-import { asking, checkingIdentity, type Settings, type SystemContext } from '../shared/index.ts'
-import { type Decide, recordApproval, recordRejection, type Verb } from './decision.ts'
+import { auditRefusals, awayOf, type Request } from '../requests/index.ts'
+import {
+  asking,
+  type Context,
+  checkingIdentity,
+  defineUseCase,
+  type Settings,
+  type SystemContext,
+} from '../shared/index.ts'
+import { commented, type Decide, recordApproval, recordRejection } from './decision.ts'
 import { delegationsOf, realign, realignment } from './delegation.ts'
 import { hasReassigned, otherAdmins } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
-/** `approve` and `reject` by those who are still in the group that was asked, own it, or are an admin. */
-export const approve = whileMember(recordApproval)
-export const reject = whileMember(recordRejection)
+/** `stage`: the one that the card showed. A decision of an earlier stage decides no later one. */
+const input = commented.extend({ stage: z.int().optional() })
+
+/** Approves, by somebody who is still in the group that was asked, owns it, or is an admin. A refusal is written down. */
+export const approve = defineUseCase({
+  permission: 'request.decide',
+  input,
+  handle: (context: Context<DecisionPorts>, decision) =>
+    auditRefusals(context, decision.requestId, 'approve', () => whileMember(context, decision, recordApproval)),
+})
+
+/** Rejects, by the same people. The comment is required. A refusal is written down. */
+export const reject = defineUseCase({
+  permission: 'request.decide',
+  input,
+  handle: (context: Context<DecisionPorts>, decision) =>
+    auditRefusals(context, decision.requestId, 'reject', () => whileMember(context, decision, recordRejection)),
+})
 
 /**
  * The directory is asked before the decision, since nothing is asked in a transaction. Who is away, and who is back, counts at
  * the click, whatever became of the job that writes it down.
  */
-function whileMember(decide: Decide): (...asked: [...Parameters<Verb>, stage?: number]) => Promise<Request> {
-  return async (context, requestId, comment, attempt, stage) => {
-    const { ports, actor } = context
-    const seen = await ports.requests.find(requestId)
-    if (seen?.status !== 'pendingApproval') return decide(context, requestId, comment, attempt)
-    const at = ports.clock.now().toISOString()
-    const [now, later] = await Promise.all([delegationsOf(ports, seen, at), awayOf(ports, seen, at)])
-    const isBehind = realignment(seen, now, at) !== undefined
-    if (isBehind) await realign(context, requestId)
-    const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
-    const lapsed = await asking(() => checkingIdentity(() => lapsedOf(context, request, actor.id, at)))
-    const others = hasReassigned(request.approvals, actor.id)
-      ? await otherAdmins(context, request, actor.id)
-      : undefined
-    const beforehand = { lapsed, away: later, stage, otherAdmins: others }
-    return decide(context, requestId, comment, attempt, beforehand)
-  }
+async function whileMember(
+  context: Context<DecisionPorts>,
+  { stage, ...decision }: z.output<typeof input>,
+  decide: Decide,
+): Promise<Request> {
+  const { ports, actor } = context
+  const { requestId } = decision
+  const seen = await ports.requests.find(requestId)
+  if (seen?.status !== 'pendingApproval') return decide(context, decision)
+  const at = ports.clock.now().toISOString()
+  const [now, later] = await Promise.all([delegationsOf(ports, seen, at), awayOf(ports, seen, at)])
+  const isBehind = realignment(seen, now, at) !== undefined
+  if (isBehind) await realign(context, requestId)
+  const request = (isBehind ? await ports.requests.find(requestId) : seen) ?? seen
+  const lapsed = await asking(() => checkingIdentity(() => lapsedOf(context, request, actor.id, at)))
+  const others = hasReassigned(request.approvals, actor.id) ? await otherAdmins(context, request, actor.id) : undefined
+  return decide(context, decision, { lapsed, away: later, stage, otherAdmins: others })
 }
 
 /**

@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import { openStage, waitingFor, withStage } from '../approvals/index.ts'
 import { authorize, entry, type Request, referenceOf } from '../requests/index.ts'
-import { type Context, ProvisioningError } from '../shared/index.ts'
+import { type Context, defineUseCase, ProvisioningError } from '../shared/index.ts'
 import { remindApprovers } from './approval-timers.ts'
 import { changeOnce } from './decision.ts'
 import type { DecisionPorts } from './ports.ts'
@@ -17,27 +18,31 @@ export function nudgeFrom(request: Request): string | undefined {
  * Reminds those who have not decided, once a day at most; a repeat of the same `attempt` does so no second time. Refuses as
  * `already-ended` or `nudged-already`.
  */
-export function nudge(context: Context<DecisionPorts>, requestId: string, attempt?: string): Promise<Request> {
-  const { actor } = context
-  return changeOnce(context, { requestId, attempt }, (request, at) => {
-    authorize(actor, 'request.nudge', request)
-    const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
-    if (!stage)
-      throw new ProvisioningError('already-ended', `${referenceOf(request)} waits for nobody's decision any more.`)
-    const from = nudgeFrom(request)
-    if (from !== undefined && from > at)
-      throw new ProvisioningError(
-        'nudged-already',
-        `They were reminded within the last 24 hours. From ${from} on they can be reminded again.`,
-        {
-          context: { at: from },
-        },
-      )
-    const { id, displayName, userPrincipalName } = actor
-    const reminders = [...(stage.reminders ?? []), { at, by: { id, displayName, userPrincipalName } }]
-    const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }
-    const data = { stage: stage.stage, people: waitingFor(request.approvals) }
-    const audit = [entry(next, actor, 'reminded', { data })]
-    return { request: next, audit, jobs: remindApprovers(next, { ...stage, reminders }) }
-  })
-}
+export const nudge = defineUseCase({
+  permission: 'request.nudge',
+  input: z.object({ requestId: z.uuid(), attempt: z.string().optional() }),
+  handle(context: Context<DecisionPorts>, { requestId, attempt }): Promise<Request> {
+    const { actor } = context
+    return changeOnce(context, { requestId, attempt }, (request, at) => {
+      authorize(actor, 'request.nudge', request)
+      const stage = request.status === 'pendingApproval' ? openStage(request.approvals) : undefined
+      if (!stage)
+        throw new ProvisioningError('already-ended', `${referenceOf(request)} waits for nobody's decision any more.`)
+      const from = nudgeFrom(request)
+      if (from !== undefined && from > at)
+        throw new ProvisioningError(
+          'nudged-already',
+          `They were reminded within the last 24 hours. From ${from} on they can be reminded again.`,
+          {
+            context: { at: from },
+          },
+        )
+      const { id, displayName, userPrincipalName } = actor
+      const reminders = [...(stage.reminders ?? []), { at, by: { id, displayName, userPrincipalName } }]
+      const next = { ...withStage(request, { ...stage, reminders }), updatedAt: at }
+      const data = { stage: stage.stage, people: waitingFor(request.approvals) }
+      const audit = [entry(next, actor, 'reminded', { data })]
+      return { request: next, audit, jobs: remindApprovers(next, { ...stage, reminders }) }
+    })
+  },
+})

@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import {
   type ApprovalStage,
   alreadyDecided,
   type Decision,
+  decision,
   isApproved,
   lastDecision,
   openStage,
@@ -9,6 +11,7 @@ import {
 } from '../approvals/index.ts'
 import { system } from '../audit/index.ts'
 import {
+  auditRefusals,
   authorize,
   type Change,
   entry,
@@ -18,16 +21,18 @@ import {
   tellRequester,
   transition,
 } from '../requests/index.ts'
-import { type Actor, type Context, ProvisioningError, type Settings } from '../shared/index.ts'
+import { type Actor, type Context, defineUseCase, ProvisioningError, type Settings } from '../shared/index.ts'
 import { changeOnce, ended, longestComment } from './decision.ts'
 import { hasReassigned, otherAdmins, overridesOwn, refuseAlone } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** What an admin decides over the heads of the approvers, and why: everybody who may read the request reads it. */
-export interface Override {
-  readonly decision: Decision['decision']
-  readonly comment: string
-}
+const input = z.object({
+  requestId: z.uuid(),
+  attempt: z.string().optional(),
+  decision: decision.shape.decision,
+  comment: z.string(),
+})
 
 /**
  * Decides a request that waits, over the heads of its approvers. An approval decides every stage that is open or still to come; a
@@ -36,11 +41,16 @@ export interface Override {
  * `comment-required` without a reason, and `already-decided` or `already-ended` of what does not wait. A repeat of the same
  * `attempt` is given the request as it is now.
  */
-export async function override(
+export const override = defineUseCase({
+  permission: 'request.override',
+  input,
+  handle: (context: Context<DecisionPorts>, asked) =>
+    auditRefusals(context, asked.requestId, 'override', () => decideInstead(context, asked)),
+})
+
+async function decideInstead(
   context: Context<DecisionPorts>,
-  requestId: string,
-  { decision, comment }: Override,
-  attempt?: string,
+  { requestId, decision, comment, attempt }: z.output<typeof input>,
 ): Promise<Request> {
   const { ports, settings, actor } = context
   const seen = await ports.requests.find(requestId)

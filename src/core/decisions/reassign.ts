@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import { type ApprovalStage, nextLook, openStage, undecided, withStage } from '../approvals/index.ts'
 import {
   askApprovers,
+  auditRefusals,
   authorize,
   type Change,
   changeRequest,
@@ -12,6 +14,7 @@ import {
   type Actor,
   asking,
   type Context,
+  defineUseCase,
   type Fault,
   fault,
   notFound,
@@ -28,22 +31,30 @@ import { otherAdmins } from './own-reassignment.ts'
 import type { DecisionPorts } from './ports.ts'
 
 /** Who is asked instead; `from` is left out where it can only be one: the approver who gives it away, or the only one who has not decided. */
-export interface Reassignment {
-  readonly to: string
-  readonly from?: string | undefined
-  readonly comment?: string | undefined
-}
+const input = z.object({
+  requestId: z.uuid(),
+  to: z.string(),
+  from: z.string().optional(),
+  comment: z.string().optional(),
+  attempt: z.string().optional(),
+})
+type Reassignment = Omit<z.output<typeof input>, 'requestId' | 'attempt'>
 
 /**
  * Asks somebody else in the place of an approver who has not decided, who decides no more then. An approver gives away their own
  * part; an admin anybody's, but not of their own request. A repeat of the same `attempt` is given the request as it is now. Refuses as
  * `validation-failed` at `/to` or `/from`.
  */
-export async function reassign(
+export const reassign = defineUseCase({
+  permission: 'request.reassign',
+  input,
+  handle: (context: Context<DecisionPorts>, asked) =>
+    auditRefusals(context, asked.requestId, 'reassign', () => askInstead(context, asked)),
+})
+
+async function askInstead(
   context: Context<DecisionPorts>,
-  requestId: string,
-  asked: Reassignment,
-  attempt?: string,
+  { requestId, attempt, ...asked }: z.output<typeof input>,
 ): Promise<Request> {
   const { ports, actor } = context
   const seen = await ports.requests.find(requestId)

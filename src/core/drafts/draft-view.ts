@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type SimilarResources, similarAmong, similarCandidates } from '../naming/index.ts'
 import {
   type BasedOn,
@@ -9,10 +10,19 @@ import {
   type Outlook,
   type Plan,
   type Request,
-  read,
+  readRequest,
   resourceOf,
 } from '../requests/index.ts'
-import { type Context, type Fault, fault, ProvisioningError } from '../shared/index.ts'
+import {
+  type Account,
+  asking,
+  type Context,
+  defineUseCase,
+  type Fault,
+  fault,
+  type MailDomains,
+  ProvisioningError,
+} from '../shared/index.ts'
 import { type Template, usableTemplate } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import { bodyOfForm } from './form-values.ts'
@@ -60,7 +70,8 @@ export async function ownDraft({ ports, actor }: Context<DraftPorts>, requestId:
 /** Where a draft stands now. One that was reviewed and is no longer right goes back to its form. */
 export async function showDraft(context: Context<DraftPorts>, draft: Draft, outdated: boolean): Promise<DraftView> {
   const { ports } = context
-  if (draft.step === 'submitted') return { step: 'submitted', request: await read(context, draft.requestId) }
+  if (draft.step === 'submitted')
+    return { step: 'submitted', request: await readRequest.handle(context, { requestId: draft.requestId }) }
   if (draft.step === 'discarded') return { step: 'discarded', draft }
   if (draft.step === 'details')
     return {
@@ -151,3 +162,20 @@ export async function write(ports: DraftPorts, draft: Draft): Promise<Draft | un
   const next = { ...draft, version: draft.version + 1, updatedAt: ports.clock.now().toISOString() }
   return (await ports.drafts.update(next)) ? next : undefined
 }
+
+/** Finds the people that a form names by their ids, as far as the directory knows them: only to show their names. */
+export const findNamedPeople = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ ids: z.array(z.string()) }),
+  async handle({ ports }: Context<DraftPorts>, { ids }): Promise<Account[]> {
+    const found = await Promise.all(ids.map((id) => ports.directory.person(id).catch(() => undefined)))
+    return found.filter((person) => person !== undefined)
+  },
+})
+
+/** Reads the domains that the organisation takes mail for. */
+export const readMailDomains = defineUseCase({
+  permission: 'request.create',
+  input: z.object({}),
+  handle: ({ ports }: Context<DraftPorts>): Promise<MailDomains> => asking(() => ports.directory.mailDomains()),
+})

@@ -26,6 +26,9 @@ export const draft = z.object({
 })
 export type Draft = z.output<typeof draft>
 
+/** A form as somebody filled it in; `version`: the one that they saw. */
+export const filledForm = draft.pick({ requestId: true, version: true, values: true })
+
 export interface DraftStore {
   find(requestId: string): Promise<Draft | undefined>
   /** What a person has begun and neither sent nor discarded, the last changed first. */

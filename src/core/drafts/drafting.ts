@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
 import {
+  type Checks,
   type DraftBasis,
   quotaFaults,
-  type Request,
   type Resource,
   resourceOf,
   type SentCard,
+  submit,
 } from '../requests/index.ts'
-import { type Actor, type Context, type Fault, ProvisioningError } from '../shared/index.ts'
+import { type Actor, type Context, defineUseCase, type Fault, ProvisioningError } from '../shared/index.ts'
 import { type Template, usableTemplate } from '../templates/index.ts'
-import type { Draft } from './draft.ts'
+import { type Draft, filledForm } from './draft.ts'
 import {
   checkDraft,
   type DraftView,
@@ -33,7 +35,14 @@ interface Opening {
 }
 
 /** Opens a form. The draft has its request's id from now on. */
-export async function openDraft(
+export const openDraft = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ templateId: z.string() }),
+  handle: (context: Context<DraftPorts>, { templateId }): Promise<DraftView> => beginDraft(context, templateId),
+})
+
+/** The same with the values of an earlier request. */
+export async function beginDraft(
   context: Context<DraftPorts>,
   templateId: string,
   { values = {}, replaces, basedOn }: Opening = {},
@@ -71,11 +80,16 @@ function openingValues(template: Template, { id }: Actor): Draft['values'] {
  * Takes the filled form. Without faults the draft goes on to review; with faults the form comes back with its values,
  * and so it does when nobody can check them just now: what was typed is kept in either case.
  */
-export async function reviewDraft(
+export const reviewDraft = defineUseCase({
+  permission: 'request.create',
+  input: filledForm,
+  handle: (context: Context<DraftPorts & Checks>, form): Promise<DraftView> =>
+    context.ports.checks.ofForm(context.actor, form.values, () => review(context, form)),
+})
+
+async function review(
   context: Context<DraftPorts>,
-  requestId: string,
-  version: number,
-  values: Draft['values'],
+  { requestId, version, values }: z.output<typeof filledForm>,
 ): Promise<DraftView> {
   const { ports } = context
   const draft = await ownDraft(context, requestId)
@@ -94,16 +108,20 @@ export async function reviewDraft(
 }
 
 /** Back from review to the form, with everything kept. A click on an outdated review changes nothing. */
-export async function editDraft(context: Context<DraftPorts>, requestId: string, version: number): Promise<DraftView> {
-  const { ports } = context
-  const draft = await ownDraft(context, requestId)
-  const opened =
-    draft.step === 'review' && draft.version === version && (await write(ports, { ...draft, step: 'details' }))
-  const now = opened || (await ownDraft(context, requestId))
-  // The same click a second time finds the form that it asked for.
-  const isWanted = now.step === 'details' && now.version === version + 1
-  return showDraft(context, now, !isWanted)
-}
+export const editDraft = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ requestId: z.uuid(), version: z.int() }),
+  async handle(context: Context<DraftPorts>, { requestId, version }): Promise<DraftView> {
+    const { ports } = context
+    const draft = await ownDraft(context, requestId)
+    const opened =
+      draft.step === 'review' && draft.version === version && (await write(ports, { ...draft, step: 'details' }))
+    const now = opened || (await ownDraft(context, requestId))
+    // The same click a second time finds the form that it asked for.
+    const isWanted = now.step === 'details' && now.version === version + 1
+    return showDraft(context, now, !isWanted)
+  },
+})
 
 /** What a draft submits. */
 export interface DraftSubmission {
@@ -118,58 +136,73 @@ export interface DraftSubmission {
  * Submits what was reviewed: one request for one draft, however often it is clicked. What is no longer right (a name
  * taken meanwhile) brings the form back with its values.
  */
-export async function submitDraft(
-  context: Context<DraftPorts>,
-  requestId: string,
-  version: number,
-  submit: (asked: DraftSubmission, along: () => Promise<void>) => Promise<Request>,
-): Promise<DraftView> {
-  const { ports } = context
-  const draft = await ownDraft(context, requestId)
-  if (draft.step !== 'review' || draft.version !== version) return showDraft(context, draft, true)
-  const submitted: Draft = {
-    ...draft,
-    step: 'submitted',
-    version: draft.version + 1,
-    updatedAt: ports.clock.now().toISOString(),
-  }
-  try {
-    const template = await knownTemplate(context, draft.templateId)
-    const { body } = bodyOfForm(template, draft.values)
-    const { replaces, basedOn } = draft
-    const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
-    const request = await submit(asked, async () => {
-      // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
-      if (!(await ports.drafts.update(submitted))) throw new ProvisioningError('stale-version', 'The form has changed.')
-    })
-    return { step: 'submitted', request }
-  } catch (error) {
-    if (error instanceof ProvisioningError && error.code === 'stale-version')
-      return showDraft(context, await ownDraft(context, requestId), true)
-    if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
-    const template = await knownTemplate(context, draft.templateId)
-    const back = await write(ports, { ...draft, step: 'details' })
-    return { step: 'details', draft: back ?? draft, template, faults: error.faults, outdated: false }
-  }
-}
+export const submitDraft = defineUseCase({
+  permission: 'request.create',
+  input: z.object({
+    requestId: z.uuid(),
+    version: z.int(),
+    statusCard: z.object({ conversationId: z.string(), activityId: z.string() }).optional(),
+  }),
+  async handle(context: Context<DraftPorts>, { requestId, version, statusCard }): Promise<DraftView> {
+    const { ports } = context
+    const draft = await ownDraft(context, requestId)
+    if (draft.step !== 'review' || draft.version !== version) return showDraft(context, draft, true)
+    const submitted: Draft = {
+      ...draft,
+      step: 'submitted',
+      version: draft.version + 1,
+      updatedAt: ports.clock.now().toISOString(),
+    }
+    try {
+      const template = await knownTemplate(context, draft.templateId)
+      const { body } = bodyOfForm(template, draft.values)
+      const { replaces, basedOn } = draft
+      const asked = { resource: resourceOf(template.kind), body, reason: reasonOf(draft), replaces, basedOn }
+      const request = await submit(context, {
+        ...asked,
+        ...(statusCard && { statusCard }),
+        requestId,
+        channel: 'chat',
+        async along() {
+          // Discarded, or changed by another click meanwhile: then this click is not what the person last wanted.
+          if (!(await ports.drafts.update(submitted)))
+            throw new ProvisioningError('stale-version', 'The form has changed.')
+        },
+      })
+      return { step: 'submitted', request }
+    } catch (error) {
+      if (error instanceof ProvisioningError && error.code === 'stale-version')
+        return showDraft(context, await ownDraft(context, requestId), true)
+      if (!(error instanceof ProvisioningError) || error.faults.length === 0) throw error
+      const template = await knownTemplate(context, draft.templateId)
+      const back = await write(ports, { ...draft, step: 'details' })
+      return { step: 'details', draft: back ?? draft, template, faults: error.faults, outdated: false }
+    }
+  },
+})
 
 /** Throws the draft away. One that became a request meanwhile is shown as that request instead. */
-export async function discardDraft(context: Context<DraftPorts>, requestId: string): Promise<DraftView> {
-  const { ports } = context
-  const draft = await ownDraft(context, requestId)
-  if (draft.step !== 'details' && draft.step !== 'review') return showDraft(context, draft, false)
-  const next = await write(ports, { ...draft, step: 'discarded' })
-  return next ? { step: 'discarded', draft: next } : showDraft(context, await ownDraft(context, requestId), false)
-}
+export const discardDraft = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ requestId: z.uuid() }),
+  async handle(context: Context<DraftPorts>, { requestId }): Promise<DraftView> {
+    const { ports } = context
+    const draft = await ownDraft(context, requestId)
+    if (draft.step !== 'details' && draft.step !== 'review') return showDraft(context, draft, false)
+    const next = await write(ports, { ...draft, step: 'discarded' })
+    return next ? { step: 'discarded', draft: next } : showDraft(context, await ownDraft(context, requestId), false)
+  },
+})
 
 /** A draft of this person with its template; none when the template is no longer offered to them. */
-export async function readDraft(
-  context: Context<DraftPorts>,
-  requestId: string,
-): Promise<{ draft: Draft; template: Template | undefined }> {
-  const draft = await ownDraft(context, requestId)
-  return { draft, template: await usableTemplate(context, draft.templateId) }
-}
+export const readDraft = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ requestId: z.uuid() }),
+  async handle(context: Context<DraftPorts>, { requestId }): Promise<{ draft: Draft; template: Template | undefined }> {
+    const draft = await ownDraft(context, requestId)
+    return { draft, template: await usableTemplate(context, draft.templateId) }
+  },
+})
 
 /** A directory that does not answer, as a fault of no field; anything else is thrown on. */
 function unavailable(error: unknown): Fault {

@@ -1,9 +1,17 @@
-import { type DraftBasis, isForMailbox, isTakenName, type Request, read, referenceOf } from '../requests/index.ts'
-import { type Actor, type Context, isMailboxKind, type RequestState } from '../shared/index.ts'
+import { z } from 'zod'
+import {
+  type DraftBasis,
+  isForMailbox,
+  isTakenName,
+  type Request,
+  readRequest,
+  referenceOf,
+} from '../requests/index.ts'
+import { type Actor, type Context, defineUseCase, isMailboxKind, type RequestState } from '../shared/index.ts'
 import { answersOf, type Template } from '../templates/index.ts'
 import type { Draft } from './draft.ts'
 import { type DraftView, knownTemplate } from './draft-view.ts'
-import { openDraft } from './drafting.ts'
+import { beginDraft } from './drafting.ts'
 import { formOfRequest } from './form-values.ts'
 import type { DraftPorts } from './ports.ts'
 
@@ -14,34 +22,42 @@ const endedInVain: readonly RequestState[] = ['rejected', 'expired', 'cancelled'
  * A new draft with what a request of one's own asked for that came to nothing: "Edit and send again". Any other is shown
  * as it is.
  */
-export async function draftFromRequest(context: Context<DraftPorts>, requestId: string): Promise<DraftView> {
-  const { actor } = context
-  const request = await read(context, requestId)
-  if (!isOwn(request, actor) || isReduced(request) || !endedInVain.includes(request.status))
-    return { step: 'submitted', request }
-  const { problem } = request
-  const free = isTakenName(problem) ? problem.suggestion : undefined
-  const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
-  const values = await stillAllowed(context, request)
-  return openDraft(context, request.template.id, {
-    values: free === undefined ? values : { ...values, [name]: free },
-    replaces: request.status === 'failed' ? request.requestId : undefined,
-    basedOn: basisOf(request, 'resubmission'),
-  })
-}
+export const draftFromRequest = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ requestId: z.uuid() }),
+  async handle(context: Context<DraftPorts>, { requestId }): Promise<DraftView> {
+    const { actor } = context
+    const request = await readRequest.handle(context, { requestId })
+    if (!isOwn(request, actor) || isReduced(request) || !endedInVain.includes(request.status))
+      return { step: 'submitted', request }
+    const { problem } = request
+    const free = isTakenName(problem) ? problem.suggestion : undefined
+    const name = isForMailbox(request) && problem?.code === 'name-taken' ? 'name' : 'alias'
+    const values = await stillAllowed(context, request)
+    return beginDraft(context, request.template.id, {
+      values: free === undefined ? values : { ...values, [name]: free },
+      replaces: request.status === 'failed' ? request.requestId : undefined,
+      basedOn: basisOf(request, 'resubmission'),
+    })
+  },
+})
 
 /**
  * A new draft like a request of one's own that was made, without the names that only one resource can have. Any other
  * request is shown as it is.
  */
-export async function draftLikeRequest(context: Context<DraftPorts>, requestId: string): Promise<DraftView> {
-  const { actor } = context
-  const request = await read(context, requestId)
-  if (!isOwn(request, actor) || isReduced(request) || request.status !== 'succeeded')
-    return { step: 'submitted', request }
-  const { name: _, alias: __, ...values } = await stillAllowed(context, request)
-  return openDraft(context, request.template.id, { values, basedOn: basisOf(request, 'repeat') })
-}
+export const draftLikeRequest = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ requestId: z.uuid() }),
+  async handle(context: Context<DraftPorts>, { requestId }): Promise<DraftView> {
+    const { actor } = context
+    const request = await readRequest.handle(context, { requestId })
+    if (!isOwn(request, actor) || isReduced(request) || request.status !== 'succeeded')
+      return { step: 'submitted', request }
+    const { name: _, alias: __, ...values } = await stillAllowed(context, request)
+    return beginDraft(context, request.template.id, { values, basedOn: basisOf(request, 'repeat') })
+  },
+})
 
 /** What it asked for is not known any more. */
 const isReduced = ({ reducedAt }: Request): boolean => reducedAt !== undefined

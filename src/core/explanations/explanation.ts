@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AuditEntry } from '../audit/index.ts'
-import { type Request, read, timeline } from '../requests/index.ts'
-import { type Context, instant, person } from '../shared/index.ts'
+import { type Request, readRequest, readTimeline } from '../requests/index.ts'
+import { type Context, defineUseCase, instant, person } from '../shared/index.ts'
 import { type ExplanationLine, explanationCodes } from './codes.ts'
 import { whyThisApprover } from './explanation-approval.ts'
 import { whyThisName } from './explanation-name.ts'
@@ -47,8 +47,12 @@ function ofTopic(topic: Explanation['topic'], { code, at, stage, people, facts }
 }
 
 /** The same of a request that the actor may read. */
-export async function readExplanation(context: Context<ExplanationPorts>, requestId: string): Promise<Explanation[]> {
-  const { ports } = context
-  const request = await read(context, requestId)
-  return explain(request, await timeline(context, requestId), ports.clock.now())
-}
+export const readExplanation = defineUseCase({
+  permission: 'request.read',
+  input: z.object({ requestId: z.uuid() }),
+  async handle(context: Context<ExplanationPorts>, { requestId }): Promise<Explanation[]> {
+    const { ports } = context
+    const request = await readRequest.handle(context, { requestId })
+    return explain(request, await readTimeline.handle(context, { requestId }), ports.clock.now())
+  },
+})

@@ -1,5 +1,5 @@
 import { askApprovers, type Conversation, outcomeCard, tellRequester } from '../requests/index.ts'
-import type { JobOrder } from '../shared/index.ts'
+import type { JobOrder, SystemContext } from '../shared/index.ts'
 import { stillToTell } from './deliver-card.ts'
 import type { NotificationPorts } from './ports.ts'
 
@@ -7,7 +7,11 @@ import type { NotificationPorts } from './ports.ts'
  * Remembers a personal chat. What a person has missed who had none, or had the bot taken out of it (`installed`: it is back
  * in), is ordered with it, so no death in between loses it.
  */
-export async function meet(ports: NotificationPorts, conversation: Conversation, installed: boolean): Promise<void> {
+export async function meet(
+  { ports }: SystemContext<NotificationPorts>,
+  conversation: Conversation,
+  installed = false,
+): Promise<void> {
   const { tenantId, personId } = conversation
   await ports.work.transaction(async () => {
     const isNew = await ports.conversations.put(conversation)
@@ -16,7 +20,11 @@ export async function meet(ports: NotificationPorts, conversation: Conversation,
 }
 
 /** Whether a person's chat does not take our cards, as far as we know: the next word from them opens it. */
-export async function isClosed(ports: NotificationPorts, tenantId: string, personId: string): Promise<boolean> {
+export async function isClosed(
+  { ports }: SystemContext<NotificationPorts>,
+  tenantId: string,
+  personId: string,
+): Promise<boolean> {
   return (await ports.conversations.ofPerson(tenantId, personId))?.closed !== undefined
 }
 
@@ -24,7 +32,10 @@ export async function isClosed(ports: NotificationPorts, tenantId: string, perso
  * What a person has missed whose chat has just become known, or is open again: decisions that wait for them, how their
  * requests ended, and what their status cards should show.
  */
-export async function catchUp(ports: NotificationPorts, person: { tenantId: string; id: string }): Promise<void> {
+export async function catchUp(
+  { ports }: SystemContext<NotificationPorts>,
+  person: { tenantId: string; id: string },
+): Promise<void> {
   const { tenantId, id } = person
   const waiting = await ports.requests.list({ tenantId, approverId: id, status: 'pendingApproval', limit: 20 })
   const own = await ports.requests.list({ tenantId, requesterId: id, limit: 20 })

@@ -1,12 +1,14 @@
+import { z } from 'zod'
 import { adminsOf, askedSince, openStage } from '../approvals/index.ts'
 import { havingDigest } from '../decisions/index.ts'
-import { type HealthState, type QueueEntry, readHealth, readStuck } from '../operations/index.ts'
+import { currentHealth, type HealthState, type QueueEntry, readStuck } from '../operations/index.ts'
 import type { Conversation, NoticeOrder, Request } from '../requests/index.ts'
 import {
   type Actor,
   actorFor,
   type Context,
   dayIn,
+  defineUseCase,
   momentOf,
   ProvisioningError,
   type SystemContext,
@@ -50,7 +52,7 @@ export interface DigestStanding {
 const mostAwaited = 100
 
 /** What is open for somebody; with `by` only what was open by then, so that what came after the morning waits for the next. */
-export async function readDigest(context: Context<NotificationPorts>, by?: Date): Promise<Digest> {
+export async function digestOf(context: Context<NotificationPorts>, by?: Date): Promise<Digest> {
   const { ports, actor } = context
   const { tenantId, id: approverId, isAdmin } = actor
   const query = { tenantId, approverId, status: 'pendingApproval', limit: mostAwaited + 1, oldestFirst: true } as const
@@ -64,6 +66,13 @@ export async function readDigest(context: Context<NotificationPorts>, by?: Date)
   return isAdmin ? { approvals, admin: await readForAdmin(context) } : { approvals }
 }
 
+/** What is open for the actor now. */
+export const readDigest = defineUseCase({
+  permission: 'digest.read',
+  input: z.object({}),
+  handle: (context: Context<NotificationPorts>): Promise<Digest> => digestOf(context),
+})
+
 function sinceAsked({ approvals, submittedAt }: Request, personId: string): string {
   const stage = openStage(approvals)
   return (stage && askedSince(stage, personId)) || submittedAt
@@ -72,9 +81,9 @@ function sinceAsked({ approvals, submittedAt }: Request, personId: string): stri
 async function readForAdmin(context: Context<NotificationPorts>): Promise<Digest['admin']> {
   const { ports, actor } = context
   const [stuck, { failed = 0 }, { state }] = await Promise.all([
-    readStuck(context),
+    readStuck.handle(context, {}),
     ports.requests.countByState(actor.tenantId, ['failed']),
-    readHealth(context),
+    currentHealth(context),
   ])
   const { count, entries, deadLetters = 0 } = stuck
   return { stuck: count, failed, givenUp: deadLetters, entries, health: state }
@@ -86,7 +95,7 @@ export const isNothing = ({ approvals, admin }: Digest): boolean =>
   (admin === undefined || (admin.stuck === 0 && admin.givenUp === 0 && admin.health === 'green'))
 
 /** Whether somebody has it. */
-export async function readStanding(
+async function standingOf(
   context: SystemContext<NotificationPorts>,
   { tenantId, id }: Pick<Actor, 'tenantId' | 'id'>,
 ): Promise<DigestStanding> {
@@ -95,12 +104,23 @@ export async function readStanding(
   return { hour: settings.digest?.hour ?? null, isOn: have.has(id) }
 }
 
+/** Whether the actor has it. */
+export const readDigestStanding = defineUseCase({
+  permission: 'digest.read',
+  input: z.object({}),
+  handle: (context: Context<NotificationPorts>): Promise<DigestStanding> => standingOf(context, context.actor),
+})
+
 /** Switches it on or off for somebody; doing it twice is doing it once. Where nobody has it there is nothing to choose. */
-export async function chooseDigest(context: Context<NotificationPorts>, isOn: boolean): Promise<DigestStanding> {
-  const { ports, settings, actor } = context
-  if (settings.digest) await ports.digests.choose(actor.tenantId, actor.id, isOn, ports.clock.now())
-  return readStanding(context, actor)
-}
+export const chooseDigest = defineUseCase({
+  permission: 'digest.choose',
+  input: z.object({ isOn: z.boolean() }),
+  async handle(context: Context<NotificationPorts>, { isOn }): Promise<DigestStanding> {
+    const { ports, settings, actor } = context
+    if (settings.digest) await ports.digests.choose(actor.tenantId, actor.id, isOn, ports.clock.now())
+    return standingOf(context, actor)
+  },
+})
 
 /** What the card of a day says when it is sent; undefined: nothing is open, nobody wants it any more, or the day is over. */
 export async function readDigestNotice(
@@ -110,12 +130,12 @@ export async function readDigestNotice(
 ): Promise<DigestNotice | undefined> {
   const { ports } = context
   const chat = await ports.conversations.ofPerson(tenantId, personId)
-  const standing = await readStanding(context, { tenantId, id: personId })
+  const standing = await standingOf(context, { tenantId, id: personId })
   if (!chat || !standing.isOn || standing.hour === null || dayIn(ports.clock.now(), chat.timeZone) !== day)
     return undefined
   const actor = await actorFor(context, { tenantId, id: personId }).catch(unlessForbidden)
   if (!actor) return undefined
-  const digest = await readDigest({ ...context, actor }, momentOf(day, standing.hour, chat.timeZone))
+  const digest = await digestOf({ ...context, actor }, momentOf(day, standing.hour, chat.timeZone))
   return isNothing(digest) ? undefined : { kind: 'digest', digest, standing, isAdmin: actor.isAdmin }
 }
 

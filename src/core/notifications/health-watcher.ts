@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
-import { type HealthReport, readHealth } from '../operations/index.ts'
+import { currentHealth, type HealthReport } from '../operations/index.ts'
 import { type SystemContext, tellOrder } from '../shared/index.ts'
 import { afterCheck, type HealthCheck, type WatchTimes, watchTimes } from './health-watch.ts'
 import type { NotificationPorts } from './ports.ts'
@@ -34,7 +34,7 @@ export function createHealthWatcher(
     async check() {
       const turn = times.checkEvery * 1000
       const at = new Date(Math.floor(ports.clock.now().getTime() / turn) * turn).toISOString()
-      const report = await readHealth(context)
+      const report = await currentHealth(context)
       await keep(checkOf(report, at), await adminIds())
     },
   }

@@ -1,14 +1,14 @@
+import { z } from 'zod'
 import {
   type Attention,
   attentionOf,
-  authorize,
   deadlines,
   type LostPeople,
   type Request,
   type RequestQuery,
   sinceOf,
 } from '../requests/index.ts'
-import { type Context, openStates } from '../shared/index.ts'
+import { type Context, defineUseCase, openStates } from '../shared/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { lostPeople } from './departed-people.ts'
 import type { OperationPorts } from './ports.ts'
@@ -53,34 +53,41 @@ const openParts = [
 type Part = Omit<RequestQuery, 'tenantId' | 'limit'>
 
 /** What waits, is being made, has failed, or is made and was not found yet: all that is open in the tenant. */
-export async function readQueue(context: Context<OperationPorts>): Promise<Queue> {
-  const { ports, actor } = context
-  const { stuck, others, isDirectorySilent } = await readOpen(context)
-  const { tenantId } = actor
-  const count = await ports.requests.countByState(tenantId, openStates)
-  const unannounced = await ports.requests.count({ tenantId, status: 'succeeded', unannounced: true })
-  const { pendingApproval = 0, queued = 0, provisioning = 0, failed = 0 } = count
-  return {
-    counts: { waiting: pendingApproval, creating: queued + provisioning, failed },
-    open: pendingApproval + queued + provisioning + failed + unannounced,
-    entries: [...stuck, ...others],
-    isDirectorySilent,
-  }
-}
+export const readQueue = defineUseCase({
+  permission: 'queue.read',
+  input: z.object({}),
+  async handle(context: Context<OperationPorts>): Promise<Queue> {
+    const { ports, actor } = context
+    const { stuck, others, isDirectorySilent } = await readOpen(context)
+    const { tenantId } = actor
+    const count = await ports.requests.countByState(tenantId, openStates)
+    const unannounced = await ports.requests.count({ tenantId, status: 'succeeded', unannounced: true })
+    const { pendingApproval = 0, queued = 0, provisioning = 0, failed = 0 } = count
+    return {
+      counts: { waiting: pendingApproval, creating: queued + provisioning, failed },
+      open: pendingApproval + queued + provisioning + failed + unannounced,
+      entries: [...stuck, ...others],
+      isDirectorySilent,
+    }
+  },
+})
 
 /** Only what needs somebody: past the deadline of its state, or in vain waiting for people, or tried again and again. */
-export async function readStuck(context: Context<OperationPorts>): Promise<Stuck> {
-  const { ports } = context
-  const [{ stuck, count, isDirectorySilent }, deadLetters] = await Promise.all([
-    readOpen(context),
-    countDeadLetters(ports),
-  ])
-  return { count, entries: stuck, isDirectorySilent, deadLetters }
-}
+export const readStuck = defineUseCase({
+  permission: 'queue.read',
+  input: z.object({}),
+  async handle(context: Context<OperationPorts>): Promise<Stuck> {
+    const { ports } = context
+    const [{ stuck, count, isDirectorySilent }, deadLetters] = await Promise.all([
+      readOpen(context),
+      countDeadLetters(ports),
+    ])
+    return { count, entries: stuck, isDirectorySilent, deadLetters }
+  },
+})
 
 async function readOpen(context: Context<OperationPorts>) {
   const { ports, actor } = context
-  authorize(actor, 'queue.read')
   const { tenantId } = actor
   const now = ports.clock.now()
   const late = openParts.map((part): Part => {

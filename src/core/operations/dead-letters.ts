@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
-import { retry } from '../decisions/index.ts'
+import { retryRequest } from '../decisions/index.ts'
 import { entry, type Request } from '../requests/index.ts'
 import {
   type Context,
+  defineUseCase,
   fault,
   type JobName,
   jobPayloads,
@@ -33,20 +34,21 @@ export interface GivenUpJobs {
 }
 
 /** What was given up and needs somebody, the newest first. Throws `invalid-request` for a cursor that is none. */
-export async function readDeadLetters(
-  ports: OperationPorts,
-  { limit, cursor }: { limit: number; cursor?: string },
-): Promise<GivenUpJobs> {
-  const letters = await openLetters(ports)
-  const after = cursor === undefined ? undefined : decodeCursor(cursor)
-  const left = after ? letters.filter((letter) => byAge(after, letter) < 0) : letters
-  const page = left.slice(0, limit)
-  const found = await Promise.all(page.map(({ letterId }) => ports.deadLetters.find(letterId)))
-  const here = found.filter((letter) => letter !== undefined)
-  const jobs = await Promise.all(here.map((letter) => givenUpJob(ports, letter)))
-  const last = page.at(-1)
-  return { total: letters.length, jobs, ...(left.length > limit && last && { nextCursor: encodeCursor(last) }) }
-}
+export const listDeadLetters = defineUseCase({
+  permission: 'deadLetter.read',
+  input: z.object({ limit: z.int(), cursor: z.string().optional() }),
+  async handle({ ports }: Context<OperationPorts>, { limit, cursor }): Promise<GivenUpJobs> {
+    const letters = await openLetters(ports)
+    const after = cursor === undefined ? undefined : decodeCursor(cursor)
+    const left = after ? letters.filter((letter) => byAge(after, letter) < 0) : letters
+    const page = left.slice(0, limit)
+    const found = await Promise.all(page.map(({ letterId }) => ports.deadLetters.find(letterId)))
+    const here = found.filter((letter) => letter !== undefined)
+    const jobs = await Promise.all(here.map((letter) => givenUpJob(ports, letter)))
+    const last = page.at(-1)
+    return { total: letters.length, jobs, ...(left.length > limit && last && { nextCursor: encodeCursor(last) }) }
+  },
+})
 
 /** How many jobs were given up and need somebody. */
 export const countDeadLetters = async (ports: OperationPorts): Promise<number> => (await openLetters(ports)).length
@@ -79,7 +81,13 @@ function decodeCursor(cursor: string): Place {
 }
 
 /** One job that was given up. Throws `not-found` when nobody has to look after it any more. */
-export async function readDeadLetter(ports: OperationPorts, letterId: string): Promise<GivenUpJob> {
+export const readDeadLetter = defineUseCase({
+  permission: 'deadLetter.read',
+  input: z.object({ letterId: z.uuid() }),
+  handle: ({ ports }: Context<OperationPorts>, { letterId }): Promise<GivenUpJob> => openJob(ports, letterId),
+})
+
+async function openJob(ports: OperationPorts, letterId: string): Promise<GivenUpJob> {
   const letter = await ports.deadLetters.find(letterId)
   const job = letter && (await givenUpJob(ports, letter))
   if (!job || isLookedAfter(job)) throw notOnTheList()
@@ -88,39 +96,47 @@ export async function readDeadLetter(ports: OperationPorts, letterId: string): P
 
 /**
  * Runs a given-up job again: it is enqueued anew, comes off the list, and the request's timeline, or else the organisation's, says who
- * did so. Of a request that failed with its job that is a retry, since the job alone would find nothing to do. Throws
+ * did so. Of a request that failed with its job that is a retryRequest, since the job alone would find nothing to do. Throws
  * `illegal-transition` for one that is over.
  */
-export async function replayDeadLetter(context: Context<OperationPorts>, letterId: string): Promise<void> {
-  const { ports, actor } = context
-  await ports.work.transaction(async () => {
-    const { job, request, problem, isOver } = await readDeadLetter(ports, letterId)
-    if (isOver) throw new ProvisioningError('illegal-transition', 'Its batch was stopped: send its rows anew.')
-    if (job === 'provision' && request?.status === 'failed') {
-      const why = 'its request is tried again'
-      if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
-      await retry(context, request.requestId)
-      return
-    }
-    if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
-    if (!request) return noteAct(ports, actor, 'job-replayed', { job, about: job, problem })
-    const at = ports.clock.now().toISOString()
-    const said = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
-    await ports.audit.append([said], { version: request.version })
-  })
-}
+export const replayDeadLetter = defineUseCase({
+  permission: 'deadLetter.replay',
+  input: z.object({ letterId: z.uuid() }),
+  async handle(context: Context<OperationPorts>, { letterId }): Promise<void> {
+    const { ports, actor } = context
+    await ports.work.transaction(async () => {
+      const { job, request, problem, isOver } = await openJob(ports, letterId)
+      if (isOver) throw new ProvisioningError('illegal-transition', 'Its batch was stopped: send its rows anew.')
+      if (job === 'provision' && request?.status === 'failed') {
+        const why = 'its request is tried again'
+        if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why }))) throw notOnTheList()
+        await retryRequest.handle(context, { requestId: request.requestId })
+        return
+      }
+      if (!(await ports.deadLetters.replay(letterId))) throw notOnTheList()
+      if (!request) return noteAct(ports, actor, 'job-replayed', { job, about: job, problem })
+      const at = ports.clock.now().toISOString()
+      const said = entry({ ...request, updatedAt: at }, actor, 'replayed', { data: { job, problem } })
+      await ports.audit.append([said], { version: request.version })
+    })
+  },
+})
 
 /** Takes a given-up job off the list without running it; the request's timeline, or else the organisation's, says who did so. */
-export async function dismissDeadLetter({ ports, actor }: Context<OperationPorts>, letterId: string): Promise<void> {
-  await ports.work.transaction(async () => {
-    const { job, request, problem } = await readDeadLetter(ports, letterId)
-    if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
-    if (!request) return noteAct(ports, actor, 'job-dismissed', { job, about: job, problem })
-    const at = ports.clock.now().toISOString()
-    const said = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
-    await ports.audit.append([said], { version: request.version })
-  })
-}
+export const dismissDeadLetter = defineUseCase({
+  permission: 'deadLetter.dismiss',
+  input: z.object({ letterId: z.uuid() }),
+  async handle({ ports, actor }: Context<OperationPorts>, { letterId }): Promise<void> {
+    await ports.work.transaction(async () => {
+      const { job, request, problem } = await openJob(ports, letterId)
+      if (!(await ports.deadLetters.settle(letterId, { personId: actor.id, why: 'dismissed' }))) throw notOnTheList()
+      if (!request) return noteAct(ports, actor, 'job-dismissed', { job, about: job, problem })
+      const at = ports.clock.now().toISOString()
+      const said = entry({ ...request, updatedAt: at }, actor, 'dismissed', { data: { job, problem } })
+      await ports.audit.append([said], { version: request.version })
+    })
+  },
+})
 
 async function givenUpJob(ports: OperationPorts, letter: DeadLetter): Promise<GivenUpJob> {
   const { letterId, payload, problem, at } = letter

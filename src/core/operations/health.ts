@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import type { DirectorySightings } from '../provisioning/index.ts'
-import type { SystemContext } from '../shared/index.ts'
+import { type Context, defineUseCase, type SystemContext } from '../shared/index.ts'
 import { troubledEndpoints, type WebhookEndpoint } from '../webhooks/index.ts'
 import { countDeadLetters } from './dead-letters.ts'
 import { type Microsoft365Facts, microsoft365Parts } from './health-microsoft365.ts'
@@ -24,7 +25,7 @@ export interface HealthFacts extends Microsoft365Facts {
 const dayMilliseconds = 86_400_000
 
 /** How the service and everything it needs do just now. A part that does not answer is told as such, and throws nothing. */
-export async function readHealth({ ports, settings }: SystemContext<OperationPorts>): Promise<HealthReport> {
+export async function currentHealth({ ports, settings }: SystemContext<OperationPorts>): Promise<HealthReport> {
   const { tenantId } = settings
   const { tenant, connection, vitals, clock } = ports
   const aDayAgo = new Date(clock.now().getTime() - dayMilliseconds)
@@ -45,14 +46,25 @@ export async function readHealth({ ports, settings }: SystemContext<OperationPor
   })
 }
 
+/** The same for admins. */
+export const readHealth = defineUseCase({
+  permission: 'health.read',
+  input: z.object({}),
+  handle: (context: Context<OperationPorts>): Promise<HealthReport> => currentHealth(context),
+})
+
 /** How the service itself does, without what Microsoft 365 says: for when there is no time to ask. */
-export async function readOwnHealth({ vitals, connection, clock }: OperationPorts): Promise<HealthReport> {
-  const own = await vitals.own()
-  return judgeHealth({
-    ...{ at: clock.now(), own, services: [], deadLetters: null, endpoints: null, directory: null, traffic: [] },
-    ...{ signIn: connection.signIn(), certificate: connection.certificate() },
-  })
-}
+export const readOwnHealth = defineUseCase({
+  permission: 'health.read',
+  input: z.object({}),
+  async handle({ ports: { vitals, connection, clock } }: Context<OperationPorts>): Promise<HealthReport> {
+    const own = await vitals.own()
+    return judgeHealth({
+      ...{ at: clock.now(), own, services: [], deadLetters: null, endpoints: null, directory: null, traffic: [] },
+      ...{ signIn: connection.signIn(), certificate: connection.certificate() },
+    })
+  },
+})
 
 /** What the facts mean, by the thresholds of the table. */
 export function judgeHealth(facts: HealthFacts): HealthReport {

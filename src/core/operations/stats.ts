@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { instant, type Period, person, requestState, resourceKind, type Span } from '../shared/index.ts'
+import {
+  type Context,
+  defineUseCase,
+  handedBack,
+  instant,
+  type Period,
+  person,
+  requestState,
+  resourceKind,
+  type Span,
+} from '../shared/index.ts'
+import type { OperationPorts } from './ports.ts'
 
 const count = z.int().min(0)
 /** How long something took: half of all within `median` seconds, 95 of 100 within `p95`. Null where there was none. */
@@ -77,31 +88,32 @@ export interface StatsStore {
 const mostApprovers = 20
 
 /** What happened in a period. Requests whose words were taken out count as all others do. */
-export async function readStats(
-  { stats: store }: { readonly stats: StatsStore },
-  tenantId: string,
-  period: Period,
-): Promise<Stats> {
-  const { name, from, until, before } = period
-  const span = { from, until }
-  const [rows, now, askedBefore, then, approvers, failures] = await Promise.all([
-    store.asked(tenantId, span),
-    store.measure(tenantId, span),
-    store.countAsked(tenantId, before),
-    store.measure(tenantId, before),
-    store.approvers(tenantId, span, mostApprovers),
-    store.failures(tenantId, span),
-  ])
-  return {
-    period: name,
-    now: figuresOf(span, sum(rows), now),
-    before: figuresOf(before, askedBefore, then),
-    kinds: kindsOf(rows),
-    templates: templatesOf(rows),
-    ...approvers,
-    failures,
-  }
-}
+export const readStats = defineUseCase({
+  permission: 'stats.read',
+  input: z.object({ period: handedBack<Period>() }),
+  async handle({ ports, actor: { tenantId } }: Context<OperationPorts>, { period }): Promise<Stats> {
+    const { stats: store } = ports
+    const { name, from, until, before } = period
+    const span = { from, until }
+    const [rows, now, askedBefore, then, approvers, failures] = await Promise.all([
+      store.asked(tenantId, span),
+      store.measure(tenantId, span),
+      store.countAsked(tenantId, before),
+      store.measure(tenantId, before),
+      store.approvers(tenantId, span, mostApprovers),
+      store.failures(tenantId, span),
+    ])
+    return {
+      period: name,
+      now: figuresOf(span, sum(rows), now),
+      before: figuresOf(before, askedBefore, then),
+      kinds: kindsOf(rows),
+      templates: templatesOf(rows),
+      ...approvers,
+      failures,
+    }
+  },
+})
 
 function figuresOf({ from, until }: Span, asked: number, measured: Measured): Figures {
   const { decided, rejected } = measured

@@ -1,11 +1,14 @@
 import { distance } from 'fastest-levenshtein'
+import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
 import { likeness, namesFor } from '../naming/index.ts'
-import { authorize, mostCounted } from '../requests/index.ts'
+import { mostCounted } from '../requests/index.ts'
 import {
   type Actor,
   asking,
   type Context,
+  defineUseCase,
+  handedBack,
   isMailboxKind,
   openStates,
   type Person,
@@ -57,27 +60,26 @@ const mostEdits = 5
 const mostNamed = 20
 
 /** A page of all templates there are, for those who look after them. */
-export async function templatesInUse(
-  context: Context<OperationPorts>,
-  { from, most }: { readonly from: number; readonly most: number },
-): Promise<TemplatePage> {
-  const { actor } = context
-  authorize(actor, 'template.write')
-  const all = await listTemplates(context)
-  // A page that is no more, since templates went, is the last one.
-  const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
-  const entries = await useOfTemplates(context, all.slice(first, first + most))
-  return { entries, from: first, total: all.length }
-}
+export const listTemplatesInUse = defineUseCase({
+  permission: 'template.write',
+  input: z.object({ from: z.int(), most: z.int() }),
+  async handle(context: Context<OperationPorts>, { from, most }): Promise<TemplatePage> {
+    const all = await listTemplates.handle(context, {})
+    // A page that is no more, since templates went, is the last one.
+    const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
+    const entries = await readUseOfTemplates.handle(context, { templates: all.slice(first, first + most) })
+    return { entries, from: first, total: all.length }
+  },
+})
 
 /** How much these are used. */
-export async function useOfTemplates(
-  { ports, actor }: Context<OperationPorts>,
-  templates: readonly Template[],
-): Promise<TemplateInUse[]> {
-  authorize(actor, 'template.write')
-  return Promise.all(templates.map((one) => inUse(ports, actor, one)))
-}
+export const readUseOfTemplates = defineUseCase({
+  permission: 'template.write',
+  input: z.object({ templates: handedBack<readonly Template[]>() }),
+  async handle({ ports, actor }: Context<OperationPorts>, { templates }): Promise<TemplateInUse[]> {
+    return Promise.all(templates.map((one) => inUse(ports, actor, one)))
+  },
+})
 
 async function inUse(ports: OperationPorts, { tenantId }: Actor, template: Template): Promise<TemplateInUse> {
   const of = { tenantId, templateId: template.id, but: [] }
@@ -93,24 +95,27 @@ async function inUse(ports: OperationPorts, { tenantId }: Actor, template: Templ
 }
 
 /** All that a template decides, with names for ids, an example of its names and who changed it. Throws `not-found`. */
-export async function reportOnTemplate(context: Context<OperationPorts>, id: string): Promise<TemplateReport> {
-  const { ports, actor } = context
-  authorize(actor, 'template.write')
-  const template = await readTemplate(context, id)
-  const [used, names, example, versions] = await Promise.all([
-    inUse(ports, actor, template),
-    asking(() => namesOf(ports, template)),
-    asking(() => exampleOf(context, template)),
-    ports.templates.versions(actor.tenantId, template.id, mostEdits + 1),
-  ])
-  const edits = versions.map((one, index) => ({
-    version: one.version,
-    by: one.by,
-    at: one.at,
-    changed: changedParts(one, versions[index + 1]),
-  }))
-  return { ...used, names, example, edits: edits.slice(0, mostEdits) }
-}
+export const reportOnTemplate = defineUseCase({
+  permission: 'template.write',
+  input: z.object({ id: z.string() }),
+  async handle(context: Context<OperationPorts>, { id }): Promise<TemplateReport> {
+    const { ports, actor } = context
+    const template = await readTemplate.handle(context, { id })
+    const [used, names, example, versions] = await Promise.all([
+      inUse(ports, actor, template),
+      asking(() => namesOf(ports, template)),
+      asking(() => exampleOf(context, template)),
+      ports.templates.versions(actor.tenantId, template.id, mostEdits + 1),
+    ])
+    const edits = versions.map((one, index) => ({
+      version: one.version,
+      by: one.by,
+      at: one.at,
+      changed: changedParts(one, versions[index + 1]),
+    }))
+    return { ...used, names, example, edits: edits.slice(0, mostEdits) }
+  },
+})
 
 async function namesOf(ports: OperationPorts, { audience, approval }: Template): Promise<Record<string, string>> {
   const asked: Approver[] = (approval?.stages ?? []).flatMap(({ approvers, backup = [] }) => [...approvers, ...backup])
@@ -159,26 +164,25 @@ async function exampleOf(
  * Offers a template again, or to nobody any more. `expected` is the version that the admin saw: another one by now is
  * `stale-version`. Requests that are under way keep the version that they were made under.
  */
-export async function switchTemplate(
-  context: Context<OperationPorts>,
-  id: string,
-  expected: number,
-  active: boolean,
-): Promise<Template> {
-  const { ports, actor } = context
-  authorize(actor, 'template.write')
-  const before = await readTemplate(context, id)
-  const written = { ...before, active, version: expected + 1 }
-  const change = { by: asPerson(actor), at: ports.clock.now() }
-  const isWritten = await ports.work.transaction(async () => {
-    const isPut = before.version === expected && (await ports.templates.put(actor.tenantId, written, expected, change))
-    const about = { templateId: id, about: written.name, version: written.version, active }
-    if (isPut) await noteAct(ports, actor, 'template-switched', about)
-    return isPut
-  })
-  if (!isWritten) throw new ProvisioningError('stale-version', 'Somebody else has changed this template meanwhile.')
-  return written
-}
+export const switchTemplate = defineUseCase({
+  permission: 'template.write',
+  input: z.object({ id: z.string(), expected: z.number(), active: z.boolean() }),
+  async handle(context: Context<OperationPorts>, { id, expected, active }): Promise<Template> {
+    const { ports, actor } = context
+    const before = await readTemplate.handle(context, { id })
+    const written = { ...before, active, version: expected + 1 }
+    const change = { by: asPerson(actor), at: ports.clock.now() }
+    const isWritten = await ports.work.transaction(async () => {
+      const isPut =
+        before.version === expected && (await ports.templates.put(actor.tenantId, written, expected, change))
+      const about = { templateId: id, about: written.name, version: written.version, active }
+      if (isPut) await noteAct(ports, actor, 'template-switched', about)
+      return isPut
+    })
+    if (!isWritten) throw new ProvisioningError('stale-version', 'Somebody else has changed this template meanwhile.')
+    return written
+  },
+})
 
 /** What somebody meant by an id, a name or a part of one: `found` has it, or else `near` are those most like it. */
 export interface MeantTemplates {

@@ -1,5 +1,14 @@
+import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
-import { type Context, fault, faultsOf, ProvisioningError, refuseFields, type Settings } from '../shared/index.ts'
+import {
+  type Context,
+  defineUseCase,
+  fault,
+  faultsOf,
+  ProvisioningError,
+  refuseFields,
+  type Settings,
+} from '../shared/index.ts'
 import { asPerson, type Template, templateWithin, webhookNameFault, withFormerSecrets } from '../templates/index.ts'
 import type { OperationPorts } from './ports.ts'
 
@@ -8,40 +17,39 @@ import type { OperationPorts } from './ports.ts'
  * the store is `stale-version`. A template without a secret in its webhook keeps the one it has; a secret that is replaced
  * signs on for a day. A receiver that was switched off is switched on again.
  */
-export async function putTemplate(
-  { ports, settings, actor }: Context<OperationPorts>,
-  id: string,
-  body: unknown,
-  expected: number,
-): Promise<Template> {
-  const before = await ports.templates.find(actor.tenantId, id)
-  const parsed = templateWithin(settings.webhookAllowCidrs).safeParse(complete(body, id, expected, before))
-  if (!parsed.success) return refuseFields(faultsOf(parsed.error, body))
-  if (parsed.data.id !== id) return refuseFields([fault('/id', 'invalid', 'id must be the one in the address.')])
-  const { webhook } = parsed.data
-  if (webhook) await refuseBadName(ports, settings, webhook.url)
-  const written: Template = {
-    ...parsed.data,
-    webhook: webhook && withFormerSecrets(webhook, before?.webhook ?? null, ports.clock.now()),
-  }
-  const isWritten = await ports.work.transaction(async () => {
-    const change = { by: asPerson(actor), at: ports.clock.now() }
-    const isPut = await ports.templates.put(actor.tenantId, written, expected, change)
-    if (!isPut) return false
-    await ports.endpoints.forget(actor.tenantId, id)
-    const { name, version } = written
-    const changed = before ? changedKeys(before, written) : []
-    await noteAct(ports, actor, 'template-written', { templateId: id, about: name, version, changed })
-    return true
-  })
-  if (!isWritten) {
-    throw new ProvisioningError(
-      'stale-version',
-      'Somebody else has changed this template meanwhile. Read it again, then repeat your change.',
-    )
-  }
-  return written
-}
+export const putTemplate = defineUseCase({
+  permission: 'template.write',
+  input: z.object({ id: z.string(), body: z.unknown(), expected: z.number() }),
+  async handle({ ports, settings, actor }: Context<OperationPorts>, { id, body, expected }): Promise<Template> {
+    const before = await ports.templates.find(actor.tenantId, id)
+    const parsed = templateWithin(settings.webhookAllowCidrs).safeParse(complete(body, id, expected, before))
+    if (!parsed.success) return refuseFields(faultsOf(parsed.error, body))
+    if (parsed.data.id !== id) return refuseFields([fault('/id', 'invalid', 'id must be the one in the address.')])
+    const { webhook } = parsed.data
+    if (webhook) await refuseBadName(ports, settings, webhook.url)
+    const written: Template = {
+      ...parsed.data,
+      webhook: webhook && withFormerSecrets(webhook, before?.webhook ?? null, ports.clock.now()),
+    }
+    const isWritten = await ports.work.transaction(async () => {
+      const change = { by: asPerson(actor), at: ports.clock.now() }
+      const isPut = await ports.templates.put(actor.tenantId, written, expected, change)
+      if (!isPut) return false
+      await ports.endpoints.forget(actor.tenantId, id)
+      const { name, version } = written
+      const changed = before ? changedKeys(before, written) : []
+      await noteAct(ports, actor, 'template-written', { templateId: id, about: name, version, changed })
+      return true
+    })
+    if (!isWritten) {
+      throw new ProvisioningError(
+        'stale-version',
+        'Somebody else has changed this template meanwhile. Read it again, then repeat your change.',
+      )
+    }
+    return written
+  },
+})
 
 /** The parts that are others now, a secret's too; what they hold is told nowhere. */
 const changedKeys = (before: Template, written: Template): string[] =>

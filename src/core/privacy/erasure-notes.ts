@@ -36,5 +36,5 @@ export async function erasureNotice(
   if (said?.removed) return { kind: 'erased', personId, removed: said.removed }
   if (!(await isErasureNoted(ports, tenantId, 'erasure-stopped', personId, erasureId))) return undefined
   const admin = { id: adminId, displayName: '', userPrincipalName: '', tenantId, isAdmin: true }
-  return { kind: 'not-erased', erasure: await readErasure({ ...context, actor: admin }, personId) }
+  return { kind: 'not-erased', erasure: await readErasure.handle({ ...context, actor: admin }, { personId }) }
 }

@@ -5,6 +5,7 @@ import {
   type Actor,
   actorFor,
   type Context,
+  defineUseCase,
   type Fault,
   fault,
   ProvisioningError,
@@ -71,18 +72,22 @@ export interface ClosedLink {
  * Issues links to the requests that were submitted and the audit that was written between two days. Each works once, within a
  * quarter of an hour. Refuses as `validation-failed`, at `/from` or `/to`.
  */
-export async function offerExport({ ports, settings, actor }: Context<PrivacyPorts>, days: Days): Promise<ExportOffer> {
-  const faults = faultsOfDays(days)
-  if (faults.length > 0) refuseFields(faults)
-  const counted = await ports.exports.count(queryOf(settings, days))
-  const kinds = ['requests', 'audit'] as const
-  const formats = ['csv', 'json'] as const
-  const contents = kinds.flatMap((what) => formats.map((format) => ({ ...days, what, format })))
-  const { links, until } = await issueLinks(ports, settings, actor, contents, (until) =>
-    noteAct(ports, actor, 'exported', { ...days, until }),
-  )
-  return { ...days, ...counted, until, links }
-}
+export const offerExport = defineUseCase({
+  permission: 'export.create',
+  input: z.object({ from: z.string(), to: z.string() }),
+  async handle({ ports, settings, actor }: Context<PrivacyPorts>, days): Promise<ExportOffer> {
+    const faults = faultsOfDays(days)
+    if (faults.length > 0) refuseFields(faults)
+    const counted = await ports.exports.count(queryOf(settings, days))
+    const kinds = ['requests', 'audit'] as const
+    const formats = ['csv', 'json'] as const
+    const contents = kinds.flatMap((what) => formats.map((format) => ({ ...days, what, format })))
+    const { links, until } = await issueLinks(ports, settings, actor, contents, (until) =>
+      noteAct(ports, actor, 'exported', { ...days, until }),
+    )
+    return { ...days, ...counted, until, links }
+  },
+})
 
 /** Issues a link to each of these, in one transaction with the entry that `note` writes; `until` is in ISO 8601. */
 export async function issueLinks(

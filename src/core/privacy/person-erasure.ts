@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import { canonical, type KnownPerson, noteAct } from '../audit/index.ts'
 import { noteEnd, noteExpired } from '../decisions/index.ts'
 import {
   type Context,
+  defineUseCase,
   type JobOrder,
   type JobPayload,
   jobId,
@@ -23,23 +25,23 @@ export type ErasureOrdered = { readonly state: 'ordered' | 'mismatch' | 'blocked
  * Orders that a person is erased, once for each card that asked: `erasureId` is the card's. Nothing is
  * ordered without their address.
  */
-export async function orderErasure(
-  context: Context<PrivacyPorts>,
-  personId: string,
-  { address, erasureId }: { readonly address: string; readonly erasureId: string },
-): Promise<ErasureOrdered> {
-  const { ports, actor } = context
-  const erasure = await readErasure(context, personId)
-  if (erasure.isYou || erasure.isBlocked) return { state: 'blocked', erasure }
-  if (address.trim().toLowerCase() !== erasure.confirmWith.toLowerCase()) return { state: 'mismatch', erasure }
-  const { id } = erasure.person
-  await ports.work.transaction(async () => {
-    if (await isErasureNoted(ports, actor.tenantId, 'erasure-ordered', id, erasureId)) return
-    await noteAct(ports, actor, 'erasure-ordered', { personId: id, erasureId })
-    await ports.jobs.enqueue([eraseJob({ tenantId: actor.tenantId, personId: id, by: actor.id, erasureId })])
-  })
-  return { state: 'ordered', erasure }
-}
+export const orderErasure = defineUseCase({
+  permission: 'person.erase',
+  input: z.object({ personId: z.string(), address: z.string(), erasureId: z.uuid() }),
+  async handle(context: Context<PrivacyPorts>, { personId, address, erasureId }): Promise<ErasureOrdered> {
+    const { ports, actor } = context
+    const erasure = await readErasure.handle(context, { personId })
+    if (erasure.isYou || erasure.isBlocked) return { state: 'blocked', erasure }
+    if (address.trim().toLowerCase() !== erasure.confirmWith.toLowerCase()) return { state: 'mismatch', erasure }
+    const { id } = erasure.person
+    await ports.work.transaction(async () => {
+      if (await isErasureNoted(ports, actor.tenantId, 'erasure-ordered', id, erasureId)) return
+      await noteAct(ports, actor, 'erasure-ordered', { personId: id, erasureId })
+      await ports.jobs.enqueue([eraseJob({ tenantId: actor.tenantId, personId: id, by: actor.id, erasureId })])
+    })
+    return { state: 'ordered', erasure }
+  },
+})
 
 const eraseJob = (of: Omit<JobPayload<'erase-person'>, 'v'>): JobOrder => ({
   name: 'erase-person',
@@ -71,14 +73,14 @@ export async function erasePerson(system: SystemContext<PrivacyPorts>, order: Er
 
 const said = (ports: PrivacyPorts, { tenantId, personId, erasureId }: ErasureOrder, action: ErasureAction) =>
   isErasureNoted(ports, tenantId, action, personId, erasureId)
-type ErasureOrder = Omit<JobPayload<'erase-person'>, 'v'>
+type ErasureOrder = Omit<JobPayload<'erase-person'>, 'v'> & { readonly v?: 1 }
 type ErasureAction = 'erasure-begun' | 'erasure-stopped' | 'person-erased'
 
 /** What was begun is gone on with: half of it would help nobody. */
 async function isTooLate(context: Context<PrivacyPorts>, order: ErasureOrder): Promise<boolean> {
   if (await said(context.ports, order, 'erasure-begun')) return false
   try {
-    return (await readErasure(context, order.personId)).isBlocked
+    return (await readErasure.handle(context, { personId: order.personId })).isBlocked
   } catch (error) {
     if (error instanceof ProvisioningError && error.code === 'not-found') return false
     throw error
@@ -130,23 +132,27 @@ async function takeOut(ports: PrivacyPorts, requestId: string, person: KnownPers
 }
 
 /** Ends what somebody has delegated and what is delegated to them, so that they can be erased. */
-export async function endDelegationsOf(context: Context<PrivacyPorts>, personId: string): Promise<Erasure> {
-  const { ports, actor } = context
-  const { tenantId } = actor
-  const erasure = await readErasure(context, personId)
-  const at = ports.clock.now().toISOString()
-  if (erasure.isYou) throw new ProvisioningError('forbidden', 'Nobody erases themselves.')
-  await noteExpired(ports, tenantId)
-  await ports.work.transaction(async () => {
-    for (const { person, delegationId } of erasure.blocks.delegations) {
-      const ended = await ports.delegations.end(tenantId, person.id, at)
-      if (!ended) continue
-      await noteEnd(context, ended, 'erasure')
-      const payload = { v: 1, tenantId, personId: person.id } as const
-      await ports.jobs.enqueue([
-        { name: 'realign-approvals', payload, id: jobId('realign-approvals', delegationId, 'back') },
-      ])
-    }
-  })
-  return readErasure(context, personId)
-}
+export const endDelegationsOf = defineUseCase({
+  permission: 'person.erase',
+  input: z.object({ personId: z.string() }),
+  async handle(context: Context<PrivacyPorts>, { personId }): Promise<Erasure> {
+    const { ports, actor } = context
+    const { tenantId } = actor
+    const erasure = await readErasure.handle(context, { personId })
+    const at = ports.clock.now().toISOString()
+    if (erasure.isYou) throw new ProvisioningError('forbidden', 'Nobody erases themselves.')
+    await noteExpired(ports, tenantId)
+    await ports.work.transaction(async () => {
+      for (const { person, delegationId } of erasure.blocks.delegations) {
+        const ended = await ports.delegations.end(tenantId, person.id, at)
+        if (!ended) continue
+        await noteEnd(context, ended, 'erasure')
+        const payload = { v: 1, tenantId, personId: person.id } as const
+        await ports.jobs.enqueue([
+          { name: 'realign-approvals', payload, id: jobId('realign-approvals', delegationId, 'back') },
+        ])
+      }
+    })
+    return readErasure.handle(context, { personId })
+  },
+})

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { everAsked } from '../approvals/index.ts'
 import { type AuditAction, type AuditEntry, system } from '../audit/index.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type Person,
   ProvisioningError,
   type Role,
+  type SystemContext,
 } from '../shared/index.ts'
 import type { RequestPorts } from './ports.ts'
 import { type Request, referenceOf } from './request.ts'
@@ -108,3 +110,18 @@ export async function noteRefused(
 
 const isSame = ({ action, data }: AuditEntry, id: string, tried: Deciding, code: ErrorCode): boolean =>
   action === refusedAction && data?.['who'] === id && data['tried'] === tried && data['code'] === code
+
+/**
+ * Writes down that somebody of our tenant who may not use the bot at all tried to decide. What they named may be anything. Of people
+ * of another tenant nothing is written.
+ */
+export async function noteForbidden(
+  { ports, settings }: SystemContext<RequestPorts>,
+  who: { readonly tenantId: string; readonly id: string },
+  requestId: unknown,
+  tried: Deciding,
+): Promise<void> {
+  const id = z.uuid().safeParse(requestId).data
+  if (id !== undefined && who.tenantId === settings.tenantId)
+    await noteRefused(ports, { id: who.id }, id.toLowerCase(), tried, 'forbidden')
+}

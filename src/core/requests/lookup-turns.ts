@@ -37,3 +37,6 @@ export function createChecks({ limitsOfUse }: Pick<RequestPorts, 'limitsOfUse'>)
     },
   }
 }
+export interface Checks {
+  readonly checks: ReturnType<typeof createChecks>
+}

@@ -1,22 +1,41 @@
+import { z } from 'zod'
 import type { AuditEntry } from '../audit/index.ts'
-import { type Actor, type Context, fault, notFound, refuseFields } from '../shared/index.ts'
+import {
+  type Actor,
+  type Context,
+  defineUseCase,
+  fault,
+  notFound,
+  refuseFields,
+  requestState,
+  resourceKind,
+  type SystemContext,
+} from '../shared/index.ts'
 import { authorize, may, refusedAction } from './access.ts'
 import type { RequestPorts, RequestQuery } from './ports.ts'
 import { type Request, referencePattern } from './request.ts'
 
 /** A request that the actor may see; `not-found` also when it exists and is somebody else's. */
-export async function read({ ports, actor }: Context<RequestPorts>, requestId: string): Promise<Request> {
-  return visible(actor, await ports.requests.find(requestId))
-}
+export const readRequest = defineUseCase({
+  permission: 'request.read',
+  input: z.object({ requestId: z.uuid() }),
+  async handle({ ports, actor }: Context<RequestPorts>, { requestId }): Promise<Request> {
+    return visible(actor, await ports.requests.find(requestId))
+  },
+})
 
 /** The same by what people call it: `REQ-1042`, in any case. */
-export async function readByReference({ ports, actor }: Context<RequestPorts>, reference: string): Promise<Request> {
-  const number = referencePattern.exec(reference.trim())?.[1]
-  return visible(
-    actor,
-    number === undefined ? undefined : await ports.requests.findByNumber(actor.tenantId, Number(number)),
-  )
-}
+export const readRequestByReference = defineUseCase({
+  permission: 'request.read',
+  input: z.object({ reference: z.string() }),
+  async handle({ ports, actor }: Context<RequestPorts>, { reference }): Promise<Request> {
+    const number = referencePattern.exec(reference.trim())?.[1]
+    return visible(
+      actor,
+      number === undefined ? undefined : await ports.requests.findByNumber(actor.tenantId, Number(number)),
+    )
+  },
+})
 
 function visible(actor: Actor, request: Request | undefined): Request {
   if (!request) throw notFound()
@@ -24,12 +43,16 @@ function visible(actor: Actor, request: Request | undefined): Request {
   return request
 }
 
-export async function timeline(context: Context<RequestPorts>, requestId: string): Promise<AuditEntry[]> {
-  const { ports } = context
-  await read(context, requestId)
-  // Who tried and might not is for those who audit.
-  return (await ports.audit.timeline(requestId)).filter(({ action }) => action !== refusedAction)
-}
+export const readTimeline = defineUseCase({
+  permission: 'request.read',
+  input: z.object({ requestId: z.uuid() }),
+  async handle(context: Context<RequestPorts>, { requestId }): Promise<AuditEntry[]> {
+    const { ports } = context
+    await readRequest.handle(context, { requestId })
+    // Who tried and might not is for those who audit.
+    return (await ports.audit.timeline(requestId)).filter(({ action }) => action !== refusedAction)
+  },
+})
 
 export type ListFilter = Pick<RequestQuery, 'status' | 'kind'> & {
   readonly limit: number
@@ -43,30 +66,47 @@ export interface Page {
 }
 
 /** Own requests (an admin: everybody's), newest first. The cursor is opaque: it comes from the page before. */
-export async function list(
-  { ports, actor }: Context<RequestPorts>,
-  { cursor, limit, waitingForMe = false, ...filter }: ListFilter,
-): Promise<Page> {
-  authorize(actor, 'request.list')
-  const own = may(actor, 'request.listAll') ? {} : { requesterId: actor.id }
-  const mine = waitingForMe ? { approverId: actor.id } : own
-  return page(ports, {
-    ...filter,
-    ...mine,
-    tenantId: actor.tenantId,
-    limit,
-    ...(cursor !== undefined && { before: decodeCursor(cursor) }),
-  })
-}
+export const listRequests = defineUseCase({
+  permission: 'request.list',
+  input: z.object({
+    limit: z.int(),
+    cursor: z.string().exactOptional(),
+    status: z.union([requestState, z.array(requestState)]).exactOptional(),
+    kind: resourceKind.exactOptional(),
+    waitingForMe: z.boolean().optional(),
+  }),
+  async handle(
+    { ports, actor }: Context<RequestPorts>,
+    { cursor, limit, waitingForMe = false, ...filter },
+  ): Promise<Page> {
+    const own = may(actor, 'request.listAll') ? {} : { requesterId: actor.id }
+    const mine = waitingForMe ? { approverId: actor.id } : own
+    return page(ports, {
+      ...filter,
+      ...mine,
+      tenantId: actor.tenantId,
+      limit,
+      ...(cursor !== undefined && { before: decodeCursor(cursor) }),
+    })
+  },
+})
 
 /** Only what this person asked for, admin or not. */
-export const listOwn = ({ ports, actor }: Context<RequestPorts>, limit: number): Promise<Page> =>
-  page(ports, { tenantId: actor.tenantId, requesterId: actor.id, limit })
+export const listOwnRequests = defineUseCase({
+  permission: 'request.list',
+  input: z.object({ limit: z.int() }),
+  handle: ({ ports, actor }: Context<RequestPorts>, { limit }): Promise<Page> =>
+    page(ports, { tenantId: actor.tenantId, requesterId: actor.id, limit }),
+})
 
 /** What waits for this person's decision. */
-export async function listApprovals({ ports, actor }: Context<RequestPorts>, limit: number): Promise<Page> {
-  return page(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval', limit })
-}
+export const listApprovals = defineUseCase({
+  permission: 'approval.list',
+  input: z.object({ limit: z.int() }),
+  async handle({ ports, actor }: Context<RequestPorts>, { limit }): Promise<Page> {
+    return page(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval', limit })
+  },
+})
 
 async function page(ports: RequestPorts, query: RequestQuery): Promise<Page> {
   const found = await ports.requests.list({ ...query, limit: query.limit + 1 })
@@ -98,16 +138,20 @@ export interface ListPage {
 }
 
 /** A page of what this person asked for, admin or not. */
-export const pageOfOwn = ({ ports, actor }: Context<RequestPorts>, limit: number, at: PageAt): Promise<ListPage> =>
-  pageOf(ports, { tenantId: actor.tenantId, requesterId: actor.id }, limit, at)
+export const pageOfOwnRequests = defineUseCase({
+  permission: 'request.list',
+  input: z.object({ limit: z.int(), before: z.int().optional(), after: z.int().optional() }),
+  handle: ({ ports, actor }: Context<RequestPorts>, { limit, ...at }): Promise<ListPage> =>
+    pageOf(ports, { tenantId: actor.tenantId, requesterId: actor.id }, limit, at),
+})
 
 /** A page of what waits for this person's decision. */
-export const pageOfApprovals = (
-  { ports, actor }: Context<RequestPorts>,
-  limit: number,
-  at: PageAt,
-): Promise<ListPage> =>
-  pageOf(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval' }, limit, at)
+export const pageOfApprovals = defineUseCase({
+  permission: 'approval.list',
+  input: z.object({ limit: z.int(), before: z.int().optional(), after: z.int().optional() }),
+  handle: ({ ports, actor }: Context<RequestPorts>, { limit, ...at }): Promise<ListPage> =>
+    pageOf(ports, { tenantId: actor.tenantId, approverId: actor.id, status: 'pendingApproval' }, limit, at),
+})
 
 type Listed = Pick<RequestQuery, 'tenantId' | 'requesterId' | 'approverId' | 'status'>
 
@@ -137,3 +181,7 @@ async function pageOf(
   ])
   return { requests, newer, older }
 }
+
+/** The present versions of requests, to know which have changed. It tells nothing else about them. */
+export const readVersions = ({ ports }: SystemContext<RequestPorts>, requestIds: readonly string[]) =>
+  ports.requests.versions(requestIds)

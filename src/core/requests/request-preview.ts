@@ -6,6 +6,7 @@ import { mailboxRequest } from '../resources/index.ts'
 import {
   asking,
   type Context,
+  defineUseCase,
   type Fault,
   faultsOf,
   ProvisioningError,
@@ -21,6 +22,7 @@ import {
   usableTemplate,
 } from '../templates/index.ts'
 import { evaluate, resourceOf } from './evaluate.ts'
+import type { Checks } from './lookup-turns.ts'
 import { chosenTemplate, isRecord } from './mailbox-kind.ts'
 import { foreseenIn, lookAhead, type Outlook } from './outlook.ts'
 import { type Glimpse, isForMailboxPlan, type Plan, type RequestInquiry } from './plan.ts'
@@ -83,11 +85,7 @@ export type Previewed = RequestPreview & { readonly outlook: Outlook }
  * wrong is told in the answer; `validation-failed` is thrown for what is no request at all: no object, or no template that
  * they may use. `template`: looked at already.
  */
-export async function previewRequest(
-  context: Context<RequestPorts>,
-  body: unknown,
-  template?: Template,
-): Promise<Previewed> {
+export async function foresee(context: Context<RequestPorts>, body: unknown, template?: Template): Promise<Previewed> {
   const { ports, settings, actor } = context
   if (!isRecord(body)) return refuseFields(faultsOf(mailboxRequest.safeParse(body).error ?? new z.ZodError([]), body))
   const asked = { ports, settings, actor, requestId: randomUUID(), isSubmission: false, crowded: false } as const
@@ -112,6 +110,14 @@ export async function previewRequest(
   ])
   return shown(used, seen, outlook, similar, faults)
 }
+
+/** The same for the actor, in turn with all other checks. */
+export const previewRequest = defineUseCase({
+  permission: 'request.create',
+  input: z.object({ body: z.unknown() }),
+  handle: (context: Context<RequestPorts & Checks>, { body }): Promise<Previewed> =>
+    context.ports.checks.inTurn(() => foresee(context, body)),
+})
 
 /** The template that a body names or, of a mailbox, implies. */
 export async function templateOf(inquiry: RequestInquiry, body: Record<string, unknown>): Promise<Template> {

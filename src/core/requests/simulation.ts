@@ -2,6 +2,8 @@ import { z } from 'zod'
 import {
   type Actor,
   asking,
+  type Context,
+  defineUseCase,
   type FaultCode,
   fault,
   isMailboxKind,
@@ -14,10 +16,11 @@ import {
   unreadableSays,
 } from '../shared/index.ts'
 import { type Template, unknownTemplate } from '../templates/index.ts'
+import type { Checks } from './lookup-turns.ts'
 import { isRecord } from './mailbox-kind.ts'
 import type { RequestPorts } from './ports.ts'
 import { quotaUse } from './quota.ts'
-import { type Previewed, previewRequest, requestPreview } from './request-preview.ts'
+import { foresee, type Previewed, requestPreview } from './request-preview.ts'
 
 /** Whether a person may use a template, and why. */
 export const templateAccess = z.strictObject({
@@ -47,20 +50,19 @@ export type SimulatedPreview = z.output<typeof simulatedPreview> & Previewed
  * What the call that creates a resource would make of a body if another person made it. That they may not use the template is told
  * in the answer, beside all that the template says.
  */
-export async function previewAs(
-  context: SystemContext<RequestPorts>,
-  admin: Actor,
+async function foreseeAs(
+  context: Context<RequestPorts>,
   personId: string,
   body: unknown,
   as = (template: Template): Template => template,
 ): Promise<SimulatedPreview> {
-  const { ports, settings } = context
+  const { ports, settings, actor: admin } = context
   const actor = await simulatedActor(ports, settings, personId)
   const templateId = isRecord(body) ? body['templateId'] : undefined
   const isNamed = typeof templateId === 'string' && templateId !== ''
   const template = isNamed ? await ports.templates.find(admin.tenantId, templateId) : undefined
   if (isNamed && !template) return refuseFields([unknownTemplate()])
-  const preview = await previewRequest({ ...context, actor }, body, template && as(template))
+  const preview = await foresee({ ...context, actor }, body, template && as(template))
   const used = template ?? (await ports.templates.find(admin.tenantId, preview.templateId))
   if (!used) return refuseFields([unknownTemplate()])
   const [access, quota] = await Promise.all([accessOf(ports, used, actor), quotaOf(context, used, actor)])
@@ -70,6 +72,14 @@ export async function previewAs(
   const outside = fault('/templateId', 'unknown-template', `${displayName} may not use this template.`)
   return { ...preview, valid: false, errors: [outside, ...preview.errors], simulated }
 }
+
+/** The same for an admin, in turn with all other checks. */
+export const previewRequestAs = defineUseCase({
+  permission: 'request.simulate',
+  input: z.object({ personId: z.string(), body: z.unknown() }),
+  handle: (context: Context<RequestPorts & Checks>, { personId, body }): Promise<SimulatedPreview> =>
+    context.ports.checks.inTurn(() => foreseeAs(context, personId, body)),
+})
 
 /** The person as somebody who asks. Refuses, at `/as`, those who cannot ask for anything here. */
 async function simulatedActor(ports: RequestPorts, { tenantId }: Settings, personId: string): Promise<Actor> {
@@ -138,31 +148,30 @@ const mostNamed = 3
 const example = { displayName: 'Example', name: 'example' }
 
 /** What a template does for somebody: every stage of its approval, whatever would be asked for. */
-export async function simulate(
-  context: SystemContext<RequestPorts>,
-  admin: Actor,
-  templateId: string,
-  personId: string,
-): Promise<Simulation> {
-  const { ports } = context
-  const template = await ports.templates.find(admin.tenantId, templateId)
-  if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
-  const { displayName, name } = example
-  const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
-  const previewOf = (approval: Template['approval']) =>
-    previewAs(context, admin, personId, body, (found) => ({ ...found, approval }))
-  const stages = template.approval?.stages ?? []
-  const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
-  const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }
-  try {
-    return await named(ports, { template, preview: await previewOf(always), conditional, nobodyApproves: false })
-  } catch (error) {
-    // A directory that does not answer is the cause of its error; that nobody is left has none.
-    const isNobody = error instanceof ProvisioningError && error.code === 'unavailable' && error.cause === undefined
-    if (!isNobody) throw error
-    return named(ports, { template, preview: await previewOf(null), conditional, nobodyApproves: true })
-  }
-}
+export const simulate = defineUseCase({
+  permission: 'request.simulate',
+  input: z.object({ templateId: z.string(), personId: z.string() }),
+  async handle(context: Context<RequestPorts>, { templateId, personId }): Promise<Simulation> {
+    const { ports, actor } = context
+    const template = await ports.templates.find(actor.tenantId, templateId)
+    if (!template) throw new ProvisioningError('not-found', 'There is no such template.')
+    const { displayName, name } = example
+    const body = { templateId, displayName, ...(isMailboxKind(template.kind) && { name }) }
+    const previewOf = (approval: Template['approval']) =>
+      foreseeAs(context, personId, body, (found) => ({ ...found, approval }))
+    const stages = template.approval?.stages ?? []
+    const conditional = stages.flatMap(({ when }, index) => (when ? [index + 1] : []))
+    const always = template.approval && { ...template.approval, stages: stages.map(({ when: _, ...stage }) => stage) }
+    try {
+      return await named(ports, { template, preview: await previewOf(always), conditional, nobodyApproves: false })
+    } catch (error) {
+      // A directory that does not answer is the cause of its error; that nobody is left has none.
+      const isNobody = error instanceof ProvisioningError && error.code === 'unavailable' && error.cause === undefined
+      if (!isNobody) throw error
+      return named(ports, { template, preview: await previewOf(null), conditional, nobodyApproves: true })
+    }
+  },
+})
 
 /** The same with names for the groups that an admin knows by them. */
 async function named({ directory }: RequestPorts, simulation: Omit<Simulation, 'groupNames'>): Promise<Simulation> {

@@ -1,6 +1,15 @@
-import { type Actor, type Context, type Fault, fault, ProvisioningError, refuseFields } from '../shared/index.ts'
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import {
+  type Actor,
+  type Context,
+  defineUseCase,
+  type Fault,
+  fault,
+  ProvisioningError,
+  refuseFields,
+} from '../shared/index.ts'
 import { snapshot } from '../templates/index.ts'
-import { authorize } from './access.ts'
 import { comparedWithBasis } from './based-on.ts'
 import {
   awayOf,
@@ -50,7 +59,6 @@ const triesForAName = 3
  */
 export async function submit(context: Context<RequestPorts>, submission: Submission): Promise<Request> {
   const { ports, settings, actor } = context
-  authorize(actor, 'request.create')
   const known = await ports.requests.find(submission.requestId)
   if (known) return own(known, actor)
   const { requestId, resource, body, replaces } = submission
@@ -75,6 +83,25 @@ export async function submit(context: Context<RequestPorts>, submission: Submiss
     }
   }
 }
+
+/** `requestId`: the id that the request will have, so that a repeated call gives the same request. */
+const input = z.object({ body: z.unknown(), requestId: z.uuid().default(() => randomUUID()) })
+
+/** Submits a request for a site, as the REST API does. */
+export const submitSite = defineUseCase({
+  permission: 'request.create',
+  input,
+  handle: (context: Context<RequestPorts>, { body, requestId }): Promise<Request> =>
+    submit(context, { requestId, resource: 'site', body, channel: 'rest' }),
+})
+
+/** Submits a request for a mailbox, as the REST API does. */
+export const submitMailbox = defineUseCase({
+  permission: 'request.create',
+  input,
+  handle: (context: Context<RequestPorts>, { body, requestId }): Promise<Request> =>
+    submit(context, { requestId, resource: 'mailbox', body, channel: 'rest' }),
+})
 
 /** Thrown inside the transaction: a name of the plan was taken since the plan was made. */
 class NameLost extends Error {

@@ -1,4 +1,4 @@
-import { safeParse, type z } from 'zod'
+import { safeParse, z } from 'zod'
 import { type Actor, admit, type Permission } from './access.ts'
 import { refuseFields } from './errors.ts'
 import type { Settings } from './settings.ts'
@@ -21,6 +21,10 @@ export interface UseCase<Ports, Input extends z.ZodType, Output> {
   readonly input: Input
   readonly handle: (context: Context<Ports>, input: z.output<Input>) => Promise<Output>
 }
+
+/** The schema of an object that the core itself made, and that its caller hands back unchanged. */
+export const handedBack = <Value extends object>() =>
+  z.custom<Value>((value) => typeof value === 'object' && value !== null)
 
 /** A use case with its ports: what bot and routes call. An input that has no required field can be omitted. */
 export type Call<Input extends z.ZodType, Output> = (

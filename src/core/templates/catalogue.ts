@@ -1,27 +1,49 @@
-import { type Actor, asking, type Context, type Fault, fault, type Person, ProvisioningError } from '../shared/index.ts'
+import { z } from 'zod'
+import {
+  type Actor,
+  asking,
+  type Context,
+  defineUseCase,
+  type Fault,
+  fault,
+  type Person,
+  ProvisioningError,
+} from '../shared/index.ts'
 import type { TemplatePorts } from './ports.ts'
 import { mayUse, type Template } from './template.ts'
 
 /** The templates that this person may use, in their order; an admin sees all. */
-export async function listTemplates(context: Context<TemplatePorts>): Promise<Template[]> {
-  const { ports, actor } = context
-  const all = await ports.templates.list(actor.tenantId)
-  if (actor.isAdmin) return all
-  return usableOf(context, all)
-}
+export const listTemplates = defineUseCase({
+  permission: 'template.read',
+  input: z.object({}),
+  async handle(context: Context<TemplatePorts>): Promise<Template[]> {
+    const { ports, actor } = context
+    const all = await ports.templates.list(actor.tenantId)
+    if (actor.isAdmin) return all
+    return usableOf(context, all)
+  },
+})
 
 /** The templates that this person may ask from, admin or not. */
-export async function usableTemplates(context: Context<TemplatePorts>): Promise<Template[]> {
-  const { ports, actor } = context
-  return usableOf(context, await ports.templates.list(actor.tenantId))
-}
+export const listUsableTemplates = defineUseCase({
+  permission: 'template.read',
+  input: z.object({}),
+  async handle(context: Context<TemplatePorts>): Promise<Template[]> {
+    const { ports, actor } = context
+    return usableOf(context, await ports.templates.list(actor.tenantId))
+  },
+})
 
 /** One template; `not-found` also for one that this person may not use. */
-export async function readTemplate(context: Context<TemplatePorts>, id: string): Promise<Template> {
-  const found = (await listTemplates(context)).find((one) => one.id === id)
-  if (!found) throw new ProvisioningError('not-found', 'There is no such template, or you may not use it.')
-  return found
-}
+export const readTemplate = defineUseCase({
+  permission: 'template.read',
+  input: z.object({ id: z.string() }),
+  async handle(context: Context<TemplatePorts>, { id }): Promise<Template> {
+    const found = (await listTemplates.handle(context, {})).find((one) => one.id === id)
+    if (!found) throw new ProvisioningError('not-found', 'There is no such template, or you may not use it.')
+    return found
+  },
+})
 
 /** Who wrote it, as it is kept beside the version. */
 export const asPerson = ({ id, displayName, userPrincipalName }: Actor): Person => ({

@@ -1,7 +1,16 @@
 import { z } from 'zod'
 import type { AuditAction } from '../audit/index.ts'
-import { authorize, type Delivery, type DeliveryQuery, delivery, deliveryAttempt } from '../requests/index.ts'
-import { type Actor, type Context, fault, instant, jobId, ProvisioningError, refuseFields } from '../shared/index.ts'
+import { type Delivery, type DeliveryQuery, delivery, deliveryAttempt } from '../requests/index.ts'
+import {
+  type Actor,
+  type Context,
+  defineUseCase,
+  fault,
+  instant,
+  jobId,
+  ProvisioningError,
+  refuseFields,
+} from '../shared/index.ts'
 import { eventTypes } from '../templates/index.ts'
 import { endpointOf, type WebhookEndpoint, webhookEndpoint } from './endpoint.ts'
 import type { WebhookPorts } from './ports.ts'
@@ -61,64 +70,73 @@ export function showDeliveryDetails({ delivery: one, receiver }: KnownDelivery):
 export type DeliveryFilter = Omit<DeliveryQuery, 'tenantId' | 'after'> & { readonly cursor?: string }
 
 /** The log of deliveries for admins, newest first. The cursor is opaque: it comes from the page before. */
-export async function listDeliveries(
-  { ports, actor }: Context<WebhookPorts>,
-  { cursor, limit, ...filter }: DeliveryFilter,
-): Promise<{ deliveries: readonly Delivery[]; nextCursor?: string }> {
-  authorize(actor, 'delivery.read')
-  const after = cursor === undefined ? {} : { after: decodeCursor(cursor) }
-  const found = await ports.deliveries.list({ ...filter, ...after, tenantId: actor.tenantId, limit: limit + 1 })
-  const deliveries = found.slice(0, limit)
-  const last = deliveries.at(-1)
-  return found.length > limit && last ? { deliveries, nextCursor: encodeCursor(last) } : { deliveries }
-}
+export const listDeliveries = defineUseCase({
+  permission: 'delivery.read',
+  input: z.object({
+    limit: z.int(),
+    cursor: z.string().exactOptional(),
+    status: delivery.shape.status.exactOptional(),
+    templateId: z.string().nullable().exactOptional(),
+    requestId: z.string().exactOptional(),
+  }),
+  async handle(
+    { ports, actor }: Context<WebhookPorts>,
+    { cursor, limit, ...filter },
+  ): Promise<{ deliveries: readonly Delivery[]; nextCursor?: string }> {
+    const after = cursor === undefined ? {} : { after: decodeCursor(cursor) }
+    const found = await ports.deliveries.list({ ...filter, ...after, tenantId: actor.tenantId, limit: limit + 1 })
+    const deliveries = found.slice(0, limit)
+    const last = deliveries.at(-1)
+    return found.length > limit && last ? { deliveries, nextCursor: encodeCursor(last) } : { deliveries }
+  },
+})
 
-export async function readDelivery(
-  { ports, actor }: Context<WebhookPorts>,
-  deliveryId: string,
-): Promise<KnownDelivery> {
-  authorize(actor, 'delivery.read')
-  return known(ports, ours(actor, await ports.deliveries.find(deliveryId)))
-}
+export const readDelivery = defineUseCase({
+  permission: 'delivery.read',
+  input: z.object({ deliveryId: z.uuid() }),
+  async handle({ ports, actor }: Context<WebhookPorts>, { deliveryId }): Promise<KnownDelivery> {
+    return known(ports, ours(actor, await ports.deliveries.find(deliveryId)))
+  },
+})
 
 /**
  * Sends a delivery that has ended once more, from the start of the schedule, to where its template's webhook is now. It is
  * the same message, so it keeps its `webhook-id` (Standard Webhooks 1.0.0: the id stays when a message is resent) and a
  * receiver that has it can tell. Refuses one that is still on its way, or whose receiver takes nothing.
  */
-export async function replayDelivery(
-  { ports, actor }: Context<WebhookPorts>,
-  deliveryId: string,
-): Promise<KnownDelivery> {
-  authorize(actor, 'delivery.replay')
-  return ports.work.transaction(async () => {
-    const found = ours(actor, await ports.deliveries.lock(deliveryId))
-    // Without a next attempt it stands still: the queue has given its job up.
-    if (found.status === 'pending' && found.nextAttemptAt !== null)
-      throw new ProvisioningError('illegal-transition', 'This delivery is still on its way.')
-    const url = await targetOf(ports, found)
-    if (url === undefined) throw new ProvisioningError('illegal-transition', 'The template has no webhook any more.')
-    const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)
-    if (receiver?.disabledAt)
-      throw new ProvisioningError(
-        'illegal-transition',
-        'The receiver was switched off. Switch it on again in chat (admin webhooks), or write the webhook of the template anew; then replay.',
-      )
-    const at = ports.clock.now().toISOString()
-    const { id, displayName, userPrincipalName } = actor
-    const by = { id, displayName, userPrincipalName }
-    const { requestId, tenantId, attempts, replays: earlier = [] } = found
-    const replays = [...earlier, { at, by, after: attempts }]
-    const again: Delivery = { ...found, url, status: 'pending', replays, nextAttemptAt: at, updatedAt: at }
-    await ports.deliveries.update(again)
-    const action: AuditAction = 'webhook-replayed'
-    await ports.audit.append([{ requestId, tenantId, at, actor: by, action, data: { deliveryId } }])
-    const jobName = jobId('deliver', deliveryId, attempts, 'replay', replays.length)
-    const payload = { v: 1, deliveryId, attempt: attempts } as const
-    await ports.jobs.enqueue([{ name: 'deliver-webhook', payload, id: jobName }])
-    return { delivery: again, url, receiver }
-  })
-}
+export const replayDelivery = defineUseCase({
+  permission: 'delivery.replay',
+  input: z.object({ deliveryId: z.uuid() }),
+  async handle({ ports, actor }: Context<WebhookPorts>, { deliveryId }): Promise<KnownDelivery> {
+    return ports.work.transaction(async () => {
+      const found = ours(actor, await ports.deliveries.lock(deliveryId))
+      // Without a next attempt it stands still: the queue has given its job up.
+      if (found.status === 'pending' && found.nextAttemptAt !== null)
+        throw new ProvisioningError('illegal-transition', 'This delivery is still on its way.')
+      const url = await targetOf(ports, found)
+      if (url === undefined) throw new ProvisioningError('illegal-transition', 'The template has no webhook any more.')
+      const receiver = await ports.endpoints.find(endpointOf(found, url).endpointId)
+      if (receiver?.disabledAt)
+        throw new ProvisioningError(
+          'illegal-transition',
+          'The receiver was switched off. Switch it on again in chat (admin webhooks), or write the webhook of the template anew; then replay.',
+        )
+      const at = ports.clock.now().toISOString()
+      const { id, displayName, userPrincipalName } = actor
+      const by = { id, displayName, userPrincipalName }
+      const { requestId, tenantId, attempts, replays: earlier = [] } = found
+      const replays = [...earlier, { at, by, after: attempts }]
+      const again: Delivery = { ...found, url, status: 'pending', replays, nextAttemptAt: at, updatedAt: at }
+      await ports.deliveries.update(again)
+      const action: AuditAction = 'webhook-replayed'
+      await ports.audit.append([{ requestId, tenantId, at, actor: by, action, data: { deliveryId } }])
+      const jobName = jobId('deliver', deliveryId, attempts, 'replay', replays.length)
+      const payload = { v: 1, deliveryId, attempt: attempts } as const
+      await ports.jobs.enqueue([{ name: 'deliver-webhook', payload, id: jobName }])
+      return { delivery: again, url, receiver }
+    })
+  },
+})
 
 /** Where it would go now: the bot's own goes where it went. Undefined: nowhere. */
 async function targetOf(

@@ -1,13 +1,15 @@
+import { z } from 'zod'
 import { noteAct } from '../audit/index.ts'
-import { authorize, type Delivery, type DeliveryCounts } from '../requests/index.ts'
-import { type Context, ProvisioningError, type Settings, type SystemContext } from '../shared/index.ts'
+import type { Delivery, DeliveryCounts } from '../requests/index.ts'
+import { type Context, defineUseCase, ProvisioningError, type Settings, type SystemContext } from '../shared/index.ts'
 import type { Template } from '../templates/index.ts'
 import { meaningOf } from './answer.ts'
 import { endpointOf, type WebhookEndpoint } from './endpoint.ts'
 import type { WebhookPorts } from './ports.ts'
 
-/** Whose receiver: that of a template's webhook, or the bot's own subscription. */
-export type ReceiverId = { readonly templateId: string } | 'bot'
+/** One who receives webhooks: a template's address, or the bot's own. */
+export const receiverId = z.union([z.object({ templateId: z.string() }), z.literal('bot')])
+export type ReceiverId = z.output<typeof receiverId>
 
 /** How a receiver does; the worst first. */
 export const receiverStates = ['off', 'failing', 'waits', 'well'] as const
@@ -50,30 +52,33 @@ interface Known {
 }
 
 /** A page of all receivers, those that need somebody first. A page that is no more is the last one. */
-export async function readReceivers(
-  context: Context<WebhookPorts>,
-  { from, most }: { readonly from: number; readonly most: number },
-): Promise<ReceiverPage> {
-  const { ports, actor } = context
-  authorize(actor, 'delivery.read')
-  const all = (await knownReceivers(context)).sort(
-    (one, other) => receiverStates.indexOf(one.state) - receiverStates.indexOf(other.state),
-  )
-  const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
-  const receivers = await withUse(ports, actor.tenantId, all.slice(first, first + most))
-  const troubled = all.filter(({ state }) => state !== 'well').length
-  return { receivers, from: first, total: all.length, troubled }
-}
+export const listReceivers = defineUseCase({
+  permission: 'delivery.read',
+  input: z.object({ from: z.int(), most: z.int() }),
+  async handle(context: Context<WebhookPorts>, { from, most }): Promise<ReceiverPage> {
+    const { ports, actor } = context
+    const all = (await knownReceivers(context)).sort(
+      (one, other) => receiverStates.indexOf(one.state) - receiverStates.indexOf(other.state),
+    )
+    const first = from < all.length ? from : Math.max(0, Math.floor((all.length - 1) / most) * most)
+    const receivers = await withUse(ports, actor.tenantId, all.slice(first, first + most))
+    const troubled = all.filter(({ state }) => state !== 'well').length
+    return { receivers, from: first, total: all.length, troubled }
+  },
+})
 
 /** One of them. Throws `not-found` where the template, or its webhook, is no more. */
-export async function readReceiver(context: Context<WebhookPorts>, subscriber: ReceiverId): Promise<WebhookReceiver> {
-  const { ports, actor } = context
-  authorize(actor, 'delivery.read')
-  const known = await knownReceiver(context, subscriber)
-  const [receiver] = await withUse(ports, actor.tenantId, [known])
-  if (!receiver) throw new Error('a receiver that is known is shown')
-  return receiver
-}
+export const readReceiver = defineUseCase({
+  permission: 'delivery.read',
+  input: z.object({ subscriber: receiverId }),
+  async handle(context: Context<WebhookPorts>, { subscriber }): Promise<WebhookReceiver> {
+    const { ports, actor } = context
+    const known = await knownReceiver(context, subscriber)
+    const [receiver] = await withUse(ports, actor.tenantId, [known])
+    if (!receiver) throw new Error('a receiver that is known is shown')
+    return receiver
+  },
+})
 
 /**
  * Those that fail or are switched off, of where somebody is told now. What is stored of an address from before, because an attempt was
@@ -165,24 +170,24 @@ function lastOf(latest: readonly Delivery[]): WebhookReceiver['last'] {
  * Sends to a receiver again that was switched off, as if nothing had been; what it missed is sent again by hand. Asked for twice, or
  * of one that is not off, it changes nothing. Throws `not-found`.
  */
-export async function switchReceiverOn(
-  context: Context<WebhookPorts>,
-  subscriber: ReceiverId,
-): Promise<WebhookReceiver> {
-  const { ports, actor } = context
-  authorize(actor, 'webhook.enable')
-  await ports.work.transaction(async () => {
-    const { endpoint, template, url } = await knownReceiver(context, subscriber)
-    if (endpoint.disabledAt === null) return
-    const locked = await ports.endpoints.lock(endpoint)
-    if (locked.disabledAt === null) return
-    const { reason } = locked
-    const well = { failingSince: null, disabledAt: null, reason: null, waitsUntil: null, toldOf: null }
-    await ports.endpoints.update({ ...locked, ...well })
-    await noteAct(ports, actor, 'webhook-switched-on', { ...aboutReceiver(template, url), reason })
-  })
-  return readReceiver(context, subscriber)
-}
+export const switchReceiverOn = defineUseCase({
+  permission: 'webhook.enable',
+  input: z.object({ subscriber: receiverId }),
+  async handle(context: Context<WebhookPorts>, { subscriber }): Promise<WebhookReceiver> {
+    const { ports, actor } = context
+    await ports.work.transaction(async () => {
+      const { endpoint, template, url } = await knownReceiver(context, subscriber)
+      if (endpoint.disabledAt === null) return
+      const locked = await ports.endpoints.lock(endpoint)
+      if (locked.disabledAt === null) return
+      const { reason } = locked
+      const well = { failingSince: null, disabledAt: null, reason: null, waitsUntil: null, toldOf: null }
+      await ports.endpoints.update({ ...locked, ...well })
+      await noteAct(ports, actor, 'webhook-switched-on', { ...aboutReceiver(template, url), reason })
+    })
+    return readReceiver.handle(context, { subscriber })
+  },
+})
 
 /** What an entry tells of a receiver: its template, and its host; the rest of an address may hold a key. */
 export const aboutReceiver = (template: Template | undefined, url: string) => ({

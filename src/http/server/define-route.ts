@@ -4,10 +4,10 @@ import { z } from 'zod'
 import {
   type Actor,
   access,
+  type Core,
   type Deciding,
   faultsOf,
   type Permission,
-  type Provisioning,
   refuseFields,
 } from '../../core/index.ts'
 import type { Answer, AnswerOf, Answers, answered, Example, RequestHeader } from './answers.ts'
@@ -44,7 +44,7 @@ export interface Scope {
 /** What a handler may use that acts for somebody. */
 export interface ActorScope extends Scope {
   readonly actor: Actor
-  readonly provisioning: Provisioning
+  readonly provisioning: Core
 }
 
 /** What came in, not trusted yet. */

@@ -83,7 +83,7 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
       ...(options.metrics && { metrics: options.metrics }),
       openApi: describer(options),
       waiting: createWaiting({
-        versions: (requestIds) => provisioning.system.versions(requestIds),
+        versions: (requestIds) => provisioning.system.readVersions(requestIds),
         stopping: lifecycle.stopping,
       }),
     },

@@ -183,7 +183,7 @@ async function admitted(
   } catch (error) {
     if (decides && error instanceof ProvisioningError && error.code === 'forbidden')
       await provisioning.system
-        .noteRefused(caller, Object(params).requestId, decides)
+        .noteForbidden(caller, Object(params).requestId, decides)
         .catch((err: unknown) => log.warn({ err }, 'that somebody was refused was not noted'))
     throw error
   }

@@ -1,10 +1,10 @@
 import type { Request, Response } from 'restify'
 import type {
   Clock,
+  Core,
   Explanation,
   HealthPart,
   IdempotencyStore,
-  Provisioning,
   Telemetry,
   TokenBuckets,
 } from '../../core/index.ts'
@@ -49,7 +49,7 @@ export interface ApiTexts {
 
 /** What the handlers of routes use. */
 export interface Services {
-  readonly provisioning: Provisioning
+  readonly provisioning: Core
   readonly texts: ApiTexts
   /** `whsec_` and base64: what the bot's own subscription is signed with (Standard Webhooks 1.0.0). */
   readonly webhookSecret: string

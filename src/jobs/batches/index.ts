@@ -1,9 +1,9 @@
 /** The job that submits the rows of a batch. */
-import { jobPayloads, type Provisioning } from '../../core/index.ts'
+import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob, failureOf } from '../queue/index.ts'
 
 /** One turn of a batch: submits rows until something has to be waited for, and orders the next turn. */
-export const runBatchJob = (provisioning: Provisioning) =>
+export const runBatchJob = (provisioning: Core) =>
   defineJob({
     name: 'run-batch',
     payload: jobPayloads['run-batch'],

@@ -1,9 +1,9 @@
 /** Jobs that watch over open stages. */
-import { jobPayloads, type Provisioning } from '../../core/index.ts'
+import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob } from '../queue/index.ts'
 
 /** One look after a stage that waits for approvers; each look orders the next until the stage is over. */
-export const tendApprovalJob = (provisioning: Provisioning) =>
+export const tendApprovalJob = (provisioning: Core) =>
   defineJob({
     name: 'tend-approval',
     payload: jobPayloads['tend-approval'],
@@ -12,11 +12,11 @@ export const tendApprovalJob = (provisioning: Provisioning) =>
     retryDelaySeconds: 5,
     expireInSeconds: 60,
     concurrency: 4,
-    handle: (order) => provisioning.system.tendApproval(order),
+    handle: (order) => provisioning.system.runApprovalTimers(order),
   })
 
 /** Brings what waits for a person in line with who is away: when somebody goes, and when they are back. */
-export const realignApprovalsJob = (provisioning: Provisioning) =>
+export const realignApprovalsJob = (provisioning: Core) =>
   defineJob({
     name: 'realign-approvals',
     payload: jobPayloads['realign-approvals'],

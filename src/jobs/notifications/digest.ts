@@ -1,4 +1,4 @@
-import { jobPayloads, type Provisioning } from '../../core/index.ts'
+import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob } from '../queue/index.ts'
 
 /** Hours begin at these steps somewhere: there are time zones of half and of quarter hours. In milliseconds. */
@@ -7,7 +7,7 @@ export const DIGEST_TURN_MILLISECONDS = 15 * 60_000
 export const DIGEST_ORDER_MILLISECONDS = 60_000
 
 /** Orders the summaries whose hour has come. The next turn makes up for a failed one, so it is given up soon and for good. */
-export const digestJob = (provisioning: Provisioning) =>
+export const digestJob = (provisioning: Core) =>
   defineJob({
     name: 'digest',
     payload: jobPayloads.digest,

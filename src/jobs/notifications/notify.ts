@@ -1,8 +1,8 @@
-import { jobPayloads, type Outbox, type Provisioning } from '../../core/index.ts'
+import { type Core, jobPayloads, type Outbox } from '../../core/index.ts'
 import { defineJob } from '../queue/index.ts'
 
 /** Sends one card to one person, once. */
-export const notifyJob = (provisioning: Provisioning, outbox: Outbox) =>
+export const notifyJob = (provisioning: Core, outbox: Outbox) =>
   defineJob({
     name: 'notify',
     payload: jobPayloads.notify,
@@ -15,7 +15,7 @@ export const notifyJob = (provisioning: Provisioning, outbox: Outbox) =>
   })
 
 /** Sends one card that tells of no one request to one person, once. */
-export const tellJob = (provisioning: Provisioning, outbox: Outbox) =>
+export const tellJob = (provisioning: Core, outbox: Outbox) =>
   defineJob({
     name: 'tell',
     payload: jobPayloads.tell,
@@ -27,7 +27,7 @@ export const tellJob = (provisioning: Provisioning, outbox: Outbox) =>
   })
 
 /** Tells each admin by a `tell` of their own. */
-export const tellAdminsJob = (provisioning: Provisioning) =>
+export const tellAdminsJob = (provisioning: Core) =>
   defineJob({
     name: 'tell-admins',
     payload: jobPayloads['tell-admins'],
@@ -38,7 +38,7 @@ export const tellAdminsJob = (provisioning: Provisioning) =>
   })
 
 /** Sends what a person has missed whose chat has just become known. */
-export const catchUpJob = (provisioning: Provisioning) =>
+export const catchUpJob = (provisioning: Core) =>
   defineJob({
     name: 'catch-up',
     payload: jobPayloads['catch-up'],
@@ -49,7 +49,7 @@ export const catchUpJob = (provisioning: Provisioning) =>
   })
 
 /** Tells each admin by a `notify` of their own. */
-export const notifyAdminsJob = (provisioning: Provisioning) =>
+export const notifyAdminsJob = (provisioning: Core) =>
   defineJob({
     name: 'notify-admins',
     payload: jobPayloads['notify-admins'],
@@ -60,7 +60,7 @@ export const notifyAdminsJob = (provisioning: Provisioning) =>
   })
 
 /** Brings a request's cards to its present state. */
-export const refreshCardsJob = (provisioning: Provisioning, outbox: Outbox) =>
+export const refreshCardsJob = (provisioning: Core, outbox: Outbox) =>
   defineJob({
     name: 'refresh-cards',
     payload: jobPayloads['refresh-cards'],

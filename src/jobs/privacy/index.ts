@@ -1,9 +1,9 @@
 /** The job that erases a person. */
-import { jobPayloads, type Provisioning } from '../../core/index.ts'
+import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob } from '../queue/index.ts'
 
 /** Removes a person from the store; what was begun is gone on with. */
-export const erasePersonJob = (provisioning: Provisioning) =>
+export const erasePersonJob = (provisioning: Core) =>
   defineJob({
     name: 'erase-person',
     payload: jobPayloads['erase-person'],

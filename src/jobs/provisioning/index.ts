@@ -1,9 +1,9 @@
 /** Jobs that create resources and look after them until they are there. */
-import { jobPayloads, type Provisioning } from '../../core/index.ts'
+import { type Core, jobPayloads } from '../../core/index.ts'
 import { defineJob, failureOf } from '../queue/index.ts'
 
 /** Makes what a queued request asks for. Safe to run twice: each step looks before it creates. */
-export const provisionJob = (provisioning: Provisioning) =>
+export const provisionJob = (provisioning: Core) =>
   defineJob({
     name: 'provision',
     payload: jobPayloads.provision,
@@ -16,7 +16,7 @@ export const provisionJob = (provisioning: Provisioning) =>
   })
 
 /** One look whether what a request asked for is there; each look orders the next until it is found. */
-export const followUpJob = (provisioning: Provisioning) =>
+export const followUpJob = (provisioning: Core) =>
   defineJob({
     name: 'follow-up',
     payload: jobPayloads['follow-up'],
@@ -31,7 +31,7 @@ export const followUpJob = (provisioning: Provisioning) =>
 export const WATCHDOG_TURN_MILLISECONDS = 60_000
 
 /** Looks for requests that are stuck. The next turn makes up for a failed one, so it is given up soon and for good. */
-export const watchdogJob = (provisioning: Provisioning) =>
+export const watchdogJob = (provisioning: Core) =>
   defineJob({
     name: 'watchdog',
     payload: jobPayloads.watchdog,

@@ -17,7 +17,7 @@ const readAudit = defineRoute({
   refusals: ['not-found'],
   examples: examples.readAudit,
   async handle({ actor, provisioning }, { params }) {
-    return { status: 200, body: await provisioning.admin.audit(actor, params.requestId) }
+    return { status: 200, body: await provisioning.readAudit(actor, { requestId: params.requestId }) }
   },
 })
 
@@ -34,7 +34,7 @@ const readOrganisationAudit = defineRoute({
   refusals: [],
   examples: examples.readOrganisationAudit,
   async handle({ actor, provisioning }) {
-    return { status: 200, body: await provisioning.admin.organisationAudit(actor) }
+    return { status: 200, body: await provisioning.readOrganisationAudit(actor) }
   },
 })
 

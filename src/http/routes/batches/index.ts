@@ -68,13 +68,13 @@ const createBatch = defineRoute({
   changesNothing: (body) => Object(body).dryRun === true,
   async handle({ actor, provisioning, requestId: batchId }, { body }) {
     if (body.dryRun) {
-      const rows = await provisioning.batches.check(actor, body)
+      const rows = await provisioning.checkBatch(actor, body)
       return { status: 200, body: { valid: rows.every(({ status }) => status === 'ok'), rows: rows.map(showChecked) } }
     }
     return {
       status: 202,
       headers: { Location: `/batches/v1/${batchId}`, 'Retry-After': firstLook },
-      body: viewOfBatch(await provisioning.batches.begin(actor, batchId, body)),
+      body: viewOfBatch(await provisioning.beginBatch(actor, { batchId, ...body })),
     }
   },
 })
@@ -94,7 +94,7 @@ const readBatch = defineRoute({
   refusals: ['not-found'],
   examples: examples.readBatch,
   async handle({ actor, provisioning }, { params: { batchId } }) {
-    return { status: 200, body: viewOfBatch(await provisioning.batches.read(actor, batchId)) }
+    return { status: 200, body: viewOfBatch(await provisioning.readBatch(actor, { batchId })) }
   },
 })
 
@@ -112,7 +112,8 @@ const listBatchRows = defineRoute({
   refusals: ['not-found'],
   examples: examples.listBatchRows,
   async handle({ actor, provisioning }, { params: { batchId }, query: { status, limit, cursor } }) {
-    const { rows, nextCursor } = await provisioning.batches.rows(actor, batchId, {
+    const { rows, nextCursor } = await provisioning.readBatchRows(actor, {
+      batchId,
       limit,
       ...(status && { status }),
       ...(cursor && { cursor }),
@@ -144,9 +145,9 @@ const cancelBatch = defineRoute({
   examples: examples.cancelBatch,
   idempotent: true,
   // Whoever may read a batch may cancel it.
-  mayStill: ({ actor, provisioning }, { batchId }) => provisioning.batches.read(actor, batchId),
+  mayStill: ({ actor, provisioning }, { batchId }) => provisioning.readBatch(actor, { batchId }),
   async handle({ actor, provisioning }, { params: { batchId } }) {
-    return { status: 200, body: viewOfBatch(await provisioning.batches.cancel(actor, batchId)) }
+    return { status: 200, body: viewOfBatch(await provisioning.cancelBatch(actor, { batchId })) }
   },
 })
 

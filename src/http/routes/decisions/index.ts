@@ -1,13 +1,6 @@
 /** Decisions about one request: approve, reject, cancel, retry, reassign, remind. */
 import { z } from 'zod'
-import {
-  type Actor,
-  type Deciding,
-  longestComment,
-  type Permission,
-  type Provisioning,
-  type Request,
-} from '../../../core/index.ts'
+import { type Deciding, longestComment, type Permission } from '../../../core/index.ts'
 import { type ActorRoute, defineRoute } from '../../server/define-route.ts'
 import type { ProblemCode } from '../../server/problem-codes.ts'
 import { mayStill, ofOneRequest, showing, shown } from '../shared/index.ts'
@@ -27,25 +20,16 @@ const decisionBody = z
   })
   .default({})
 
-type Decide = (
-  provisioning: Provisioning,
-  actor: Actor,
-  requestId: string,
-  comment: string | undefined,
-  attempt: string,
-  stage: number | undefined,
-) => Promise<Request>
-
 interface DecisionSpec {
   readonly verb: 'approve' | 'reject' | 'cancel' | 'retry'
   readonly summary: string
   readonly permission: Permission
   readonly decides?: Deciding
   readonly refusals: readonly ProblemCode[]
-  readonly decide: Decide
+  readonly useCase: 'approve' | 'reject' | 'cancelRequest' | 'retryRequest'
 }
 
-function decisionRoute({ verb, summary, permission, decides, refusals, decide }: DecisionSpec): ActorRoute {
+function decisionRoute({ verb, summary, permission, decides, refusals, useCase }: DecisionSpec): ActorRoute {
   const body: z.ZodType<{ comment?: string | undefined; stage?: number | undefined }> = decides
     ? decisionBody
     : endingBody
@@ -66,7 +50,7 @@ function decisionRoute({ verb, summary, permission, decides, refusals, decide }:
     idempotent: true,
     mayStill: mayStill(permission),
     async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
-      return shown(await decide(provisioning, actor, params.requestId, body.comment, attempt, body.stage))
+      return shown(await provisioning[useCase](actor, { ...params, ...body, attempt }))
     },
   })
 }
@@ -79,7 +63,7 @@ const approveRequest = decisionRoute({
   permission: 'request.decide',
   decides: 'approve',
   refusals: tooLate,
-  decide: (to, ...call) => to.approve(...call),
+  useCase: 'approve',
 })
 const rejectRequest = decisionRoute({
   verb: 'reject',
@@ -87,21 +71,21 @@ const rejectRequest = decisionRoute({
   permission: 'request.decide',
   decides: 'reject',
   refusals: [...tooLate, 'comment-required'],
-  decide: (to, ...call) => to.reject(...call),
+  useCase: 'reject',
 })
 const cancelRequest = decisionRoute({
   verb: 'cancel',
   summary: 'Cancel a request',
   permission: 'request.cancel',
   refusals: ['already-ended', 'illegal-transition'],
-  decide: (to, actor, requestId, comment, attempt) => to.cancel(actor, requestId, comment, attempt),
+  useCase: 'cancelRequest',
 })
 const retryRequest = decisionRoute({
   verb: 'retry',
   summary: 'Continue a failed request',
   permission: 'request.retry',
   refusals: ['illegal-transition'],
-  decide: (to, actor, requestId, comment, attempt) => to.retry(actor, requestId, comment, attempt),
+  useCase: 'retryRequest',
 })
 
 const reassignBody = z.strictObject({
@@ -131,7 +115,7 @@ const reassignRequest = defineRoute({
   idempotent: true,
   mayStill: mayStill('request.reassign'),
   async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
-    return shown(await provisioning.reassign(actor, params.requestId, body, attempt))
+    return shown(await provisioning.reassign(actor, { requestId: params.requestId, ...body, attempt }))
   },
 })
 
@@ -151,7 +135,7 @@ const nudgeRequest = defineRoute({
   idempotent: true,
   mayStill: mayStill('request.nudge'),
   async handle({ actor, provisioning, requestId: attempt }, { params }) {
-    return shown(await provisioning.nudge(actor, params.requestId, attempt))
+    return shown(await provisioning.nudge(actor, { requestId: params.requestId, attempt }))
   },
 })
 

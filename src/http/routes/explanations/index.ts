@@ -26,7 +26,7 @@ const explainRequest = defineRoute({
   refusals: ['not-found'],
   examples: examples.explainRequest,
   async handle({ actor, provisioning, services }, { params }) {
-    const lines = await provisioning.explanation(actor, params.requestId)
+    const lines = await provisioning.readExplanation(actor, { requestId: params.requestId })
     return {
       status: 200,
       body: { value: lines.map((line) => ({ ...line, detail: services.texts.explanation(line) })) },

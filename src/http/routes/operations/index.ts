@@ -30,7 +30,7 @@ const readHealth = defineRoute({
   refusals: [],
   examples: examples.readHealth,
   async handle({ actor, provisioning, services }) {
-    const { state, at, version, startedAt, parts } = await provisioning.admin.health(actor)
+    const { state, at, version, startedAt, parts } = await provisioning.readHealth(actor)
     const uptimeSeconds = Math.max(0, Math.round((at.getTime() - startedAt.getTime()) / 1000))
     const shown = parts.map((part) => {
       const { name, state, says: _, ...measures } = part
@@ -58,7 +58,7 @@ const readStats = defineRoute({
     // These two are counted back from now, so that they are the same everywhere.
     const anywhere = { timeZone: 'UTC', locale: 'en' }
     const span = periodOf(period, new Date(), anywhere)
-    return { status: 200, body: await provisioning.admin.stats(actor, span) }
+    return { status: 200, body: await provisioning.readStats(actor, { period: span }) }
   },
 })
 
@@ -85,7 +85,7 @@ const listDeadLetters = defineRoute({
   examples: examples.listDeadLetters,
   async handle({ actor, provisioning }, { query: { limit, cursor } }) {
     const page = { limit, ...(cursor !== undefined && { cursor }) }
-    const { jobs, nextCursor } = await provisioning.admin.deadLetters(actor, page)
+    const { jobs, nextCursor } = await provisioning.listDeadLetters(actor, page)
     const value = jobs.map(({ letterId, job, problem, at, request }) => ({
       id: letterId,
       ...{ job, problem, at: at.toISOString() },
@@ -109,7 +109,7 @@ const dismissDeadLetter = defineRoute({
   examples: examples.dismissDeadLetter,
   idempotent: true,
   async handle({ actor, provisioning }, { params }) {
-    await provisioning.admin.dismiss(actor, params.letterId)
+    await provisioning.dismissDeadLetter(actor, { letterId: params.letterId })
     return { status: 204 }
   },
 })
@@ -128,7 +128,7 @@ const replayDeadLetter = defineRoute({
   examples: examples.replayDeadLetter,
   idempotent: true,
   async handle({ actor, provisioning }, { params }) {
-    await provisioning.admin.replay(actor, params.letterId)
+    await provisioning.replayDeadLetter(actor, { letterId: params.letterId })
     return { status: 204 }
   },
 })

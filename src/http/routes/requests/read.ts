@@ -58,11 +58,11 @@ const listRequests = defineRoute({
   examples: examples.listRequests,
   async handle({ actor, provisioning }, { query: { status, kind, reference, waitingFor, limit, cursor } }) {
     if (reference !== undefined) {
-      const found = await oneOf(provisioning.readByReference(actor, reference))
+      const found = await oneOf(provisioning.readRequestByReference(actor, { reference }))
       const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
       return { status: 200, body: { value: found.filter(isMeant).map(viewOf) } }
     }
-    const { requests, nextCursor } = await provisioning.list(actor, {
+    const { requests, nextCursor } = await provisioning.listRequests(actor, {
       limit,
       ...(status && { status }),
       ...(kind && { kind }),
@@ -101,7 +101,7 @@ const readTimeline = defineRoute({
   refusals: ['not-found'],
   examples: examples.readTimeline,
   async handle({ actor, provisioning }, { params }) {
-    const entries = await provisioning.timeline(actor, params.requestId)
+    const entries = await provisioning.readTimeline(actor, { requestId: params.requestId })
     return { status: 200, body: { value: entries.map((entry) => timelineEntry.parse(entry)) } }
   },
 })
@@ -109,13 +109,13 @@ const readTimeline = defineRoute({
 /** The request, or its next version when the caller wants to wait for it and there is a place to wait. */
 async function readWaiting(scope: ActorScope, requestId: string) {
   const { actor, provisioning, request } = scope
-  const found = await provisioning.read(actor, requestId)
+  const found = await provisioning.readRequest(actor, { requestId })
   const seconds = waitWished([request.headers['prefer'] ?? []].flat().join())
   if (seconds === 0) return shown(found)
   const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
   if (ended === undefined) return shown(found)
   // What may be read, and by whom, is decided anew.
-  const current = ended === 'gone' ? found : await provisioning.read(actor, requestId)
+  const current = ended === 'gone' ? found : await provisioning.readRequest(actor, { requestId })
   if (ended === 'stopping') return shown(current)
   const { headers, ...answer } = shown(current)
   return { ...answer, headers: { ...headers, 'Preference-Applied': `wait=${seconds}` } }

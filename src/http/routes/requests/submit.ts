@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import {
+  type Core,
   mailboxRequest,
-  type Provisioning,
   type Request,
   readsOf,
   requestState,
@@ -28,7 +28,7 @@ const accepting = {
 } as const
 
 /** The answer to a request that was accepted: where it can be read, and when the first look at it makes sense (seconds). */
-function acceptance({ requestId, tenantId, status, approvals }: Request, { settings }: Provisioning) {
+function acceptance({ requestId, tenantId, status, approvals }: Request, { settings }: Core) {
   return {
     status: 202,
     headers: { Location: `/requests/v1/${requestId}`, 'Retry-After': String(settings.followUp.firstSeconds) },
@@ -54,7 +54,7 @@ const createSite = defineRoute({
   examples: examples.createSite,
   idempotent: true,
   async handle({ actor, provisioning, requestId }, { body }) {
-    return acceptance(await provisioning.submitSite(actor, body, requestId), provisioning)
+    return acceptance(await provisioning.submitSite(actor, { body, requestId }), provisioning)
   },
 })
 
@@ -76,7 +76,7 @@ const createMailbox = defineRoute({
   examples: examples.createMailbox,
   idempotent: true,
   async handle({ actor, provisioning, requestId }, { body }) {
-    return acceptance(await provisioning.submitMailbox(actor, body, requestId), provisioning)
+    return acceptance(await provisioning.submitMailbox(actor, { body, requestId }), provisioning)
   },
 })
 
@@ -112,7 +112,9 @@ const previewRequest = defineRoute({
   extraReads: (body) => readsOf(body) - 1,
   async handle({ actor, provisioning }, { query: { as }, body }) {
     const { outlook: _, ...preview } =
-      as === undefined ? await provisioning.preview(actor, body) : await provisioning.previewAs(actor, as, body)
+      as === undefined
+        ? await provisioning.previewRequest(actor, { body })
+        : await provisioning.previewRequestAs(actor, { personId: as, body })
     return { status: 200, body: { ...preview, errors: errorsOf(preview.errors) } }
   },
 })

@@ -32,4 +32,4 @@ export const shown = (request: Request) =>
 export const mayStill =
   (permission: Permission) =>
   async ({ actor, provisioning }: ActorScope, { requestId }: z.output<typeof ofOneRequest>): Promise<void> =>
-    authorize(actor, permission, await provisioning.read(actor, requestId))
+    authorize(actor, permission, await provisioning.readRequest(actor, { requestId }))

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import {
   type Actor,
-  type Provisioning,
+  type Core,
   ProvisioningError,
   showTemplateToAdmin,
   showTemplateToUser,
@@ -43,7 +43,7 @@ const listTemplates = defineRoute({
   refusals: [],
   examples: examples.listTemplates,
   async handle({ actor, provisioning }) {
-    const templates = await provisioning.templates.list(actor)
+    const templates = await provisioning.listTemplates(actor)
     return { status: 200, body: { value: templates.map((one) => show(actor, one)) } }
   },
 })
@@ -61,7 +61,7 @@ const readTemplate = defineRoute({
   refusals: ['not-found'],
   examples: examples.readTemplate,
   async handle({ actor, provisioning }, { params }) {
-    const found = await provisioning.templates.read(actor, params.templateId)
+    const found = await provisioning.readTemplate(actor, { id: params.templateId })
     return { status: 200, headers: etagOf(found), body: show(actor, found) }
   },
 })
@@ -85,7 +85,7 @@ const writeTemplate = defineRoute({
   examples: examples.writeTemplate,
   async handle({ actor, provisioning, headers }, { params: { templateId }, body }) {
     const expected = await expectedVersion(provisioning, actor, templateId, headers)
-    const written = await provisioning.templates.put(actor, templateId, body, expected)
+    const written = await provisioning.putTemplate(actor, { id: templateId, body, expected })
     const shown = { headers: etagOf(written), body: templateForAdmins.parse(showTemplateToAdmin(written)) }
     if (expected > 0) return { status: 200, ...shown }
     return { status: 201, headers: { ...shown.headers, Location: `/templates/v1/${templateId}` }, body: shown.body }
@@ -94,7 +94,7 @@ const writeTemplate = defineRoute({
 
 /** The version that the caller has read, by RFC 9110 §13.1; 0 = there must be none yet. */
 async function expectedVersion(
-  provisioning: Provisioning,
+  provisioning: Core,
   actor: Actor,
   templateId: string,
   headers: { 'if-match'?: string | undefined; 'if-none-match'?: string | undefined },
@@ -108,7 +108,7 @@ async function expectedVersion(
   }
   const only = /^"(\d{1,9})"$/.exec(match)?.[1]
   if (only !== undefined && Number(only) > 0) return Number(only)
-  const { version } = await provisioning.templates.read(actor, templateId)
+  const { version } = await provisioning.readTemplate(actor, { id: templateId })
   const tags = match.split(',').map((tag) => tag.trim())
   if (match === '*' || tags.includes(`"${version}"`)) return version
   throw new ProvisioningError('stale-version', 'The template has another version by now. Read it again.')

@@ -91,7 +91,7 @@ const listDeliveries = defineRoute({
   refusals: [],
   examples: examples.listDeliveries,
   async handle({ actor, provisioning }, { query: { status, templateId, requestId, limit, cursor } }) {
-    const { deliveries, nextCursor } = await provisioning.deliveries.list(actor, {
+    const { deliveries, nextCursor } = await provisioning.listDeliveries(actor, {
       limit,
       ...(status && { status }),
       ...(templateId && { templateId }),
@@ -115,7 +115,7 @@ const readDelivery = defineRoute({
   refusals: ['not-found'],
   examples: examples.readDelivery,
   async handle({ actor, provisioning }, { params: { deliveryId } }) {
-    return { status: 200, body: showDeliveryDetails(await provisioning.deliveries.read(actor, deliveryId)) }
+    return { status: 200, body: showDeliveryDetails(await provisioning.readDelivery(actor, { deliveryId })) }
   },
 })
 
@@ -134,7 +134,7 @@ const replayDelivery = defineRoute({
   examples: examples.replayDelivery,
   idempotent: true,
   async handle({ actor, provisioning }, { params: { deliveryId } }) {
-    const body = showDeliveryDetails(await provisioning.deliveries.replay(actor, deliveryId))
+    const body = showDeliveryDetails(await provisioning.replayDelivery(actor, { deliveryId }))
     return { status: 202, headers: { Location: `/webhooks/v1/deliveries/${deliveryId}` }, body }
   },
 })
@@ -153,7 +153,7 @@ const testWebhook = defineRoute({
   refusals: ['not-found'],
   examples: examples.testWebhook,
   async handle({ actor, provisioning }, { params: { templateId } }) {
-    return { status: 200, body: await provisioning.deliveries.test(actor, { templateId }) }
+    return { status: 200, body: await provisioning.testReceiver(actor, { subscriber: { templateId } }) }
   },
 })
 

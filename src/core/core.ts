@@ -1,0 +1,70 @@
+import type { z } from 'zod'
+import type { DryRuns } from './batches/index.ts'
+import type { Ports } from './ports.ts'
+import { type Checks, createChecks } from './requests/index.ts'
+import {
+  type Actor,
+  actorFor,
+  bindUseCase,
+  type Call,
+  type CallerIdentity,
+  createKnownAdmins,
+  type Settings,
+  type SystemContext,
+  type UseCase,
+} from './shared/index.ts'
+import { systemUseCases, useCases } from './use-cases.ts'
+
+/** The ports, and what one process keeps in memory beside them. */
+type CorePorts = Ports & Checks & DryRuns
+
+type Calls = {
+  readonly [Name in keyof typeof useCases]: (typeof useCases)[Name] extends UseCase<never, infer Input, infer Output>
+    ? Call<Input, Output>
+    : never
+}
+type SystemCalls = {
+  readonly [Name in keyof typeof systemUseCases]: (typeof systemUseCases)[Name] extends (
+    context: never,
+    ...input: infer Input
+  ) => infer Output
+    ? (...input: Input) => Output
+    : never
+}
+
+/** The provisioning core as its callers use it: bot, REST routes and jobs. */
+export interface Core extends Calls {
+  readonly settings: Settings
+  readonly siteRoot: string
+  readonly outlookRoot: string
+  /** Returns who is asking: a person of our tenant as the directory knows them, and whether they are an admin now. */
+  actor(identity: CallerIdentity): Promise<Actor>
+  /** The same for who asks how the service does, also while the directory does not answer. */
+  actorForHealth(identity: CallerIdentity): Promise<Actor>
+  readonly system: SystemCalls
+}
+
+/** Composes the core from its ports. */
+export function createCore(ports: Ports, settings: Settings): Core {
+  const own: CorePorts = { ...ports, checks: createChecks(ports), dryRuns: new Set() }
+  const context = { ports: own, settings }
+  const admins = createKnownAdmins(settings, ports.clock)
+  const actor = (identity: CallerIdentity): Promise<Actor> => admins.seen(identity, actorFor(context, identity))
+  return {
+    ...bound(useCases, (useCase: UseCase<CorePorts, z.ZodType, unknown>) => bindUseCase(useCase, context)),
+    ...{ settings, siteRoot: ports.tenant.siteRoot, outlookRoot: ports.tenant.outlookRoot },
+    ...{ actor, actorForHealth: (identity) => admins.orKnown(identity, actor(identity)) },
+    system: bound(
+      systemUseCases,
+      (run: SystemUseCase) =>
+        (...input: never[]) =>
+          run(context, ...input),
+    ) as SystemCalls,
+  } as Core
+}
+type SystemUseCase = (context: SystemContext<CorePorts>, ...input: never[]) => unknown
+
+const bound = <Definition>(
+  definitions: Readonly<Record<string, Definition>>,
+  bind: (definition: Definition) => unknown,
+): object => Object.fromEntries(Object.entries(definitions).map(([name, one]) => [name, bind(one)]))

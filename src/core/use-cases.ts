@@ -1,0 +1,157 @@
+import { readAudit, readOrganisationAudit } from './audit/index.ts'
+import {
+  beginBatch,
+  cancelBatch,
+  checkBatch,
+  giveUpBatch,
+  readBatch,
+  readBatchRows,
+  runBatch,
+} from './batches/index.ts'
+import {
+  approve,
+  beginDelegation,
+  cancelRequest,
+  endDelegation,
+  findColleagues,
+  listDelegations,
+  nudge,
+  override,
+  readDelegations,
+  realignApprovals,
+  reassign,
+  reject,
+  retryRequest,
+  runApprovalTimers,
+  withdrawCard,
+  withdrawOwnCard,
+} from './decisions/index.ts'
+import {
+  checkDraftNames,
+  continueDraft,
+  discardDraft,
+  draftFromRequest,
+  draftLikeRequest,
+  editDraft,
+  findNamedPeople,
+  keepDraft,
+  likelyNames,
+  listBegunDrafts,
+  openDraft,
+  readDraft,
+  readMailDomains,
+  reviewDraft,
+  submitDraft,
+} from './drafts/index.ts'
+import { readExplanation } from './explanations/index.ts'
+import { noteAddresses } from './naming/index.ts'
+import {
+  catchUp,
+  chooseDigest,
+  deliverCard,
+  isClosed,
+  meet,
+  notifyAdmins,
+  orderDigests,
+  readDigest,
+  readDigestStanding,
+  refreshCards,
+} from './notifications/index.ts'
+import {
+  dismissDeadLetter,
+  listDeadLetters,
+  listTemplatesInUse,
+  putTemplate,
+  readCertificate,
+  readDeadLetter,
+  readHealth,
+  readOwnHealth,
+  readQueue,
+  readStats,
+  readStuck,
+  readUseOfTemplates,
+  replayDeadLetter,
+  reportOnTemplate,
+  switchTemplate,
+} from './operations/index.ts'
+import {
+  endDelegationsOf,
+  erasePerson,
+  findPerson,
+  offerExport,
+  offerPersonExport,
+  openExport,
+  orderErasure,
+  previewExport,
+  readErasure,
+  reduceOld,
+} from './privacy/index.ts'
+import { completeByWebhook, giveUp, lookWhetherThere, provision, watch } from './provisioning/index.ts'
+import {
+  listApprovals,
+  listOwnRequests,
+  listRequests,
+  noteForbidden,
+  pageOfApprovals,
+  pageOfOwnRequests,
+  previewRequest,
+  previewRequestAs,
+  readRequest,
+  readRequestByReference,
+  readTimeline,
+  readVersions,
+  simulate,
+  submitMailbox,
+  submitSite,
+} from './requests/index.ts'
+import { listTemplates, listUsableTemplates, readTemplate } from './templates/index.ts'
+import {
+  countFailedDeliveries,
+  listDeliveries,
+  listReceivers,
+  readDelivery,
+  readReceiver,
+  replayDelivery,
+  replayFailedDeliveries,
+  switchReceiverOn,
+  testReceiver,
+} from './webhooks/index.ts'
+
+/** All that an actor can ask the core to do: what bot, routes and command line may call. */
+export const useCases = {
+  ...{ submitSite, submitMailbox, previewRequest, previewRequestAs, simulate },
+  ...{ readRequest, readRequestByReference, readTimeline, readExplanation },
+  ...{ listRequests, listOwnRequests, listApprovals, pageOfOwnRequests, pageOfApprovals },
+  ...{ openDraft, readDraft, reviewDraft, checkDraftNames, likelyNames, editDraft, submitDraft, discardDraft },
+  ...{
+    draftFromRequest,
+    draftLikeRequest,
+    listBegunDrafts,
+    keepDraft,
+    continueDraft,
+    findNamedPeople,
+    readMailDomains,
+  },
+  ...{ approve, reject, reassign, override, nudge, cancelRequest, retryRequest, withdrawOwnCard },
+  ...{ readDelegations, beginDelegation, endDelegation, findColleagues, listDelegations },
+  ...{ readDigest, readDigestStanding, chooseDigest },
+  ...{ checkBatch, beginBatch, readBatch, readBatchRows, cancelBatch },
+  ...{ listTemplates, listUsableTemplates, readTemplate, putTemplate, switchTemplate },
+  ...{ listTemplatesInUse, readUseOfTemplates, reportOnTemplate },
+  ...{ listDeliveries, readDelivery, replayDelivery, countFailedDeliveries, replayFailedDeliveries },
+  ...{ listReceivers, readReceiver, testReceiver, switchReceiverOn },
+  ...{ readQueue, readStuck, readStats, readHealth, readOwnHealth, readCertificate },
+  ...{ listDeadLetters, readDeadLetter, dismissDeadLetter, replayDeadLetter },
+  ...{ readAudit, readOrganisationAudit },
+  ...{ offerExport, offerPersonExport, findPerson, readErasure, orderErasure, endDelegationsOf },
+}
+
+/** What jobs, webhooks and the adapter call. It acts for the system, so there is no actor and no permission. */
+export const systemUseCases = {
+  ...{ provision, giveUp, lookWhetherThere, completeByWebhook, watch },
+  ...{ deliverCard, refreshCards, notifyAdmins, orderDigests, meet, isClosed, catchUp },
+  ...{ runApprovalTimers, realignApprovals, withdrawCard, noteForbidden },
+  ...{ runBatch, giveUpBatch },
+  ...{ previewExport, openExport, reduceOld, noteAddresses, erasePerson },
+  ...{ readVersions },
+}
