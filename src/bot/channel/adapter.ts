@@ -9,6 +9,7 @@ import {
 } from 'botbuilder'
 import { AuthenticationConstants, ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
 import { traceparentNow } from '../../core/index.ts'
+import { freshConnections } from './connections.ts'
 import type { IncomingActivity } from './guard.ts'
 import { forPlayground } from './playground-cards.ts'
 
@@ -56,8 +57,11 @@ const noteLeaving = {
  * decides about retries. The SDK has no option for this, so its retry policy is removed.
  */
 class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
+  readonly #freshConnections = freshConnections()
+
   override createConnectorFactory(identity: ClaimsIdentity): ConnectorFactory {
     const factory = super.createConnectorFactory(identity)
+    const connections = this.#freshConnections
     return {
       async create(serviceUrl, audience) {
         const client = await factory.create(serviceUrl, audience)
@@ -67,6 +71,7 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
         }
         pipeline.addPolicy(nameTrace)
         pipeline.addPolicy(noteLeaving, { afterPhase: 'Sign' })
+        pipeline.addPolicy(connections, { afterPhase: 'Sign' })
         return client
       },
     }

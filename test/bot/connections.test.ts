@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { type Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshConnections } from '../../src/bot/channel/connections.ts'
+
+describe('a connection to the connector', () => {
+  /** Answers each call with the port that it came from, which names its connection. */
+  const server = createServer((call, answer) => answer.end(String(call.socket.remotePort)))
+  let url = ''
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  })
+  afterAll(() => server.close())
+
+  let now = 0
+  const policy = freshConnections(() => now)
+  const connection = (): Promise<string> =>
+    policy.sendRequest({ url } as { url: string; agent?: Agent }, async ({ agent }) => {
+      const [answer] = await once(request(url, { agent, method: 'POST' }).end(), 'response')
+      const port = await text(answer)
+      // The socket becomes idle in the next turn of the event loop.
+      await new Promise(setImmediate)
+      return port
+    })
+
+  it('is used again at once, and not after a pause in which the connector may have closed it', async () => {
+    const first = await connection()
+    now += 2000
+    expect(await connection()).toBe(first)
+    now += 2001
+    const second = await connection()
+    expect(second).not.toBe(first)
+    expect(await connection()).toBe(second)
+  })
+
+  it('through a proxy stays as the SDK chose it', async () => {
+    const chosen = {} as Agent
+    const used = await policy.sendRequest({ url, agent: chosen }, async ({ agent }) => agent)
+    expect(used).toBe(chosen)
+  })
+})
