@@ -159,7 +159,7 @@ describe('a decision', () => {
   const approving = async () => {
     const comments: unknown[] = []
     const provisioning = coreWith({
-      approve: async (_: unknown, __: string, comment?: string) => {
+      approve: async (_: unknown, { comment }: { comment?: string }) => {
         comments.push(comment)
         return requestOf()
       },

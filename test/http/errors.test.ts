@@ -5,7 +5,7 @@ import { coreWith, startIssuer, startRest } from '../support/rest.ts'
 const requestId = 'aaaaaaaa-0000-4000-8000-000000000001'
 const readFailing = async (error: unknown) => {
   const provisioning = coreWith({
-    read: async () => {
+    readRequest: async () => {
       throw error
     },
   })

@@ -14,11 +14,11 @@ type Submit = (actor: { id: string }, body: unknown, requestId: string) => Promi
 async function started(submit: Submit = async (_, __, requestId) => requestOf({ requestId }), renewed: Date[] = []) {
   const issuer = await startIssuer()
   const ids: string[] = []
-  const submitSite: Submit = async (actor, given, requestId) => {
+  const submitSite = async (actor: { id: string }, { body, requestId }: { body: unknown; requestId: string }) => {
     ids.push(requestId)
-    return submit(actor, given, requestId)
+    return submit(actor, body, requestId)
   }
-  const verb = async (_: unknown, requestId: string) => requestOf({ requestId })
+  const verb = async (_: unknown, { requestId }: { requestId: string }) => requestOf({ requestId })
   let ahead = 0
   const keys = createIdempotencyKeys(store.database)
   const renew: typeof keys.renew = async (key, holder, leaseUntil) => {
@@ -26,7 +26,7 @@ async function started(submit: Submit = async (_, __, requestId) => requestOf({ 
     renewed.push(leaseUntil)
   }
   const options = {
-    provisioning: coreWith({ submitSite, cancel: verb, read: verb }),
+    provisioning: coreWith({ submitSite, cancelRequest: verb, readRequest: verb }),
     idempotency: { ...keys, renew },
     clock: { now: () => new Date(Date.now() + ahead) },
   }

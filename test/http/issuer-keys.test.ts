@@ -4,7 +4,7 @@ import { coreWith, type Issuer, startIssuer, startRest } from '../support/rest.t
 const bearer = async (token: Promise<string>): Promise<string> => `Bearer ${await token}`
 
 describe('the keys of the issuer', () => {
-  const listing = coreWith({ list: async () => ({ requests: [] }) })
+  const listing = coreWith({ listRequests: async () => ({ requests: [] }) })
   const withClock = async (issuer: Issuer) => {
     let ahead = 0
     const rest = await startRest(issuer, {

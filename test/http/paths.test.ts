@@ -5,7 +5,10 @@ import { coreWith, requestOf, startIssuer, startRest } from '../support/rest.ts'
 const requestId = 'aaaaaaaa-0000-4000-8000-000000000001'
 const templateId = 'bbbbbbbb-0000-4000-8000-000000000001'
 describe('an address', () => {
-  const listing = coreWith({ list: async () => ({ requests: [requestOf()] }), read: async () => requestOf() })
+  const listing = coreWith({
+    listRequests: async () => ({ requests: [requestOf()] }),
+    readRequest: async () => requestOf(),
+  })
 
   test.each([
     ['/'],

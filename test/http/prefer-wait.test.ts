@@ -22,12 +22,12 @@ async function serve(more: Parameters<typeof requestOf>[0] = {}) {
   const issuer = await startIssuer()
   const rest = await startRest(issuer, {
     provisioning: coreWith({
-      async read(_: unknown, id: string) {
+      async readRequest(_: unknown, { requestId }: { requestId: string }) {
         fail()
-        return requestOf({ requestId: id, version: versionOf(id), ...more })
+        return requestOf({ requestId, version: versionOf(requestId), ...more })
       },
       system: {
-        async versions(ids: readonly string[]) {
+        async readVersions(ids: readonly string[]) {
           looks.push(ids)
           fail()
           return new Map(ids.map((id) => [id, versionOf(id)]))
@@ -151,8 +151,8 @@ describe('Prefer: wait', () => {
   test('counts as one read', async () => {
     const issuer = await startIssuer()
     const limits = { writesPerMinute: 0, writeBurst: 0, readsPerMinute: 2, tenantWritesPerMinute: 0 }
-    const versions = async () => new Map([[requestId, 1]])
-    const provisioning = coreWith({ read: async () => requestOf(), system: { versions } })
+    const readVersions = async () => new Map([[requestId, 1]])
+    const provisioning = coreWith({ readRequest: async () => requestOf(), system: { readVersions } })
     const now = new Date()
     const rest = await startRest(issuer, { provisioning, limits, clock: { now: () => now } })
     const headers = { ...waiting, prefer: 'wait=1' }

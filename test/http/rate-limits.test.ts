@@ -21,7 +21,7 @@ async function limited(limits: Partial<LimitOptions>) {
   const rest = await startRest(issuer, {
     provisioning: coreWith({
       submitSite: async () => requestOf(),
-      list: async () => ({ requests: [] }),
+      listRequests: async () => ({ requests: [] }),
     }),
     idempotency: replaying,
     limits: { writesPerMinute: 0, writeBurst: 0, readsPerMinute: 0, tenantWritesPerMinute: 0, ...limits },

@@ -87,8 +87,9 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
 }
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>
 
+type Known<Calls> = { readonly [Name in keyof Calls]?: unknown }
 /** The parts of the core that a test expects to be called; any other call fails loudly, naming it. */
-export function coreWith(parts: object = {}): Core {
+export function coreWith(parts: Known<Omit<Core, 'system'>> & { readonly system?: Known<Core['system']> } = {}): Core {
   const known = {
     settings: { tenantId, followUp: { firstSeconds: 20, everySeconds: 10, stopSeconds: 30 } },
     actor: async (identity: { tenantId: string; id: string }) => ({ ...identity, ...kim, isAdmin: false }),

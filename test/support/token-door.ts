@@ -23,8 +23,8 @@ export async function startTokenDoor({ now }: { now?: () => Date } = {}) {
     },
     submitMailbox: async () => requestOf(),
     submitSite: async () => requestOf(),
-    list: async () => ({ requests: [] }),
-    templates: { list: async () => [] },
+    listRequests: async () => ({ requests: [] }),
+    listTemplates: async () => [],
   })
   const rest = await startRest(issuer, { provisioning, ...(now && { clock: { now } }) })
   return {

@@ -10,7 +10,6 @@ import {
   resourceKind,
   type Span,
 } from '../shared/index.ts'
-import type { OperationPorts } from './ports.ts'
 
 const count = z.int().min(0)
 /** How long something took: half of all within `median` seconds, 95 of 100 within `p95`. Null where there was none. */
@@ -91,7 +90,7 @@ const mostApprovers = 20
 export const readStats = defineUseCase({
   permission: 'stats.read',
   input: z.object({ period: handedBack<Period>() }),
-  async handle({ ports, actor: { tenantId } }: Context<OperationPorts>, { period }): Promise<Stats> {
+  async handle({ ports, actor: { tenantId } }: Context<{ readonly stats: StatsStore }>, { period }): Promise<Stats> {
     const { stats: store } = ports
     const { name, from, until, before } = period
     const span = { from, until }
