@@ -26,7 +26,7 @@ import {
 } from '../../src/core/index.ts'
 import { createStores, type Database } from '../../src/store/index.ts'
 import { dana, kim, omar, priya, siteRoot, tenantId } from './card-world.ts'
-import { type EngineName, withDatabase } from './database.ts'
+import { type EngineName, withLentDatabase } from './database.ts'
 import { rowCounts } from './rows.ts'
 
 export { dana, kim, omar, priya, tenantId }
@@ -102,7 +102,7 @@ export function asMailbox(request: Request): RequestForMailbox {
 
 /** The core on a real store for the tests of a block. Ordered jobs are rows of a table: they come to be with their transaction. */
 export function withCore(engine: EngineName = 'embedded'): CoreFixture {
-  const store = withDatabase(engine)
+  const store = withLentDatabase(engine)
   let ports: Ports | undefined
   const world: World = {
     people: new Map([kim, dana, omar, priya, stranger].map((one) => [one.id, one])),
@@ -133,7 +133,7 @@ export function withCore(engine: EngineName = 'embedded'): CoreFixture {
   beforeAll(async () => {
     const { database } = store
     await database.query(
-      `CREATE TABLE ordered_jobs (id text PRIMARY KEY, name text NOT NULL, payload jsonb NOT NULL,
+      `CREATE TABLE IF NOT EXISTS ordered_jobs (id text PRIMARY KEY, name text NOT NULL, payload jsonb NOT NULL,
          start_after timestamptz, place serial)`,
     )
     ports = {

@@ -59,6 +59,80 @@ export function withDatabase(engine: EngineName, { migrated = true }: { migrated
   return store
 }
 
+interface SharedStore {
+  readonly options: DatabaseOptions
+  readonly database: Database
+  /** What the tables looked like when it was new. */
+  readonly shape: string
+}
+let shared: SharedStore | undefined
+let isLent = false
+
+/**
+ * A store without rows for the tests of a block that change no table and do not close it. The blocks of a worker that run one after
+ * another lend the same embedded store: to open one takes longer than most tests.
+ */
+export function withLentDatabase(engine: EngineName): Pick<TestStore, 'database'> {
+  if (engine === 'server') return withDatabase(engine)
+  let own: SharedStore | undefined
+  /** A block around this one has the store of the worker, so this one has its own. */
+  let isBeside = false
+  beforeAll(async () => {
+    isBeside = isLent
+    isLent = true
+    own = isBeside ? await openShared() : ((await emptied(shared)) ?? (await openShared()))
+    if (!isBeside) shared = own
+  })
+  afterAll(async () => {
+    if (!isBeside) isLent = false
+    else if (own) await discardStore(own.database, own.options)
+  })
+  return {
+    get database() {
+      if (!own) throw new Error('The store is open only while the tests of its block run')
+      return own.database
+    },
+  }
+}
+
+async function openShared(): Promise<SharedStore> {
+  const options = await newStoreOptions('embedded', { migrated: true })
+  const database = await openDatabase(options)
+  await migrate(database)
+  return { options, database, shape: await shapeOf(database) }
+}
+
+/** Empties every table. A store whose tables were changed by the block before is thrown away. */
+async function emptied(store: SharedStore | undefined): Promise<SharedStore | undefined> {
+  if (!store) return undefined
+  const { database, options, shape } = store
+  if ((await shapeOf(database)) !== shape) {
+    await discardStore(database, options)
+    return undefined
+  }
+  const { rows } = await database.query<{ name: string }>(
+    `SELECT table_name AS name FROM information_schema.tables
+     WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' AND table_name <> 'migrations'`,
+  )
+  await database.query(`TRUNCATE ${rows.map(({ name }) => `"${name}"`).join(', ')} RESTART IDENTITY`)
+  return store
+}
+
+/** Every column, index, constraint and trigger, as one text. A table of a test's own (`ordered_jobs`) may come and stay. */
+async function shapeOf(database: Database): Promise<string> {
+  const { rows } = await database.query<{ shape: string }>(
+    `SELECT md5(string_agg(line, ';' ORDER BY line)) AS shape FROM (
+       SELECT c.relname || '.' || a.attname || ' ' || a.atttypid || a.attnotnull AS line
+         FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+         WHERE c.relnamespace = current_schema()::regnamespace AND c.relname NOT LIKE 'ordered_jobs%'
+       UNION ALL SELECT tgname FROM pg_trigger
+       UNION ALL SELECT conname FROM pg_constraint
+         WHERE connamespace = current_schema()::regnamespace AND conname NOT LIKE 'ordered_jobs%'
+     ) AS lines`,
+  )
+  return rows[0]?.shape ?? ''
+}
+
 /** What to open a fresh store with: for tests that open and close it themselves. Removed after the run. */
 export async function newStoreOptions(engine: EngineName, { migrated = false } = {}): Promise<DatabaseOptions> {
   const dataDir = mkdtempSync(join(inject('runFolder'), 'store-'))

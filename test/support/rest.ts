@@ -21,13 +21,22 @@ const v1Issuer = `https://sts.windows.net/${tenantId}/`
 
 type Key = Awaited<ReturnType<typeof generateKeyPair>> & { readonly kid: string }
 
+/** The keys of a worker: to make one takes longer than most tests, and issuers of different tests may have the same. */
+const pairs: ReturnType<typeof generateKeyPair>[] = []
+
 /** When what a test has started ends: with the test, unless it is for all tests of a block. */
 export type AtEnd = (close: () => unknown) => void
 const withTheTest: AtEnd = (close) => onTestFinished(async () => void (await close()))
 
 /** A token issuer of our own: its keys over HTTP, and tokens as good or as bad as a test wants them. */
 export async function startIssuer(atEnd: AtEnd = withTheTest) {
-  const makeKey = async (kid: string): Promise<Key> => ({ ...(await generateKeyPair('RS256')), kid })
+  let made = 0
+  const makeKey = async (kid: string): Promise<Key> => {
+    const place = made
+    made += 1
+    pairs[place] ??= generateKeyPair('RS256')
+    return { ...(await pairs[place]), kid }
+  }
   const first = await makeKey('first')
   let published: readonly Key[] = [first]
   let status = 200

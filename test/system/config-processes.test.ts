@@ -1,36 +1,11 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
-import { ConfigurationError, readConfig, settingNames } from '../../src/app/config.ts'
+import { describe, expect, inject, it } from 'vitest'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { emptyStore } from '../support/database.ts'
-
-const production = {
-  MODE: 'production',
-  MICROSOFT_APP_ID: '0c0ffee0-3333-4333-8333-000000000001',
-  MICROSOFT_APP_PASSWORD: 'secret',
-  CLIENT_ID: '0c0ffee0-2222-4222-8222-000000000001',
-  CLIENT_CERTIFICATE_PATH: 'client.pem',
-  TENANT_ID: '0c0ffee0-1111-4111-8111-000000000365',
-  SHAREPOINT_URL: 'https://contoso.sharepoint.com',
-  DIRECTORY_EXTENSION: 'svc_group',
-  AUDIT_SECRET: Buffer.alloc(32, 7).toString('base64'),
-  DATABASE_URL: 'postgres://localhost/quartermaster',
-  BASE_URL: 'https://quartermaster.contoso.example',
-}
-
-function faultsOf(variables: Record<string, string>): readonly string[] {
-  try {
-    readConfig(variables)
-    return []
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.faults
-    throw error
-  }
-}
 
 /** The real process with these variables, until it ends. */
 async function start(
@@ -44,52 +19,7 @@ async function start(
   return { code: await ended, said, dataDir }
 }
 
-describe('the configuration', () => {
-  it('is what .env.example lists, name by name', () => {
-    const listed = [...readFileSync('.env.example', 'utf8').matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name)
-    expect(listed.toSorted()).toEqual([...settingNames].toSorted())
-  })
-
-  it.each(['LOGIN_URL', 'DIRECTORY_URL', 'SHAREPOINT_URL', 'SHAREPOINT_ADMIN_URL', 'EXCHANGE_URL'])(
-    'wants %s to be https in production',
-    (name) => {
-      const faults = [`${name} must be an https address when MODE=production.`]
-      expect(faultsOf({ ...production, [name]: 'http://contoso.example' })).toEqual(faults)
-      expect(faultsOf({ ...production, [name]: 'https://contoso.example' })).toEqual([])
-    },
-  )
-
-  it('takes .env.example as it stands', () => {
-    const lines = readFileSync('.env.example', 'utf8')
-      .split('\n')
-      .filter((line) => /^[A-Z_]+=/.test(line))
-    const copied = Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2)))
-    expect(readConfig(copied)).toEqual(readConfig({}))
-    // What production wants said is not said by it.
-    const faults = faultsOf({ ...copied, MODE: 'production' })
-    expect(faults).toEqual(faultsOf({ MODE: 'production' }))
-    expect(faults.join()).toMatch(/DIRECTORY_EXTENSION.+DATA_DIR/)
-  })
-
-  it('knows ids in any case as the same', () => {
-    const id = '0C0FFEE0-ABCD-4ABC-8ABC-00000000ABCD'
-    const names = ['TENANT_ID', 'MICROSOFT_APP_ID', 'MICROSOFT_APP_TENANT_ID', 'CLIENT_ID'] as const
-    const config = readConfig({ ADMINS: `${id}, ${id}`, ...Object.fromEntries(names.map((name) => [name, id])) })
-    expect(names.map((name) => config[name])).toEqual(names.map(() => id.toLowerCase()))
-    expect(config.ADMINS).toEqual([id.toLowerCase(), id.toLowerCase()])
-  })
-
-  it('takes networks for webhooks, and a secret that can sign', () => {
-    expect(readConfig({ WEBHOOK_ALLOW_CIDRS: '10.1.0.0/16, fd00::/8' }).WEBHOOK_ALLOW_CIDRS).toEqual([
-      '10.1.0.0/16',
-      'fd00::/8',
-    ])
-    expect(faultsOf({ WEBHOOK_ALLOW_CIDRS: '10.1.0.0/33' }).join()).toContain('networks such as 10.1.0.0/16')
-    expect(faultsOf({ WEBHOOK_SECRET: `whsec_${'='.repeat(32)}` }).join()).toContain(
-      'WEBHOOK_SECRET must be whsec_ and 24 to 64 bytes',
-    )
-  })
-
+describe('a process whose configuration is wrong', () => {
   it('tells every fault at once, in words, and ends with exit code 1', async () => {
     const { code, said } = await start({
       PORT: 'eighty',
@@ -123,171 +53,17 @@ describe('the configuration', () => {
     expect(existsSync(join(dataDir, 'simulator.sqlite'))).toBe(false)
   })
 
-  it.each(Object.keys(production).filter((name) => name !== 'MODE'))(
-    'does not start in production without %s',
-    (name) => {
-      const { [name as keyof typeof production]: _, ...rest } = production
-      expect(faultsOf(production)).toEqual([])
-      expect(faultsOf(rest).join()).toContain(name)
-    },
-  )
-
-  it.each<[Record<string, string>, RegExp]>([
-    [{ CLIENT_ID: production.MICROSOFT_APP_ID.toUpperCase() }, /CLIENT_ID must be another registration/],
-    [{ COLLAB_AUDIENCE: production.MICROSOFT_APP_ID }, /COLLAB_AUDIENCE must not name MICROSOFT_APP_ID/],
-    [
-      { MAIL_AUDIENCE: `api://x, api://botid-${production.MICROSOFT_APP_ID}` },
-      /MAIL_AUDIENCE must not name MICROSOFT_/,
-    ],
-    [{ COLLAB_AUDIENCE: `api://${production.CLIENT_ID}` }, /COLLAB_AUDIENCE must not name CLIENT_ID/],
-    [{ MAIL_APP_CLIENTS: production.CLIENT_ID }, /MAIL_APP_CLIENTS must not name CLIENT_ID/],
-    [{ MAIL_APP_CLIENTS: production.MICROSOFT_APP_ID }, /MAIL_APP_CLIENTS must not name MICROSOFT_APP_ID/],
-  ])('wants registrations apart in production: %o', (change, fault) => {
-    expect(faultsOf({ ...production, ...change })).toEqual([expect.stringMatching(fault)])
-  })
-
-  it('wants https in production', () => {
-    expect(faultsOf({ ...production, BASE_URL: 'http://quartermaster.contoso.example' }).join()).toContain('https')
-  })
-
-  it('stays on loopback in local mode while the bot takes no tokens', () => {
-    expect(faultsOf({ HOST: '0.0.0.0' }).join()).toContain('loopback')
-    expect(faultsOf({ HOST: '127.0.0.2' })).toEqual([])
-    expect(faultsOf({ HOST: '0.0.0.0', MICROSOFT_APP_ID: production.MICROSOFT_APP_ID })).toEqual([])
-  })
-
-  const simulated = {
-    LOGIN_URL: 'http://127.0.0.1:3979',
-    DIRECTORY_URL: 'http://localhost:3979',
-    SHAREPOINT_URL: 'http://[::1]:3979',
-    SHAREPOINT_ADMIN_URL: 'http://127.0.0.2:3979',
-    EXCHANGE_URL: 'http://LOCALHOST:3979',
-  }
-
-  it('takes a tenant on this machine without an app id', () => {
-    expect(faultsOf(simulated)).toEqual([])
-    const { SHAREPOINT_ADMIN_URL: _, ...four } = simulated
-    expect(faultsOf(four)).toEqual([])
-  })
-
-  it.each(Object.keys(simulated))('refuses a real tenant in %s without an app id, and says what to set', (name) => {
-    const real = { ...simulated, [name]: 'https://graph.microsoft.com' }
-    expect(faultsOf(real)).toEqual([
-      expect.stringMatching(new RegExp(`^${name} must be a loopback address .*set MICROSOFT_APP_ID`)),
-    ])
-    expect(faultsOf({ ...real, MICROSOFT_APP_ID: production.MICROSOFT_APP_ID })).toEqual([])
-  })
-
-  it.each([
-    'http://127.0.0.1.evil.example',
-    'http://localhost.evil.example',
-    'http://localhost.',
-    'http://tenant.localhost',
-    'http://0.0.0.0',
-    'http://[::]',
-    'http://[::ffff:10.0.0.1]',
-    'https://10.0.0.1',
-  ])('does not take %s for this machine', (address) => {
-    expect(faultsOf({ ...simulated, DIRECTORY_URL: address }).join()).toContain(
-      'DIRECTORY_URL must be a loopback address',
-    )
-  })
-
-  it('takes an address with a user name for nothing at all', () => {
-    const faults = faultsOf({
-      ...simulated,
-      LOGIN_URL: 'http://127.0.0.1@evil.example',
-      EXCHANGE_URL: 'http://a@127.0.0.1',
-    })
-    expect(faults.join('\n')).toMatch(/LOGIN_URL must have no user name.*\nEXCHANGE_URL must have no user name/)
-    expect(faults.join('\n')).toContain('LOGIN_URL must be a loopback address')
-  })
-
-  it('knows that an address which is not given is Microsoft’s as soon as another one is given', () => {
-    const faults = faultsOf({ SHAREPOINT_URL: simulated.SHAREPOINT_URL })
-    expect(faults).toEqual(
-      ['LOGIN_URL', 'DIRECTORY_URL', 'EXCHANGE_URL'].map((name) => expect.stringMatching(`^${name} must be set too`)),
-    )
-    expect(faultsOf({ SHAREPOINT_ADMIN_URL: 'https://contoso-admin.sharepoint.com' })).toHaveLength(4)
-  })
-
   it('ends with a sentence about the tenant before it calls anything there', async () => {
-    const { code, said, dataDir } = await start({ ...simulated, DIRECTORY_URL: 'https://graph.microsoft.com' })
+    const { code, said, dataDir } = await start({
+      LOGIN_URL: 'http://127.0.0.1:3979',
+      DIRECTORY_URL: 'https://graph.microsoft.com',
+      SHAREPOINT_URL: 'http://[::1]:3979',
+      SHAREPOINT_ADMIN_URL: 'http://127.0.0.2:3979',
+      EXCHANGE_URL: 'http://LOCALHOST:3979',
+    })
     expect(code).toBe(1)
     expect(said).toContain('DIRECTORY_URL must be a loopback address')
     expect(readdirSync(dataDir)).toEqual([])
-  })
-})
-
-describe('the address of PostgreSQL in production', () => {
-  const server = (address: string, more: Record<string, string> = {}) =>
-    faultsOf({ ...production, DATABASE_URL: address, ...more })
-
-  it.each([
-    'postgres://user:password@db.contoso.example/q?sslmode=verify-full',
-    'postgresql://db.contoso.example:6432/q?sslmode=verify-full&sslnegotiation=direct',
-    'postgres://db.contoso.example/q?sslmode=verify-full&uselibpqcompat=true',
-    'postgres://localhost/q',
-    'postgres://127.0.0.1:5433/q?sslmode=disable',
-    'postgres://[::1]/q',
-    'postgres:///q?host=/var/run/postgresql',
-    'postgres://%2Fvar%2Frun%2Fpostgresql/q',
-    'postgres://db.contoso.example/q?host=127.0.0.1',
-  ])('takes %s', (address) => {
-    expect(server(address)).toEqual([])
-  })
-
-  it.each([
-    'postgres://user:password@db.contoso.example/q',
-    ...['disable', 'allow', 'prefer', 'require', 'verify-ca', 'no-verify', 'nonsense', ''].map(
-      (mode) => `postgres://db.contoso.example/q?sslmode=${mode}`,
-    ),
-    'postgres://db.contoso.example/q?ssl=true',
-    'postgres://db.contoso.example/q?ssl=no-verify',
-    'postgres://db.contoso.example/q?ssl=false',
-    'postgres://db.contoso.example/q?sslmode=require&uselibpqcompat=true',
-    'postgres://db.contoso.example/q?sslmode=verify-full&sslmode=disable',
-    'postgres://db.contoso.example/q?sslmode=disable&sslmode=verify-full',
-    'postgres://127.0.0.1.contoso.example/q',
-    'postgres://localhost/q?host=db.contoso.example',
-    'postgres://127.0.0.1@db.contoso.example/q',
-    'postgres://2130706433/q',
-  ])('refuses %s, and says what to add', (address) => {
-    expect(server(address)).toEqual([
-      expect.stringMatching(
-        /^DATABASE_URL must use TLS and verify the server .*add sslmode=verify-full, and sslrootcert/,
-      ),
-    ])
-    expect(server(address).join()).not.toContain('password')
-  })
-
-  it('reads the environment as the driver does', () => {
-    onTestFinished(() => void vi.unstubAllEnvs())
-    expect(server('postgres:///q')).toEqual([])
-    vi.stubEnv('PGHOST', 'db.contoso.example')
-    expect(server('postgres:///q').join()).toContain('verify the server db.contoso.example')
-    // Set apart from the address it would not be seen by other tools.
-    vi.stubEnv('PGSSLMODE', 'verify-full')
-    expect(server('postgres:///q').join()).toContain('add sslmode=verify-full')
-    expect(server('postgres:///q?sslmode=verify-full')).toEqual([])
-  })
-
-  it('names a file that cannot be read, and several hosts', () => {
-    const file = 'postgres://db.contoso.example/q?sslmode=verify-full&sslrootcert=/nowhere/ca.pem'
-    expect(server(file)).toEqual([expect.stringMatching(/DATABASE_URL names the file \/nowhere\/ca.pem.*ENOENT/)])
-    expect(server(file.replace('/nowhere/ca.pem', 'system')).join()).toContain('Without sslrootcert the public')
-    expect(server('postgres://one,two/q?sslmode=verify-full')).toEqual([expect.stringContaining('several hosts')])
-  })
-
-  it('is of no use when certificates are checked nowhere', () => {
-    expect(faultsOf({ ...production, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
-      expect.stringMatching(/NODE_TLS_REJECT_UNAUTHORIZED=0 .*remove it/),
-    ])
-    expect(faultsOf({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([])
-  })
-
-  it('may be anything in local mode', () => {
-    expect(faultsOf({ DATABASE_URL: 'postgres://db.contoso.example/q' })).toEqual([])
   })
 })
 
