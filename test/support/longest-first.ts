@@ -7,6 +7,8 @@ const longest = [
   'system/troubles-worker',
   'system/crash-random',
   'system/deferred-jobs',
+  'app/browser-mailbox',
+  'app/browser-site',
   'system/completion-times',
   'system/chat-access-matrix',
   'system/openapi-examples',
@@ -18,16 +20,15 @@ const longest = [
   'system/throttled-work',
   'system/webhook-log',
   'system/database-away',
-  'app/browser-mailbox',
   'system/prefer-wait',
   'system/graceful-stop',
   'system/token-floods',
   'system/docs-examples',
   'system/replicas-failover',
   'system/client-sign-in',
-  'http/access-matrix',
+  'system/http-access-matrix',
   'system/app-install-approvers',
-  'webhooks/admin-chat',
+  'system/webhook-admin-chat',
 ]
 const place = ({ moduleId }: TestSpecification): number => {
   const index = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))
