@@ -179,8 +179,8 @@ async function seed(place: Place, made: Request, count: number, serviceUrl: stri
   return stored
 }
 
-/** What the service asks on its own account: whether Graph answers, and who the admins are. Here nobody is. */
-const ownQuestion = /^\/v1\.0\/(organization|users\/[^/]+|groups\/[^/]+\/transitiveMembers)$/
+/** What the service asks on its own account: whether Graph answers and shows people, and who the admins are. Here nobody is. */
+const ownQuestion = /^\/v1\.0\/(organization|users|users\/[^/]+|groups\/[^/]+\/transitiveMembers)$/
 
 /** The directory, as far as looks ask it: it has a group for every request, and notes when it said so. */
 async function startDirectory() {
