@@ -6,8 +6,10 @@ import { z } from 'zod'
 import { defaultLifetime, parseScope, type Tokens } from '../login/index.ts'
 import {
   accountStates,
+  asRecord,
   type Call,
   findPerson,
+  modesSchema,
   nobody,
   type Operation,
   operation,
@@ -18,6 +20,7 @@ import {
   setUserPermission,
   type Tenant,
   userPermissions,
+  usualModes,
 } from '../tenant/index.ts'
 import { clearCalls, listCalls } from './calls.ts'
 import { type Faults, faultRequest, matches } from './faults.ts'
@@ -41,7 +44,7 @@ const tokenRequest = z.strictObject({
 const accountChange = z.strictObject({ userId: z.string(), state: z.enum(accountStates) })
 const permissionChange = z.strictObject({ users: z.enum(userPermissions) })
 
-/** Creates the service for tests and for `npm run token`: faults, the call log, states of accounts, any token. */
+/** Creates the service for tests and for `npm run token`: faults, the call log, modes, states of accounts, any token. */
 export function controlService(
   tenant: Tenant,
   tokens: Tokens,
@@ -81,6 +84,17 @@ export function controlService(
       })),
       on('calls.clear', 'DELETE', /^\/control\/calls$/, () => {
         clearCalls(tenant)
+        return { status: 204 }
+      }),
+      on('tenant.read', 'GET', /^\/control\/tenant$/, () => ({ status: 200, body: tenant.modes })),
+      on('tenant.change', 'POST', /^\/control\/tenant$/, (call) => {
+        // Defaults of the schema must not undo earlier changes, so the changes are merged before the check.
+        const changes = call.body === undefined ? {} : asRecord(call.body)
+        tenant.modes = parse(modesSchema, { ...call, body: { ...tenant.modes, ...changes } })
+        return { status: 200, body: tenant.modes }
+      }),
+      on('tenant.reset', 'DELETE', /^\/control\/tenant$/, () => {
+        tenant.modes = usualModes()
         return { status: 204 }
       }),
       on('accounts.change', 'POST', /^\/control\/accounts$/, (call) => {

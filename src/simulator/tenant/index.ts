@@ -5,6 +5,7 @@
 export * from './contoso.ts'
 export * from './groups.ts'
 export * from './mailboxes.ts'
+export * from './modes.ts'
 export * from './sites.ts'
 export * from './state.ts'
 export * from './wire.ts'

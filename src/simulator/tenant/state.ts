@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import { type Modes, usualModes } from './modes.ts'
 
 export type Row = Record<string, SQLOutputValue>
 
@@ -11,6 +12,8 @@ export interface Tenant {
   run(sql: string, ...values: SQLInputValue[]): void
   transaction<T>(work: () => T): T
   close(): void
+  /** Conduct that a test or a person has chosen. */
+  modes: Modes
 }
 
 const schema = `
@@ -88,6 +91,7 @@ export function openTenant(dataDir: string): Tenant {
       }
     },
     close: () => db.close(),
+    modes: usualModes(),
   }
 }
 

@@ -1,0 +1,25 @@
+import { z } from 'zod'
+
+/**
+ * Conduct of Microsoft 365 that differs between organisations and days. `POST /control/tenant` changes it, for a test or
+ * a person. It is in memory only: a restart restores the defaults. Times are seconds.
+ */
+export const modesSchema = z.strictObject({
+  /** Version of the access tokens for our own APIs: 2 has the API's client id as `aud`, 1 its App ID URI. */
+  apiTokenVersion: z.union([z.literal(1), z.literal(2)]).default(2),
+  /** Prefix of the group naming policy. Entra ID puts it before the names of new Microsoft 365 groups. */
+  groupPrefix: z.string().max(30).default(''),
+  /** False: groups do not accept the schema extension yet, as just after its creation. */
+  groupsAcceptExtension: z.boolean().default(true),
+  /** How long a new site is not ready. `null`: the simulator's own setting. */
+  siteReadySeconds: z.number().min(0).max(604_800).nullable().default(null),
+  /** The manager of sites refuses app-only calls that carry `odata-version`. */
+  refusesODataVersion: z.boolean().default(false),
+  /** Host name of new sites, as in a multi-geo tenant. `null`: the host of the tenant. */
+  newSitesHost: z.string().nullable().default(null),
+  /** How long Get-Place shows the former values of a room. */
+  placeLagSeconds: z.number().min(0).max(604_800).default(0),
+})
+export type Modes = z.infer<typeof modesSchema>
+
+export const usualModes = (): Modes => modesSchema.parse({})
