@@ -23,7 +23,7 @@ import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared
 import { look, looks, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { cut, fullMoment, longest, moment, type Viewer } from '../shared/words.ts'
-import { checkRow, checkRows } from './checks.ts'
+import { type CheckRow, checkRow, checkRows } from './checks.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { type Timeline, timeline, timelineView } from './timeline.ts'
 
@@ -84,7 +84,7 @@ export function requestStatusView(
   const said = quoteOf(request)
   const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
-  const checks = state === 'failed' ? checkRows(request, viewer) : []
+  const checks = checkRowsOf(request, state, viewer)
   const words = strings.status
   const expires = isExpiring ? '' : expiryOf(stage, viewer)
   return {
@@ -120,6 +120,12 @@ export function requestStatusView(
     }),
     can: permitted(request, state, viewer),
   }
+}
+
+/** Of a failed request all checks; of one that succeeded those that still warn of something. */
+export function checkRowsOf(request: Request, state: RequestState, viewer: Viewer, most?: number): CheckRow[] {
+  if (state === 'failed') return checkRows(request, viewer, most)
+  return state === 'succeeded' ? checkRows(request, viewer, most).filter(({ look }) => look.mark !== '✓') : []
 }
 
 /** What somebody wrote who ended the request, or decided it. */
