@@ -182,7 +182,7 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sent
     pendingApproval: own ? waiting : `${waiting}Other`,
     queued: request.followUp.state === 'late' ? late : 'queued',
     provisioning: unfinished,
-    succeeded: 'ready',
+    succeeded: request.checks.every(({ ok }) => ok) ? 'ready' : 'readyNotVisible',
     failed: taken === '' ? failedOf(request, viewer) : free === '' ? 'nameTakenOnly' : 'nameTaken',
     rejected: isAgain ? 'rejected' : 'nothing',
     expired: isAgain ? 'expired' : request.reducedAt ? 'nothing' : 'expiredOther',

@@ -280,27 +280,30 @@ export function cmdletErrorOf(service: string, purpose: string, answer: Answer):
     return new CmdletError('half-made', message, { retryable: true, cause, refusal: 'other' })
   }
   if (type === '' && !wrapped) return errorOf(service, purpose, answer)
-  const isKnown = alreadyExists.has(type) || notFound(type) === 'not-found' || finalException.test(type)
-  const isTemporary = isTransient(status) || transientException.test(type) || (wrapped && !isKnown)
-  return new CmdletError(type || 'CmdletProxyException', messageOf(service, purpose, { type, text, wrapped }, answer), {
-    retryable: isTemporary,
+  const refusal = alreadyExists.has(type) ? 'already-exists' : notFound(type)
+  const isTemporary = isTransient(status) || transientException.test(type)
+  const isUnknown = wrapped && refusal === 'other' && !isTemporary && !finalException.test(type)
+  const code = isUnknown ? 'CmdletProxyException' : type
+  const names = isUnknown && type !== '' ? `${code}: ${type}` : code
+  const what = `${service} answered ${status} (${names}) while ${purpose}.`
+  return new CmdletError(code, [what, ...adviceOf({ type, text, wrapped })].join(' '), {
+    retryable: isTemporary || isUnknown,
     retryAfterSeconds: answer.retryAfterSeconds,
     status,
     cause,
-    refusal: alreadyExists.has(type) ? 'already-exists' : notFound(type),
+    refusal,
   })
 }
 
-/** Names the exception, and the refused parameter or the meaning of a wrapped error where these are known. */
-function messageOf(service: string, purpose: string, { type, text, wrapped }: Exception, { status }: Answer): string {
-  const what = `${service} answered ${status} (${type || 'CmdletProxyException'}) while ${purpose}.`
-  if (type === 'ParameterTransformationException' || type === 'AmbiguousParameterSetException') {
-    const parameter = /on parameter '(\w{1,60})'|specified\. (\w{1,60})$/.exec(text)
-    const name = parameter?.[1] ?? parameter?.[2]
-    return `${what} It refused ${name ? `the parameter ${name}` : 'a parameter'}; retrying does not help.`
+/** Says what a wrapped error means, and which parameter Exchange refused. */
+function adviceOf({ type, text, wrapped }: Exception): string[] {
+  if (/^(ParameterTransformation|AmbiguousParameterSet)Exception$/.test(type)) {
+    const [, parameter, unknown] = /on parameter '(\w{1,60})'|specified\. (\w{1,60})$/.exec(text) ?? []
+    const name = parameter ?? unknown
+    return [`It refused ${name ? `the parameter ${name}` : 'a parameter'}. A retry does not help.`]
   }
-  if (!wrapped || finalException.test(type)) return what
-  return `${what} The mailbox's own server did not complete the command, which is common for new mailboxes.`
+  if (!wrapped || finalException.test(type)) return []
+  return ["The mailbox's own server did not complete the command. New mailboxes cause this for some minutes."]
 }
 
 const notFound = (type: string): CmdletRefusal => (type === 'ManagementObjectNotFoundException' ? 'not-found' : 'other')

@@ -93,7 +93,8 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
       name: 'Get-Place',
       takes: ['Identity', 'Type', 'ResultSize'],
       run: (parameters) => {
-        const rooms = allMailboxes(tenant).filter((each) => each.type === 'RoomMailbox' && now() >= each.settledAt)
+        const listedAt = now() - tenant.modes.newPlaceSeconds * 1000
+        const rooms = allMailboxes(tenant).filter((each) => each.type === 'RoomMailbox' && each.settledAt <= listedAt)
         const named = findMailbox(tenant, textOf(parameters, 'Identity') ?? '')
         const found = rooms.filter(({ id }) => id === named?.id)
         if (!['Room', undefined].includes(textOf(parameters, 'Type'))) return { value: [] }
