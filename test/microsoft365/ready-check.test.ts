@@ -109,6 +109,23 @@ describe('what is wrong', () => {
     expect(Object(last).checks).toContainEqual({ name: 'fullAccess', ok: false, detail: 'Dana Fox is missing' })
   })
 
+  test('with a place alone is waited for two minutes', async () => {
+    await patient.modes({ placeLagSeconds: 86_400 })
+    const made = await runMailbox(patient.tenant, mailboxInput({ kind: 'roomMailbox', details: { tags: ['Quiet'] } }), [
+      'create-mailbox',
+      'block-sign-in',
+      'apply-place',
+      'apply-booking',
+    ])
+    const check = (progress: object) =>
+      patient.tenant.mailboxSteps['ready-check']({ ...made, progress: { ...made.progress, ...progress } })
+    expect(await check(ago(115))).toEqual({ done: false, retryAfterSeconds: 15 })
+    const { done, checks } = Object(await check(ago(121)))
+    await patient.modes({ placeLagSeconds: 0 })
+    expect(done).toBe(true)
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'place', notVisibleYet: true }))
+  })
+
   test('with a mailbox and comes right meanwhile is no fault', async () => {
     const request = ongoing(patient.tenant, await runMailbox(patient.tenant, wholeMailbox(), ['create-mailbox']))
     expect(await request.take('ready-check')).toMatchObject({ done: false })

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { mailboxReadyView } from '../../src/cards/provisioning/ready.ts'
 import { renderRequestStatus } from '../../src/cards/requests/render-request-status.ts'
+import { requestView, viewOf } from '../../src/core/index.ts'
 import { viewerOf } from '../support/card-world.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, asMailbox, kim, omar, withCore } from '../support/core.ts'
@@ -176,6 +177,7 @@ describe('a mailbox request', () => {
       expect(request.checks.filter(({ ok }) => !ok)).toEqual([
         { name: 'place', ok: false, notVisibleYet: true, detail: expect.any(String) },
       ])
+      expect(requestView.parse(viewOf(request)).checks).toEqual(request.checks)
       const warning =
         'Room details are saved but not visible yet: address, seats, and features. Exchange may take up to 24 hours.'
       expect(mailboxReadyView(request, viewerOf(kim)).checks[0]).toMatchObject({ text: warning, look: { mark: '!' } })
