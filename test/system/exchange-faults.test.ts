@@ -69,7 +69,7 @@ describe('a mailbox request', () => {
       expect(during.status).toBe('provisioning')
       expect(during.steps.find(({ name }) => name === 'apply-booking')?.problem?.detail).toBe(
         'Exchange Online answered 400 (CmdletProxyException) while setting how bookings are answered. ' +
-          "The mailbox's own server did not complete the command. New mailboxes cause this for some minutes.",
+          "The mailbox's own server did not complete the command. New mailboxes cause this, so a later retry usually succeeds.",
       )
       expect(await attempt(requestId)).toBeUndefined()
       expect((await read(requestId)).status).toBe('succeeded')
@@ -142,7 +142,7 @@ describe('a mailbox request', () => {
       await attempt(requestId, true)
       const { requester, admin } = await cards(requestId)
       expect(requester).toContain('Microsoft 365 did not answer')
-      expect(admin).toContain('New mailboxes cause this for some minutes.')
+      expect(admin).toContain('New mailboxes cause this, so a later retry usually succeeds.')
       await contoso.healthy()
       await retry(requestId)
       expect(await attempt(requestId)).toBeUndefined()

@@ -303,7 +303,9 @@ function adviceOf({ type, text, wrapped }: Exception): string[] {
     return [`It refused ${name ? `the parameter ${name}` : 'a parameter'}. A retry does not help.`]
   }
   if (!wrapped || finalException.test(type)) return []
-  return ["The mailbox's own server did not complete the command. New mailboxes cause this for some minutes."]
+  return [
+    "The mailbox's own server did not complete the command. New mailboxes cause this, so a later retry usually succeeds.",
+  ]
 }
 
 const notFound = (type: string): CmdletRefusal => (type === 'ManagementObjectNotFoundException' ? 'not-found' : 'other')
