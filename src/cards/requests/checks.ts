@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Check, isFault, isForMailbox, type Request } from '../../core/index.ts'
+import { type Check, isFault, isForMailbox, type Request, type RequestState } from '../../core/index.ts'
 import { labelName } from '../shared/facts.ts'
 import { rowLook, rowLooks } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -51,6 +51,12 @@ export function checkRows(
       look: check.ok ? rowLooks.done : { ...(isLate(check) ? rowLooks.warning : rowLooks.failed), now: false },
       detail: isAdmin && !check.ok ? cut(check.detail, most) : '',
     }))
+}
+
+/** Of a failed request all checks; of one that succeeded those that still warn of something. */
+export function checkRowsOf(request: Request, state: RequestState, viewer: Viewer, most?: number): CheckRow[] {
+  if (state === 'failed') return checkRows(request, viewer, most)
+  return state === 'succeeded' ? checkRows(request, viewer, most).filter(({ look }) => look.mark !== '✓') : []
 }
 
 /** Whether the tenant has accepted the values and does not show them yet. Exchange does so with the places of rooms. */

@@ -3,7 +3,8 @@ import type { CardJson } from '../shared/literal.ts'
 import { shownState } from '../shared/look.ts'
 import { firstThatFits } from '../shared/render.ts'
 import { longest, type Viewer } from '../shared/words.ts'
-import { checkRowsOf, requestStatusCard, requestStatusView } from './request-card.ts'
+import { checkRowsOf } from './checks.ts'
+import { requestStatusCard, requestStatusView } from './request-card.ts'
 import { type Timeline, timelineRooms, timelineView } from './timeline.ts'
 
 /** What is told of each check, in characters, when the card would be too large otherwise. */

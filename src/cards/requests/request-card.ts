@@ -23,7 +23,7 @@ import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared
 import { look, looks, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { cut, fullMoment, longest, moment, type Viewer } from '../shared/words.ts'
-import { type CheckRow, checkRow, checkRows } from './checks.ts'
+import { checkRow, checkRowsOf } from './checks.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { type Timeline, timeline, timelineView } from './timeline.ts'
 
@@ -120,12 +120,6 @@ export function requestStatusView(
     }),
     can: permitted(request, state, viewer),
   }
-}
-
-/** Of a failed request all checks; of one that succeeded those that still warn of something. */
-export function checkRowsOf(request: Request, state: RequestState, viewer: Viewer, most?: number): CheckRow[] {
-  if (state === 'failed') return checkRows(request, viewer, most)
-  return state === 'succeeded' ? checkRows(request, viewer, most).filter(({ look }) => look.mark !== '✓') : []
 }
 
 /** What somebody wrote who ended the request, or decided it. */
