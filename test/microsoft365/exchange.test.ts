@@ -153,7 +153,81 @@ describe.each(Object.keys(forms))('a refusal written %s', (form) => {
   })
 })
 
+const wrapper = 'Microsoft.Exchange.Configuration.CmdletProxyException'
+const proxied = (command: string, report: string) =>
+  `Error on proxy command '${command}' to server A.PROD.OUTLOOK.COM: Server version 15.20.6699.0000, Proxy method PSWS: \r\n${report}`
+const named = (type: string) => `Ex6F9304|Microsoft.Exchange.Some.${type}|The object couldn't be found.`
+const asJson = (type: string) =>
+  ` NotFound: Error executing cmdlet : { "details": [ { "message": "${named(type)}" } ] } .`
+/** How servers of different ages report the error of another server. */
+const reports: Record<string, (type: string) => string> = {
+  'as JSON': asJson,
+  'as JSON in JSON': (type) => JSON.stringify(JSON.stringify({ details: [{ message: named(type) }] })),
+  'by name': (type) =>
+    `Cmdlet error with following error message:\r\nMicrosoft.Exchange.Some.${type}: Text. [Server=A] .`,
+  'through two servers': (type) => `|${wrapper}|${proxied('Set-User', asJson(type))}`,
+}
+
+describe.each(Object.keys(reports))("another server's error %s", (form) => {
+  const answers = (type: string, command = 'Set-User') =>
+    exchangeThat(refuses(400, wrapper, proxied(command, reports[form]?.(type) ?? '')))
+
+  test.each([
+    ['SomeTransientException', { code: 'SomeTransientException', retryable: true }],
+    ['TaskArgumentException', { code: 'TaskArgumentException', retryable: false }],
+    ['ADServerSettingsChangedException', { code: 'CmdletProxyException', retryable: true }],
+  ])('counts as %s', async (type, expected) => {
+    const { tenant } = await answers(type)
+    const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
+    expect(failure).toMatchObject(expected)
+    expect(String(failure)).toContain(type)
+  })
+
+  test('is not-found or a taken address when it says so, whatever people typed', async () => {
+    const typed = "Set-User -Notes:', Proxy method X: |A.DataValidationException|x'"
+    const { tenant } = await answers('ManagementObjectNotFoundException', typed)
+    expect(await tenant.mailboxSteps['apply-contact'](contact)).toMatchObject({ done: false })
+    const alias = mailboxInput({ aliasAddress: 'a@contoso.example', progress: ids })
+    const taken = await exchangeThat((call, ...rest) =>
+      call.cmdlet === 'Set-Mailbox'
+        ? refuses(400, wrapper, proxied(typed, reports[form]?.('ProxyAddressExistsException') ?? ''))(call, ...rest)
+        : sendJson(rest[0], 200, { value: [{ EmailAddresses: [] }] }),
+    )
+    await expect(taken.tenant.mailboxSteps['apply-settings'](alias)).rejects.toMatchObject({ code: 'alias-taken' })
+  })
+})
+
+describe('a call that Exchange cannot read', () => {
+  test.each([
+    [
+      'ParameterTransformationException',
+      "Cannot process argument transformation on parameter 'City'. Cannot convert value.",
+      'It refused the parameter City. A retry does not help.',
+    ],
+    [
+      'AmbiguousParameterSetException',
+      'Parameter set cannot be resolved using the specified named parameters. Invalid cmdlet parameters specified. Town',
+      'It refused the parameter Town. A retry does not help.',
+    ],
+    ['AmbiguousParameterSetException', 'Nothing known.', 'It refused a parameter. A retry does not help.'],
+  ])('is final, and the message names the parameter: %s', async (type, text, says) => {
+    const { tenant } = await exchangeThat(refuses(400, namespaced(type), text, 'in the inner exception'))
+    const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
+    expect(failure).toMatchObject({ code: type, retryable: false })
+    expect(String(failure)).toContain(`Exchange Online answered 400 (${type}) while`)
+    expect(String(failure)).toContain(says)
+  })
+})
+
 describe('an answer', () => {
+  test('403 of one NUL byte names service, call and role', async () => {
+    const { tenant } = await exchangeThat((_, response) => send(response, 403, '\u0000'))
+    const failure = await failureOf(tenant.mailboxSteps['apply-contact'](contact))
+    expect(failure).toMatchObject({ code: 'exchange-role-missing', retryable: false })
+    for (const part of ['Exchange Online', "writing the mailbox's contact details", 'Exchange Administrator'])
+      expect(String(failure)).toContain(part)
+  })
+
   test.each([401, 403])('%i says which role an administrator has to grant', async (status) => {
     const { tenant } = await exchangeThat((_, response) =>
       sendJson(response, status, { error: { code: 'Unauthorized', message: 'User is not allowed to call Set-User' } }),

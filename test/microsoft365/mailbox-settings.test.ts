@@ -31,6 +31,7 @@ describe('an additional address', () => {
 
 describe.each([1, 2, 19, 100, 102_400])('a capacity of %i MB', (capacity) => {
   test('is what the mailbox holds, its warnings in order before it', async () => {
+    await contoso.modes({ mailboxesAreLicensed: true })
     const input = await runMailbox(contoso.tenant, mailboxInput({ details: { capacity } }))
     const [mailbox = {}] = await value('Get-Mailbox', { Identity: input.address })
     const bytes = ['IssueWarningQuota', 'ProhibitSendQuota', 'ProhibitSendReceiveQuota'].map((name) =>

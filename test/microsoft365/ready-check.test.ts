@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ongoing, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
+import { mailboxInput, ongoing, runMailbox, wholeMailbox } from '../support/mailbox-steps.ts'
 import { runSteps, siteInput, startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 import { exchangeOf } from '../support/simulator.ts'
 
@@ -56,6 +56,30 @@ describe('the ready check', () => {
     ])
   })
 
+  test('marks a place that differs as not visible yet: Exchange has accepted its values', async () => {
+    await contoso.modes({ placeLagSeconds: 86_400 })
+    const input = await runMailbox(contoso.tenant, wholeMailbox({ kind: 'roomMailbox' }))
+    await run('Set-CalendarProcessing', { Identity: input.address, AutomateProcessing: 'None' })
+    const result = await contoso.tenant.mailboxSteps['ready-check'](input)
+    await contoso.modes({ placeLagSeconds: 0 })
+    expect(Object(result).checks.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([
+      {
+        name: 'place',
+        ok: false,
+        notVisibleYet: true,
+        detail: 'city is empty instead of "Bern", tags is empty instead of "Quiet"',
+      },
+      { name: 'booking', ok: false, detail: 'automate processing is "None" instead of "AutoAccept"' },
+    ])
+  })
+
+  test('names the licence where a capacity above 50 GB is not there', async () => {
+    const input = await runMailbox(contoso.tenant, mailboxInput({ details: { capacity: 61_440 } }), ['create-mailbox'])
+    const result = await contoso.tenant.mailboxSteps['ready-check'](input)
+    const detail = 'it has 50 GB instead of 60 GB (more than 50 GB needs a licence)'
+    expect(Object(result).checks).toContainEqual({ name: 'capacity', ok: false, detail })
+  })
+
   test('says of a mailbox that is gone that it is not there', async () => {
     const input = await runMailbox(contoso.tenant, wholeMailbox())
     await run('Remove-Mailbox', { Identity: input.address, Confirm: false })
@@ -83,6 +107,23 @@ describe('what is wrong', () => {
     const last = await check(ago(301))
     expect(last).toMatchObject({ done: true })
     expect(Object(last).checks).toContainEqual({ name: 'fullAccess', ok: false, detail: 'Dana Fox is missing' })
+  })
+
+  test('with a place alone is waited for two minutes', async () => {
+    await patient.modes({ placeLagSeconds: 86_400 })
+    const made = await runMailbox(patient.tenant, mailboxInput({ kind: 'roomMailbox', details: { tags: ['Quiet'] } }), [
+      'create-mailbox',
+      'block-sign-in',
+      'apply-place',
+      'apply-booking',
+    ])
+    const check = (progress: object) =>
+      patient.tenant.mailboxSteps['ready-check']({ ...made, progress: { ...made.progress, ...progress } })
+    expect(await check(ago(115))).toEqual({ done: false, retryAfterSeconds: 15 })
+    const { done, checks } = Object(await check(ago(121)))
+    await patient.modes({ placeLagSeconds: 0 })
+    expect(done).toBe(true)
+    expect(checks).toContainEqual(expect.objectContaining({ name: 'place', notVisibleYet: true }))
   })
 
   test('with a mailbox and comes right meanwhile is no fault', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clientOf, exchangeOf, refusalOf, tenantFor } from '../support/simulator.ts'
+import { ask, clientOf, exchangeOf, refusalOf, tenantFor } from '../support/simulator.ts'
 
 const shared = (name: string, changes: Record<string, unknown> = {}) => ({
   Shared: true,
@@ -130,9 +130,24 @@ describe('Set-Mailbox', () => {
     expect(refusal).toMatchObject({ status: 400, type: 'DataValidationException' })
   })
 
-  it('takes 100 GB, and a capacity only for resources', async () => {
+  it('takes 50 GB without a licence and 100 GB with one', async () => {
+    const simulator = await tenantFor()
+    const run = await exchangeOf(simulator)
+    const set = async (size: string) => run('Set-Mailbox', { Identity: 'info', ProhibitSendReceiveQuota: size })
+    expect((await set('51200 MB')).status).toBe(200)
+    expect(refusalOf(await set('51201 MB'))).toEqual({
+      status: 400,
+      type: 'InvalidOperationException',
+      text: expect.stringContaining(
+        "ProhibitSendReceiveQuota' exceeds the maximum allowed for user 'info' with license",
+      ),
+    })
+    await ask('POST', `${simulator.url}/control/tenant`, { body: { mailboxesAreLicensed: true } })
+    expect((await set('102400 MB')).status).toBe(200)
+  })
+
+  it('takes a capacity only for resources', async () => {
     const run = await exchangeOf(await tenantFor())
-    expect((await run('Set-Mailbox', { Identity: 'info', ProhibitSendReceiveQuota: '102400 MB' })).status).toBe(200)
     const capacity = (Identity: string) => run('Set-Mailbox', { Identity, ResourceCapacity: 8 })
     expect((await capacity('info')).status).toBe(400)
     expect((await capacity('room-ber-spree')).status).toBe(200)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clientOf, dana, exchangeOf, kim, refusalOf, tenantFor } from '../support/simulator.ts'
+import { ask, clientOf, dana, exchangeOf, kim, refusalOf, tenantFor } from '../support/simulator.ts'
 
 const fullAccess = (User: string, more: Record<string, unknown> = {}) => ({
   Identity: 'info@contoso.example',
@@ -167,6 +167,37 @@ describe('what is set is read back', () => {
     expect((await run('Get-Place')).body.value).toHaveLength(2)
     const reply = { Identity: 'info', AutoReplyState: 'Scheduled' }
     expect((await run('Set-MailboxAutoReplyConfiguration', reply)).status).toBe(400)
+  })
+
+  it('an unknown identity is answered with all places', async () => {
+    const run = await exchangeOf(await tenantFor())
+    for (const Identity of ['nowhere', 'info'])
+      expect((await run('Get-Place', { Identity })).body.value).toHaveLength(2)
+  })
+
+  it('a place shows its former values while it lags, and a new room is unknown for a while', async () => {
+    const simulator = await tenantFor()
+    const run = await exchangeOf(simulator)
+    const modes = (body: object) => ask('POST', `${simulator.url}/control/tenant`, { body })
+    const Identity = 'room-ber-spree'
+    const place = async () => (await run('Get-Place', { Identity })).body.value[0]
+    await run('Set-Place', { Identity, City: 'Berlin' })
+    expect(await place()).toMatchObject({ City: 'Berlin', Phone: '' })
+    await modes({ placeLagSeconds: 86_400 })
+    await run('Set-Place', { Identity, City: 'Potsdam' })
+    await run('Set-Place', { Identity, Phone: '+49 30 1' })
+    expect(await place()).not.toMatchObject({ City: 'Potsdam' })
+    await modes({ placeLagSeconds: 0 })
+    expect(await place()).toMatchObject({ City: 'Potsdam', Phone: '+49 30 1' })
+    const Name = 'room-new'
+    await modes({ newPlaceSeconds: 3600 })
+    const address = { PrimarySmtpAddress: 'room-new@contoso.example' }
+    await run('New-Mailbox', { Name, Alias: Name, DisplayName: 'New', Room: true, ...address })
+    const identities = async () =>
+      (await run('Get-Place', { Identity: Name })).body.value.map((each: { Identity: string }) => each.Identity)
+    expect(await identities()).not.toContain('room-new@contoso.example')
+    await modes({ newPlaceSeconds: 0 })
+    expect(await identities()).toEqual(['room-new@contoso.example'])
   })
 
   it('a person is read and not changed', async () => {

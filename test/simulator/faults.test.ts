@@ -3,7 +3,17 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator/index.ts'
-import { ask, clientOf, kim, temporaryFolder, tenantFor, userUrl } from '../support/simulator.ts'
+import {
+  ask,
+  clientOf,
+  exchangeOf,
+  kim,
+  refusalOf,
+  temporaryFolder,
+  tenantFor,
+  tokenOf,
+  userUrl,
+} from '../support/simulator.ts'
 
 const group = {
   displayName: 'Project Aurora',
@@ -82,6 +92,37 @@ describe('a fault', () => {
     const first = await statuses()
     expect(new Set(first)).toEqual(new Set([200, 500]))
     expect(await statuses()).toEqual(first)
+  })
+
+  it("wraps an error of Exchange in another server's error, before or after the cmdlet has run", async () => {
+    const simulator = await tenantFor()
+    const run = await exchangeOf(simulator)
+    const operation = 'exchange.set-mailbox'
+    const wrapped = { operation, kind: 'wrapped', count: 1 }
+    const set = (MailTip: string) => run('Set-Mailbox', { Identity: 'info', MailTip })
+    const tip = async () => (await run('Get-Mailbox', { Identity: 'info' })).body.value[0].MailTip
+    await fault(simulator, { ...wrapped, inner: 'ManagementObjectNotFoundException' })
+    const refusal = refusalOf(await set('One'))
+    expect(refusal).toMatchObject({ status: 400, type: 'CmdletProxyException' })
+    const { details } = (await set('Two')).body.error ?? { details: [] }
+    expect(details).toEqual([])
+    expect(await tip()).toBe('Two')
+    await fault(simulator, { ...wrapped, ran: true })
+    const [, type, text] = (await set('Three')).body.error.details[0].message.split('|')
+    expect(type).toBe('Microsoft.Exchange.Configuration.CmdletProxyException')
+    expect(text).toContain("Error on proxy command 'Set-Mailbox -Identity:'info' -MailTip:'Three'' to server")
+    expect(await tip()).toBe('Three')
+    const other = await fault(simulator, { ...wrapped, operation: 'graph.groups.list' })
+    expect(other).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('cmdlets') } } })
+  })
+
+  it('refuses with 403 and one NUL byte', async () => {
+    const simulator = await tenantFor()
+    const token = await tokenOf(simulator)
+    await fault(simulator, { operation: 'graph.groups.list', kind: 'forbiddenNul', count: 1 })
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await fetch(`${simulator.url}/v1.0/groups`, { headers })
+    expect([answer.status, await answer.text()]).toEqual([403, '\u0000'])
   })
 
   it('must name an operation there is', async () => {

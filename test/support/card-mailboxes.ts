@@ -184,6 +184,28 @@ export const mailboxes = {
       ...(['place', 'booking', 'fullAccess', 'sendAs'] as const),
     ),
   }),
+  notVisibleYet: mailboxOf({
+    ...made,
+    resource: { address: 'room-zrh-aurora@contoso.example', mailboxId: 'm' },
+    checks: [
+      ...passed(
+        'address',
+        'mailboxType',
+        'signInBlocked',
+        'capacity',
+        'visibility',
+        'contact',
+        'booking',
+        'fullAccess',
+      ),
+      {
+        name: 'place',
+        ok: false,
+        notVisibleYet: true,
+        detail: 'capacity is empty instead of "12", tags is empty instead of "Whiteboard"',
+      },
+    ],
+  }),
   sharedReady: sharedOf({
     ...made,
     resource: { address: 'support@contoso.example', mailboxId: 'm' },

@@ -50,7 +50,12 @@ export async function startTenant(
       seed?: number
       retryAfter?: number
       status?: number
+      skip?: number
+      inner?: string
+      ran?: boolean
     }) => control('POST', 'faults', { count: 1, ...fault }),
+    /** Changes the lasting conduct of the tenant. */
+    modes: (changes: object) => control('POST', 'tenant', changes),
     forgetCalls: () => control('DELETE', 'calls'),
     healthy: () => control('DELETE', 'faults'),
     async calls(): Promise<ObservedCall[]> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkSteps, isApproved, nextStep, openStage, type Request, requestState } from '../../core/index.ts'
+import { checkSteps, isApproved, isFault, nextStep, openStage, type Request, requestState } from '../../core/index.ts'
 import { aboutRequest, aboutRequestView } from '../requests/about-request.ts'
 import { lookOf, reasonOf } from '../requests/admin-queue.ts'
 import { stepWords } from '../requests/steps.ts'
@@ -109,6 +109,6 @@ function nextOf(asked: 'retry' | 'cancel' | 'approve' | 'reject', request: Reque
 
 /** Where a retry goes on: what a ready check has found wrong is put right by the step that makes it. */
 function firstStep({ steps, checks }: Request) {
-  const wrong = new Set<string>(checks.flatMap(({ name, ok }) => (ok ? [] : [checkSteps[name]])))
+  const wrong = new Set<string>(checks.filter(isFault).map(({ name }) => checkSteps[name]))
   return steps.find(({ name, status }) => status !== 'done' || wrong.has(name))?.name
 }

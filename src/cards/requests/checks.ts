@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Check, isForMailbox, type Request } from '../../core/index.ts'
+import { type Check, isFault, isForMailbox, type Request, type RequestState } from '../../core/index.ts'
 import { labelName } from '../shared/facts.ts'
 import { rowLook, rowLooks } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
@@ -42,11 +42,45 @@ export function checkRows(
 ): CheckRow[] {
   return request.checks
     .toSorted((one, other) => Number(one.ok) - Number(other.ok) || order.indexOf(one.name) - order.indexOf(other.name))
-    .map(({ name, ok, detail }) => ({
-      text: format(strings.check[name][ok ? 'passed' : 'failed'], { value: cut(askedFor(request, name), most) }),
-      look: ok ? rowLooks.done : { ...rowLooks.failed, now: false },
-      detail: isAdmin && !ok ? cut(detail, most) : '',
+    .map((check) => ({
+      text: isLate(check)
+        ? format(strings.checks.notVisibleYet, { values: cut(placeValues(request), most) })
+        : format(strings.check[check.name][check.ok ? 'passed' : 'failed'], {
+            value: cut(askedFor(request, check.name), most),
+          }),
+      look: check.ok ? rowLooks.done : { ...(isLate(check) ? rowLooks.warning : rowLooks.failed), now: false },
+      detail: isAdmin && !check.ok ? cut(check.detail, most) : '',
     }))
+}
+
+/** Of a failed request all checks; of one that succeeded those that still warn of something. */
+export function checkRowsOf(request: Request, state: RequestState, viewer: Viewer, most?: number): CheckRow[] {
+  if (state === 'failed') return checkRows(request, viewer, most)
+  return state === 'succeeded' ? checkRows(request, viewer, most).filter(({ look }) => look.mark !== '✓') : []
+}
+
+/** Whether the tenant has accepted the values and does not show them yet. Exchange does so with the places of rooms. */
+const isLate = (check: Check): boolean => !check.ok && !isFault(check)
+
+/** The names of the values that a room's place has. */
+function placeValues(request: Request): string {
+  if (!isForMailbox(request)) return ''
+  const { details } = request
+  const words = strings.checks.placeValues
+  const address = [details.streetAddress, details.postalCode, details.city, details.state, details.country]
+  const devices = [details.audioDeviceName, details.displayDeviceName, details.videoDeviceName]
+  const features = [details.tags, details.roomMailboxMetadata, details.isWheelChairAccessible]
+  const isGiven = (values: readonly unknown[]) => values.some((value) => value !== undefined)
+  return listOf(
+    [
+      ...(isGiven(address) ? [words.address] : []),
+      ...(isGiven([details.phone]) ? [words.phone] : []),
+      ...(isGiven([details.metadata['seats']]) ? [words.seats] : []),
+      ...(isGiven(devices) ? [words.devices] : []),
+      ...(isGiven(features) ? [words.features] : []),
+    ],
+    'and',
+  )
 }
 
 /** The security group, which a site is found by. */

@@ -1,8 +1,9 @@
 import type { Request } from '../../core/index.ts'
 import type { CardJson } from '../shared/literal.ts'
+import { shownState } from '../shared/look.ts'
 import { firstThatFits } from '../shared/render.ts'
 import { longest, type Viewer } from '../shared/words.ts'
-import { checkRows } from './checks.ts'
+import { checkRowsOf } from './checks.ts'
 import { requestStatusCard, requestStatusView } from './request-card.ts'
 import { type Timeline, timelineRooms, timelineView } from './timeline.ts'
 
@@ -16,7 +17,7 @@ export function renderRequestStatus(request: Request, viewer: Viewer, known?: Ti
     shorter.map((most) => ({
       ...view,
       timeline: timelineView(known, viewer, room),
-      checks: view.hasChecks ? checkRows(request, viewer, most) : [],
+      checks: checkRowsOf(request, shownState(request), viewer, most),
     })),
   )
   return firstThatFits([view, ...views].map((one) => () => requestStatusCard.render(one)))

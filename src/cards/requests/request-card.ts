@@ -23,7 +23,7 @@ import { askedAddress, outlookLink, siteAddress, withoutScheme } from '../shared
 import { look, looks, shownState, toKnow } from '../shared/look.ts'
 import { format, strings } from '../shared/messages.ts'
 import { cut, fullMoment, longest, moment, type Viewer } from '../shared/words.ts'
-import { checkRow, checkRows } from './checks.ts'
+import { checkRow, checkRowsOf } from './checks.ts'
 import { stepRow, stepRows } from './steps.ts'
 import { type Timeline, timeline, timelineView } from './timeline.ts'
 
@@ -84,7 +84,7 @@ export function requestStatusView(
   const said = quoteOf(request)
   const stage = state === 'pendingApproval' ? openStage(request.approvals) : undefined
   const isExpiring = urgencyOf(stage, viewer) === 'expiring'
-  const checks = state === 'failed' ? checkRows(request, viewer) : []
+  const checks = checkRowsOf(request, state, viewer)
   const words = strings.status
   const expires = isExpiring ? '' : expiryOf(stage, viewer)
   return {
@@ -176,7 +176,7 @@ function sentenceOf(request: Request, state: RequestState, viewer: Viewer): Sent
     pendingApproval: own ? waiting : `${waiting}Other`,
     queued: request.followUp.state === 'late' ? late : 'queued',
     provisioning: unfinished,
-    succeeded: 'ready',
+    succeeded: request.checks.every(({ ok }) => ok) ? 'ready' : 'readyNotVisible',
     failed: taken === '' ? failedOf(request, viewer) : free === '' ? 'nameTakenOnly' : 'nameTaken',
     rejected: isAgain ? 'rejected' : 'nothing',
     expired: isAgain ? 'expired' : request.reducedAt ? 'nothing' : 'expiredOther',

@@ -217,7 +217,7 @@ const noAnswer =
   /^(busy|unreachable|timeout|throttled|unavailable|sign-in-unreachable|http-(429|5\d\d)|TooManyRequests|service(Not|Un)Available|activityLimitReached)$/i
 /** Exceptions of Exchange, by the end of their names: away or too busy; the name is held; not there (yet). */
 const exchangeAway =
-  /(CmdletProxyNotAvailable\w*|ServerBusyException|TransientException|BackendCommunicationException|OverBudget\w*)$/
+  /(CmdletProxyException|CmdletProxyNotAvailable\w*|ServerBusyException|TransientException|BackendCommunicationException|OverBudget\w*)$/
 const exchangeHeld =
   /(MemberNameInUse|ManagedMemberExists|ProxyAddressExists|ObjectAlreadyExists|PropertyValueExists|NameNotAvailable)Exception$/
 const exchangeMissing = /ObjectNotFoundException$/

@@ -29,6 +29,7 @@ export const rowLooks = {
   now: { mark: '●', color: 'Accent', now: true, later: false },
   later: { mark: '○', color: 'Default', now: false, later: true },
   failed: { mark: '✕', color: 'Attention', now: true, later: false },
+  warning: { mark: '!', color: 'Attention', now: true, later: false },
   ended: { mark: '–', color: 'Default', now: true, later: false },
   never: { mark: '–', color: 'Default', now: false, later: true },
 } as const satisfies Record<string, RowLook>

@@ -27,7 +27,7 @@ import {
   transition,
   withOpenStage,
 } from '../requests/index.ts'
-import { checkSteps } from '../resources/index.ts'
+import { checkSteps, isFault } from '../resources/index.ts'
 import {
   type Actor,
   type Context,
@@ -156,7 +156,7 @@ export const retryRequest = defineUseCase({
           'illegal-transition',
           `${referenceOf(request)} is ${request.status}; only a failed request, or one that stands still, can be tried again.`,
         )
-      const mended = new Set<string>(request.checks.flatMap(({ name, ok }) => (ok ? [] : [checkSteps[name]])))
+      const mended = new Set<string>(request.checks.filter(isFault).map(({ name }) => checkSteps[name]))
       const steps = request.steps.map((step) =>
         step.status === 'done' && !mended.has(step.name) ? step : begunAnew(step),
       )

@@ -10,6 +10,7 @@ import {
 } from '../requests/index.ts'
 import {
   type Check,
+  isFault,
   type MailboxStepInput,
   mailboxStep,
   type SiteStepInput,
@@ -106,7 +107,7 @@ export function withResource(request: Request): Request {
 
 /** What a ready check found wrong, as the request's problem; undefined when all is as it was asked for. */
 export function checkFault(step: RequestStep['name'], checks: readonly Check[]): Problem | undefined {
-  const wrong = checks.filter(({ ok }) => !ok)
+  const wrong = checks.filter(isFault)
   if (wrong.length === 0) return undefined
   const found = wrong.map(({ name, detail }) => (detail ? `${name} (${detail})` : name)).join('; ')
   return { code: 'ready-check', detail: `It was made, but this is not as it was asked for: ${found}.`, step }

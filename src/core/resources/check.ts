@@ -25,5 +25,16 @@ export type CheckName = keyof typeof checkSteps
 export const checkNames = Object.keys(checkSteps) as [CheckName, ...CheckName[]]
 
 /** One thing that was asked for, read back: whether the tenant has it, and if not, what it has instead (for admins). */
-export const check = z.object({ name: z.enum(checkNames), ok: z.boolean(), detail: z.string().default('') })
+export const check = z.object({
+  name: z.enum(checkNames),
+  ok: z.boolean(),
+  detail: z.string().default(''),
+  notVisibleYet: z
+    .boolean()
+    .optional()
+    .describe('True when the tenant has accepted the values but shows them only later, up to 24 hours. No fault.'),
+})
 export type Check = z.output<typeof check>
+
+/** Whether the request fails for it. Values that the tenant has accepted and shows later are no fault. */
+export const isFault = ({ ok, notVisibleYet }: Check): boolean => !ok && notVisibleYet !== true

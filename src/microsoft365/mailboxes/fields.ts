@@ -212,6 +212,9 @@ export const mailboxStepsOf: Tenant['mailboxStepsOf'] = (wanted) => {
   return mailboxSteps.filter((step) => needed[step]())
 }
 
+/** The largest mailbox without a licence. Megabytes. */
+export const unlicensedMegabytes = 50 * 1024
+
 /**
  * Returns Exchange's three quotas for a capacity in MB. Receiving stops at the capacity; sending and the warning stop
  * earlier, as Set-Mailbox requires. The unit is in the text, since a plain number means bytes.

@@ -3,8 +3,8 @@
  * Exchange (`fields.ts`). A step that runs twice creates one mailbox. Imports `wire` and `directory`.
  */
 import { z } from 'zod'
-import type { MailboxStepInput, Tenant } from '../../core/index.ts'
-import { type CmdletParameters, isRefusal, needed, type WritingCmdlet } from '../wire/index.ts'
+import { type MailboxStepInput, type Tenant, TenantError } from '../../core/index.ts'
+import { CmdletError, type CmdletParameters, isRefusal, needed, type WritingCmdlet } from '../wire/index.ts'
 import { grantAccess } from './access.ts'
 import { createMailbox } from './create.ts'
 import { parametersFor, placeParts } from './fields.ts'
@@ -84,11 +84,24 @@ async function applySettings({ exchange }: MailboxServices, input: MailboxStepIn
     try {
       await exchange.write('Set-Mailbox', { ...parameters, Identity }, { signal })
     } catch (error) {
-      if (!isRefusal(error, 'already-exists')) throw error
-      throw aliasTaken(aliasAddress, error)
+      if (isRefusal(error, 'already-exists')) throw aliasTaken(aliasAddress, error)
+      if (isQuotaRefusal(error)) throw needsLicence(input, error)
+      throw error
     }
     return done
   })
+}
+
+/** Exchange names no exception of its own for a quota above the licence: `InvalidOperationException`. */
+const isQuotaRefusal = (error: unknown): boolean =>
+  error instanceof CmdletError && error.code === 'InvalidOperationException' && / license /.test(String(error.cause))
+
+function needsLicence({ address, details }: MailboxStepInput, cause: unknown): TenantError {
+  const gigabytes = Math.round((details.capacity ?? 0) / 102.4) / 10
+  const message =
+    `Exchange Online does not allow ${gigabytes} GB for ${address}: more than 50 GB needs a licence on the mailbox. ` +
+    'Assign an Exchange Online Plan 2 licence to it and retry, or request at most 51200 MB.'
+  return new TenantError('capacity-needs-licence', message, { retryable: false, cause })
 }
 
 const applyBooking = (services: MailboxServices, input: MailboxStepInput): Promise<MailboxResult> =>

@@ -197,6 +197,9 @@ const alreadyExists = new Set([
 /** Transient exceptions, which Exchange answers with 400. */
 const transientException =
   /^(CmdletProxyNotAvailableFailure|ServerBusyException|\w*TransientException|BackendCommunicationException|OverBudget(Exception)?)$/
+/** Exceptions that say that the call itself is wrong: a retry of the same call cannot succeed. */
+const finalException =
+  /^(DataValidation|TaskArgument|ParameterBinding|ParameterTransformation|AmbiguousParameterSet|CommandNotFound|NotAcceptedDomain|InvalidOperation)Exception$/
 
 const text = z.string().catch('')
 const exception = z.object({ message: text, type: text }).catch({ message: '', type: '' })
@@ -213,13 +216,34 @@ interface Exception {
   /** Without its namespace; `''` when the answer names none. */
   readonly type: string
   readonly text: string
+  /** Whether another server ran the cmdlet, and this is its exception. */
+  readonly wrapped?: boolean
 }
 
 /**
  * Finds the exception in a cmdlet's error body: the first `details[].message` that names one (`ExHHHHHH|Type|text`,
  * `|Type|text` or JSON with `TypeName` and `Message`), else the inner exception, else the error's own code and message.
+ * When Exchange passed the cmdlet on to another server, it is the exception of that server.
  */
-export function exceptionOf(body: unknown): Exception {
+function exceptionOf(body: unknown): Exception {
+  const outer = outerException(body)
+  return outer.type === 'CmdletProxyException' ? { ...proxied(outer.text), wrapped: true } : outer
+}
+
+/**
+ * Finds the exception in the text of a `CmdletProxyException`. It follows the proxy method; the command, with values that
+ * people typed, precedes it. Newer servers write the whole error (`ExHHHHHH|Type|text` in escaped JSON), older servers
+ * `Type: text`. Without an exception, only the connection between the servers failed.
+ */
+function proxied(text: string): Exception {
+  const report = text.slice(text.lastIndexOf(', Proxy method ') + 1)
+  const match =
+    /\|([\w.+`]*(?:Exception|Failure))\|([^"\\]*)/.exec(report) ??
+    /error message:\s*((?:\w+\.)+\w*Exception): ([^[]*)/.exec(report)
+  return { type: lastSegment(match?.[1] ?? ''), text: match?.[2] ?? report.trim() }
+}
+
+function outerException(body: unknown): Exception {
   const { data } = refusalBody.safeParse(body)
   if (!data) return { type: '', text: '' }
   const { code, message, details, innererror } = data.error
@@ -247,22 +271,41 @@ const lastSegment = (type: string): string => /[\w`]+$/.exec(type)?.[0] ?? ''
 /** Turns an answer of InvokeCommand that is not 2xx into an error with its meaning. */
 export function cmdletErrorOf(service: string, purpose: string, answer: Answer): TenantError {
   const { status } = answer
-  const { type, text } = exceptionOf(answer.body)
-  const cause = new Error(`${type} ${text}`.trim().slice(0, 500))
+  const { type, text, wrapped = false } = exceptionOf(answer.body)
+  const cause = new Error(`${wrapped ? 'CmdletProxyException ' : ''}${type} ${text}`.trim().slice(0, 500))
   if (status === 401 || status === 403) return roleMissing(service, purpose, cause)
   // The mailbox may exist already: the step checks first when it runs again.
   if (text.includes('ExternalDirectoryObjectId was not returned')) {
     const message = `${service} has not finished ${purpose} yet.`
     return new CmdletError('half-made', message, { retryable: true, cause, refusal: 'other' })
   }
-  if (type === '') return errorOf(service, purpose, answer)
-  return new CmdletError(type, `${service} answered ${status} (${type}) while ${purpose}.`, {
-    retryable: isTransient(status) || transientException.test(type),
+  if (type === '' && !wrapped) return errorOf(service, purpose, answer)
+  const refusal = alreadyExists.has(type) ? 'already-exists' : notFound(type)
+  const isTemporary = isTransient(status) || transientException.test(type)
+  const isUnknown = wrapped && refusal === 'other' && !isTemporary && !finalException.test(type)
+  const code = isUnknown ? 'CmdletProxyException' : type
+  const names = isUnknown && type !== '' ? `${code}: ${type}` : code
+  const what = `${service} answered ${status} (${names}) while ${purpose}.`
+  return new CmdletError(code, [what, ...adviceOf({ type, text, wrapped })].join(' '), {
+    retryable: isTemporary || isUnknown,
     retryAfterSeconds: answer.retryAfterSeconds,
     status,
     cause,
-    refusal: alreadyExists.has(type) ? 'already-exists' : notFound(type),
+    refusal,
   })
+}
+
+/** Says what a wrapped error means, and which parameter Exchange refused. */
+function adviceOf({ type, text, wrapped }: Exception): string[] {
+  if (/^(ParameterTransformation|AmbiguousParameterSet)Exception$/.test(type)) {
+    const [, parameter, unknown] = /on parameter '(\w{1,60})'|specified\. (\w{1,60})$/.exec(text) ?? []
+    const name = parameter ?? unknown
+    return [`It refused ${name ? `the parameter ${name}` : 'a parameter'}. A retry does not help.`]
+  }
+  if (!wrapped || finalException.test(type)) return []
+  return [
+    "The mailbox's own server did not complete the command. New mailboxes cause this, so a later retry usually succeeds.",
+  ]
 }
 
 const notFound = (type: string): CmdletRefusal => (type === 'ManagementObjectNotFoundException' ? 'not-found' : 'other')

@@ -1,4 +1,4 @@
-import { type Check, TenantError } from '../../core/index.ts'
+import { type Check, isFault, TenantError } from '../../core/index.ts'
 
 /** Result of one check. `fault` is text for admins, `''` when the check passes. */
 export const checkOf = (name: Check['name'], fault: string): Check => ({ name, ok: fault === '', detail: fault })
@@ -10,9 +10,13 @@ export function missingText(names: readonly string[]): string {
   return `${nameList.format(names)} ${names.length === 1 ? 'is' : 'are'} missing`
 }
 
+/** How long to wait for values that Exchange may show only after a day. Seconds. */
+const longestLagWait = 120
+
 /**
  * Runs the checks once. A replica may not have the latest writes, so the job checks again later while a check fails; a
- * fault counts when it has lasted for `settleSeconds`.
+ * fault counts when it has lasted for `settleSeconds`. Values that are only not visible yet are waited for at most two
+ * minutes, and are no fault then.
  */
 export async function readyResult(
   check: () => Promise<Check[]>,
@@ -25,7 +29,8 @@ export async function readyResult(
   const now = Date.now()
   const checks = await check()
   const age = checkedSince === undefined ? 0 : (now - Date.parse(checkedSince)) / 1000
-  if (checks.every(({ ok }) => ok) || age >= settleSeconds) return { done: true, made: {}, checks }
+  const patience = checks.some(isFault) ? settleSeconds : Math.min(settleSeconds, longestLagWait)
+  if (checks.every(({ ok }) => ok) || age >= patience) return { done: true, made: {}, checks }
   return {
     done: false,
     retryAfterSeconds: age < 30 ? 5 : 15,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import { wrappedError } from '../exchange/index.ts'
 import {
   type Call,
   type Operation,
@@ -147,7 +148,7 @@ async function runWithFaults(
   const at = new Date().toISOString()
   const { delaySeconds, fault } = await parts.faults.strike(operation.name, call)
   if (delaySeconds > 0) await delay(delaySeconds * 1000, undefined, { signal: parts.closing })
-  if (fault && fault.kind !== 'resetAfterCommit' && fault.kind !== 'holdAfterCommit') {
+  if (fault && !runs(fault)) {
     const reply = refusalOf(fault, service, call)
     logCall(parts.tenant, operation.name, call, { status: reply.status, at, fault: fault.kind })
     return send(response, reply)
@@ -159,11 +160,17 @@ async function runWithFaults(
     return result
   })
   if (fault?.kind === 'holdAfterCommit') return
-  if (fault) response.destroy()
-  else await send(response, reply)
+  if (fault?.kind === 'resetAfterCommit') response.destroy()
+  else await send(response, fault ? refusalOf(fault, service, call) : reply)
 }
 
+/** Whether the call is executed in spite of the fault. */
+const runs = ({ kind, ran }: Fault): boolean =>
+  kind === 'resetAfterCommit' || kind === 'holdAfterCommit' || (kind === 'wrapped' && ran === true)
+
 function refusalOf(fault: Fault, service: Service, call: Call): Reply {
+  if (fault.kind === 'forbiddenNul') return { status: 403, body: '\u0000' }
+  if (fault.kind === 'wrapped') return wrappedError(call.body, fault.inner ?? '')
   const throttled = fault.kind === 'status429'
   const forbidden = fault.status === 403
   const other = forbidden ? 'The caller may not do this.' : 'The service is temporarily unavailable.'

@@ -6,16 +6,28 @@ import type { Call } from '../tenant/index.ts'
  * A fault that a test or a person requests. `share` is the share of affected calls (0..1), `count` the maximum number of
  * affected calls, `skip` the number of calls before the first, `seconds` the length of a delay, `retryAfter` the
  * Retry-After in seconds; `seed` makes the share repeatable. `holdAfterCommit` executes the call and never answers.
+ * `forbiddenNul` answers 403 with one NUL byte. `wrapped` is for Exchange's cmdlets: it answers as when another server
+ * runs the cmdlet and fails, with the exception `inner` (`''`: with a text only). With `ran` that server has run it.
  */
 export const faultRequest = z.strictObject({
   operation: z.string(),
-  kind: z.enum(['delay', 'status429', 'failBeforeCommit', 'resetAfterCommit', 'holdAfterCommit']),
+  kind: z.enum([
+    'delay',
+    'status429',
+    'failBeforeCommit',
+    'resetAfterCommit',
+    'holdAfterCommit',
+    'forbiddenNul',
+    'wrapped',
+  ]),
   share: z.number().min(0).max(1).default(1),
   count: z.int().min(1).optional(),
   skip: z.int().min(0).optional(),
   seconds: z.number().min(0).max(600).optional(),
   retryAfter: z.int().min(0).max(3600).optional(),
   status: z.int().min(400).max(599).optional(),
+  inner: z.string().max(200).optional(),
+  ran: z.boolean().optional(),
   seed: z.int().min(0).optional(),
 })
 export type FaultRequest = z.infer<typeof faultRequest>

@@ -72,6 +72,9 @@ export function controlService(
         if (!operationNames().some((name) => matches(request.operation, name))) {
           throw new Refused(problem(400, `There is no operation '${request.operation}'. See GET /control/operations.`))
         }
+        if (request.kind === 'wrapped' && !request.operation.startsWith('exchange.')) {
+          throw new Refused(problem(400, "Only Exchange's cmdlets have wrapped errors."))
+        }
         return { status: 201, body: faults.add(request) }
       }),
       on('faults.clear', 'DELETE', /^\/control\/faults$/, () => {

@@ -20,7 +20,7 @@ import { userCmdlets } from './users.ts'
 import { answer, type ExchangeSettings, exceptions, failBinding, failLimit, type Result, serviceError } from './wire.ts'
 
 export { mailboxDoc, trusteeName } from './recipients.ts'
-export type { ExchangeSettings } from './wire.ts'
+export { type ExchangeSettings, wrappedError } from './wire.ts'
 
 const audiences = ['https://outlook.office365.com', '00000002-0000-0ff1-ce00-000000000000']
 const invokeCommand = /^\/adminapi\/beta\/([^/]+)\/InvokeCommand$/i

@@ -192,7 +192,9 @@ function setMailbox(tenant: Tenant): Cmdlet {
       const mailbox = settledMailbox(tenant, textOf(parameters, 'Identity') ?? '')
       checkValues(mailbox, parameters)
       const { doc } = mailbox
-      const changed = { ...only(parameters, plain), ...readQuotas(parameters, doc.mailbox) }
+      const { name } = mailbox
+      const quotas = readQuotas(parameters, doc.mailbox, { isLicensed: tenant.modes.mailboxesAreLicensed, name })
+      const changed = { ...only(parameters, plain), ...quotas }
       updateMailbox(tenant, mailbox, {
         displayName: textOf(parameters, 'DisplayName') ?? doc.displayName,
         mailbox: { ...doc.mailbox, ...changed },

@@ -3,8 +3,9 @@ import { exceptions, fail, failTransformation } from './wire.ts'
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 const gigabyte = 1024 ** 3
-/** Exchange's largest mailbox (plan 2). In a real tenant a mailbox without a licence has at most 50 GB. */
+/** Exchange's largest mailbox (plan 2), and the largest one without a licence. Bytes. */
 const largest = 100 * gigabyte
+const largestUnlicensed = 50 * gigabyte
 /** In Exchange's order: each at most as large as the next. Bytes. */
 const defaults = {
   IssueWarningQuota: 49 * gigabyte,
@@ -21,10 +22,11 @@ export function quotaDoc(stored: Readonly<Record<string, unknown>>): Record<stri
 const bytesOf = (stored: Readonly<Record<string, unknown>>, name: (typeof quotaNames)[number]): number =>
   typeof stored[name] === 'number' ? stored[name] : defaults[name]
 
-/** Reads the quotas of Set-Mailbox as bytes, and checks the order of all quotas. */
+/** Reads the quotas of Set-Mailbox as bytes, and checks the order of all quotas and the mailbox's licence. */
 export function readQuotas(
   parameters: Parameters,
   stored: Readonly<Record<string, unknown>>,
+  { isLicensed, name: mailbox }: { readonly isLicensed: boolean; readonly name: string },
 ): Readonly<Record<string, number>> {
   const changes = Object.fromEntries(
     quotaNames.flatMap((name) => {
@@ -32,6 +34,11 @@ export function readQuotas(
       return text === undefined ? [] : [[name, parse(name, text)]]
     }),
   )
+  const excessive = quotaNames.filter((name) => (changes[name] ?? 0) > largestUnlicensed)
+  if (!isLicensed && excessive.length > 0) {
+    const text = `The operation on mailbox "${mailbox}" failed because it's out of the current user's write scope. The value of properties '${excessive.join()}' exceeds the maximum allowed for user '${mailbox}' with license ''.`
+    fail(exceptions.invalidOperation, text)
+  }
   const after = { ...stored, ...changes }
   for (const [index, name] of quotaNames.entries()) {
     const next = quotaNames[index + 1]

@@ -1,4 +1,4 @@
-import { allMailboxes, type Mailbox, type Tenant, updateMailbox } from '../tenant/index.ts'
+import { allMailboxes, findMailbox, type Mailbox, now, type Tenant, updateMailbox } from '../tenant/index.ts'
 import { type Cmdlet, only, type Parameters, textOf } from './parameters.ts'
 import { settledMailbox } from './recipients.ts'
 import { exceptions, fail, notFound } from './wire.ts'
@@ -85,7 +85,7 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
         const mailbox = room(mailboxOf(parameters), parameters)
         checkPlace(parameters)
         const place = { ...mailbox.doc.place, ...only(parameters, Object.keys(placeDefaults)) }
-        updateMailbox(tenant, mailbox, { place })
+        updateMailbox(tenant, mailbox, { place, formerPlace: { place: visiblePlace(tenant, mailbox), setAt: now() } })
         return { value: [] }
       },
     },
@@ -93,9 +93,13 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
       name: 'Get-Place',
       takes: ['Identity', 'Type', 'ResultSize'],
       run: (parameters) => {
-        if ('Identity' in parameters) return { value: [placeDoc(room(mailboxOf(parameters), parameters))] }
-        const rooms = allMailboxes(tenant).filter(({ type }) => type === 'RoomMailbox')
-        return { value: ['Room', undefined].includes(textOf(parameters, 'Type')) ? rooms.map(placeDoc) : [] }
+        const listedAt = now() - tenant.modes.newPlaceSeconds * 1000
+        const rooms = allMailboxes(tenant).filter((each) => each.type === 'RoomMailbox' && each.settledAt <= listedAt)
+        const named = findMailbox(tenant, textOf(parameters, 'Identity') ?? '')
+        const found = rooms.filter(({ id }) => id === named?.id)
+        if (!['Room', undefined].includes(textOf(parameters, 'Type'))) return { value: [] }
+        // As Exchange: an identity that it does not know means all places.
+        return { value: (found.length > 0 ? found : rooms).map((each) => placeDoc(tenant, each)) }
       },
     },
     {
@@ -144,10 +148,17 @@ export function resourceCmdlets(tenant: Tenant): readonly Cmdlet[] {
 const room = (mailbox: Mailbox, parameters: Parameters): Mailbox =>
   mailbox.type === 'RoomMailbox' ? mailbox : notFound(textOf(parameters, 'Identity') ?? '')
 
-function placeDoc(mailbox: Mailbox): Record<string, unknown> {
+/** The place's values that Get-Place shows now. */
+function visiblePlace(tenant: Tenant, { doc }: Mailbox): Doc {
+  const { place, formerPlace } = doc
+  const isLate = formerPlace && now() < formerPlace.setAt + tenant.modes.placeLagSeconds * 1000
+  return isLate ? formerPlace.place : place
+}
+
+function placeDoc(tenant: Tenant, mailbox: Mailbox): Record<string, unknown> {
   // The default is the capacity of the room's mailbox.
   const capacity = { Capacity: mailbox.doc.mailbox['ResourceCapacity'] ?? null }
-  const place = { ...placeDefaults, ...capacity, ...mailbox.doc.place }
+  const place = { ...placeDefaults, ...capacity, ...visiblePlace(tenant, mailbox) }
   return { ...shownDoc(mailbox, place), DisplayName: mailbox.doc.displayName, Type: 'Room' }
 }
 

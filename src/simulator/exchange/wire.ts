@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { Refused, type Reply } from '../tenant/index.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { asRecord, Refused, type Reply, text } from '../tenant/index.ts'
 
 /** Settings of Exchange's cmdlets. */
 export interface ExchangeSettings {
@@ -49,6 +49,8 @@ export const exceptions = {
   commandNotFound: 'System.Management.Automation.CommandNotFoundException',
   noPrompt: 'System.Management.Automation.Host.HostException',
   transformation: 'Microsoft.Exchange.AdminApi.CommandInvocation.ParameterTransformationException',
+  proxy: 'Microsoft.Exchange.Configuration.CmdletProxyException',
+  invalidOperation: 'System.InvalidOperationException',
   limit: 'Simulator.NotServedException',
 } as const
 
@@ -62,14 +64,14 @@ const hashOf = (type: string): string =>
 
 /** Ends a cmdlet with one of its exceptions. As in a recorded answer, the text is in the details. */
 export function fail(type: string, text: string): never {
-  const status = type === exceptions.notFound ? 404 : 400
+  throw refusal(type === exceptions.notFound ? 404 : 400, text, failureOf(type, text))
+}
+
+function failureOf(type: string, text: string): Record<string, unknown> {
   const message = 'Error executing cmdlet'
   const thrown = `Exception of type '${cmdletException}' was thrown.`
-  throw refusal(status, text, {
-    message,
-    details: [{ code: 'Client', target: '', message: `${hashOf(type)}|${type}|${text}` }],
-    innererror: inner(message, thrown, cmdletException),
-  })
+  const details = [{ code: 'Client', target: '', message: `${hashOf(type)}|${type}|${text}` }]
+  return { message, details, innererror: inner(message, thrown, cmdletException) }
 }
 
 /** Ends a call with a cmdlet or parameter that PowerShell does not know. The details have no hash. */
@@ -102,6 +104,30 @@ export const notFound = (identity: string): never =>
     `The operation couldn't be performed because object '${identity}' couldn't be found on 'ZR0P278A12DC001.CHEP278A012.PROD.OUTLOOK.COM'.`,
   )
 
+/**
+ * The error of a cmdlet that Exchange passed on to another server. The other server's whole error is in the text, as in
+ * recorded answers; there is no exception name when only the connection between the servers failed.
+ */
+export function wrappedError(body: unknown, innerType: string): Reply {
+  const input = asRecord(asRecord(body)['CmdletInput'])
+  const parameters = Object.entries(asRecord(input['Parameters']))
+  const command = [text(input, 'CmdletName'), ...parameters.map(([name, value]) => `-${name}:'${value}'`)].join(' ')
+  const type = Object.values(exceptions).find((each) => each.endsWith(`.${innerType}`)) ?? innerType
+  const where = `[Server=ZR0P278MB0456,RequestId=${randomUUID()},TimeStamp=${new Date().toUTCString()}]`
+  const nested = serialized(refusalBody(400, failureOf(type, 'The operation failed on the other server.')))
+  const reason =
+    innerType === ''
+      ? 'Request return error with following error message: \r\nThe remote server returned an error: (503) Server Unavailable.'
+      : ` BadRequest: Error executing cmdlet : ${nested} ${where} `
+  const shown = `Error on proxy command '${command}' to server ZR0P278MB0123.CHEP278.PROD.OUTLOOK.COM: Server version 15.20.8722.0000, Proxy method PSWS: \r\n${reason}.`
+  const details = [{ code: 'Client', target: '', message: `|${exceptions.proxy}|${shown}` }]
+  const message = 'Error executing cmdlet'
+  const error = { message, details, innererror: inner(message, shown, exceptions.proxy) }
+  return { status: 400, headers: rateLimit(), body: refusalBody(400, error) }
+}
+const serialized = ({ error }: { error: object }): string =>
+  JSON.stringify(error, undefined, 2).replaceAll('\n', '\r\n')
+
 const inner = (message: string, text: string, type: string): Record<string, unknown> => ({
   message,
   type: serviceException,
@@ -110,9 +136,12 @@ const inner = (message: string, text: string, type: string): Record<string, unkn
 })
 
 function refusal(status: number, text: string, error: Record<string, unknown>): Refused {
-  const body = { error: { code: codes[status], ...error, ...noWarnings } }
-  return new Refused({ status, headers: rateLimit(), body }, text)
+  return new Refused({ status, headers: rateLimit(), body: refusalBody(status, error) }, text)
 }
+
+const refusalBody = (status: number, error: Record<string, unknown>) => ({
+  error: { code: codes[status], ...error, ...noWarnings },
+})
 
 /** Output of a cmdlet. */
 export interface Result {

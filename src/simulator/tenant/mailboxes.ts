@@ -11,6 +11,8 @@ export interface MailboxDoc {
   readonly mailbox: Properties
   readonly user: Properties
   readonly place: Properties
+  /** What Get-Place shows while it lags, and when Set-Place ran. Milliseconds since 1970. */
+  readonly formerPlace?: { readonly place: Properties; readonly setAt: number }
   readonly calendar: Properties
   readonly autoReply: Properties
 }

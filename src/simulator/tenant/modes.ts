@@ -19,6 +19,10 @@ export const modesSchema = z.strictObject({
   newSitesHost: z.string().nullable().default(null),
   /** How long Get-Place shows the former values of a room. */
   placeLagSeconds: z.number().min(0).max(604_800).default(0),
+  /** How long Get-Place does not know a new room. It answers with all places then. */
+  newPlaceSeconds: z.number().min(0).max(604_800).default(0),
+  /** Whether mailboxes have a licence, which allows more than 50 GB. */
+  mailboxesAreLicensed: z.boolean().default(false),
 })
 export type Modes = z.infer<typeof modesSchema>
 
