@@ -71,12 +71,13 @@ export const scopes = {
   exchange: 'https://outlook.office365.com/.default',
 } as const
 
-/** A caller of Graph and SharePoint that holds a token for each: `call('GET', '/v1.0/users')`. */
+/** A caller of Microsoft's services that holds a token for each: `call('GET', '/v1.0/users')`. */
 export async function clientOf(simulator: Simulator, person?: string) {
   const graph = await tokenOf(simulator, person)
   const sharePoint = await tokenOf(simulator, person, scopes.sharePoint)
+  const exchange = await tokenOf(simulator, person, scopes.exchange)
   return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
-    const token = path.startsWith('/v1.0/') ? graph : sharePoint
+    const token = path.startsWith('/v1.0/') ? graph : path.startsWith('/adminapi/') ? exchange : sharePoint
     return ask(method, `${simulator.url}${path}`, { token, body, headers })
   }
 }

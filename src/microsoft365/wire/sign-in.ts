@@ -66,19 +66,19 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
   return {
     // Concurrent calls share one request to Entra ID.
-    async token(resource, how) {
+    token(resource, how) {
       const known = cached.get(resource)
       const isUsable = known !== undefined && known.endsAt - renewedBeforeMilliseconds > Date.now()
       const refused = how && 'refused' in how ? how : undefined
-      if (isUsable && (!how || (refused && known.token !== refused.refused))) return known.token
+      if (isUsable && (!how || (refused && known.token !== refused.refused))) return Promise.resolve(known.token)
       const key = `${resource} ${how !== undefined}`
-      const running = pending.get(key)
-      if (running) return await running
-      if (refused && now() - (replacedAt.get(resource) ?? -Infinity) < refused.every) return refused.refused
-      if (refused) replacedAt.set(resource, now())
-      const next = acquire(resource, how !== undefined).finally(() => pending.delete(key))
-      pending.set(key, next)
-      return next
+      if (refused && !pending.has(key)) {
+        if (now() - (replacedAt.get(resource) ?? -Infinity) < refused.every) return Promise.resolve(refused.refused)
+        replacedAt.set(resource, now())
+      }
+      const running = pending.get(key) ?? acquire(resource, how !== undefined).finally(() => pending.delete(key))
+      pending.set(key, running)
+      return running
     },
     async replaceCertificate(certificate, resource) {
       const next = clientApplication({ ...options, certificate })

@@ -33,7 +33,7 @@ export function permitted(one: Operation): Operation {
 /** The directory, sites and Teams each word the same refusal differently. */
 function refusalOf(call: Call, names: readonly string[]) {
   if (call.path.includes('/teamwork/')) {
-    const has = call.caller.permissions.join(', ')
+    const has = call.caller.permissions.filter((name) => name.includes('.')).join(', ')
     const message = `Missing role permissions on the request. API requires one of '${names.join(', ')}'. Roles on the request '${has}'.`
     return graphError(call, 403, 'Forbidden', message)
   }
