@@ -86,4 +86,4 @@ function troubleOf({ code, status }: TenantError): NonNullable<ServiceHealth['tr
 }
 
 const describe = ({ message, code }: TenantError): string =>
-  message.includes(code) ? message : `${message.replace(/\.$/, '')} (${code}).`
+  message.includes(code) || code === 'permission-missing' ? message : `${message.replace(/\.$/, '')} (${code}).`

@@ -128,18 +128,18 @@ function patternOf(call: string): RegExp {
   const escaped = call
     .replace(/[.$]/g, '\\$&')
     .replace('{path}', '.+')
-    .replace(/\{\w+\}/g, '[^/:]+')
+    .replace(/\{\w+\}/g, '[^/]+')
   return new RegExp(`^${escaped}$`, 'i')
 }
 
 const list = (items: readonly string[]): string => new Intl.ListFormat('en-GB').format(items)
 
 /** Names permissions with their kind: `the application permissions A and B and the directory role C`. */
-function named(lacking: readonly Permission[]): string {
+function named(lacking: readonly Permission[], nameOf = ({ name }: Permission) => name): string {
   const kinds = ['application permission', 'directory role'] as const
   return list(
     kinds.flatMap((kind) => {
-      const some = lacking.filter((one) => one.kind === kind).map(({ name }) => name)
+      const some = lacking.filter((one) => one.kind === kind).map(nameOf)
       return some.length === 0 ? [] : `the ${kind}${some.length > 1 ? 's' : ''} ${list(some)}`
     }),
   )
@@ -147,13 +147,19 @@ function named(lacking: readonly Permission[]): string {
 
 /** Says what is missing, what each permission is for, and what an admin has to do. */
 export function lackingText(service: string, lacking: readonly Permission[]): string {
-  const purposes = lacking.map(({ name, purpose }) => `${name} ${purpose}.`).join(' ')
-  return `${service}: the app registration lacks ${named(lacking)}. ${purposes} ${remedy}`
+  const what = named(lacking, ({ name, purpose }) => `${name} (${purpose})`)
+  return `${service}: the app registration lacks ${what}. ${remedyFor(lacking)}`
 }
 
 /** Tokens without a permission are renewed after this time. Milliseconds. */
 export const consentDelay = 60_000
-const remedy = 'Grant it with admin consent; it takes effect within a minute.'
+
+function remedyFor(lacking: readonly Permission[]): string {
+  const object = lacking.length > 1 ? 'them' : 'it'
+  const byConsent = lacking.every(({ kind }) => kind === 'application permission')
+  const how = byConsent ? `Grant ${object} with admin consent` : `Assign ${object} to the registration in Entra ID`
+  return `${how}. A change takes effect within ${byConsent ? 'a minute' : 'minutes'}.`
+}
 
 /** Error for a call that a service refused while our token lacks permissions. Its text is for admins. */
 export const permissionMissing = (
@@ -164,6 +170,6 @@ export const permissionMissing = (
 ): TenantError =>
   new TenantError(
     'permission-missing',
-    `${service} answered ${status} while ${purpose}: the app registration lacks ${named(lacking)}. ${remedy} Then retry.`,
+    `${service} answered ${status} while ${purpose}: the app registration lacks ${named(lacking)}. ${remedyFor(lacking)} Then retry.`,
     { retryable: false, status },
   )
