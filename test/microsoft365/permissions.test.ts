@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Permission, permissions } from '../../src/microsoft365/index.ts'
 import table from '../../src/simulator/graph/permissions.json' with { type: 'json' }
 import { contoso as organisation } from '../../src/simulator/tenant/contoso.ts'
-import { connectTo } from '../support/microsoft365.ts'
+import { approversGroup, connectTo, kim } from '../support/microsoft365.ts'
 import { brokenFeatures } from '../support/permission-walk.ts'
 import { startTenant, type TestTenant } from '../support/simulated-tenant.ts'
 import { ask, consent } from '../support/simulator.ts'
@@ -105,6 +105,88 @@ describe('the documented permissions', () => {
     })
     compare(readme, { permissions: ['| service | permissions |', '|---|---|', ...rows] })
   })
+})
+
+describe('a permission that is granted while the service runs', () => {
+  const groups = permissions.filter(({ name }) => name === 'Group.ReadWrite.All')
+  const signIns = async () => (await contoso.calls()).filter(({ operation }) => operation === 'login.token').length
+  const connection = (now: () => number) => connect({ now })
+
+  it('takes effect with the next call, by one fresh token', async () => {
+    for (const one of groups) await remove(one)
+    const { directory } = connection(() => 0)
+    await directory.person(kim.id)
+    await restore()
+    await contoso.forgetCalls()
+    expect(await directory.groupName(approversGroup)).toBe('Site approvers')
+    expect(await signIns()).toBe(1)
+    expect((await contoso.calls()).map(({ status }) => status)).toEqual([403, 200, 200])
+  })
+
+  it('costs at most one fresh token a minute while it is missing, also for calls at the same time', async () => {
+    for (const one of groups) await remove(one)
+    let now = 0
+    const { directory, tenant } = connection(() => now)
+    const ask = () => directory.groupName(approversGroup).catch((error: unknown) => error)
+    await directory.person(kim.id)
+    await contoso.forgetCalls()
+    const [failure] = await Promise.all([ask(), ask(), ask()])
+    expect(failure).toMatchObject({ code: 'permission-missing', retryable: false, status: 403 })
+    await ask()
+    await tenant.health()
+    // SharePoint and Exchange sign in for the first time.
+    expect(await signIns()).toBe(3)
+    await restore()
+    expect(await ask()).toMatchObject({ code: 'permission-missing' })
+    now += 60_000
+    expect(await ask()).toBe('Site approvers')
+  })
+
+  it('is seen by the health report without any call that needs it', async () => {
+    for (const one of groups) await remove(one)
+    let now = 0
+    const connected = connection(() => now)
+    expect(await problemsOf(connected)).toEqual([expect.stringContaining('Group.ReadWrite.All')])
+    await restore()
+    now += 60_000
+    expect(await problemsOf(connected)).toEqual([])
+  })
+
+  it('is not what explains a refusal of a token that has all: one fresh token in five minutes', async () => {
+    let now = 0
+    const { directory } = connection(() => now)
+    const ask = () => directory.groupName(approversGroup).catch((error: unknown) => error)
+    await ask()
+    await contoso.fault({ operation: 'graph.groups.get', kind: 'failBeforeCommit', status: 403, count: undefined })
+    await contoso.forgetCalls()
+    for (const minutes of [0, 1, 4.9]) {
+      now = minutes * 60_000
+      expect(await ask()).toMatchObject({ code: 'Forbidden', retryable: false })
+    }
+    expect(await signIns()).toBe(1)
+    now = 300_000
+    await ask()
+    expect(await signIns()).toBe(2)
+    await contoso.healthy()
+  })
+})
+
+describe('health', () => {
+  it('names all missing permissions of a service at once', async () => {
+    await consent(contoso.simulator, 'graph', ['User.Read.All', 'TeamsAppInstallation.ReadWriteSelfForUser.All'])
+    const [graph] = await connect().tenant.health()
+    expect(graph).toMatchObject({ name: 'graph', trouble: 'permissionMissing' })
+    const names = 'Group.ReadWrite.All, User.EnableDisableAccount.All and Sites.Read.All'
+    expect(graph?.problem).toContain(`lacks the application permissions ${names}. Grant them with admin consent.`)
+  })
+
+  it('is amber for a permission of an optional feature, and silent when the feature is off', async () => {
+    await consent(contoso.simulator, 'graph', grantedFor('graph').slice(0, 4))
+    const [graph] = await connect().tenant.health()
+    expect(graph).toMatchObject({ trouble: 'optionalPermissionMissing' })
+    expect(await problemsOf(connect({ teamsAppId: undefined }))).toEqual([])
+  })
+
 })
 
 /** The documented calls of Graph. */

@@ -135,11 +135,11 @@ function patternOf(call: string): RegExp {
 const list = (items: readonly string[]): string => new Intl.ListFormat('en-GB').format(items)
 
 /** Names permissions with their kind: `the application permissions A and B and the directory role C`. */
-function named(lacking: readonly Permission[], nameOf = ({ name }: Permission) => name): string {
+function named(lacking: readonly Permission[]): string {
   const kinds = ['application permission', 'directory role'] as const
   return list(
     kinds.flatMap((kind) => {
-      const some = lacking.filter((one) => one.kind === kind).map(nameOf)
+      const some = lacking.filter((one) => one.kind === kind).map(({ name }) => name)
       return some.length === 0 ? [] : `the ${kind}${some.length > 1 ? 's' : ''} ${list(some)}`
     }),
   )
@@ -147,8 +147,9 @@ function named(lacking: readonly Permission[], nameOf = ({ name }: Permission) =
 
 /** Says what is missing, what each permission is for, and what an admin has to do. */
 export function lackingText(service: string, lacking: readonly Permission[]): string {
-  const what = named(lacking, ({ name, purpose }) => `${name} (${purpose})`)
-  return `${service}: the app registration lacks ${what}. ${remedyFor(lacking)}`
+  // Cards cut long texts, so the names and the remedy come first.
+  const purposes = lacking.map(({ name, purpose }) => `${name} ${purpose}.`)
+  return `${service}: the app registration lacks ${named(lacking)}. ${remedyFor(lacking)} ${purposes.join(' ')}`
 }
 
 /** Tokens without a permission are renewed after this time. Milliseconds. */
