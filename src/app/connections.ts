@@ -51,8 +51,7 @@ export async function connectTenant(
 
 /** Logs what keeps the service from working in the tenant, with the text of `admin health`, before the first request. */
 export async function reportAccess(tenant: Tenant, log: Logger): Promise<void> {
-  for (const { name, problem } of await tenant.health())
-    if (problem !== undefined) log.warn({ service: name }, problem)
+  for (const { name, problem } of await tenant.health()) if (problem !== undefined) log.warn({ service: name }, problem)
 }
 
 /** Who counts the calls to Microsoft 365, so that all processes know how they go. */

@@ -47,7 +47,8 @@ export function featuresOf({ tenant, directory }: Microsoft365): Readonly<Record
       const query = { kind: 'teamSite', beginnings: ['marketing'], signal } as const
       const found = await directory.similar(query)
       await directory.visibleTo(kim, found, query)
-      if (!found.some(({ address }) => address.includes('/sites/'))) throw new TypeError('Sites are missing among similar names.')
+      if (!found.some(({ address }) => address.includes('/sites/')))
+        throw new TypeError('Sites are missing among similar names.')
     },
     'former addresses': async () => {
       const keys: string[] = []
