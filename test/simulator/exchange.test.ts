@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Simulator } from '../../src/simulator/index.ts'
-import { ask, clientOf, exchangeOf, refusalOf, scopes, temporaryFolder, tenantFor, tokenOf } from '../support/simulator.ts'
+import {
+  ask,
+  clientOf,
+  exchangeOf,
+  refusalOf,
+  scopes,
+  temporaryFolder,
+  tenantFor,
+  tokenOf,
+} from '../support/simulator.ts'
 
 const aurora = { Shared: true, Name: 'aurora', Alias: 'aurora', PrimarySmtpAddress: 'aurora@contoso.example' }
 const path = ({ tenantId }: Simulator) => `/adminapi/beta/${tenantId}/InvokeCommand`

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import type { Simulator } from '../../src/simulator/index.ts'
-import { ask, kim, tenantFor, scopes, tokenOf } from '../support/simulator.ts'
+import { ask, kim, scopes, tenantFor, tokenOf } from '../support/simulator.ts'
 
 const collab = 'http://127.0.0.1:3978/collab'
 const loginUrl = (simulator: Simulator) => `${simulator.url}/${simulator.tenantId}/oauth2/v2.0`

@@ -1,4 +1,4 @@
-import { isBusy, isPermissionMissing, ProvisioningError, TenantError } from './errors.ts'
+import { isBusy, isPermissionMissing, ProvisioningError, permissionText, TenantError } from './errors.ts'
 import type { Person, ResourceKind } from './resource.ts'
 
 /** Which resources are looked for, and until when anybody waits for the answer. */
@@ -103,7 +103,7 @@ export interface Account extends Person {
 function unavailableText(error: TenantError): string {
   if (isBusy(error)) return error.message
   return isPermissionMissing(error)
-    ? 'A permission is missing. Your administrators have to grant it, and they are notified. Please try again later.'
+    ? permissionText
     : 'The directory does not answer just now. Please try again in a minute.'
 }
 

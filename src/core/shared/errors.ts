@@ -90,7 +90,12 @@ export const isBusy = (error: unknown): error is TenantError => error instanceof
 
 /** Whether an admin of the organisation has to grant the service a permission. The message names it, for admins. */
 export const isPermissionMissing = (error: unknown): error is TenantError =>
-  error instanceof TenantError && ['permission-missing', 'exchange-role-missing'].includes(error.code)
+  error instanceof TenantError && isPermissionProblem(error.code)
+export const isPermissionProblem = (code: string): boolean =>
+  ['permission-missing', 'exchange-role-missing'].includes(code)
+/** What everybody else reads. */
+export const permissionText =
+  'A permission is missing. Your administrators have to grant it, and they are notified. Please try again later.'
 
 /** Why something was unavailable that people can be told in so many words; undefined: it did not answer. */
 export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | 'permissionMissing' | undefined {

@@ -152,8 +152,11 @@ export function lackingText(service: string, lacking: readonly Permission[]): st
   return `${service}: the app registration lacks ${named(lacking)}. ${remedyFor(lacking)} ${purposes.join(' ')}`
 }
 
-/** Tokens without a permission are renewed after this time. Milliseconds. */
-export const consentDelay = 60_000
+/**
+ * How often a missing permission may cost a new token. Milliseconds. Short, because an admin retries a request seconds
+ * after the grant, and the checks of the health have replaced the token until then.
+ */
+export const consentDelay = 15_000
 
 function remedyFor(lacking: readonly Permission[]): string {
   const object = lacking.length > 1 ? 'them' : 'it'

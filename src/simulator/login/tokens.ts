@@ -120,7 +120,9 @@ function rolesOf(tenant: Tenant, request: TokenRequest): { roles?: readonly stri
 
 function scopesOf({ audience, scopes }: TokenRequest): readonly string[] {
   const isDefault = scopes.some((scope) => scope === '.default' || scope === 'user_impersonation')
-  return isDefault && resourceOf(audience) === 'graph' ? delegatedScopes : scopes
+  if (resourceOf(audience) !== 'graph') return scopes
+  // Entra ID adds what people's apps have consent for already.
+  return isDefault ? delegatedScopes : [...new Set([...scopes, 'User.ReadBasic.All'])]
 }
 
 const personClaims = (person: Person): Record<string, unknown> => ({
