@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { type Ports, type Settings, seedTemplates, type Telemetry, templateWithin } from '../core/index.ts'
+import { type Ports, type Settings, seedTemplates, type Telemetry, type Tenant, templateWithin } from '../core/index.ts'
 import {
   type CallLog,
   certificateFromPem,
@@ -47,6 +47,11 @@ export async function connectTenant(
       for (const hear of heard) hear(entry)
     },
   })
+}
+
+/** Logs what keeps the service from working in the tenant, with the text of `admin health`, before the first request. */
+export async function reportAccess(tenant: Tenant, log: Logger): Promise<void> {
+  for (const { name, problem } of await tenant.health()) if (problem !== undefined) log.warn({ service: name }, problem)
 }
 
 /** Who counts the calls to Microsoft 365, so that all processes know how they go. */

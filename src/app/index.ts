@@ -38,6 +38,7 @@ import {
   measuredBy,
   newSecret,
   openAudit,
+  reportAccess,
   seed,
   tokensOf,
 } from './connections.ts'
@@ -72,6 +73,8 @@ export interface Substitutes {
   readonly refusalsPerMinute?: number
   /** When admins are notified about the health of the service. */
   readonly watchTimes?: WatchTimes
+  /** Whether missing permissions are logged at start-up, by one call to each service. Default true. */
+  readonly reportsAccess?: boolean
   /** Who gets the lines of the log. */
   readonly writeLog?: (line: string) => void
 }
@@ -217,6 +220,9 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   const stopCounting = stores.serviceCalls.start()
   const stopWatchingCertificate = microsoft365.watchCertificate()
   http.open()
+  // Nobody waits for it: Microsoft 365 may be away, and requests are welcome meanwhile.
+  if (substitutes.reportsAccess !== false)
+    reportAccess(tenant, log).catch((err: unknown) => log.warn({ err }, 'the permissions could not be checked'))
   return {
     url: http.url,
     endpoints,

@@ -16,8 +16,10 @@ import { createAppInstall, createDirectory } from './directory/index.ts'
 import { createMailboxSteps, mailboxStepsOf } from './mailboxes/index.ts'
 import { createSiteSteps } from './sites/index.ts'
 import {
+  applicationIds,
   type CallLog,
   type ClientCertificate,
+  consentDelay,
   createCaller,
   createCertificateFile,
   createExchange,
@@ -29,6 +31,9 @@ import {
   exchangeService,
   graphService,
   healthOf,
+  type Lacking,
+  lackingIn,
+  permissions,
   sharePointHeaders,
   sharePointService,
 } from './wire/index.ts'
@@ -39,6 +44,8 @@ export {
   type ClientCertificate,
   certificateFromPem,
   localCertificate,
+  type Permission,
+  permissions,
 } from './wire/index.ts'
 
 /**
@@ -101,14 +108,18 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   const directoryUrl = options.directoryUrl.replace(/\/+$/, '')
   const signIn = createSignIn(options)
   const gates = new Map<string, Gate>()
+  const resourceOf = resourcesOf(options)
+  const needed = permissions.filter(({ setting }) => setting === undefined || options.teamsAppId !== undefined)
   const callerOf = (endpoint: Endpoint) => {
     const gate = gates.get(endpoint.service) ?? createGate(`calls to ${endpoint.service}`, callLimits)
     gates.set(endpoint.service, gate)
-    return createCaller(endpoint, { token: signIn.token, gate, fetch, log })
+    const name = serviceNames[endpoint.service]
+    const ofService = needed.filter(({ service }) => service === name)
+    return createCaller(endpoint, { token: signIn.token, gate, fetch, log, permissions: ofService })
   }
-  const callGraph = callerOf({ service: graphService, resource: directoryUrl })
+  const callGraph = callerOf({ service: graphService, resource: resourceOf('graph', directoryUrl) })
   const sharePointCaller = (url: string) =>
-    callerOf({ service: sharePointService, resource: new URL(url).origin, headers: sharePointHeaders })
+    callerOf({ service: sharePointService, resource: resourceOf('sharePoint', url), headers: sharePointHeaders })
   const graph = createGraph(callGraph, directoryUrl, extension)
   const sharePoint = createSharePoint({
     call: sharePointCaller(options.sharePointUrl),
@@ -116,14 +127,24 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
     sharePointUrl: options.sharePointUrl,
     sharePointAdminUrl: options.sharePointAdminUrl,
   })
-  const exchange = createExchange(callerOf(exchangeEndpoint(options.exchangeUrl)), options)
+  const exchange = createExchange(callerOf(exchangeEndpoint(resourceOf('exchange', options.exchangeUrl))), options)
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
   const certificate = createCertificateFile({
     path: options.certificatePath,
     first: options.certificate,
-    use: (next) => signIn.replaceCertificate(next, directoryUrl),
+    use: (next) => signIn.replaceCertificate(next, resourceOf('graph', directoryUrl)),
     warn,
   })
+  const urls = { graph: directoryUrl, sharePoint: options.sharePointUrl, exchange: options.exchangeUrl }
+  const lacking: Lacking = async (name) => {
+    // Only Exchange itself knows whether a role group replaces the directory role.
+    const roles = needed.filter(({ service, kind }) => service === name && kind === 'application permission')
+    const resource = resourceOf(name, urls[name])
+    const token = await signIn.token(resource)
+    if (lackingIn(token, roles).length === 0) return []
+    const renewed = signIn.token(resource, { refused: token, every: consentDelay })
+    return lackingIn(await renewed.catch(() => token), roles)
+  }
   return {
     tenant: {
       siteSteps: createSiteSteps({ graph, sharePoint, settleSeconds }),
@@ -132,7 +153,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
       siteRoot: sharePoint.siteRoot,
       outlookRoot: outlookRootOf(options.exchangeUrl),
       installApp: createAppInstall({ call: callGraph, root: graph.root, teamsAppId, warn }),
-      health: () => healthOf({ graph, sharePoint, exchange }),
+      health: () => healthOf({ graph, sharePoint, exchange }, lacking),
     },
     directory: createDirectory({ graph, call: callGraph, sharePoint, exchange, extension, warn, now: options.now }),
     connection: { signIn: signIn.facts, certificate: certificate.facts, readCertificate: certificate.read },
@@ -146,6 +167,18 @@ export const serviceNames: Readonly<Record<string, ServiceHealth['name']>> = {
   [graphService]: 'graph',
   [sharePointService]: 'sharePoint',
   [exchangeService]: 'exchange',
+}
+
+/**
+ * Returns the resource of the tokens for an address of a service: its origin, or Microsoft's application id where several
+ * services have this origin.
+ */
+function resourcesOf({ directoryUrl, sharePointUrl, exchangeUrl }: Microsoft365Options) {
+  const origins = [directoryUrl, sharePointUrl, exchangeUrl].map((url) => new URL(url).origin)
+  return (service: ServiceHealth['name'], url: string): string => {
+    const { origin } = new URL(url)
+    return origins.filter((one) => one === origin).length > 1 ? applicationIds[service] : origin
+  }
 }
 
 /** Root of Outlook on the web: Microsoft's own host, or the simulator's. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
+import { permissions } from '../../src/microsoft365/index.ts'
 import { textOf } from '../support/cards.ts'
 import { actorOf, approversGroup, dana, kim, omar, priya, tenantId, withCore } from '../support/core.ts'
 import { refusal } from '../support/refusal.ts'
@@ -10,12 +11,16 @@ const hidden =
 
 describe('a directory that hides whether accounts are enabled', () => {
   const service = withService()
+  const consent = (users: 'User.Read.All' | 'User.ReadBasic.All') => {
+    const graph = permissions.filter((one) => one.service === 'graph').map(({ name }) => name)
+    return service.consent('graph', [...graph.filter((name) => name !== 'User.Read.All'), users])
+  }
   const readable = async (users: 'User.Read.All' | 'User.ReadBasic.All', change: Record<string, string> = {}) => {
-    await service.userPermission(users)
+    await consent(users)
     // What was read before is remembered for a minute.
     await service.restart(change)
   }
-  afterEach(() => service.userPermission('User.Read.All'))
+  afterEach(() => consent('User.Read.All'))
 
   it('lets nobody in by REST, and says what an admin can do', async () => {
     await readable('User.ReadBasic.All')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { SimulatorOptions } from '../../src/simulator/index.ts'
-import { ask, clientOf, exchangeOf, kim, refusalOf, tenantFor, tokenOf } from '../support/simulator.ts'
+import { ask, clientOf, exchangeOf, kim, refusalOf, scopes, tenantFor, tokenOf } from '../support/simulator.ts'
 
 const aurora = { Shared: true, Name: 'aurora', Alias: 'aurora', PrimarySmtpAddress: 'aurora@contoso.example' }
 const huelya = '11111111-aaaa-4aaa-8aaa-000000000042'
@@ -97,7 +97,7 @@ it('the account of a removed mailbox is among the deleted ones, by its address',
 describe('lists come in pages', () => {
   const inPages = async (size: string) => {
     const simulator = await tenantFor()
-    const token = await tokenOf(simulator)
+    const token = await tokenOf(simulator, undefined, scopes.exchange)
     const body = { CmdletInput: { CmdletName: 'Get-Mailbox', Parameters: {} } }
     const post = (url: string) =>
       ask('POST', url, { token, body, headers: { prefer: `odata.maxpagesize=${size},odata.continue-on-error` } })

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Simulator } from '../../src/simulator/index.ts'
-import { ask, clientOf, exchangeOf, refusalOf, temporaryFolder, tenantFor, tokenOf } from '../support/simulator.ts'
+import {
+  ask,
+  clientOf,
+  exchangeOf,
+  refusalOf,
+  scopes,
+  temporaryFolder,
+  tenantFor,
+  tokenOf,
+} from '../support/simulator.ts'
 
 const aurora = { Shared: true, Name: 'aurora', Alias: 'aurora', PrimarySmtpAddress: 'aurora@contoso.example' }
 const path = ({ tenantId }: Simulator) => `/adminapi/beta/${tenantId}/InvokeCommand`
@@ -28,17 +37,18 @@ describe('the door of Exchange', () => {
     const url = simulator.url + path(simulator)
     const call = (token?: string, to = url) =>
       ask('POST', to, { body: input('Get-Mailbox'), ...(token === undefined ? {} : { token }) })
-    const scopes = ['https://outlook.office365.com', '00000002-0000-0ff1-ce00-000000000000', simulator.url]
-    for (const scope of scopes) {
+    for (const scope of ['https://outlook.office365.com', '00000002-0000-0ff1-ce00-000000000000']) {
       expect((await call(await tokenOf(simulator, undefined, `${scope}/.default`))).status).toBe(200)
     }
-    const token = await tokenOf(simulator)
+    const token = await tokenOf(simulator, undefined, scopes.exchange)
     const refused = [
       await call(),
       await call('nonsense'),
-      await call(await tokenOf(simulator, undefined, 'https://graph.microsoft.com/.default')),
+      await call(await tokenOf(simulator, undefined, scopes.graph)),
+      await call(await tokenOf(simulator, undefined, scopes.sharePoint)),
+      await call(await tokenOf(simulator, undefined, `${simulator.url}/.default`)),
       await call(token, url.replace(simulator.tenantId, '00000000-0000-4000-8000-000000000000')),
-      await call(await tokenOf(simulator, 'kim@contoso.example')),
+      await call(await tokenOf(simulator, 'kim@contoso.example', scopes.exchange)),
     ]
     for (const { status, body } of refused) {
       expect({ status, body }).toMatchObject({ status: 401, body: { error: { code: 'Unauthorized' } } })

@@ -9,6 +9,7 @@ import {
   exchangeOf,
   kim,
   refusalOf,
+  scopes,
   temporaryFolder,
   tenantFor,
   tokenOf,
@@ -145,6 +146,22 @@ describe('a fault', () => {
   })
 })
 
+describe('the conduct of the tenant', () => {
+  it('is changed field by field, refuses unknown fields, and is reset', async () => {
+    const simulator = await tenantFor()
+    const url = `${simulator.url}/control/tenant`
+    const usual = (await ask('GET', url)).body
+    await ask('POST', url, { body: { groupPrefix: 'GRP_' } })
+    const second = await ask('POST', url, { body: { placeLagSeconds: 60 } })
+    expect(second).toMatchObject({ status: 200, body: { ...usual, groupPrefix: 'GRP_', placeLagSeconds: 60 } })
+    expect((await ask('POST', url, { body: { planet: 'Mars' } })).status).toBe(400)
+    expect((await ask('POST', url, { body: { placeLagSeconds: -1 } })).status).toBe(400)
+    expect((await ask('GET', url)).body).toEqual(second.body)
+    expect((await ask('DELETE', url)).status).toBe(204)
+    expect((await ask('GET', url)).body).toEqual(usual)
+  })
+})
+
 describe('the log of calls', () => {
   it('tells what was called, in order and without secrets', async () => {
     const simulator = await tenantFor()
@@ -197,7 +214,7 @@ describe('the state', () => {
     for await (const line of createInterface(child.stdout)) if (lines.push(line) === 4) break
     const url = lines[1]?.replace('DIRECTORY_URL=', '') ?? ''
     expect(lines).toEqual(['LOGIN', 'DIRECTORY', 'SHAREPOINT', 'EXCHANGE'].map((name) => `${name}_URL=${url}`))
-    const minted = await ask('POST', `${url}/control/token`, { body: { appOnly: true, scope: `${url}/.default` } })
+    const minted = await ask('POST', `${url}/control/token`, { body: { appOnly: true, scope: scopes.graph } })
     const token: string = minted.body.access_token
     expect((await ask('PATCH', `${url}${path}`, { token, body: group, headers: upsert })).status).toBe(201)
     child.kill('SIGKILL')

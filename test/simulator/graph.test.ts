@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { clientOf, dana, kim, tenantFor, userUrl } from '../support/simulator.ts'
+import { clientOf, consent, dana, kim, tenantFor, userUrl } from '../support/simulator.ts'
 
 const group = (changes: Record<string, unknown> = {}) => ({
   displayName: 'Project Aurora',
@@ -30,7 +30,9 @@ describe('people', () => {
   })
 
   it('have a manager, and groups in groups', async () => {
-    const call = await clientOf(await tenantFor())
+    const simulator = await tenantFor()
+    await consent(simulator, 'graph', ['Directory.Read.All'])
+    const call = await clientOf(simulator)
     const manager = await call('GET', '/v1.0/users/kim@contoso.example/manager')
     expect(manager.body).toMatchObject({ id: dana, displayName: 'Dana Fox' })
     const samsGroups = async (kind: string) => {
@@ -177,7 +179,9 @@ describe('the schema extension', () => {
   })
 
   it('can have another name, and refuses properties it does not declare', async () => {
-    const call = await clientOf(await tenantFor({ directoryExtension: 'ext1a2b3c4d_svcgroup' }))
+    const simulator = await tenantFor({ directoryExtension: 'ext1a2b3c4d_svcgroup' })
+    await consent(simulator, 'graph', ['Group.ReadWrite.All', 'Application.Read.All'])
+    const call = await clientOf(simulator)
     const { body } = await call('POST', '/v1.0/groups', securityGroup({ ext1a2b3c4d_svcgroup: { requestId: 'r-2' } }))
     const filter = "$filter=ext1a2b3c4d_svcgroup/requestId eq 'r-2'&$select=id"
     expect((await call('GET', `/v1.0/groups?${filter}`)).body.value).toEqual([{ id: body.id }])

@@ -1,7 +1,7 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import type { Simulator } from '../../src/simulator/index.ts'
-import { ask, kim, tenantFor, tokenOf } from '../support/simulator.ts'
+import { ask, kim, scopes, tenantFor, tokenOf } from '../support/simulator.ts'
 
 const collab = 'http://127.0.0.1:3978/collab'
 const loginUrl = (simulator: Simulator) => `${simulator.url}/${simulator.tenantId}/oauth2/v2.0`
@@ -67,10 +67,13 @@ describe('an app on its own', () => {
       grant_type: 'client_credentials',
       client_id: 'service',
       client_secret: 'anything',
-      scope: `${simulator.url}/.default`,
+      scope: scopes.graph,
     })
-    const token: string = answer.body.access_token
-    expect((await ask('GET', `${simulator.url}/v1.0/groups`, { token })).status).toBe(200)
+    const graph: string = answer.body.access_token
+    expect((await ask('GET', `${simulator.url}/v1.0/groups`, { token: graph })).status).toBe(200)
+    const form = { grant_type: 'client_credentials', client_id: 'service', client_secret: 'x' }
+    const { body } = await postForm(simulator, 'token', { ...form, scope: `${simulator.url}/.default` })
+    const token: string = body.access_token
     const refused = await ask('POST', `${simulator.url}/_api/SP.Site.Exists`, { token, body: { url: simulator.url } })
     expect(refused.status).toBe(401)
     expect(refused.body.error_description).toBe('Unsupported app only token.')

@@ -129,6 +129,19 @@ export const requests = {
     problem: { code: 'unavailable', detail: 'The directory did not answer', step: 'add-owners' },
     updatedAt: at('09:44'),
   }),
+  /** The service lacks a permission in the tenant. */
+  permissionMissing: requestOf({
+    ...queued,
+    status: 'failed',
+    steps: stepsUntil(1, { status: 'failed', attempts: 1 }),
+    problem: {
+      code: 'permission-missing',
+      detail:
+        'Microsoft Graph answered 403 while waiting for the site: the app registration lacks the application permission Sites.Read.All. Grant it with admin consent. A change takes effect within a minute. Then retry.',
+      step: 'wait-for-site',
+    },
+    updatedAt: at('09:44'),
+  }),
   /** People who were chosen cannot get what the request gives them. */
   peopleUnavailable: requestOf({
     ...queued,

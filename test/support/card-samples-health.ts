@@ -14,6 +14,25 @@ const endpoint = {
 const ofTemplate = (templateId: string, more: object = {}) => ({ ...endpoint, templateId, ...more })
 const signInProblem =
   'Entra ID refused to sign the service in (AADSTS700027). An administrator has to look at its registration.'
+const permission = health({
+  services: [
+    {
+      name: 'graph',
+      milliseconds: 182.4,
+      trouble: 'permissionMissing',
+      problem:
+        'Microsoft Graph: the app registration lacks the application permissions Group.ReadWrite.All, User.EnableDisableAccount.All and Sites.Read.All. Grant them with admin consent. A change takes effect within a minute. Group.ReadWrite.All creates groups for sites, changes their owners and checks names. User.EnableDisableAccount.All blocks sign-in to the accounts of new mailboxes. Sites.Read.All finds the address of a new site, sites with similar names, and former addresses.',
+    },
+    { name: 'sharePoint', milliseconds: 210 },
+    {
+      name: 'exchange',
+      milliseconds: 340,
+      trouble: 'permissionMissing',
+      problem:
+        'Exchange Online answered 403 while looking the mailbox up: the app registration lacks the directory role Exchange Administrator. Assign it to the registration in Entra ID. A change takes effect within minutes. Then retry.',
+    },
+  ],
+})
 const inDays = (days: number) => new Date(asSam.now.getTime() + days * 86_400_000 + 3_600_000)
 const many: ServiceTraffic = trafficOf('graph', asSam.now, {
   calls: 48_211,
@@ -63,6 +82,7 @@ const everything = health({
 /** How the service does: well, not so well, and as badly as can be. */
 export const healthSamples: readonly Sample[] = [
   sample('', adminHealthCard, adminHealthView(health(), asSam)),
+  sample('permission', adminHealthCard, adminHealthView(permission, asSam)),
   sample('troubles', adminHealthCard, adminHealthView(troubles, asSam)),
   sample('everything', adminHealthCard, adminHealthView(everything, asSam)),
   sample(

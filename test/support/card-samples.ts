@@ -179,6 +179,11 @@ const ofSites: readonly Sample[] = [
   sample('to-admins', approvalCard, approvalView(toAdmins, viewerOf(omar))),
   sample('with-admins', approvalCard, approvalView(withAdmins, asDana)),
   sample(
+    'permission-for-admin',
+    requestStatusCard,
+    requestStatusView(requests.permissionMissing, viewerOf(sam, { isAdmin: true })),
+  ),
+  sample(
     'people-for-admin',
     requestStatusCard,
     requestStatusView(requests.peopleUnavailable, viewerOf(sam, { isAdmin: true })),

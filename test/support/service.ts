@@ -45,8 +45,8 @@ export interface Service {
   fault(fault: Record<string, unknown>): Promise<void>
   /** Blocks or deletes somebody's account in the simulated directory, makes it a guest's, takes its user type away, or restores it. */
   account(who: keyof typeof people, state: 'active' | 'blocked' | 'guest' | 'deleted' | 'unclassified'): Promise<void>
-  /** Which permission for people the simulated directory has given to the service. */
-  userPermission(users: 'User.Read.All' | 'User.ReadBasic.All'): Promise<void>
+  /** Sets the roles that an admin has granted to the service's registration. */
+  consent(resource: 'graph' | 'sharepoint' | 'exchange', roles: readonly string[]): Promise<void>
   /** The simulated tenant does everything again. */
   heal(): Promise<void>
   /** What the simulated tenant was asked: of one operation, or of all. */
@@ -95,6 +95,8 @@ export function withService(
     app = await createApp(readConfig({ ...base, DATA_DIR: dataDir, ...variables, ...change }), {
       chatPace: anyPace,
       refusalsPerMinute: 0,
+      // Tests count the calls to Microsoft 365.
+      reportsAccess: false,
       ...substitutes(),
     })
   }
@@ -157,8 +159,8 @@ export function withService(
     async account(who, state) {
       await control(simulatorUrl(), 'POST', 'accounts', { userId: people[who].id, state })
     },
-    async userPermission(users) {
-      await control(simulatorUrl(), 'POST', 'permissions', { users })
+    async consent(resource, roles) {
+      await control(simulatorUrl(), 'POST', 'consents', { resource, roles })
     },
     async heal() {
       await control(simulatorUrl(), 'DELETE', 'faults')

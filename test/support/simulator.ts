@@ -50,27 +50,45 @@ export async function ask(
   return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text }
 }
 
-/** A token by the simulator's own door: of a person, or app-only with a certificate when no person is named. */
+/**
+ * A token from the simulator's control endpoint: of a person, or app-only with a certificate when no person is named. The
+ * default scope is Graph's.
+ */
 export async function tokenOf(simulator: Simulator, person?: string, scope?: string): Promise<string> {
   const answer = await ask('POST', `${simulator.url}/control/token`, {
     body: {
-      scope: scope ?? `${simulator.url}/.default`,
+      scope: scope ?? scopes.graph,
       ...(person === undefined ? { appOnly: true } : { userPrincipalName: person }),
     },
   })
   return answer.body.access_token
 }
 
-/** A caller of Graph and SharePoint that holds a token: `call('GET', '/v1.0/users')`. */
+/** The scopes of Microsoft's services. A token of one is refused by the others. */
+export const scopes = {
+  graph: 'https://graph.microsoft.com/.default',
+  sharePoint: '00000003-0000-0ff1-ce00-000000000000/.default',
+  exchange: 'https://outlook.office365.com/.default',
+} as const
+
+/** A caller of Microsoft's services that holds a token for each: `call('GET', '/v1.0/users')`. */
 export async function clientOf(simulator: Simulator, person?: string) {
-  const token = await tokenOf(simulator, person)
-  return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
-    ask(method, `${simulator.url}${path}`, { token, body, headers })
+  const graph = await tokenOf(simulator, person)
+  const sharePoint = await tokenOf(simulator, person, scopes.sharePoint)
+  const exchange = await tokenOf(simulator, person, scopes.exchange)
+  return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
+    const token = path.startsWith('/v1.0/') ? graph : path.startsWith('/adminapi/') ? exchange : sharePoint
+    return ask(method, `${simulator.url}${path}`, { token, body, headers })
+  }
 }
+
+/** Sets the roles that tokens of the service's registration carry from now on. */
+export const consent = (simulator: Pick<Simulator, 'url'>, resource: string, roles: readonly string[]) =>
+  ask('POST', `${simulator.url}/control/consents`, { body: { resource, roles } })
 
 /** A caller of Exchange's cmdlets, app-only: `run('Get-Mailbox', { Identity: 'info@contoso.example' })`. */
 export async function exchangeOf(simulator: Simulator) {
-  const token = await tokenOf(simulator)
+  const token = await tokenOf(simulator, undefined, scopes.exchange)
   const url = `${simulator.url}/adminapi/beta/${simulator.tenantId}/InvokeCommand`
   return (CmdletName: string, Parameters: Record<string, unknown> = {}): Promise<Answer> =>
     ask('POST', url, { token, body: { CmdletInput: { CmdletName, Parameters } } })

@@ -58,7 +58,7 @@ test('one sign-in serves both audiences, and the directory', async () => {
   const { account } = await signInAs(fresh(), 'kim')
   const session = fresh()
   expect(decodeJwt(await session.token(mail, account)).aud).toBe('http://127.0.0.1:3978/mail')
-  const directory = await session.token(`${simulator.url}/Group.Read.All`, account)
+  const directory = await session.token('https://graph.microsoft.com/Group.Read.All', account)
   expect((await ask('GET', `${simulator.url}/v1.0/groups`, { token: directory })).status).toBe(200)
   expect(await calls(simulator, 'login.devicecode')).toBe(1)
 })

@@ -7,6 +7,7 @@ export const toasts = {
   unavailable: strings.toast.unavailable,
   busy: strings.toast.busy,
   accountUnreadable: strings.toast.accountUnreadable,
+  permissionMissing: strings.toast.permissionMissing,
   failed: (traceId: string): string => format(strings.toast.failed, { traceId }),
 }
 

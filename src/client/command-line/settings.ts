@@ -95,13 +95,15 @@ export function settingsOf(baseUrl: string, given: Given, known: SavedService, f
     (isLoopback(loginUrl) ? loginUrl : microsoft.directoryUrl)
   const collab = given['collab-scope'] ?? known.collabScope ?? `${baseUrl}/collab/App.ReadWrite.All`
   const mail = given['mail-scope'] ?? known.mailScope ?? `${baseUrl}/mail/App.ReadWrite.All`
+  // Tokens for a simulated Graph have Microsoft's audience, too.
+  const directoryResource = isLoopback(directoryUrl) ? microsoft.directoryUrl : directoryUrl
   return {
     baseUrl,
     directoryUrl,
     loginUrl,
     tenantId: readTenant(given.tenant) ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
     clientId: given['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
-    scopes: { collab, mail, directory: `${directoryUrl}/Group.Read.All` },
+    scopes: { collab, mail, directory: `${directoryResource}/Group.Read.All` },
     foreignScopes: foreignOf(baseUrl, { collab, mail }, known.acceptedScopes ?? []),
     account: known.account,
     folder,

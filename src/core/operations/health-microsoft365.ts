@@ -26,6 +26,8 @@ export const microsoft365Parts = ({ at, services, traffic, signIn, certificate }
 
 /** What is told of a service that did not answer as it should. */
 const troubles = {
+  permissionMissing: { state: 'red', says: 'permissionMissing' },
+  optionalPermissionMissing: { state: 'amber', says: 'permissionMissing' },
   refused: { state: 'red', says: 'refuses' },
   throttled: { state: 'amber', says: 'slowsDown' },
   timedOut: { state: 'red', says: 'timesOut' },

@@ -43,6 +43,7 @@ export const healthSayings = [
   'unwatched',
   'neverWatched',
   'refuses',
+  'permissionMissing',
   'slowsDown',
   'timesOut',
   'unreachable',

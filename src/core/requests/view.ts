@@ -1,8 +1,16 @@
 import { z } from 'zod'
 import { approvalStage } from '../approvals/index.ts'
 import { check, mailboxDetails, mailboxResource, siteDetails, siteResource } from '../resources/index.ts'
-import { instant, mailboxKind, person, requestState, siteKind } from '../shared/index.ts'
-import { basedOn, isForMailbox, problem, type Request, referenceOf, requestStep } from './request.ts'
+import {
+  instant,
+  isPermissionProblem,
+  mailboxKind,
+  permissionText,
+  person,
+  requestState,
+  siteKind,
+} from '../shared/index.ts'
+import { basedOn, isForMailbox, type Problem, problem, type Request, referenceOf, requestStep } from './request.ts'
 
 const reason = z.string().optional()
 const common = {
@@ -73,3 +81,13 @@ export function viewOf(request: Request): RequestView {
   const alias = aliasAddress && { alias: aliasAddress }
   return { ...shared, kind, details: { ...request.details, name, domain, ...alias, ...reason }, resource }
 }
+
+/** The request as this person may see it: only admins read which permission the service lacks. */
+export function viewFor(request: Request, { isAdmin }: { readonly isAdmin: boolean }): RequestView {
+  if (isAdmin) return viewOf(request)
+  const steps = request.steps.map((step) => (step.problem ? { ...step, problem: forPeople(step.problem) } : step))
+  return viewOf({ ...request, steps, problem: request.problem && forPeople(request.problem) })
+}
+
+const forPeople = (problem: Problem): Problem =>
+  isPermissionProblem(problem.code) ? { ...problem, detail: permissionText } : problem

@@ -76,5 +76,13 @@ export interface ServiceHealth {
   readonly milliseconds: number
   readonly problem?: string
   /** What kind of trouble the problem is; `failed` unless told. */
-  readonly trouble?: 'refused' | 'throttled' | 'timedOut' | 'unreachable' | 'failed' | 'noSignIn'
+  readonly trouble?:
+    | 'permissionMissing'
+    | 'optionalPermissionMissing'
+    | 'refused'
+    | 'throttled'
+    | 'timedOut'
+    | 'unreachable'
+    | 'failed'
+    | 'noSignIn'
 }

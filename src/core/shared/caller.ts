@@ -27,9 +27,13 @@ export async function actorFor(context: SystemContext<SharedPorts>, identity: Ca
   if (clientId !== undefined)
     return { id, displayName: `Application ${clientId}`, userPrincipalName: '', tenantId, isAdmin: false, clientId }
   const [person, isAdmin, isGuest] = await asking(() =>
-    checkingIdentity(() =>
-      Promise.all([ports.directory.person(id), isAdminNow(context, id), ports.directory.isGuest(id)]),
-    ),
+    checkingIdentity(async () => {
+      const isAdmin = isAdminNow(context, id)
+      isAdmin.catch(() => undefined)
+      const [person, isGuest] = await Promise.all([ports.directory.person(id), ports.directory.isGuest(id)])
+      // An account that cannot be read is the reason to name, also when the same permission hides its groups.
+      return [person, person?.unread ? false : await isAdmin, isGuest] as const
+    }),
   )
   if (!person) throw new ProvisioningError('forbidden', 'You are not a person of this organisation.')
   // Tokens, and what a client is signed in to, outlive the block by an hour or more.

@@ -1,4 +1,4 @@
-import { isBusy, ProvisioningError, TenantError } from './errors.ts'
+import { isBusy, isPermissionMissing, ProvisioningError, permissionText, TenantError } from './errors.ts'
 import type { Person, ResourceKind } from './resource.ts'
 
 /** Which resources are looked for, and until when anybody waits for the answer. */
@@ -99,14 +99,21 @@ export interface Account extends Person {
   readonly unread?: readonly UnreadProperty[]
 }
 
+/** What people read. The missing permission itself is for admins: it is in the health report and in the log. */
+function unavailableText(error: TenantError): string {
+  if (isBusy(error)) return error.message
+  return isPermissionMissing(error)
+    ? permissionText
+    : 'The directory does not answer just now. Please try again in a minute.'
+}
+
 /** A directory that does not answer is "try again", not a defect. */
 export async function asking<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question()
   } catch (error) {
     if (!(error instanceof TenantError)) throw error
-    const detail = 'The directory does not answer just now. Please try again in a minute.'
-    throw new ProvisioningError('unavailable', isBusy(error) ? error.message : detail, { cause: error })
+    throw new ProvisioningError('unavailable', unavailableText(error), { cause: error })
   }
 }
 

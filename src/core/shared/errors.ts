@@ -88,10 +88,20 @@ export class TenantError extends Error {
 /** Whether too much waits already for this to be done now: the caller tries again after `retryAfterSeconds`. */
 export const isBusy = (error: unknown): error is TenantError => error instanceof TenantError && error.code === 'busy'
 
+/** Whether an admin of the organisation has to grant the service a permission. The message names it, for admins. */
+export const isPermissionMissing = (error: unknown): error is TenantError =>
+  error instanceof TenantError && isPermissionProblem(error.code)
+export const isPermissionProblem = (code: string): boolean =>
+  ['permission-missing', 'exchange-role-missing'].includes(code)
+/** What everybody else reads. */
+export const permissionText =
+  'A permission is missing. Your administrators have to grant it, and they are notified. Please try again later.'
+
 /** Why something was unavailable that people can be told in so many words; undefined: it did not answer. */
-export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | undefined {
+export function whyUnavailable(error: unknown): 'busy' | 'accountUnreadable' | 'permissionMissing' | undefined {
   const cause = error instanceof ProvisioningError ? error.cause : error
   if (isBusy(cause)) return 'busy'
+  if (isPermissionMissing(cause)) return 'permissionMissing'
   return cause instanceof TenantError && cause.code === 'account-unreadable' ? 'accountUnreadable' : undefined
 }
 

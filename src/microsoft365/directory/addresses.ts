@@ -41,7 +41,7 @@ const purpose = 'noting which addresses are in use'
 
 /**
  * Yields every address of the tenant, page by page: of accounts (List users, which includes mailboxes), of groups with
- * mail (List groups) and of sites (`getAllSites`). Sites need the permission Sites.Read.All, which not every tenant grants.
+ * mail (List groups) and of sites (`getAllSites`). Omits sites while the tenant refuses to list them.
  */
 export async function* addressesInUse(graph: Graph, siteRoot: string): AsyncGenerator<readonly HeldAddress[]> {
   const users = query({ $select: 'id,userPrincipalName,mail,proxyAddresses', $top: '999' })

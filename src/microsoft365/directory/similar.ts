@@ -44,7 +44,7 @@ export async function similar(
   return withSites(groups, sites.flat())
 }
 
-/** Site search needs a separate permission. Without it the result has groups only. */
+/** While the tenant refuses the search for sites, the result has groups only. */
 function withoutPermission(error: unknown): [] {
   if (error instanceof TenantError && !error.retryable) return []
   throw error

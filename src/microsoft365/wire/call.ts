@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { type Gate, originNow, TenantError, traceHeaders } from '../../core/index.ts'
+import { consentDelay, lackingIn, neededFor, type Permission, permissionMissing } from './permissions.ts'
 
 /**
  * Result of an HTTP exchange: `answered` (also with a negative answer), `refused` (401, 403), `throttled` (429), `failed`
@@ -60,12 +61,20 @@ export interface Endpoint {
   /** Target of a redirect, which is followed once, with our token. Default: redirects are not followed. */
   readonly redirectTo?: (from: URL, to: URL) => URL | undefined
 }
-/** Gives an access token for a resource; `fresh` skips the cache, after a 401. */
-export type TokenSource = (resource: string, how?: { fresh: boolean }) => Promise<string>
+/**
+ * Gives an access token for a resource. `fresh` skips the cache, after a 401. `refused` replaces a token that lacks a role,
+ * unless the last replacement is younger than `every` milliseconds: then it gives the same token.
+ */
+export type TokenSource = (
+  resource: string,
+  how?: { readonly fresh: true } | { readonly refused: string; readonly every: number },
+) => Promise<string>
 export type CallService = (call: Call) => Promise<Answer>
 
 const readMilliseconds = 10_000
 const writeMilliseconds = 30_000
+/** How often a refusal that no missing permission explains may cost a new token. Milliseconds. */
+const policyDelay = 300_000
 /** Waits before the second and third attempt of a read. The job does longer waits, since it holds nothing meanwhile. */
 const quickRetries = [100, 400] as const
 
@@ -73,21 +82,45 @@ const quickRetries = [100, 400] as const
  * Creates the only function that sends HTTP to a service. It throws a `TenantError` that says whether to retry, for
  * answers that are neither 2xx nor accepted, lost connections and time-outs (reads 10 s, writes 30 s). It repeats a read
  * twice at once and never repeats a write, which may have succeeded although its answer was lost: the step checks first
- * when it runs again. It repeats any call once with a fresh token after a 401, which precedes all effects.
+ * when it runs again. It repeats any call once with a fresh token after a 401 or 403, which precede all effects: a token
+ * keeps its roles, so consent that an admin has just granted needs a new one.
  */
 export function createCaller(
   endpoint: Endpoint,
-  options: { token: TokenSource; gate: Gate; fetch: typeof fetch; log?: CallLog | undefined },
+  options: {
+    token: TokenSource
+    gate: Gate
+    fetch: typeof fetch
+    log?: CallLog | undefined
+    /** What our token must carry. */
+    permissions: readonly Permission[]
+  },
 ): CallService {
-  const once = async (call: Call, fresh: boolean): Promise<Answer> => {
-    const token = await options.token(endpoint.resource, { fresh })
-    const answer = await throughGate(endpoint, call, options.gate, () => exchange(endpoint, call, token, options))
-    return answer.status === 401 && !fresh && !call.accept?.includes(401) ? once(call, true) : answer
+  const { resource, service } = endpoint
+  const send = (call: Call, token: string) =>
+    throughGate(endpoint, call, options.gate, () => exchange(endpoint, call, token, options))
+  const lacking = ({ method = 'GET', url }: Call, token: string) =>
+    lackingIn(token, neededFor(options.permissions, method, url))
+  const isRefused = ({ status }: Answer, { accept }: Call) =>
+    (status === 401 || status === 403) && !accept?.includes(status)
+  const renewed = (call: Call, { status }: Answer, refused: string): Promise<string> => {
+    const lacks = lacking(call, refused).length > 0
+    if (status === 401 && !lacks) return options.token(resource, { fresh: true })
+    // The answer of the service counts, also while Entra ID does not answer.
+    return options.token(resource, { refused, every: lacks ? consentDelay : policyDelay }).catch(() => refused)
   }
   const attempt = async (call: Call): Promise<Answer> => {
-    const answer = await once(call, false)
+    let token = await options.token(resource)
+    let answer = await send(call, token)
+    if (isRefused(answer, call)) {
+      const next = await renewed(call, answer, token)
+      if (next !== token || answer.status === 401) answer = await send(call, next)
+      token = next
+    }
     const { status } = answer
     if ((status >= 200 && status < 300) || call.accept?.includes(status)) return answer
+    const missing = isRefused(answer, call) ? lacking(call, token) : []
+    if (missing.length > 0) throw permissionMissing(service, call.purpose, status, missing)
     throw (endpoint.refusal ?? errorOf)(endpoint.service, call.purpose, answer)
   }
   return async (call) => {

@@ -37,9 +37,9 @@ export function redirectTarget(from: URL, to: URL): URL | undefined {
 }
 
 /** Endpoint of InvokeCommand, with the headers of the EXO v3 PowerShell module. */
-export const exchangeEndpoint = (exchangeUrl: string): Endpoint => ({
+export const exchangeEndpoint = (resource: string): Endpoint => ({
   service,
-  resource: new URL(exchangeUrl).origin,
+  resource,
   headers: {
     'content-type': 'application/json; charset=utf-8',
     prefer: 'odata.maxpagesize=1000',

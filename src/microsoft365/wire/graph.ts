@@ -113,13 +113,12 @@ export function createGraph(call: CallService, directoryUrl: string, extension: 
         .filter(({ capabilities }) => /(^|,)\s*Email\s*(,|$)/i.test(capabilities))
         .map(({ name, isDefault }) => ({ name: name.toLowerCase(), isDefault }))
     },
-    /** Reads one account. Throws a `TenantError` with status 403 when Graph hides whether accounts are enabled. */
+    /** Reads one account. Throws a `TenantError` when Graph hides whether accounts are enabled. */
     async ping(signal: AbortSignal): Promise<void> {
       const url = `${root}/users${query({ $select: 'id,accountEnabled', $top: '1' })}`
-      const answer = await call({ url, purpose: 'asking how it does', accept: [403], signal })
-      if (answer.status === 403) throw accountsHidden('answered 403 when asked')
+      const answer = await call({ url, purpose: 'asking how it does', signal })
       const { value } = parseAnswer(accounts, answer, graph)
-      if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw accountsHidden('does not show')
+      if (value.some(({ accountEnabled }) => typeof accountEnabled !== 'boolean')) throw accountsHidden()
     },
     /** Reads where a person works; `{}` for an unknown person. */
     async workplace(id: string) {
@@ -229,10 +228,10 @@ export function upsertRefusal(answer: Answer, purpose: string): 'name-taken' | '
 }
 
 /** Error for a missing permission: without it the service cannot tell blocked accounts from others, so it lets nobody in. */
-const accountsHidden = (how: string): TenantError =>
+const accountsHidden = (): TenantError =>
   new TenantError(
     'accounts-hidden',
-    `${graph} ${how} whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent.`,
+    `${graph} does not show whether accounts are enabled, so nobody is let in. Grant the app registration the application permission User.Read.All, with admin consent.`,
     { retryable: false, status: 403 },
   )
 

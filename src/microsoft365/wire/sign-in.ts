@@ -18,6 +18,8 @@ export interface SignInOptions {
   /** `https://login.microsoftonline.com`, or the simulator's root. */
   readonly loginUrl: string
   readonly fetch: typeof fetch
+  /** The clock of the limit on new tokens after refusals, in milliseconds; default `Date.now`. */
+  readonly now?: (() => number) | undefined
 }
 
 /** App-only access tokens, cached until shortly before they expire. */
@@ -42,6 +44,8 @@ const renewedBeforeMilliseconds = 300_000
  */
 export function createSignIn(options: SignInOptions): SignIn {
   let application = clientApplication(options)
+  const { now = Date.now } = options
+  const replacedAt = new Map<string, number>()
   const refusals = new Map<string, NonNullable<SignInFacts['refusal']>>()
   const pending = new Map<string, Promise<string>>()
   const cached = new Map<string, { readonly token: string; readonly endsAt: number }>()
@@ -62,11 +66,17 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
   return {
     // Concurrent calls share one request to Entra ID.
-    token(resource, { fresh } = { fresh: false }) {
+    token(resource, how) {
       const known = cached.get(resource)
-      if (known && !fresh && known.endsAt - renewedBeforeMilliseconds > Date.now()) return Promise.resolve(known.token)
-      const key = `${resource} ${fresh}`
-      const running = pending.get(key) ?? acquire(resource, fresh).finally(() => pending.delete(key))
+      const isUsable = known !== undefined && known.endsAt - renewedBeforeMilliseconds > Date.now()
+      const refused = how && 'refused' in how ? how : undefined
+      if (isUsable && (!how || (refused && known.token !== refused.refused))) return Promise.resolve(known.token)
+      const key = `${resource} ${how !== undefined}`
+      if (refused && !pending.has(key)) {
+        if (now() - (replacedAt.get(resource) ?? -Infinity) < refused.every) return Promise.resolve(refused.refused)
+        replacedAt.set(resource, now())
+      }
+      const running = pending.get(key) ?? acquire(resource, how !== undefined).finally(() => pending.delete(key))
       pending.set(key, running)
       return running
     },

@@ -9,17 +9,19 @@ import {
   asRecord,
   type Call,
   findPerson,
+  grantedRoles,
+  grantRoles,
   modesSchema,
   nobody,
   type Operation,
   operation,
   Refused,
   type Reply,
+  resetConsents,
+  resources,
   type Service,
   setAccount,
-  setUserPermission,
   type Tenant,
-  userPermissions,
   usualModes,
 } from '../tenant/index.ts'
 import { clearCalls, listCalls } from './calls.ts'
@@ -42,9 +44,12 @@ const tokenRequest = z.strictObject({
 })
 
 const accountChange = z.strictObject({ userId: z.string(), state: z.enum(accountStates) })
-const permissionChange = z.strictObject({ users: z.enum(userPermissions) })
+const consentChange = z.strictObject({
+  resource: z.enum(resources),
+  roles: z.array(z.string().regex(/^[\w.]+( \w+)*$/)),
+})
 
-/** Creates the service for tests and for `npm run token`: faults, the call log, modes, states of accounts, any token. */
+/** Creates the service for tests and for `npm run token`: faults, the call log, modes, consents, states of accounts, any token. */
 export function controlService(
   tenant: Tenant,
   tokens: Tokens,
@@ -53,6 +58,7 @@ export function controlService(
 ): Service {
   const on = (name: string, method: string, path: RegExp, handle: Operation['handle']) =>
     operation(`control.${name}`, method, path, handle)
+  const consents = () => Object.fromEntries(resources.map((one) => [one, grantedRoles(tenant, one)]))
   return {
     name: 'control',
     observed: false,
@@ -107,8 +113,14 @@ export function controlService(
         setAccount(tenant, person, state)
         return { status: 204 }
       }),
-      on('permissions.change', 'POST', /^\/control\/permissions$/, (call) => {
-        setUserPermission(tenant, parse(permissionChange, call).users)
+      on('consents.read', 'GET', /^\/control\/consents$/, () => ({ status: 200, body: consents() })),
+      on('consents.change', 'POST', /^\/control\/consents$/, (call) => {
+        const { resource, roles } = parse(consentChange, call)
+        grantRoles(tenant, resource, roles)
+        return { status: 200, body: consents() }
+      }),
+      on('consents.reset', 'DELETE', /^\/control\/consents$/, () => {
+        resetConsents(tenant)
         return { status: 204 }
       }),
       on('token', 'POST', /^\/control\/token$/, (call) => mintToken(tokens, parse(tokenRequest, call))),

@@ -5,6 +5,7 @@ import {
   type Call,
   type Caller,
   contoso,
+  exchangeAdministrator,
   type Operation,
   operation,
   Refused,
@@ -22,7 +23,6 @@ import { answer, type ExchangeSettings, exceptions, failBinding, failLimit, type
 export { mailboxDoc, trusteeName } from './recipients.ts'
 export { type ExchangeSettings, wrappedError } from './wire.ts'
 
-const audiences = ['https://outlook.office365.com', '00000002-0000-0ff1-ce00-000000000000']
 const invokeCommand = /^\/adminapi\/beta\/([^/]+)\/InvokeCommand$/i
 
 /**
@@ -42,7 +42,7 @@ export function exchangeService(tenant: Tenant, tokens: Tokens, settings: Exchan
     owns: (path) => path.startsWith('/adminapi/'),
     operations: [...cmdlets.map((cmdlet) => operationOf(cmdlet, settings)), unknownCmdlet],
     admit: async (call) => {
-      const caller = await tokens.verify(call.headers.authorization, [settings.url, ...audiences]).catch(() => {
+      const caller = await tokens.verify(call.headers.authorization, 'exchange').catch(() => {
         throw unauthorized('The access token is missing, invalid or expired.')
       })
       const tenantId = invokeCommand.exec(call.path)?.[1]?.toLowerCase()
@@ -58,10 +58,15 @@ function unauthorized(message: string): Refused {
   return new Refused({ ...reply, headers: { ...reply.headers, 'www-authenticate': 'Bearer error="invalid_token"' } })
 }
 
-/** Accepts only apps: they have Exchange.ManageAsApp and an administrator's role, and Contoso's people do not. */
+/** Accepts only apps with Exchange.ManageAsApp and the directory role of an Exchange administrator. */
 function withRole(caller: Caller, cmdlet: string): Caller {
-  if (caller.appOnly) return caller
-  throw new Refused(serviceError(401, `User is not allowed to call ${cmdlet}`))
+  const { appOnly, clientId, permissions } = caller
+  if (!appOnly || !permissions.includes('Exchange.ManageAsApp'))
+    throw new Refused(serviceError(401, `User is not allowed to call ${cmdlet}`))
+  if (permissions.includes(exchangeAdministrator.name)) return caller
+  const advice = 'Please check online documentation for assigning correct Directory Roles to Azure AD Application'
+  const message = `The role assigned to application ${clientId} isn't supported in this scenario. ${advice}.`
+  throw new Refused(serviceError(403, message))
 }
 
 const inputOf = ({ body }: Pick<Call, 'body'>): Record<string, unknown> => asRecord(asRecord(body)['CmdletInput'])

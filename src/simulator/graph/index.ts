@@ -4,11 +4,10 @@ import { contoso, type Operation, operation, Refused, type Service, select, type
 import { groupOperations } from './groups.ts'
 import { installedAppOperations } from './installed-apps.ts'
 import { membershipOperations } from './memberships.ts'
+import { permitted } from './permissions.ts'
 import { siteOperations } from './sites.ts'
 import { userOperations } from './users.ts'
 import { BadQuery, badRequest, extensionProperties, filterTest, type GraphSettings, graphError } from './wire.ts'
-
-const audiences = ['https://graph.microsoft.com', '00000003-0000-0000-c000-000000000000']
 
 /** Creates the service of Microsoft Graph v1.0. */
 export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSettings): Service {
@@ -25,10 +24,10 @@ export function graphService(tenant: Tenant, tokens: Tokens, settings: GraphSett
     name: 'graph',
     observed: true,
     owns: (path) => path.startsWith('/v1.0/'),
-    operations: operations.map(refusingBadQueries),
+    operations: operations.map(refusingBadQueries).map(permitted),
     admit: async (call) => {
       try {
-        return await tokens.verify(call.headers.authorization, [settings.url, ...audiences])
+        return await tokens.verify(call.headers.authorization, 'graph')
       } catch (error) {
         const reason = error instanceof Error ? error.message : 'Access token validation failure.'
         throw new Refused(graphError(call, 401, 'InvalidAuthenticationToken', reason))

@@ -65,7 +65,10 @@ function listObjects(tenant: Tenant, settings: GraphSettings, call: Call, ids: r
   const value = ids.flatMap((id) => {
     const person = personNow(tenant, id)
     if (person)
-      return { '@odata.type': '#microsoft.graph.user', ...select(userDoc(tenant, person), call.query, userDefaults) }
+      return {
+        '@odata.type': '#microsoft.graph.user',
+        ...select(userDoc(tenant, person, call.caller), call.query, userDefaults),
+      }
     const group = findGroup(tenant, 'id', id)
     if (!group) return []
     const doc = groupDoc(group, directoryExtension)

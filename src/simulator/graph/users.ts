@@ -3,6 +3,7 @@ import {
   allMailboxes,
   asRecord,
   type Call,
+  type Caller,
   contoso,
   deletedAccounts,
   deletedPeople,
@@ -46,7 +47,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
     operation('graph.users.list', 'GET', /^\/v1\.0\/users$/, (call) => listUsers(tenant, call, settings.url)),
     operation('graph.users.get', 'GET', /^\/v1\.0\/users\/([^/]+)$/, (call) => {
       const account = mailboxOfAccount(tenant, call.params[0] ?? '')
-      const doc = account ? accountDoc(account) : userDoc(tenant, person(tenant, call))
+      const doc = account ? accountDoc(account) : userDoc(tenant, person(tenant, call), call.caller)
       return { status: 200, body: { '@odata.context': `${context}/$entity`, ...select(doc, call.query, userDefaults) } }
     }),
     operation('graph.users.update', 'PATCH', /^\/v1\.0\/users\/([^/]+)$/, (call) => changeAccount(tenant, call)),
@@ -54,7 +55,7 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
       const manager = personNow(tenant, person(tenant, call).managerId ?? '')
       if (!manager) return notFound(call, 'manager')
       const type = { '@odata.type': '#microsoft.graph.user' }
-      const doc = select(userDoc(tenant, manager), call.query, userDefaults)
+      const doc = select(userDoc(tenant, manager, call.caller), call.query, userDefaults)
       return { status: 200, body: { '@odata.context': `${context}/$entity`, ...type, ...doc } }
     }),
     listDeleted(tenant, settings),
@@ -66,11 +67,11 @@ export function userOperations(tenant: Tenant, settings: GraphSettings): readonl
   ]
 }
 
-/** A person in Graph. */
-export function userDoc(tenant: Tenant, person: Person): Record<string, unknown> {
+/** A person in Graph, as the caller may see them. */
+export function userDoc(tenant: Tenant, person: Person, caller: Caller): Record<string, unknown> {
   const { managerId: _, hasMailbox, mail: _mail, ...properties } = person
   const [primary = null, ...others] = addressesOf(person)
-  const isHidden = hiddenOf(tenant, person)
+  const isHidden = hiddenOf(tenant, person, caller)
   const doc = {
     businessPhones: [],
     mobilePhone: null,
@@ -92,7 +93,7 @@ function person(tenant: Tenant, call: Call): Person {
 /** Lists people, with the accounts of mailboxes unless there is only a `$filter`, unlike in Graph. */
 function listUsers(tenant: Tenant, call: Call, url: string): Reply {
   const accounts = !call.query.has('$filter') || call.query.has('$search') ? allMailboxes(tenant).map(accountDoc) : []
-  const found = [...peopleNow(tenant).map((one) => userDoc(tenant, one)), ...accounts]
+  const found = [...peopleNow(tenant).map((one) => userDoc(tenant, one, call.caller)), ...accounts]
     .filter(filterTest(call))
     .filter(searchTest(call, searchable))
     .map((doc) => select(doc, call.query, userDefaults))

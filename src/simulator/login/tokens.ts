@@ -1,6 +1,16 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
-import { asRecord, type Caller, contoso, type Person, type Tenant } from '../tenant/index.ts'
+import {
+  asRecord,
+  type Caller,
+  contoso,
+  exchangeAdministrator,
+  grantedRoles,
+  type Person,
+  type Resource,
+  resourceOf,
+  type Tenant,
+} from '../tenant/index.ts'
 
 /** Contents of an access token. Lifetimes are seconds; a negative lifetime makes an expired token. */
 export interface TokenRequest {
@@ -21,13 +31,14 @@ export interface Tokens {
   issueAt(url: string): void
   access(request: TokenRequest): Promise<string>
   id(person: Person, clientId: string): Promise<string>
-  /** Returns the caller in a bearer token for one of `audiences`. Throws for an invalid token. */
-  verify(authorization: string | undefined, audiences: readonly string[]): Promise<Caller>
+  /** Returns the caller in a bearer token for a service of Microsoft 365. Throws for any other token. */
+  verify(authorization: string | undefined, resource: Resource): Promise<Caller>
 }
 
 export const defaultLifetime = 3600
 
-const microsoftRoles = ['Group.ReadWrite.All', 'User.Read.All', 'Sites.FullControl.All', 'Exchange.ManageAsApp']
+/** What people's apps may do in Graph on their behalf, which `.default` requests. */
+const delegatedScopes = ['User.Read.All', 'Group.ReadWrite.All', 'Sites.Read.All']
 
 /** A stable object id for an app's service principal, so that a client is the same caller in all tokens. */
 function servicePrincipal(clientId: string): string {
@@ -67,39 +78,51 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
     },
     access: (request) =>
       sign(
-        { aud: request.audience, ...claimsOf(request), ...request.claims },
+        { aud: request.audience, ...claimsOf(tenant, request), ...request.claims },
         request.tenantId ?? contoso.tenantId,
         request.lifetime ?? defaultLifetime,
       ),
     id: (person, clientId) => sign({ aud: clientId, ...personClaims(person) }, contoso.tenantId, defaultLifetime),
-    verify: async (authorization, audiences) => {
+    verify: async (authorization, resource) => {
       const [scheme, token] = (authorization ?? '').split(' ')
       if (scheme?.toLowerCase() !== 'bearer' || !token) throw new Error('Access token is empty.')
       const issuer = `${url}/${contoso.tenantId}/v2.0`
       const { payload } = await jwtVerify(token, publicKey, {
         algorithms: ['RS256'],
-        audience: [...audiences],
         issuer,
-        requiredClaims: ['exp', 'oid'],
+        requiredClaims: ['exp', 'oid', 'aud'],
       })
+      if (resourceOf(payload.aud) !== resource) throw new Error('Access token validation failure. Invalid audience.')
       return callerOf(payload)
     },
   }
 }
 
-function claimsOf(request: TokenRequest): Record<string, unknown> {
+function claimsOf(tenant: Tenant, request: TokenRequest): Record<string, unknown> {
   const app = { azp: request.clientId, azpacr: request.proof }
-  if (request.person) return { ...app, ...personClaims(request.person), scp: request.scopes.join(' ') }
+  if (request.person) return { ...app, ...personClaims(request.person), scp: scopesOf(request).join(' ') }
   const principal = servicePrincipal(request.clientId)
-  return { ...app, idtyp: 'app', oid: principal, sub: principal, roles: rolesOf(request) }
+  return { ...app, idtyp: 'app', oid: principal, sub: principal, ...rolesOf(tenant, request) }
 }
 
-/** Assumes admin consent: an app has Microsoft's roles for Microsoft's services and our API's role for our API. */
-function rolesOf(request: TokenRequest): readonly string[] {
-  const roles = request.scopes.filter((scope) => scope !== '.default')
-  if (roles.length > 0) return roles
-  const ours = /\/(mail|collab)$|^api:/.test(request.audience)
-  return ours ? ['App.ReadWrite.All'] : microsoftRoles
+/** An app has the granted roles for Microsoft's services, and with assumed consent our API's role for our API. */
+function rolesOf(tenant: Tenant, request: TokenRequest): { roles?: readonly string[]; wids?: readonly string[] } {
+  const named = request.scopes.filter((scope) => scope !== '.default')
+  if (named.length > 0) return { roles: named }
+  const resource = resourceOf(request.audience)
+  if (!resource) return { roles: ['App.ReadWrite.All'] }
+  const isDirectoryRole = (role: string) => role === exchangeAdministrator.name
+  const roles = grantedRoles(tenant, resource).filter((role) => !isDirectoryRole(role))
+  const wids = grantedRoles(tenant, 'exchange').some(isDirectoryRole) ? [exchangeAdministrator.id] : []
+  // A token without any granted role has no claim `roles`.
+  return { wids, ...(roles.length > 0 && { roles }) }
+}
+
+function scopesOf({ audience, scopes }: TokenRequest): readonly string[] {
+  const isDefault = scopes.some((scope) => scope === '.default' || scope === 'user_impersonation')
+  if (resourceOf(audience) !== 'graph') return scopes
+  // Entra ID adds what people's apps have consent for already.
+  return isDefault ? delegatedScopes : [...new Set([...scopes, 'User.ReadBasic.All'])]
 }
 
 const personClaims = (person: Person): Record<string, unknown> => ({
@@ -117,7 +140,13 @@ function callerOf(payload: Record<string, unknown>): Caller {
     userId: appOnly ? undefined : String(claims['oid']),
     clientId: String(claims['azp'] ?? ''),
     proof: String(claims['azpacr'] ?? '0'),
+    permissions: appOnly ? appPermissions(claims) : String(claims['scp'] ?? '').split(' '),
   }
+}
+
+function appPermissions({ roles, wids }: Record<string, unknown>): string[] {
+  const names = Array.isArray(roles) ? roles.map(String) : []
+  return Array.isArray(wids) && wids.includes(exchangeAdministrator.id) ? [...names, exchangeAdministrator.name] : names
 }
 
 async function signingKey(tenant: Tenant): Promise<JWK> {

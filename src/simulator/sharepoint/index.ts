@@ -18,6 +18,7 @@ import {
   text,
 } from '../tenant/index.ts'
 import { adminOperations } from './admin.ts'
+import { permitted } from './permissions.ts'
 import { webOperations } from './web.ts'
 import {
   badArgument,
@@ -30,8 +31,6 @@ import {
   statusOf,
 } from './wire.ts'
 
-const sharePointAppId = '00000003-0000-0ff1-ce00-000000000000'
-
 /** Creates the service of SharePoint's REST API. */
 export function sharePointService(tenant: Tenant, tokens: Tokens, settings: SharePointSettings): Service {
   return {
@@ -42,9 +41,9 @@ export function sharePointService(tenant: Tenant, tokens: Tokens, settings: Shar
       ...creationOperations(tenant, settings),
       ...webOperations(tenant, settings),
       ...adminOperations(tenant, settings),
-    ],
+    ].map(permitted),
     admit: async (call) => {
-      const caller = await tokens.verify(call.headers.authorization, [settings.url, sharePointAppId]).catch(() => {
+      const caller = await tokens.verify(call.headers.authorization, 'sharepoint').catch(() => {
         throw new Refused({
           status: 401,
           headers: { 'www-authenticate': 'Bearer error="invalid_token"' },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import contosoJson from './contoso.json' with { type: 'json' }
 import { stamp, type Tenant } from './state.ts'
+import type { Caller } from './wire.ts'
 
 const person = z.object({
   id: z.uuid(),
@@ -133,15 +134,14 @@ export const deletedPeople = (tenant: Tenant): Record<string, unknown>[] =>
     return [{ id: person.id, displayName, userPrincipalName, mail, deletedDateTime: changed_at }]
   })
 
-/** Permissions of applications. With User.ReadBasic.All, Graph shows only names and addresses of people. */
-export const userPermissions = ['User.Read.All', 'User.ReadBasic.All'] as const
-const everybody = '*'
-export const setUserPermission = (tenant: Tenant, permission: (typeof userPermissions)[number]): void =>
-  tenant.run('insert or replace into people_changed (id, state) values (?, ?)', everybody, permission)
+const fullProfiles = ['User.Read.All', 'User.ReadWrite.All', 'Directory.Read.All', 'Directory.ReadWrite.All']
 
-/** Returns a test for the properties of a person that Graph shows as null. */
-export function hiddenOf(tenant: Tenant, { id }: Person): (property: string) => boolean {
-  const isBasic = stateOf(tenant, everybody) === 'User.ReadBasic.All'
+/**
+ * Returns a test for the properties of a person that Graph shows as null: all but names and addresses, for a caller who
+ * has only User.ReadBasic.All.
+ */
+export function hiddenOf(tenant: Tenant, { id }: Person, caller: Caller): (property: string) => boolean {
+  const isBasic = !caller.permissions.some((one) => fullProfiles.includes(one))
   const isUnclassified = stateOf(tenant, id) === 'unclassified'
   return (property) => (isBasic && !basic.has(property)) || (isUnclassified && property === 'userType')
 }

@@ -48,6 +48,7 @@ const schema = `
     id text primary key, mail_nickname text not null, display_name text not null, deleted_at text not null);
   create table if not exists installed_apps (
     id text primary key, user_id text not null, app_id text not null, unique (user_id, app_id));
+  create table if not exists consents (resource text primary key, roles text not null);
   create table if not exists seeds (name text primary key);
   create table if not exists device_codes (
     device_code text primary key, user_code text not null unique, client_id text not null, scope text not null,

@@ -15,6 +15,8 @@ export interface Caller {
   readonly clientId: string
   /** The app's credential, as in Entra's claim `azpacr`: '1' secret, '2' certificate. */
   readonly proof: string
+  /** The app's roles in the token (`roles` and, by name, `wids`), or the scopes that the person's app may use. */
+  readonly permissions: readonly string[]
 }
 
 /** A parsed request. `params` has the groups of the operation's path. The path is percent-decoded. */
@@ -73,7 +75,7 @@ export interface Service {
   refusal(status: number, message: string, call: Pick<Call, 'requestId' | 'clientRequestId'>): Reply
 }
 
-export const nobody: Caller = { userId: undefined, appOnly: false, clientId: '', proof: '0' }
+export const nobody: Caller = { userId: undefined, appOnly: false, clientId: '', proof: '0', permissions: [] }
 
 const largestBody = 4 * 1024 * 1024
 

@@ -50,7 +50,7 @@ function decisionRoute({ verb, summary, permission, decides, refusals, useCase }
     idempotent: true,
     mayStill: mayStill(permission),
     async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
-      return shown(await provisioning[useCase](actor, { ...params, ...body, attempt }))
+      return shown(await provisioning[useCase](actor, { ...params, ...body, attempt }), actor)
     },
   })
 }
@@ -115,7 +115,7 @@ const reassignRequest = defineRoute({
   idempotent: true,
   mayStill: mayStill('request.reassign'),
   async handle({ actor, provisioning, requestId: attempt }, { params, body }) {
-    return shown(await provisioning.reassign(actor, { requestId: params.requestId, ...body, attempt }))
+    return shown(await provisioning.reassign(actor, { requestId: params.requestId, ...body, attempt }), actor)
   },
 })
 
@@ -135,7 +135,7 @@ const nudgeRequest = defineRoute({
   idempotent: true,
   mayStill: mayStill('request.nudge'),
   async handle({ actor, provisioning, requestId: attempt }, { params }) {
-    return shown(await provisioning.nudge(actor, { requestId: params.requestId, attempt }))
+    return shown(await provisioning.nudge(actor, { requestId: params.requestId, attempt }), actor)
   },
 })
 

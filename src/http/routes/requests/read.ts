@@ -7,7 +7,7 @@ import {
   requestState,
   requestView,
   resourceKind,
-  viewOf,
+  viewFor,
 } from '../../../core/index.ts'
 import { type ActorScope, defineRoute } from '../../server/define-route.ts'
 import { hasEntity } from '../../server/respond.ts'
@@ -60,7 +60,7 @@ const listRequests = defineRoute({
     if (reference !== undefined) {
       const found = await oneOf(provisioning.readRequestByReference(actor, { reference }))
       const isMeant = (one: Request) => (!status || one.status === status) && (!kind || one.kind === kind)
-      return { status: 200, body: { value: found.filter(isMeant).map(viewOf) } }
+      return { status: 200, body: { value: found.filter(isMeant).map((one) => viewFor(one, actor)) } }
     }
     const { requests, nextCursor } = await provisioning.listRequests(actor, {
       limit,
@@ -69,7 +69,10 @@ const listRequests = defineRoute({
       ...(cursor && { cursor }),
       ...(waitingFor && { waitingForMe: true }),
     })
-    return { status: 200, body: { value: requests.map(viewOf), ...(nextCursor && { nextCursor }) } }
+    return {
+      status: 200,
+      body: { value: requests.map((one) => viewFor(one, actor)), ...(nextCursor && { nextCursor }) },
+    }
   },
 })
 
@@ -111,20 +114,20 @@ async function readWaiting(scope: ActorScope, requestId: string) {
   const { actor, provisioning, request } = scope
   const found = await provisioning.readRequest(actor, { requestId })
   const seconds = waitWished([request.headers['prefer'] ?? []].flat().join())
-  if (seconds === 0) return shown(found)
+  if (seconds === 0) return shown(found, actor)
   const ended = hasNews(scope, found) ? 'changed' : await hold(scope, found, seconds)
-  if (ended === undefined) return shown(found)
+  if (ended === undefined) return shown(found, actor)
   // What may be read, and by whom, is decided anew.
   const current = ended === 'gone' ? found : await provisioning.readRequest(actor, { requestId })
-  if (ended === 'stopping') return shown(current)
-  const { headers, ...answer } = shown(current)
+  if (ended === 'stopping') return shown(current, actor)
+  const { headers, ...answer } = shown(current, actor)
   return { ...answer, headers: { ...headers, 'Preference-Applied': `wait=${seconds}` } }
 }
 
 /** Whether there is something to tell at once: another version than the caller knows, or that no other will come. */
-function hasNews({ request }: ActorScope, found: Request): boolean {
+function hasNews({ actor, request }: ActorScope, found: Request): boolean {
   if (isTerminal(found.status)) return true
-  return request.headers['if-none-match'] !== undefined && !hasEntity(request, shown(found).headers.ETag)
+  return request.headers['if-none-match'] !== undefined && !hasEntity(request, shown(found, actor).headers.ETag)
 }
 
 async function hold(

@@ -1,6 +1,6 @@
 /** What routes of several capabilities share: pages of a list, one request as the answer, and the bot's endpoint. */
 import { z } from 'zod'
-import { authorize, type Permission, type Request, requestView, viewOf } from '../../../core/index.ts'
+import { type Actor, authorize, type Permission, type Request, requestView, viewFor } from '../../../core/index.ts'
 import type { ActorScope } from '../../server/define-route.ts'
 
 /** Which part of a list is asked for (DESIGN §5, "Lists"): how many, and the `nextCursor` of the page before. */
@@ -25,8 +25,8 @@ export const ofOneRequest = z.object({ requestId: z.uuid().toLowerCase() })
 export const showing = { says: 'The request as it is now.', body: requestView, headers: ['ETag'] } as const
 
 /** The version counts every change of a request, and all that is shown comes from the request. */
-export const shown = (request: Request) =>
-  ({ status: 200, headers: { ETag: `"${request.version}"` }, body: viewOf(request) }) as const
+export const shown = (request: Request, actor: Actor) =>
+  ({ status: 200, headers: { ETag: `"${request.version}"` }, body: viewFor(request, actor) }) as const
 
 /** For routes about one request: throws unless the caller may see the request and has this permission on it now. */
 export const mayStill =
