@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { network, webhookSecret } from '../core/index.ts'
 import { isLoopbackHost, isLoopbackUrl, uncheckedCertificates, unsafeServer } from './addresses.ts'
+import { scopeFault } from './apis.ts'
 
 const port = z.coerce
   .number('must be a number')
@@ -54,6 +55,8 @@ const keySecret = z
   .base64('must be base64')
   .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
 const id = z.uuid().toLowerCase()
+/** Client ids and App ID URIs. Tokens have client ids in lower case, and audiences are compared as text. */
+const audiences = list.transform((all) => all.map((one) => id.safeParse(one).data ?? one))
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .refine((text) => !URL.canParse(text) || !new URL(text).username, 'must have no user name: it is not used')
@@ -77,8 +80,10 @@ const environment = z.object({
   CLIENT_ID: id.optional(),
   CLIENT_CERTIFICATE_PATH: z.string().optional(),
   TEAMS_APP_ID: id.optional(),
-  COLLAB_AUDIENCE: list,
-  MAIL_AUDIENCE: list,
+  COLLAB_AUDIENCE: audiences,
+  MAIL_AUDIENCE: audiences,
+  COLLAB_SCOPE: z.string().optional(),
+  MAIL_SCOPE: z.string().optional(),
   MAIL_APP_CLIENTS: list.pipe(
     z.array(z.uuid({ error: 'must be client ids of applications, joined by commas' }).toLowerCase()),
   ),
@@ -188,11 +193,17 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
   const mode = given['MODE'] ?? 'local'
-  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)))
+  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)), ...scopeFaults(given))
   if (mode === 'production' && variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') faults.push(uncheckedCertificates)
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   return parsed.data
 }
+
+const scopeFaults = (given: Record<string, string | undefined>): string[] =>
+  (['COLLAB', 'MAIL'] as const).flatMap((api) => {
+    const scope = given[`${api}_SCOPE`]
+    return scope === undefined ? [] : (scopeFault(api, scope, list.parse(given[`${api}_AUDIENCE`])) ?? [])
+  })
 
 /** The settings that say where the tenant answers. */
 export const tenantAddresses = [
@@ -232,7 +243,7 @@ function sharedRegistrations(given: Record<string, string | undefined>): string[
   const [bot, access] = own.map((name) => given[name]?.toLowerCase())
   const same = bot !== undefined && bot === access
   const faults = same ? ['CLIENT_ID must be another registration than MICROSOFT_APP_ID, the bot’s.'] : []
-  for (const name of ['COLLAB_AUDIENCE', 'MAIL_AUDIENCE', 'MAIL_APP_CLIENTS']) {
+  for (const name of ['COLLAB_AUDIENCE', 'MAIL_AUDIENCE', 'COLLAB_SCOPE', 'MAIL_SCOPE', 'MAIL_APP_CLIENTS']) {
     const named = (given[name] ?? '').toLowerCase()
     const clash = own.filter((one) => given[one] !== undefined && named.includes(given[one].toLowerCase()))
     faults.push(...clash.map((one) => `${name} must not name ${one}: give the APIs a registration of their own.`))

@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { exportJWK, generateKeyPair, importJWK, type JWK, jwtVerify, SignJWT } from 'jose'
-import { asRecord, type Caller, contoso, type Person, type Tenant } from '../tenant/index.ts'
+import { asRecord, type Caller, contoso, findApi, type Person, type Tenant } from '../tenant/index.ts'
+import { apiClaims } from './api-claims.ts'
 
 /** Contents of an access token. Lifetimes are seconds; a negative lifetime makes an expired token. */
 export interface TokenRequest {
+  /** The resource that the client requested. A registered API is named by client id or App ID URI. */
   readonly audience: string
   readonly scopes: readonly string[]
   readonly person?: Person | undefined
@@ -30,9 +32,10 @@ export const defaultLifetime = 3600
 const microsoftRoles = ['Group.ReadWrite.All', 'User.Read.All', 'Sites.FullControl.All', 'Exchange.ManageAsApp']
 
 /** A stable object id for an app's service principal, so that a client is the same caller in all tokens. */
-function servicePrincipal(clientId: string): string {
+function principalOf(clientId: string): { oid: string; sub: string } {
   const hex = createHash('sha256').update(clientId).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  const oid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return { oid, sub: oid }
 }
 
 /** Loads the signing key from the state, or creates it. */
@@ -65,12 +68,15 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
     issueAt: (issuer) => {
       url = issuer
     },
-    access: (request) =>
-      sign(
-        { aud: request.audience, ...claimsOf(request), ...request.claims },
-        request.tenantId ?? contoso.tenantId,
-        request.lifetime ?? defaultLifetime,
-      ),
+    access: (request) => {
+      const { tenantId = contoso.tenantId, lifetime = defaultLifetime, person } = request
+      const api = findApi(tenant, request.audience)
+      const subject = person ? subjectOf(person) : principalOf(request.clientId)
+      const claims = api
+        ? apiClaims(api, { ...request, version: tenant.modes.apiTokenVersion, tenantId, subject })
+        : { aud: request.audience, ...claimsOf(request) }
+      return sign({ ...claims, ...request.claims }, tenantId, lifetime)
+    },
     id: (person, clientId) => sign({ aud: clientId, ...personClaims(person) }, contoso.tenantId, defaultLifetime),
     verify: async (authorization, audiences) => {
       const [scheme, token] = (authorization ?? '').split(' ')
@@ -90,21 +96,20 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
 function claimsOf(request: TokenRequest): Record<string, unknown> {
   const app = { azp: request.clientId, azpacr: request.proof }
   if (request.person) return { ...app, ...personClaims(request.person), scp: request.scopes.join(' ') }
-  const principal = servicePrincipal(request.clientId)
-  return { ...app, idtyp: 'app', oid: principal, sub: principal, roles: rolesOf(request) }
+  return { ...app, idtyp: 'app', ...principalOf(request.clientId), roles: rolesOf(request) }
 }
 
-/** Assumes admin consent: an app has Microsoft's roles for Microsoft's services and our API's role for our API. */
+/** Assumes admin consent for Microsoft's services. */
 function rolesOf(request: TokenRequest): readonly string[] {
   const roles = request.scopes.filter((scope) => scope !== '.default')
   if (roles.length > 0) return roles
-  const ours = /\/(mail|collab)$|^api:/.test(request.audience)
-  return ours ? ['App.ReadWrite.All'] : microsoftRoles
+  return microsoftRoles
 }
 
+const subjectOf = ({ id }: Person) => ({ oid: id, sub: createHash('sha256').update(id).digest('base64url') })
+
 const personClaims = (person: Person): Record<string, unknown> => ({
-  oid: person.id,
-  sub: createHash('sha256').update(person.id).digest('base64url'),
+  ...subjectOf(person),
   name: person.displayName,
   preferred_username: person.userPrincipalName,
 })
