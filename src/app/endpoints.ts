@@ -7,7 +7,8 @@ import type { Api } from '../http/index.ts'
 import { type Simulator, startSimulator } from '../simulator/index.ts'
 import { foreignWriters, makePrivate } from '../store/index.ts'
 import { apiOf } from './apis.ts'
-import { ConfigurationError, type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
+import { clouds } from './clouds.ts'
+import { ConfigurationError, type Environment, tenantAddresses } from './config.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
 export interface Endpoints {
@@ -61,6 +62,7 @@ export async function findEndpoints(
   warn: (message: string) => void = () => undefined,
 ): Promise<Endpoints> {
   const local = config.MODE === 'local'
+  const cloud = clouds[config.CLOUD]
   const dataDir = config.DATA_DIR ?? 'data'
   keepToOurselves(dataDir, { refuses: !local, warn })
   const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
@@ -80,11 +82,11 @@ export async function findEndpoints(
     dataDir,
     tenantId,
     clientId: config.CLIENT_ID ?? contoso.clientId,
-    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? microsoftAddresses.LOGIN_URL,
-    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? microsoftAddresses.DIRECTORY_URL,
+    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? cloud.loginUrl,
+    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? cloud.directoryUrl,
     sharePointUrl,
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
-    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? microsoftAddresses.EXCHANGE_URL,
+    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? cloud.exchangeUrl,
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     teamsAppId: config.TEAMS_APP_ID,
     admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,

@@ -63,6 +63,8 @@ const localScopes = {
   mail: 'api://0c0ffee0-3333-4333-8333-000000000002/App.ReadWrite.All',
 } as const
 const microsoft = { loginUrl: 'https://login.microsoftonline.com', directoryUrl: 'https://graph.microsoft.com' }
+/** The US government's cloud (GCC High) has a Graph of its own. */
+const government = { loginUrl: 'https://login.microsoftonline.us', directoryUrl: 'https://graph.microsoft.us' }
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -96,7 +98,7 @@ export function settingsOf(baseUrl: string, given: Given, known: SavedService, f
   const directoryUrl =
     readUrl('directory-url', given['directory-url']) ??
     known.directoryUrl ??
-    (isLoopback(loginUrl) ? loginUrl : microsoft.directoryUrl)
+    (isLoopback(loginUrl) ? loginUrl : (loginUrl === government.loginUrl ? government : microsoft).directoryUrl)
   const isSimulated = isLocal && isLoopback(loginUrl)
   const usualScope = (api: Api) => (isSimulated ? localScopes[api] : `${baseUrl}/${api}/App.ReadWrite.All`)
   const collab = given['collab-scope'] ?? known.collabScope ?? usualScope('collab')
