@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { network, webhookSecret } from '../core/index.ts'
 import { isLoopbackHost, isLoopbackUrl, uncheckedCertificates, unsafeServer } from './addresses.ts'
+import { scopeFault } from './apis.ts'
+import { type CloudName, cloudFault, cloudOfSharePoint, clouds } from './clouds.ts'
 
 const port = z.coerce
   .number('must be a number')
@@ -54,6 +56,16 @@ const keySecret = z
   .base64('must be base64')
   .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
 const id = z.uuid().toLowerCase()
+/** Client ids and App ID URIs. Tokens have client ids in lower case, and audiences are compared as text. */
+const audiences = list.transform((all) => all.map((one) => id.safeParse(one).data ?? one))
+const cloud = z
+  .string()
+  .default('public')
+  .check((given) => {
+    const fault = cloudFault(given.value)
+    if (fault !== undefined) given.issues.push({ code: 'custom', message: fault, input: given.value })
+  })
+  .transform((name) => name as CloudName)
 const url = z
   .url({ protocol: /^https?$/, error: 'must be an http or https address' })
   .refine((text) => !URL.canParse(text) || !new URL(text).username, 'must have no user name: it is not used')
@@ -67,6 +79,7 @@ const environment = z.object({
   BASE_URL: url.optional(),
   DATA_DIR: z.string().optional(),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres:// address' }).optional(),
+  CLOUD: cloud,
   TENANT_ID: id.optional(),
   MICROSOFT_APP_ID: id.optional(),
   MICROSOFT_APP_PASSWORD: z.string().optional(),
@@ -77,8 +90,10 @@ const environment = z.object({
   CLIENT_ID: id.optional(),
   CLIENT_CERTIFICATE_PATH: z.string().optional(),
   TEAMS_APP_ID: id.optional(),
-  COLLAB_AUDIENCE: list,
-  MAIL_AUDIENCE: list,
+  COLLAB_AUDIENCE: audiences,
+  MAIL_AUDIENCE: audiences,
+  COLLAB_SCOPE: z.string().optional(),
+  MAIL_SCOPE: z.string().optional(),
   MAIL_APP_CLIENTS: list.pipe(
     z.array(z.uuid({ error: 'must be client ids of applications, joined by commas' }).toLowerCase()),
   ),
@@ -188,11 +203,17 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
   const mode = given['MODE'] ?? 'local'
-  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)))
+  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)), ...scopeFaults(given))
   if (mode === 'production' && variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') faults.push(uncheckedCertificates)
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   return parsed.data
 }
+
+const scopeFaults = (given: Record<string, string | undefined>): string[] =>
+  (['COLLAB', 'MAIL'] as const).flatMap((api) => {
+    const scope = given[`${api}_SCOPE`]
+    return scope === undefined ? [] : (scopeFault(api, scope, list.parse(given[`${api}_AUDIENCE`])) ?? [])
+  })
 
 /** The settings that say where the tenant answers. */
 export const tenantAddresses = [
@@ -215,6 +236,11 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
   const baseUrl = given['BASE_URL']
   if (baseUrl !== undefined && !/^https:\/\//.test(baseUrl))
     faults.push('BASE_URL must be a public https address when MODE=production.')
+  const ofSites = given['SHAREPOINT_URL'] === undefined ? undefined : cloudOfSharePoint(given['SHAREPOINT_URL'])
+  if (ofSites !== undefined && ofSites !== (given['CLOUD'] ?? 'public'))
+    faults.push(
+      `SHAREPOINT_URL is an address of the cloud ${ofSites}: CLOUD ${cloudFault(ofSites) ?? `must be ${ofSites}.`}`,
+    )
   // Our tokens go there, and links on cards lead there.
   const plain = tenantAddresses.filter((name) => given[name]?.startsWith('http:'))
   faults.push(...plain.map((name) => `${name} must be an https address when MODE=production.`))
@@ -232,7 +258,7 @@ function sharedRegistrations(given: Record<string, string | undefined>): string[
   const [bot, access] = own.map((name) => given[name]?.toLowerCase())
   const same = bot !== undefined && bot === access
   const faults = same ? ['CLIENT_ID must be another registration than MICROSOFT_APP_ID, the bot’s.'] : []
-  for (const name of ['COLLAB_AUDIENCE', 'MAIL_AUDIENCE', 'MAIL_APP_CLIENTS']) {
+  for (const name of ['COLLAB_AUDIENCE', 'MAIL_AUDIENCE', 'COLLAB_SCOPE', 'MAIL_SCOPE', 'MAIL_APP_CLIENTS']) {
     const named = (given[name] ?? '').toLowerCase()
     const clash = own.filter((one) => given[one] !== undefined && named.includes(given[one].toLowerCase()))
     faults.push(...clash.map((one) => `${name} must not name ${one}: give the APIs a registration of their own.`))
@@ -253,11 +279,11 @@ function localFaults(given: Record<string, string | undefined>): string[] {
   return [...open, ...realTenantFaults(given)]
 }
 
-/** Microsoft's addresses, where a tenant that is elsewhere answers unless told otherwise. The site's address has none. */
-export const microsoftAddresses = {
-  LOGIN_URL: 'https://login.microsoftonline.com',
-  DIRECTORY_URL: 'https://graph.microsoft.com',
-  EXCHANGE_URL: 'https://outlook.office365.com',
+/** Settings without which a tenant that is elsewhere answers at Microsoft's addresses. The site's address has none. */
+const microsoftAddresses = {
+  LOGIN_URL: 'loginUrl',
+  DIRECTORY_URL: 'directoryUrl',
+  EXCHANGE_URL: 'exchangeUrl',
 } as const
 
 /** Anybody could speak in the chat of such a bot in another person's name, and be given sites and mailboxes of a real tenant. */
@@ -274,8 +300,8 @@ function realTenantFaults(given: Record<string, string | undefined>): string[] {
   const missing = Object.entries(microsoftAddresses)
     .filter(([name]) => named.length > 0 && given[name] === undefined)
     .map(
-      ([name, address]) =>
-        `${name} must be set too: its default is ${address}, and MICROSOFT_APP_ID is not set. Use a simulated tenant, or ${appId}.`,
+      ([name, key]) =>
+        `${name} must be set too: its default is ${clouds.public[key]}, and MICROSOFT_APP_ID is not set. Use a simulated tenant, or ${appId}.`,
     )
   return [...real, ...missing]
 }

@@ -80,13 +80,13 @@ export function credentialsOf(config: Environment, { tenantId }: Endpoints) {
   }
 }
 
-export function tokensOf({ loginUrl, tenantId, collabAudiences, mailAudiences, mailAppClients }: Endpoints) {
+export function tokensOf({ loginUrl, tenantId, collab, mail, mailAppClients }: Endpoints) {
   const authority = `${loginUrl}/${tenantId}`
   return {
     authority,
     ...{ tenantId, issuers: [`${authority}/v2.0`, `https://sts.windows.net/${tenantId}/`] },
     jwksUrl: `${authority}/discovery/v2.0/keys`,
-    ...{ collabAudiences: [...collabAudiences], mailAudiences: [...mailAudiences] },
+    ...{ collab, mail },
     mailAppClients: [...mailAppClients],
   }
 }

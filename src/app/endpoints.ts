@@ -3,9 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { exportKeyOf, type Settings } from '../core/index.ts'
+import type { Api } from '../http/index.ts'
 import { type Simulator, startSimulator } from '../simulator/index.ts'
 import { foreignWriters, makePrivate } from '../store/index.ts'
-import { ConfigurationError, type Environment, microsoftAddresses, tenantAddresses } from './config.ts'
+import { apiOf } from './apis.ts'
+import { clouds } from './clouds.ts'
+import { ConfigurationError, type Environment, tenantAddresses } from './config.ts'
 
 /** Where everything is, once the environment's gaps are filled: in local mode by the simulator and Contoso's samples. */
 export interface Endpoints {
@@ -28,8 +31,9 @@ export interface Endpoints {
   /** Networks that webhooks of templates may go to although they are private. */
   readonly webhookAllowCidrs: readonly string[]
   readonly templatesFile: string | undefined
-  readonly collabAudiences: readonly string[]
-  readonly mailAudiences: readonly string[]
+  /** The two APIs: whose tokens they accept, and which scope callers request. */
+  readonly collab: Api
+  readonly mail: Api
   /** Client ids of the applications that may ask for mailboxes without a person. */
   readonly mailAppClients: readonly string[]
   readonly simulator: Simulator | undefined
@@ -38,9 +42,13 @@ export interface Endpoints {
 const contoso = {
   tenantId: '0c0ffee0-1111-4111-8111-000000000365',
   clientId: '0c0ffee0-2222-4222-8222-000000000001',
+  apis: { collab: '0c0ffee0-3333-4333-8333-000000000001', mail: '0c0ffee0-3333-4333-8333-000000000002' },
   admins: ['22222222-bbbb-4bbb-8bbb-000000000002'],
   templatesFile: fileURLToPath(new URL('../simulator/tenant/templates.json', import.meta.url)),
 }
+
+const onlyVersionOne =
+  'COLLAB_AUDIENCE or MAIL_AUDIENCE is not set, so that API accepts only version 1 tokens for BASE_URL/collab or BASE_URL/mail. Set the client ids of the APIs (docs/app-registrations.md).'
 
 /** Subscribers of this machine, which is where people try webhooks out. */
 const loopback = ['127.0.0.0/8', '::1/128']
@@ -54,13 +62,17 @@ export async function findEndpoints(
   warn: (message: string) => void = () => undefined,
 ): Promise<Endpoints> {
   const local = config.MODE === 'local'
+  const cloud = clouds[config.CLOUD]
   const dataDir = config.DATA_DIR ?? 'data'
   keepToOurselves(dataDir, { refuses: !local, warn })
   const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
-  const simulator = local && !elsewhere ? await simulate(config, dataDir) : undefined
   const port = config.PORT === 0 ? await freePort() : config.PORT
   const host = config.HOST ?? (local ? '127.0.0.1' : '0.0.0.0')
   const baseUrl = config.BASE_URL ?? `http://127.0.0.1:${port}`
+  const simulator = local && !elsewhere ? await simulate(config, dataDir, baseUrl) : undefined
+  const tenantId = config.TENANT_ID ?? contoso.tenantId
+  if (!local && (config.COLLAB_AUDIENCE.length === 0 || config.MAIL_AUDIENCE.length === 0)) warn(onlyVersionOne)
+  const registered = local && tenantId === contoso.tenantId ? contoso.apis : undefined
   const sharePointUrl = simulator?.sharePointUrl ?? config.SHAREPOINT_URL ?? ''
   return {
     local,
@@ -68,20 +80,24 @@ export async function findEndpoints(
     host,
     baseUrl,
     dataDir,
-    tenantId: config.TENANT_ID ?? contoso.tenantId,
+    tenantId,
     clientId: config.CLIENT_ID ?? contoso.clientId,
-    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? microsoftAddresses.LOGIN_URL,
-    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? microsoftAddresses.DIRECTORY_URL,
+    loginUrl: simulator?.loginUrl ?? config.LOGIN_URL ?? cloud.loginUrl,
+    directoryUrl: simulator?.directoryUrl ?? config.DIRECTORY_URL ?? cloud.directoryUrl,
     sharePointUrl,
     sharePointAdminUrl: simulator?.sharePointAdminUrl ?? config.SHAREPOINT_ADMIN_URL ?? adminUrlOf(sharePointUrl),
-    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? microsoftAddresses.EXCHANGE_URL,
+    exchangeUrl: simulator?.exchangeUrl ?? config.EXCHANGE_URL ?? cloud.exchangeUrl,
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
     teamsAppId: config.TEAMS_APP_ID,
     admins: config.ADMINS.length > 0 || !local ? config.ADMINS : contoso.admins,
     webhookAllowCidrs: config.WEBHOOK_ALLOW_CIDRS.length > 0 || !local ? config.WEBHOOK_ALLOW_CIDRS : loopback,
     templatesFile: config.TEMPLATES_FILE ?? (local ? contoso.templatesFile : undefined),
-    collabAudiences: config.COLLAB_AUDIENCE.length > 0 ? config.COLLAB_AUDIENCE : [`${baseUrl}/collab`],
-    mailAudiences: config.MAIL_AUDIENCE.length > 0 ? config.MAIL_AUDIENCE : [`${baseUrl}/mail`],
+    collab: apiOf(
+      { audiences: config.COLLAB_AUDIENCE, scope: config.COLLAB_SCOPE },
+      `${baseUrl}/collab`,
+      registered?.collab,
+    ),
+    mail: apiOf({ audiences: config.MAIL_AUDIENCE, scope: config.MAIL_SCOPE }, `${baseUrl}/mail`, registered?.mail),
     mailAppClients: config.MAIL_APP_CLIENTS,
     simulator,
   }
@@ -103,7 +119,7 @@ function keepToOurselves(dataDir: string, options: { refuses: boolean; warn: (me
   options.warn(`The permissions of ${changed} files in DATA_DIR were restricted to this user${until}.`)
 }
 
-function simulate(config: Environment, dataDir: string): Promise<Simulator> {
+function simulate(config: Environment, dataDir: string, baseUrl: string): Promise<Simulator> {
   return startSimulator({
     dataDir,
     port: config.SIMULATOR_PORT,
@@ -111,6 +127,7 @@ function simulate(config: Environment, dataDir: string): Promise<Simulator> {
     // A directory that knows everything at once goes with mailboxes that are everywhere at once.
     exchangeSettleSeconds: Math.min(1, config.SIMULATOR_DIRECTORY_SECONDS),
     directoryExtension: config.DIRECTORY_EXTENSION ?? 'svc_group',
+    baseUrl,
   })
 }
 

@@ -1,7 +1,7 @@
 /** The composition root: wires all layers. Only `main.ts` and tests call it. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { connectorKeysUrl, createBot, createChannel } from '../bot/index.ts'
+import { createBot, createChannel } from '../bot/index.ts'
 import { apiTexts, warmUp } from '../cards/index.ts'
 import {
   type Core,
@@ -30,6 +30,7 @@ import {
   WATCHDOG_TURN_MILLISECONDS,
 } from '../jobs/index.ts'
 import { cleanUp, createStores, type Database, openDatabase, ownSetting, type Stores } from '../store/index.ts'
+import { clouds } from './clouds.ts'
 import { type Environment, limitsOf, secretsOf } from './config.ts'
 import {
   connectTenant,
@@ -131,8 +132,9 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
   }
   const provisioning = createCore(ports, settings)
   const credentials = credentialsOf(config, endpoints)
+  const { connector } = clouds[config.CLOUD]
   const { adapter, outbox } = createChannel({
-    credentials,
+    ...{ credentials, connector },
     assertOutside: database.assertOutside,
     chatPace: stores.chatPace,
     now: clock.now,
@@ -148,7 +150,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
       credentials,
       tenantId: settings.tenantId,
       keys: createSigningKeys({
-        url: substitutes.connectorKeysUrl ?? connectorKeysUrl,
+        url: substitutes.connectorKeysUrl ?? connector.keysUrl,
         fetch: outgoing,
         now: Date.now,
       }),

@@ -5,6 +5,7 @@ import type { BotServices, Log } from './channel/index.ts'
 import {
   type Admission,
   Bot,
+  type Connector,
   type ConnectorKeys,
   type Credentials,
   createCardSender,
@@ -16,7 +17,7 @@ import {
 import { createOutbox } from './notifications/index.ts'
 
 export type { BotServices } from './channel/index.ts'
-export { connectorKeysUrl } from './channel/index.ts'
+export { type Connector, connectors } from './channel/index.ts'
 export { commands } from './commands.ts'
 
 export interface BotOptions {
@@ -31,7 +32,7 @@ export interface BotOptions {
 
 /** Composes the bot. Its outbox exists before, since jobs need it. */
 export function createBot({ services, state, credentials, tenantId, keys }: BotOptions, adapter: GuardedAdapter) {
-  const guard = createGuard({ appId: credentials?.appId, tenantId, keys })
+  const guard = createGuard({ appId: credentials?.appId, tenantId, keys, connector: adapter.connector })
   const bot = new Bot(services, new ConversationState(storageOf(state)))
   adapter.onTurnError = async (context, error) => {
     if (!isLogged(error)) services.log.error({ err: error }, 'a turn failed where nothing was foreseen')
@@ -69,6 +70,8 @@ export function createBot({ services, state, credentials, tenantId, keys }: BotO
 /** Returns the adapter, and the outbox over it. */
 export function createChannel(options: {
   credentials: Credentials | undefined
+  /** The Bot connector of the organisation's cloud. Default: public. */
+  connector?: Connector
   assertOutside: (what: string) => void
   chatPace: ChatPaceStore
   now: () => Date
@@ -78,7 +81,7 @@ export function createChannel(options: {
   log: Log
 }): { adapter: GuardedAdapter; outbox: Outbox } {
   const { credentials, assertOutside, chatPace, telemetry, log } = options
-  const adapter = new GuardedAdapter(credentials)
+  const adapter = new GuardedAdapter(credentials, options.connector)
   const chats = createPacedChats(chatPace, log)
   const allowLoopback = credentials === undefined
   const sender = createCardSender({ adapter, allowLoopback, assertOutside, chats, telemetry, log })

@@ -32,8 +32,8 @@ export interface ClientOptions {
   /** `{directory_url}`: needed to look for provisioned groups, and for nothing else. */
   readonly directoryUrl?: string
   /**
-   * Gives an access token, from a cache when it can: it is asked before every attempt. Scopes: `collab` is
-   * `{base_url}/collab/App.ReadWrite.All`, `mail` is `{base_url}/mail/App.ReadWrite.All`, `directory` one that reads groups.
+   * Gives an access token, from a cache when it can: it is asked before every attempt. `/docs` of the service shows the
+   * scopes of `collab` and `mail`; `directory` is one that reads groups.
    */
   readonly token: (resource: TokenResource) => Promise<string>
   /** Whose token reads requests and templates, and decides: the service takes either. `collab` unless given. */

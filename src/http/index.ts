@@ -1,7 +1,7 @@
 /** HTTP: `server/` is how a call is served, `routes/` what each call does. No rules of the product. */
 
 export { routes } from './routes/index.ts'
-export type { TokenOptions } from './server/authenticate.ts'
+export type { Api, TokenOptions } from './server/authenticate.ts'
 export { definePublicRoute, defineRoute, type Route, routeRegistry } from './server/define-route.ts'
 export { createHttpServer } from './server/index.ts'
 export { createLimitsOfUse, createOwnBuckets, type LimitOptions } from './server/limits.ts'

@@ -181,7 +181,7 @@ function resourcesOf({ directoryUrl, sharePointUrl, exchangeUrl }: Microsoft365O
   }
 }
 
-/** Root of Outlook on the web: Microsoft's own host, or the simulator's. */
+/** Root of Outlook on the web: the public cloud's own host, or that of Exchange (GCC High, the simulator). */
 function outlookRootOf(exchangeUrl: string): string {
   const { hostname, origin } = new URL(exchangeUrl)
   return hostname.endsWith('office365.com') ? 'https://outlook.office.com/' : `${origin}/`

@@ -8,7 +8,7 @@ import { type ExchangeSettings, exchangeService } from './exchange/index.ts'
 import { graphService } from './graph/index.ts'
 import { loginService, openTokens } from './login/index.ts'
 import { sharePointService } from './sharepoint/index.ts'
-import { contoso, openTenant, type Service, seedGroups, seedMailboxes, seedSites } from './tenant/index.ts'
+import { contoso, openTenant, registerApi, type Service, seedGroups, seedMailboxes, seedSites } from './tenant/index.ts'
 
 /** Location and delays of the simulated tenant. Times are seconds. */
 export interface SimulatorOptions {
@@ -25,6 +25,8 @@ export interface SimulatorOptions {
   /** Other settings of Exchange: see {@link ExchangeSettings}. */
   readonly exchange?: Partial<Pick<ExchangeSettings, 'recipientLagSeconds' | 'nameIsObjectId' | 'trusteesShownAs'>>
   readonly directoryExtension?: string
+  /** Address of a service. `{baseUrl}/collab` and `{baseUrl}/mail` name Contoso's APIs then, as `api://{client id}` does. */
+  readonly baseUrl?: string
   /** Faults that a test decides for each call. Default: the faults of `/control/faults`. */
   readonly faults?: Faults
 }
@@ -52,6 +54,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     seedMailboxes(tenant)
     seedSites(tenant)
   })
+  for (const [name, api] of Object.entries(contoso.apis)) {
+    registerApi(tenant, api)
+    if (options.baseUrl) registerApi(tenant, { ...api, appIdUris: [`${options.baseUrl}/${name}`] })
+  }
   const server = createServer()
   // All slow work is done before the port opens, so every request finds a listener.
   const tokens = await openTokens(tenant)

@@ -10,6 +10,7 @@ async function main(): Promise<void> {
     port: numberOf('SIMULATOR_PORT', 3979),
     directorySeconds: numberOf('SIMULATOR_DIRECTORY_SECONDS', 15),
     directoryExtension: env['DIRECTORY_EXTENSION'] ?? 'svc_group',
+    baseUrl: serviceUrl(),
   })
   console.log(`LOGIN_URL=${simulator.loginUrl}`)
   console.log(`DIRECTORY_URL=${simulator.directoryUrl}`)
@@ -21,6 +22,10 @@ async function main(): Promise<void> {
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
 }
+
+/** The address of the service that `npm start` runs with the same environment. The service reports a bad value. */
+const serviceUrl = (): string =>
+  /^https?:\/\//.exec(env['BASE_URL'] ?? '')?.input.replace(/\/+$/, '') ?? `http://127.0.0.1:${env['PORT'] || 3978}`
 
 function numberOf(name: string, otherwise: number): number {
   const value = Number(env[name] || otherwise)

@@ -1,7 +1,9 @@
 import '../private-umask.ts'
 import { parseArgs } from 'node:util'
+import { contoso } from './tenant/index.ts'
 
-const usage = 'npm run --silent token -- <upn> [--scope s] [--audience a] [--lifetime seconds] [--tenant id]'
+const usage =
+  'npm run --silent token -- <upn> [--api collab|mail] [--scope s] [--audience a] [--lifetime seconds] [--tenant id]'
 
 /** `npm run --silent token`: prints a person's access token from the running simulator. */
 async function main(): Promise<void> {
@@ -9,6 +11,7 @@ async function main(): Promise<void> {
     args: joinNegative(process.argv.slice(2)),
     allowPositionals: true,
     options: {
+      api: { type: 'string', default: 'collab' },
       scope: { type: 'string' },
       audience: { type: 'string' },
       lifetime: { type: 'string' },
@@ -21,10 +24,13 @@ async function main(): Promise<void> {
   if (lifetime !== undefined && !Number.isInteger(lifetime)) {
     throw new Error(`--lifetime is a whole number of seconds, not '${values.lifetime}'.`)
   }
-  const base = process.env['BASE_URL'] || `http://127.0.0.1:${process.env['PORT'] || 3978}`
+  if (values.api !== 'collab' && values.api !== 'mail') {
+    throw new Error(`--api is collab (sites) or mail (mailboxes), not '${values.api}'.`)
+  }
+  const { clientId, permissions } = contoso.apis[values.api]
   const request = {
     userPrincipalName,
-    scope: values.scope ?? `${base}/collab/App.ReadWrite.All`,
+    scope: values.scope ?? `api://${clientId}/${permissions[0]}`,
     audience: values.audience,
     lifetime,
     tenantId: values.tenant,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { apiOf } from '../../src/app/apis.ts'
 import { ConfigurationError, readConfig, settingNames } from '../../src/app/config.ts'
 
 const production = {
@@ -93,6 +94,39 @@ describe('the configuration', () => {
     [{ MAIL_APP_CLIENTS: production.MICROSOFT_APP_ID }, /MAIL_APP_CLIENTS must not name MICROSOFT_APP_ID/],
   ])('wants registrations apart in production: %o', (change, fault) => {
     expect(faultsOf({ ...production, ...change })).toEqual([expect.stringMatching(fault)])
+  })
+
+  const [sites, mailboxes] = ['99992222-3333-4444-8555-666677778888', '99992222-3333-4444-8555-666677779999']
+
+  it('takes client ids as audiences in any case, and one scope for each API', () => {
+    const scopes = { COLLAB_SCOPE: `api://${sites}/App.ReadWrite.All`, MAIL_SCOPE: `${mailboxes}/.default` }
+    const settings = { ...scopes, COLLAB_AUDIENCE: `${sites.toUpperCase()}, api://Sites`, MAIL_AUDIENCE: mailboxes }
+    expect(readConfig({ ...production, ...settings })).toMatchObject({
+      ...scopes,
+      COLLAB_AUDIENCE: [sites, 'api://Sites'],
+    })
+  })
+
+  it.each<[Record<string, string>, string]>([
+    [{ COLLAB_SCOPE: 'App.ReadWrite.All' }, 'COLLAB_SCOPE must be one whole scope, such as api://<client id'],
+    [{ MAIL_SCOPE: 'api://x/App.ReadWrite.All openid' }, 'MAIL_SCOPE must be one whole scope'],
+    [{ MAIL_SCOPE: 'api://x/"/App.ReadWrite.All' }, 'MAIL_SCOPE must be one whole scope'],
+    [{ MAIL_SCOPE: 'api://x/Files.Read' }, 'MAIL_SCOPE must end with /App.ReadWrite.All'],
+    [
+      { COLLAB_AUDIENCE: sites, COLLAB_SCOPE: `api://${mailboxes}/App.ReadWrite.All` },
+      `COLLAB_SCOPE requests tokens for ${mailboxes}, which COLLAB_AUDIENCE does not name: add ${mailboxes}`,
+    ],
+    [{ MAIL_SCOPE: `api://${production.CLIENT_ID}/App.ReadWrite.All` }, 'MAIL_SCOPE must not name CLIENT_ID'],
+  ])('explains a scope that callers cannot request: %o', (change, fault) => {
+    expect(faultsOf({ ...production, ...change })).toEqual([expect.stringContaining(fault)])
+  })
+
+  it.each([
+    [['https://x.contoso.example/collab/', sites], 'https://x.contoso.example/collab/App.ReadWrite.All'],
+    [[sites, 'api://sites'], 'api://sites/App.ReadWrite.All'],
+    [[sites], `api://${sites}/App.ReadWrite.All`],
+  ])('derives the scope from the audiences %o', (audiences, scope) => {
+    expect(apiOf({ audiences, scope: undefined }, 'https://unused.example').scope).toBe(scope)
   })
 
   it('wants https in production', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { botAppId, type ConnectorKey, makeConnectorKey } from '../support/connector-keys.ts'
 import { encoded, signedWithPublicKey, tampered, under } from '../support/forged-tokens.ts'
 import { refusals, withGuardedBot } from '../support/guarded-bot.ts'
-import { contosoTenant } from '../support/teams-user.ts'
+import { apiIds, contosoTenant } from '../support/teams-user.ts'
 import { withTrap } from '../support/trap.ts'
 
 const elsewhere = '99999999-9999-4999-8999-999999999999'
@@ -64,7 +64,7 @@ describe('a forged token of the channel', () => {
     'no end': claims({ exp: undefined }),
     'an end that is text': claims({ exp: '2099-01-01' }),
     'another audience': claims({ aud: randomUUID() }),
-    'the audience of the APIs': () => keys.token({ aud: `${service.app.url}/collab` }),
+    'the audience of the APIs': () => keys.token({ aud: apiIds.collab }),
     'no audience': claims({ aud: undefined }),
     'no issuer': claims({ iss: undefined }),
     'the issuer with a slash more': claims({ iss: 'https://api.botframework.com/' }),

@@ -8,6 +8,7 @@ import { createSignIn } from '../../src/client/sign-in.ts'
 import { newHome, runQuartermaster, signIn } from '../support/command-line.ts'
 import { hostileServer, type Reply, reply } from '../support/hostile-server.ts'
 import { ask, tenantFor } from '../support/simulator.ts'
+import { apiIds } from '../support/teams-user.ts'
 
 const graph = 'https://graph.microsoft.com/.default'
 const payroll = 'https://payroll.contoso.example/collab/App.ReadWrite.All'
@@ -21,8 +22,8 @@ const documentOf = (login: string, collab: string, mail: string) => ({
     },
   },
   paths: {
-    '/collab/v1/spo/': { post: { security: [{ entra: [collab] }, { token: [] }] } },
-    '/mail/v1/mailboxes/': { post: { security: [{ entra: [mail] }, { token: [] }] } },
+    '/collab/v1/spo': { post: { security: [{ entra: [collab] }, { token: [] }] } },
+    '/mail/v1/mailboxes': { post: { security: [{ entra: [mail] }, { token: [] }] } },
   },
 })
 
@@ -37,6 +38,14 @@ async function offering(scopes: (own: string) => { collab: string; mail: string;
     reply(200, request.url === '/openapi.json' ? documentOf(login, collab, mail) : { value: [] })(response, request)
   }
   const { url, heard } = await hostileServer(answer)
+  const register = (clientId: string, ...appIdUris: string[]) =>
+    ask('POST', `${simulator.url}/control/apis`, { body: { clientId, appIdUris } })
+  for (const name of [url, url.replace('127.0.0.1', 'localhost')]) {
+    await register(apiIds.collab, `${name}/collab`)
+    await register(apiIds.mail, `${name}/mail`)
+  }
+  await register('99992222-3333-4444-8555-666677778888', 'api://99992222-3333-4444-8555-666677778888')
+  await register('aaaa2222-3333-4444-8555-666677778888', 'https://payroll.contoso.example/collab')
   const audiences = () =>
     heard.flatMap(({ headers: { authorization } }) =>
       authorization === undefined ? [] : [decodeJwt(authorization.replace('Bearer ', '')).aud],
@@ -73,7 +82,7 @@ describe('a scope that does not belong to the service', () => {
     expect(flags).toEqual(['--collab-scope', registered, '--mail-scope', payroll])
     expect(await signIn(home.path, url, 'kim', flags)).toMatchObject({ exit: 0 })
     expect(await run('templates')).toMatchObject({ exit: 0 })
-    expect(audiences()).toEqual(['api://99992222-3333-4444-8555-666677778888'])
+    expect(audiences()).toEqual(['99992222-3333-4444-8555-666677778888'])
     // Kept: the next sign-in needs no flag.
     expect(await signIn(home.path, url, 'kim')).toMatchObject({ exit: 0 })
     const login = `${simulator.url}/${simulator.tenantId}/oauth2/v2.0/token`
@@ -108,7 +117,7 @@ describe('a scope that does not belong to the service', () => {
     writeFileSync(path, JSON.stringify(saved))
     const stale = await run('templates')
     expect(stale).toMatchObject({ exit: 2, told: expect.stringContaining(`--collab-scope ${payroll}`) })
-    expect(audiences()).toEqual([`${url}/collab`])
+    expect(audiences()).toEqual([apiIds.collab])
   })
 
   test('never gets into a command that a shell would run, nor into a list of scopes', async () => {
@@ -132,7 +141,7 @@ test('a scope of the service itself needs no flag, by whichever name of this com
   const byName = url.replace('127.0.0.1', 'localhost')
   expect(await signIn(home.path, byName, 'kim')).toMatchObject({ exit: 0 })
   expect(await run('templates')).toMatchObject({ exit: 0 })
-  expect(audiences()).toEqual([`${url}/collab`])
+  expect(audiences()).toEqual([apiIds.collab])
 })
 
 describe('a login that only the service names', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { appClientId, baseUrl, type Issuer, personId, startIssuer, startRest, tenantId } from '../support/rest.ts'
+import { appClientId, type Issuer, personId, startIssuer, startRest, tenantId } from '../support/rest.ts'
 import { type Call, callNames, granted, startTokenDoor } from '../support/token-door.ts'
 
 const mail = 'api://contoso/mail'
@@ -115,7 +115,7 @@ describe('a token is judged by its audience and what it carries, together', () =
     expect(answer.body.detail).toContain('MAIL_APP_CLIENTS')
     expect(answer.body.detail).not.toContain(appClientId)
     expect(answer.headers.get('www-authenticate')).toBe(
-      `Bearer realm="quartermaster", error="insufficient_scope", scope="${baseUrl}/mail/${role}"`,
+      `Bearer realm="quartermaster", error="insufficient_scope", scope="${mail}/${role}"`,
     )
   })
 

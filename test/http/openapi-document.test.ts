@@ -6,7 +6,12 @@ import { openApiOf, routes } from '../../src/http/index.ts'
 import { contractFault } from '../support/contract.ts'
 import { startIssuer, startRest } from '../support/rest.ts'
 
-const access = { baseUrl: 'https://provisioning.contoso.example', authority: 'https://login.contoso.example/t' }
+const scopes = { collab: 'api://sites/App.ReadWrite.All', mail: 'api://mailboxes/App.ReadWrite.All' }
+const access = {
+  baseUrl: 'https://provisioning.contoso.example',
+  authority: 'https://login.contoso.example/t',
+  scopes,
+}
 const document = openApiOf(routes, access)
 
 describe('the API document', () => {
@@ -27,8 +32,25 @@ describe('the API document', () => {
     const wanted = routes.map(({ method, path }) => `${method.toLowerCase()} ${path.replace(/:(\w+)/g, '{$1}')}`)
     expect(known.toSorted()).toEqual(wanted.toSorted())
     expect(paths['/collab/v1/spo']?.['post']).toMatchObject({
-      security: [{ entra: [`${access.baseUrl}/collab/App.ReadWrite.All`] }, { token: [] }],
+      security: [{ entra: [scopes.collab] }, { token: [] }],
     })
+  })
+
+  it('names the scope of the settings at every address, and an application’s by the same API', () => {
+    const { entra } = Object(document.components).securitySchemes
+    expect(Object.keys(entra.flows.authorizationCode.scopes)).toEqual([scopes.collab, scopes.mail])
+    expect(Object.keys(entra.flows.clientCredentials.scopes)).toEqual(['api://mailboxes/.default'])
+    const named = JSON.stringify(document).match(/[^"]+\/(App\.ReadWrite\.All|\.default)(?=")/g)
+    expect(new Set(named)).toEqual(new Set([scopes.collab, scopes.mail, 'api://mailboxes/.default']))
+  })
+
+  it('names one scope once where both APIs have one registration', () => {
+    const one = openApiOf(routes, { ...access, scopes: { collab: scopes.collab, mail: scopes.collab } })
+    expect(Object(one.paths)['/templates/v1'].get.security).toEqual([
+      { entra: [scopes.collab] },
+      { entra: ['api://sites/.default'] },
+      { token: [] },
+    ])
   })
 
   it('is served to everybody, once for each version of the service', async () => {

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { personId, tenantId } from '../support/rest.ts'
 import { callNames, granted, startTokenDoor } from '../support/token-door.ts'
 
-const bare = 'Bearer realm="quartermaster"'
+const both = 'scope="api://contoso/collab/App.ReadWrite.All api://contoso/mail/App.ReadWrite.All"'
+const bare = `Bearer realm="quartermaster", ${both}`
 
 describe('a call without a token of ours', () => {
-  test('no token, another scheme or a token in the query: 401 with a bare challenge', async () => {
+  test('no token, another scheme or a token in the query: 401 with a challenge that names the scopes', async () => {
     const { issuer, rest, actors } = await startTokenDoor()
     const none = await fetch(`${rest.server.url}/requests/v1/?access_token=${await issuer.token()}`)
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, bare])

@@ -9,7 +9,7 @@ import { emptyStore } from '../support/database.ts'
 import { inputsOf, type JourneyKind, journeyKinds } from '../support/journey.ts'
 import { mulberry32 } from '../support/random.ts'
 import { tokenFor } from '../support/service.ts'
-import { people } from '../support/teams-user.ts'
+import { people, scopes } from '../support/teams-user.ts'
 import { startWebhookRelay } from '../support/webhook-relay.ts'
 import { startSubscriber } from '../support/webhook-subscriber.ts'
 import { createAim } from './aim.ts'
@@ -68,9 +68,9 @@ export async function openAimedWorld(folder: string, seed: number) {
     LOG_LEVEL: process.env['TEST_LOG_LEVEL'] ?? 'fatal',
   }))
   service.url = cluster.url
-  service.token = await tokenFor(simulator.url, people.sam.id, `${relay.url}/collab/App.ReadWrite.All`)
+  service.token = await tokenFor(simulator.url, people.sam.id, scopes.collab)
   const outside = watchOutside(history, connector, subscriber)
-  const own = { url: cluster.url, audience: relay.url, simulatorUrl: simulator.url }
+  const own = { url: cluster.url, simulatorUrl: simulator.url }
   return {
     ...{ history, aim, cluster, connector, outside, random, seed },
     clients: createClients({ ...own, connector, outside, history, seed, random }),

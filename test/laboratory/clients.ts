@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { actionsOf, textOf, valuesOf } from '../support/cards.ts'
 import type { Card, Connector } from '../support/connector.ts'
 import { tokenFor } from '../support/service.ts'
-import { people, TeamsUser } from '../support/teams-user.ts'
+import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { timesOf } from './course.ts'
 import type { History, HistoryEvent } from './history.ts'
 import type { Outside } from './observer.ts'
@@ -11,8 +11,6 @@ import { insist, longestAnswer, Refusal, restAnswer } from './retrying.ts'
 
 export interface ClientWorld {
   readonly url: string
-  /** The service's public address, whose tokens it takes, if that is not where clients reach it. */
-  readonly audience?: string
   readonly simulatorUrl: string
   readonly connector: Connector
   readonly outside: Outside
@@ -26,12 +24,12 @@ type Before = (() => Promise<void>) | undefined
 
 /** The people of a run with what they use: a client of the REST API, and Teams. */
 export function createClients(world: ClientWorld) {
-  const { url, history, random, seed, audience = url } = world
+  const { url, history, random, seed } = world
   const tokens = new Map<string, Promise<string>>()
   const users = new Map<string, TeamsUser>()
   const tokenOf = (person: Person, area: 'collab' | 'mail') => {
     const key = `${area} ${person.id}`
-    const token = tokens.get(key) ?? tokenFor(world.simulatorUrl, person.id, `${audience}/${area}/App.ReadWrite.All`)
+    const token = tokens.get(key) ?? tokenFor(world.simulatorUrl, person.id, scopes[area])
     tokens.set(key, token)
     return token
   }

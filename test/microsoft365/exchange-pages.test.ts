@@ -78,4 +78,11 @@ describe('a redirect', () => {
   ])('to %s: %s', (to, where) => {
     expect(redirectTarget(new URL('https://outlook.office365.com/adminapi'), new URL(to))?.href).toBe(where)
   })
+
+  test('stays in the cloud of the first address', () => {
+    const [ours, region] = [new URL('https://outlook.office365.us/adminapi'), new URL('https://gov01.office365.us/x')]
+    expect(redirectTarget(ours, region)?.href).toBe(region.href)
+    expect(redirectTarget(ours, new URL('https://eur03.outlook.com/x'))).toBeUndefined()
+    expect(redirectTarget(new URL('https://outlook.office365.com/x'), region)).toBeUndefined()
+  })
 })

@@ -15,6 +15,7 @@ import {
   tokenOf,
   userUrl,
 } from '../support/simulator.ts'
+import { apiIds } from '../support/teams-user.ts'
 
 const group = {
   displayName: 'Project Aurora',
@@ -258,7 +259,7 @@ describe('the token command', () => {
     expect(good.code).toBe(0)
     expect(good.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
     const payload = JSON.parse(Buffer.from(good.stdout.split('.')[1] ?? '', 'base64url').toString())
-    expect(payload).toMatchObject({ aud: 'http://127.0.0.1:3978/collab', scp: 'App.ReadWrite.All', oid: kim })
+    expect(payload).toMatchObject({ aud: apiIds.collab, scp: 'App.ReadWrite.All', oid: kim })
     const unknown = await run(['nobody@contoso.example'], env)
     expect(unknown).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('nobody@contoso.example') })
     await simulator.close()

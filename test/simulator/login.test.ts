@@ -1,9 +1,9 @@
 import { createLocalJWKSet, decodeJwt, jwtVerify, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import type { Simulator } from '../../src/simulator/index.ts'
-import { ask, kim, scopes, tenantFor, tokenOf } from '../support/simulator.ts'
+import { ask, kim, tenantFor, tokenOf, scopes as wire } from '../support/simulator.ts'
+import { apiIds, scopes } from '../support/teams-user.ts'
 
-const collab = 'http://127.0.0.1:3978/collab'
 const loginUrl = (simulator: Simulator) => `${simulator.url}/${simulator.tenantId}/oauth2/v2.0`
 
 function postForm(simulator: Simulator, path: string, form: Record<string, string>) {
@@ -67,7 +67,7 @@ describe('an app on its own', () => {
       grant_type: 'client_credentials',
       client_id: 'service',
       client_secret: 'anything',
-      scope: scopes.graph,
+      scope: wire.graph,
     })
     const graph: string = answer.body.access_token
     expect((await ask('GET', `${simulator.url}/v1.0/groups`, { token: graph })).status).toBe(200)
@@ -82,7 +82,7 @@ describe('an app on its own', () => {
 
 describe('a device', () => {
   const client_id = 'cli'
-  const scope = `${collab}/App.ReadWrite.All openid profile offline_access`
+  const scope = `${scopes.collab} openid profile offline_access`
   const poll = (simulator: Simulator, device_code: string) =>
     postForm(simulator, 'token', { grant_type: 'device_code', client_id, device_code })
 
@@ -102,7 +102,7 @@ describe('a device', () => {
 
     const { status, body } = await poll(simulator, device_code)
     expect(status).toBe(200)
-    const claims = await verified(simulator, body.access_token, collab)
+    const claims = await verified(simulator, body.access_token, apiIds.collab)
     expect(claims).toMatchObject({ oid: kim, scp: 'App.ReadWrite.All', preferred_username: 'kim@contoso.example' })
     expect(claims).not.toHaveProperty('roles')
     expect(await verified(simulator, body.id_token, client_id)).toMatchObject({ name: 'Kim Lee', oid: kim })
@@ -140,9 +140,8 @@ describe('a device', () => {
     await ask('POST', `${simulator.url}/devicelogin`, { body: form })
     const first = await poll(simulator, body.device_code)
     const renew = { grant_type: 'refresh_token', client_id, refresh_token: first.body.refresh_token }
-    const mail = 'http://127.0.0.1:3978/mail/App.ReadWrite.All offline_access'
-    const second = await postForm(simulator, 'token', { ...renew, scope: mail })
-    expect(decodeJwt(second.body.access_token).aud).toBe('http://127.0.0.1:3978/mail')
+    const second = await postForm(simulator, 'token', { ...renew, scope: `${scopes.mail} offline_access` })
+    expect(decodeJwt(second.body.access_token).aud).toBe(apiIds.mail)
     expect(second.body.refresh_token).not.toBe(first.body.refresh_token)
     const foreign = await postForm(simulator, 'token', { ...renew, client_id: 'another' })
     expect(foreign).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
@@ -170,7 +169,7 @@ describe('a token from the control door', () => {
 
   it('for another audience is no key to Graph', async () => {
     const simulator = await tenantFor()
-    const token = await tokenOf(simulator, 'kim@contoso.example', `${collab}/App.ReadWrite.All`)
+    const token = await tokenOf(simulator, 'kim@contoso.example', scopes.collab)
     expect((await ask('GET', `${simulator.url}/v1.0/users`, { token })).status).toBe(401)
     expect((await ask('GET', `${simulator.url}/v1.0/users`)).status).toBe(401)
   })

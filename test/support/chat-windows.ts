@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, inject, it } from 'vitest'
 import { z } from 'zod'
 import { bareEnvironment } from './bare-environment.ts'
 import { emptyStore } from './database.ts'
+import { scopes } from './teams-user.ts'
 
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
@@ -189,7 +190,7 @@ export function inChatWindows(
       },
       control: (method, path, body) => asked(`${local.simulatorUrl}/control/${path}`, method, {}, body),
       async rest(name, method, path, body) {
-        const person = { userPrincipalName: `${name}@contoso.example`, scope: `${local.url}/collab/App.ReadWrite.All` }
+        const person = { userPrincipalName: `${name}@contoso.example`, scope: scopes.collab }
         const token = await asked(`${local.simulatorUrl}/control/token`, 'POST', {}, person)
         const { access_token } = tokenAnswer.parse(token)
         return asked(`${local.url}${path}`, method, { authorization: `Bearer ${access_token}` }, body)

@@ -25,7 +25,11 @@ const openApi = z.looseObject({
 
 /** The API document as the service serves it, read by what the tests need of it. */
 export const contract = openApi.parse(
-  openApiOf(routes, { baseUrl: 'https://provisioning.contoso.example', authority: 'https://login.contoso.example/t' }),
+  openApiOf(routes, {
+    baseUrl: 'https://provisioning.contoso.example',
+    authority: 'https://login.contoso.example/t',
+    scopes: { collab: 'api://sites/App.ReadWrite.All', mail: 'api://mailboxes/App.ReadWrite.All' },
+  }),
 )
 
 export interface Call {

@@ -8,7 +8,7 @@ import { emptyStore } from './database.ts'
 import { freePort } from './free-port.ts'
 import { type ProductProcess, startProduct } from './process.ts'
 import { tokenFor } from './service.ts'
-import { people, TeamsUser } from './teams-user.ts'
+import { people, scopes, TeamsUser } from './teams-user.ts'
 import { startWebhookRelay, type WebhookRelay } from './webhook-relay.ts'
 
 /** A line of the simulator's call log, and a fault in force there. */
@@ -141,12 +141,12 @@ async function open(variables: Record<string, string>) {
       return code
     },
     async post(path: string, body: object) {
-      posting ??= tokenFor(tenantUrl, people.kim.id, `${relay.url}/collab/App.ReadWrite.All`)
+      posting ??= tokenFor(tenantUrl, people.kim.id, scopes.collab)
       const headers = { authorization: `Bearer ${await posting}`, 'content-type': 'application/json' }
       return fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
     },
     async get(path: string) {
-      const token = await tokenFor(tenantUrl, people.kim.id, `${relay.url}/collab/App.ReadWrite.All`)
+      const token = await tokenFor(tenantUrl, people.kim.id, scopes.collab)
       const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
       if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
       return (await response.json()) as Record<string, unknown>

@@ -4,7 +4,7 @@ import { requestView } from '../../src/core/index.ts'
 import { problemBody } from '../../src/http/index.ts'
 import { contractFault } from './contract.ts'
 import type { Service } from './service.ts'
-import { people } from './teams-user.ts'
+import { people, scopes } from './teams-user.ts'
 
 /** A request as the API shows it, for one resource. */
 export const [siteView, mailboxView] = requestView.options
@@ -31,8 +31,7 @@ export function caller(service: Service) {
     return made
   }
   async function newToken(who: Caller): Promise<string> {
-    const asked =
-      typeof who === 'string' ? { userId: people[who].id, scope: `${service.app.url}/collab/App.ReadWrite.All` } : who
+    const asked = typeof who === 'string' ? { userId: people[who].id, scope: scopes.collab } : who
     const response = await fetch(`${service.app.endpoints.simulator?.url}/control/token`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

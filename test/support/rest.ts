@@ -88,8 +88,11 @@ export async function startIssuer(atEnd: AtEnd = withTheTest) {
       issuers: [issuer, v1Issuer],
       jwksUrl: `http://127.0.0.1:${port}/keys`,
       tenantId,
-      collabAudiences: ['api://contoso/collab', 'c0ffee00-0000-4000-8000-000000000001'],
-      mailAudiences: ['api://contoso/mail'],
+      collab: {
+        audiences: ['api://contoso/collab', 'c0ffee00-0000-4000-8000-000000000001'],
+        scope: 'api://contoso/collab/App.ReadWrite.All',
+      },
+      mail: { audiences: ['api://contoso/mail'], scope: 'api://contoso/mail/App.ReadWrite.All' },
       mailAppClients: [appClientId],
     },
   }

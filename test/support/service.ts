@@ -6,7 +6,7 @@ import { type App, createApp, type Substitutes } from '../../src/app/index.ts'
 import { auditKeyOf } from '../../src/store/index.ts'
 import { type Connector, startConnector } from './connector.ts'
 import { migratedStore } from './database.ts'
-import { people, TeamsUser } from './teams-user.ts'
+import { people, scopes, TeamsUser } from './teams-user.ts'
 
 export const templates = {
   projectSite: '4f6b1f0a-6f0e-4d0e-9a55-0d6f3a1f7c11',
@@ -140,7 +140,7 @@ export function withService(
       return userOnce('sam')
     },
     async rest(who, method, path, body, headers = {}) {
-      const token = await tokenFor(simulatorUrl(), people[who].id, `${known(app).url}/collab/App.ReadWrite.All`)
+      const token = await tokenFor(simulatorUrl(), people[who].id, scopes.collab)
       const response = await fetch(`${known(app).url}${path}`, {
         method,
         headers: {

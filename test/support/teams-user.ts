@@ -10,6 +10,15 @@ export const people = {
   sam: { id: '11111111-aaaa-4aaa-8aaa-000000000004', name: 'Sam Roy' },
 } as const
 export const contosoTenant = '0c0ffee0-1111-4111-8111-000000000365'
+/** The client ids of the simulated tenant's APIs, which version 2 tokens have as their audience, and their scopes. */
+export const apiIds = {
+  collab: '0c0ffee0-3333-4333-8333-000000000001',
+  mail: '0c0ffee0-3333-4333-8333-000000000002',
+} as const
+export const scopes = {
+  collab: `api://${apiIds.collab}/App.ReadWrite.All`,
+  mail: `api://${apiIds.mail}/App.ReadWrite.All`,
+} as const
 
 /** What an invoke was answered with. */
 export interface InvokeAnswer {

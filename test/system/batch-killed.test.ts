@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts'
 import { type ProductProcess, startProduct } from '../support/process.ts'
 import { madeIn } from '../support/processes.ts'
 import { templates, tokenFor } from '../support/service.ts'
-import { people } from '../support/teams-user.ts'
+import { people, scopes } from '../support/teams-user.ts'
 
 /** How many rooms; `npm run test:batch` asks for 200, under the limits of use as they come. */
 const rooms = Number(process.env['BATCH_ROOMS'] ?? 20)
@@ -45,7 +45,7 @@ describe('a batch of rooms in local mode', () => {
     const simulator = `http://127.0.0.1:${variables['SIMULATOR_PORT']}`
     const client = createClient({
       ...{ baseUrl, retries: 8 },
-      token: (resource) => tokenFor(simulator, people.kim.id, `${baseUrl}/${resource}/App.ReadWrite.All`),
+      token: (resource) => tokenFor(simulator, people.kim.id, scopes[resource === 'mail' ? 'mail' : 'collab']),
     })
     const rows = Array.from({ length: rooms }, (_, place) => ({
       key: String(place + 1),

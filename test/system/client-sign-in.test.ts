@@ -7,11 +7,10 @@ import { createSignIn, type DeviceCode, type SignIn, SignInError } from '../../s
 import type { Simulator } from '../../src/simulator/index.ts'
 import { answerCode, newHome } from '../support/command-line.ts'
 import { ask, kim, temporaryFolder, tenantFor } from '../support/simulator.ts'
-import { people } from '../support/teams-user.ts'
+import { apiIds, people, scopes } from '../support/teams-user.ts'
 
 const clientId = '0c0ffee0-2222-4222-8222-000000000002'
-const collab = 'http://127.0.0.1:3978/collab/App.ReadWrite.All'
-const mail = 'http://127.0.0.1:3978/mail/App.ReadWrite.All'
+const { collab, mail } = scopes
 
 async function world(more: { fetch?: typeof fetch } = {}) {
   const dataDir = await temporaryFolder()
@@ -48,7 +47,7 @@ test('a person signs in by a code on a page; whoever comes later gets a token wi
   expect(person).toMatchObject({ id: kim, displayName: 'Kim Lee', userPrincipalName: 'kim@contoso.example' })
   const asked = await calls(simulator, 'login.token')
   const token = await fresh().token(collab, person.account)
-  expect(decodeJwt(token)).toMatchObject({ oid: kim, scp: 'App.ReadWrite.All', aud: 'http://127.0.0.1:3978/collab' })
+  expect(decodeJwt(token)).toMatchObject({ oid: kim, scp: 'App.ReadWrite.All', aud: apiIds.collab })
   expect(await calls(simulator, 'login.token')).toBe(asked)
   expect(await calls(simulator, 'login.devicecode')).toBe(1)
 })
@@ -57,7 +56,7 @@ test('one sign-in serves both audiences, and the directory', async () => {
   const { simulator, fresh } = await world()
   const { account } = await signInAs(fresh(), 'kim')
   const session = fresh()
-  expect(decodeJwt(await session.token(mail, account)).aud).toBe('http://127.0.0.1:3978/mail')
+  expect(decodeJwt(await session.token(mail, account)).aud).toBe(apiIds.mail)
   const directory = await session.token('https://graph.microsoft.com/Group.Read.All', account)
   expect((await ask('GET', `${simulator.url}/v1.0/groups`, { token: directory })).status).toBe(200)
   expect(await calls(simulator, 'login.devicecode')).toBe(1)

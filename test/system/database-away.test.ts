@@ -10,7 +10,7 @@ import { serverUrl } from '../support/database.ts'
 import { templates, tokenFor } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
-import { people, TeamsUser } from '../support/teams-user.ts'
+import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
 /** Nobody waits longer for an answer, in milliseconds. */
@@ -47,12 +47,8 @@ describe('a service whose database is away', () => {
     }
     app = await createApp(readConfig({ ...variables, OPEN_REQUESTS_PER_PERSON: '0' }))
     kim = new TeamsUser(() => app.url, connector, people.kim)
-    token = await tokenFor(app.endpoints.simulator?.url ?? '', people.kim.id, `${app.url}/collab/App.ReadWrite.All`)
-    adminToken = await tokenFor(
-      app.endpoints.simulator?.url ?? '',
-      people.sam.id,
-      `${app.url}/collab/App.ReadWrite.All`,
-    )
+    token = await tokenFor(app.endpoints.simulator?.url ?? '', people.kim.id, scopes.collab)
+    adminToken = await tokenFor(app.endpoints.simulator?.url ?? '', people.sam.id, scopes.collab)
   })
   afterAll(async () => {
     await proxy.heal()

@@ -35,6 +35,8 @@ const notRun: Readonly<Record<string, string>> = {
     'its hosts are those of a company; docs/integrators has the same program, which test/system/integrator-docs.test.ts runs',
   'src/client/README.md: npx quartermaster login --base-url https://provisioning.contoso.com --client-id <your application>':
     'its hosts are those of a company; README.md has the same commands, which run here',
+  'docs/app-registrations.md: COLLAB_AUDIENCE=<client id of the sites API>':
+    'settings of an organisation; test/app/config.test.ts reads such settings',
   "docs/operations.md: npm run backup -- --to 'postgres://quartermaster@db.contoso.example/quartermaster?sslmode=verify-full'   # the service is stopped":
     'a server of production; test/system/move-store.test.ts copies a store into a server',
   'docs/operations.md: npm run replicas -- 3    # a PostgreSQL server (or DATABASE_URL), the simulated tenant, three processes, one address':

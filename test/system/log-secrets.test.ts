@@ -12,7 +12,7 @@ import { startConnector } from '../support/connector.ts'
 import { botAppId, connectorUrl, withConnectorKeys } from '../support/connector-keys.ts'
 import { emptyStore } from '../support/database.ts'
 import { templates, tokenFor } from '../support/service.ts'
-import { people, TeamsUser } from '../support/teams-user.ts'
+import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 
 /** A word that stands nowhere else. */
 const canary = (what: string): string => `canary${what}${randomBytes(8).toString('hex')}`
@@ -92,7 +92,7 @@ describe('what the service writes', () => {
       ['kim', 'mail'],
       ['sam', 'collab'],
     ] as const)
-      tokens.push(await tokenFor(service.simulatorUrl, people[who].id, `${service.url}/${api}/App.ReadWrite.All`))
+      tokens.push(await tokenFor(service.simulatorUrl, people[who].id, scopes[api]))
     const [collab = '', mail = '', admin = ''] = tokens
     const text = { name: canary('name'), description: canary('description'), reason: canary('reason') }
     const personal = { ...text, comment: canary('comment'), reply: canary('reply'), query: canary('query') }
@@ -186,7 +186,7 @@ describe('what the service writes', () => {
     }
     await service.fault({ operation: 'sharepoint', status: 500 })
     const body = { displayName: text.name, description: text.reason, templateId: templates.workingGroup }
-    const token = await tokenFor(service.simulatorUrl, people.kim.id, `${service.url}/collab/App.ReadWrite.All`)
+    const token = await tokenFor(service.simulatorUrl, people.kim.id, scopes.collab)
     connector.misbehave(() => ({ how: 500 }))
     await service.call(token, 'POST', '/collab/v1/spo', body)
     await setTimeout(1500)

@@ -8,7 +8,7 @@ import { migrate, openDatabase } from '../../src/store/index.ts'
 import { type Connector, startConnector } from '../support/connector.ts'
 import { emptyStore, newDatabaseUrl } from '../support/database.ts'
 import { templates, tokenFor } from '../support/service.ts'
-import { people, TeamsUser } from '../support/teams-user.ts'
+import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { until } from '../support/until.ts'
 
 describe('from the embedded store into a server', { timeout: 60_000 }, () => {
@@ -22,7 +22,7 @@ describe('from the embedded store into a server', { timeout: 60_000 }, () => {
   }
   const call = async (who: keyof typeof people, method: string, path: string, body?: object) => {
     const simulatorUrl = app.endpoints.simulator?.url ?? ''
-    const token = await tokenFor(simulatorUrl, people[who].id, `${app.url}/collab/App.ReadWrite.All`)
+    const token = await tokenFor(simulatorUrl, people[who].id, scopes.collab)
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': 'k' }
     const response = await fetch(`${app.url}${path}`, {
       method,

@@ -6,7 +6,7 @@ import { type Endpoint, isLongRun, run, told, wire, writeSeenAnswers } from '../
 import type { JsonObject } from '../support/mutations.ts'
 import { caller } from '../support/rest-caller.ts'
 import { templates, tokenFor, withService } from '../support/service.ts'
-import { people } from '../support/teams-user.ts'
+import { people, scopes } from '../support/teams-user.ts'
 
 /** All of these have to approve, so nothing that is asked for here is ever made. */
 const approval = {
@@ -47,8 +47,8 @@ describe('mutations of what is written by REST', () => {
     const { app } = service
     const simulator = app.endpoints.simulator?.url ?? ''
     for (const who of ['kim', 'dana', 'sam'] as const)
-      for (const api of ['collab', 'mail'])
-        tokens.set(`${who} ${api}`, await tokenFor(simulator, people[who].id, `${app.url}/${api}/App.ReadWrite.All`))
+      for (const api of ['collab', 'mail'] as const)
+        tokens.set(`${who} ${api}`, await tokenFor(simulator, people[who].id, scopes[api]))
     const asked = await call('kim', 'POST', '/collab/v1/spo', { body: site(0) })
     requestId = String((asked.body as JsonObject)['requestId'])
   })

@@ -11,7 +11,7 @@ import { madeIn } from '../support/processes.ts'
 import { type ReplicaSet, startReplicas, startTenant } from '../support/replica-set.ts'
 import { templates, tokenFor } from '../support/service.ts'
 import { opens } from '../support/site-request.ts'
-import { people, TeamsUser } from '../support/teams-user.ts'
+import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { seconds, until } from '../support/until.ts'
 
 type Who = keyof typeof people
@@ -38,7 +38,7 @@ describe('three replicas over one server', { timeout: 60_000 }, () => {
   }
   const authorizations = new Map<Who, Promise<string>>()
   const tokenOf = (who: Who): Promise<string> => {
-    const scope = `${replicas.proxy.url}/collab/App.ReadWrite.All`
+    const scope = scopes.collab
     const token = authorizations.get(who) ?? tokenFor(tenant.variables['LOGIN_URL'] ?? '', people[who].id, scope)
     authorizations.set(who, token)
     return token

@@ -13,7 +13,7 @@ import { type ProductProcess, startProduct } from '../support/process.ts'
 import { quickWatch } from '../support/quick-watch.ts'
 import { startTenant } from '../support/replica-set.ts'
 import { templates, tokenFor, withService } from '../support/service.ts'
-import { people, TeamsUser } from '../support/teams-user.ts'
+import { people, scopes, TeamsUser } from '../support/teams-user.ts'
 import { seconds, until } from '../support/until.ts'
 
 const titles = (card: object): unknown[] => actionsOf(card as Record<string, unknown>).map(({ title }) => title)
@@ -50,11 +50,7 @@ describe('two processes over one server, of which one is killed while it is at a
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ operation: 'sharepoint.site.create', kind: 'holdAfterCommit', count: 1 }),
     })
-    const token = await tokenFor(
-      tenant.variables['LOGIN_URL'] ?? '',
-      people.kim.id,
-      `${doomedUrl}/collab/App.ReadWrite.All`,
-    )
+    const token = await tokenFor(tenant.variables['LOGIN_URL'] ?? '', people.kim.id, scopes.collab)
     const asked = await fetch(`${doomedUrl}/collab/v1/spo/`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

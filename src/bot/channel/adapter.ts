@@ -7,9 +7,10 @@ import {
   type ResourceResponse,
   type TurnContext,
 } from 'botbuilder'
-import { AuthenticationConstants, ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
+import { ClaimsIdentity, type ConnectorFactory } from 'botframework-connector'
 import { traceparentNow } from '../../core/index.ts'
 import { freshConnections } from './connections.ts'
+import { type Connector, connectors } from './connectors.ts'
 import type { IncomingActivity } from './guard.ts'
 import { forPlayground } from './playground-cards.ts'
 
@@ -81,18 +82,21 @@ class OnceOnlyAuthentication extends ConfigurationBotFrameworkAuthentication {
 /** botbuilder's adapter for activities that our guard has verified. The SDK's own token check never runs. */
 export class GuardedAdapter extends CloudAdapter {
   readonly appId: string
+  readonly connector: Connector
   /** Without credentials this is local mode, and the chat is the Playground. */
   readonly #isPlayground: boolean
 
-  constructor(credentials: Credentials | undefined) {
+  constructor(credentials: Credentials | undefined, connector: Connector = connectors.public) {
     const known = credentials && {
       MicrosoftAppId: credentials.appId,
       MicrosoftAppPassword: credentials.password ?? '',
       MicrosoftAppTenantId: credentials.tenantId,
       MicrosoftAppType: credentials.type,
+      ChannelService: connector.channelService,
     }
     super(new OnceOnlyAuthentication(known ?? {}))
     this.appId = credentials?.appId ?? ''
+    this.connector = connector
     this.#isPlayground = credentials === undefined
   }
 
@@ -120,7 +124,7 @@ export class GuardedAdapter extends CloudAdapter {
     const connectorFactory = this.botFrameworkAuthentication.createConnectorFactory(identity)
     return this.processActivity(
       {
-        audience: AuthenticationConstants.ToChannelFromBotOAuthScope,
+        audience: this.connector.audience,
         claimsIdentity: identity,
         connectorFactory,
         callerId: '',

@@ -14,6 +14,7 @@ import {
 } from '../../core/index.ts'
 import { type GuardedAdapter, type Leaving, leaving } from './adapter.ts'
 import { longestCall, type PacedChats } from './chat-pace.ts'
+import type { Connector } from './connectors.ts'
 import { isConnector } from './guard.ts'
 import { refusalOfChat, statusOf } from './refused-card.ts'
 import { messageOf } from './respond.ts'
@@ -48,7 +49,7 @@ export function createCardSender({ adapter, allowLoopback, assertOutside, chats,
     logic: (context: TurnContext) => Promise<void>,
   ): Promise<void> => {
     assertOutside('a card')
-    const reference = referenceOf(conversation, allowLoopback)
+    const reference = referenceOf(conversation, allowLoopback, adapter.connector)
     await chats.write(conversation.conversationId, what, () => within(longestCall, inContext(reference, logic)), holdOf)
   }
   // What fails inside a turn goes to the adapter's onTurnError and is swallowed there; what becomes of a card must not.
@@ -155,9 +156,13 @@ async function within<T>(milliseconds: number, call: Promise<T>): Promise<T> {
 }
 
 /** The stored reference, if it leads to the connector: a changed one must not make us write elsewhere. */
-function referenceOf({ reference }: Conversation, allowLoopback: boolean): Partial<ConversationReference> {
+function referenceOf(
+  { reference }: Conversation,
+  allowLoopback: boolean,
+  connector: Connector,
+): Partial<ConversationReference> {
   const known = reference as Partial<ConversationReference>
-  if (isConnector(known.serviceUrl, allowLoopback)) return known
+  if (isConnector(known.serviceUrl, allowLoopback, connector)) return known
   throw new TenantError('foreign-service-url', `The chat's address ${known.serviceUrl} is not the Bot connector's.`, {
     retryable: false,
   })

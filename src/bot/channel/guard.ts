@@ -1,5 +1,6 @@
 import { errors, type JSONWebKeySet, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { z } from 'zod'
+import { type Connector, connectors } from './connectors.ts'
 
 const text = (longest: number) => z.string().max(longest)
 /** Optional; null counts as missing. */
@@ -42,10 +43,10 @@ export interface GuardOptions {
   readonly tenantId: string
   /** Finds the Bot connector's key of a token, and has all of them; throws no error of jose's when there are none. */
   readonly keys: ConnectorKeys
+  /** The Bot connector of the organisation's cloud. Default: public. */
+  readonly connector?: Connector | undefined
 }
 export type ConnectorKeys = JWTVerifyGetKey & { readonly jwks: () => JSONWebKeySet | undefined }
-/** Where the Bot connector publishes its keys (Bot Framework, "Authentication": connector to bot). */
-export const connectorKeysUrl = 'https://login.botframework.com/v1/.well-known/keys'
 
 interface Refused {
   readonly ok: false
@@ -58,7 +59,6 @@ interface Refused {
 export type Admission = { readonly ok: true; readonly claims: JWTPayload; readonly keyId: string | undefined } | Refused
 export type Verdict = { readonly ok: true; readonly activity: IncomingActivity; readonly claims: JWTPayload } | Refused
 
-const issuer = 'https://api.botframework.com'
 /** The Bot connector's own tolerance, in seconds (reliability F9). */
 const skewSeconds = 300
 
@@ -67,7 +67,7 @@ const skewSeconds = 300
  * the bot (reliability F1), skips the serviceUrl check when the claim is absent (F3), remembers each forged tenant (F2)
  * and answers 500 with internal text (F4). The token comes first, so that no body is read without a valid token (F6).
  */
-export function createGuard({ appId, tenantId, keys }: GuardOptions) {
+export function createGuard({ appId, tenantId, keys, connector = connectors.public }: GuardOptions) {
   return {
     /** Judges the token alone. Local mode has no tokens and admits everybody. */
     async admit(authorizations: readonly string[]): Promise<Admission> {
@@ -79,7 +79,7 @@ export function createGuard({ appId, tenantId, keys }: GuardOptions) {
       if (token === undefined) return denied('no bearer token')
       try {
         const { payload, protectedHeader } = await jwtVerify(token, keys, {
-          issuer,
+          issuer: connector.issuer,
           audience: appId,
           algorithms: ['RS256'],
           clockTolerance: skewSeconds,
@@ -123,7 +123,7 @@ export function createGuard({ appId, tenantId, keys }: GuardOptions) {
         message: 'This bot serves another organisation.',
         reason: `tenant ${tenants.join(' and ') || 'none'}`,
       }
-    if (!isConnector(activity.serviceUrl, appId === undefined))
+    if (!isConnector(activity.serviceUrl, appId === undefined, connector))
       return {
         ok: false,
         status: 403,
@@ -158,12 +158,18 @@ function endorses(key: object | undefined, channelId: string): boolean {
  * Whether an address is the Bot connector's, so that the bot may write to it: another address would receive our cards,
  * and our token with them (reliability R24). Loopback counts in local mode only, where the Playground is the connector.
  */
-export function isConnector(serviceUrl: string | undefined, allowLoopback: boolean): boolean {
+export function isConnector(
+  serviceUrl: string | undefined,
+  allowLoopback: boolean,
+  { hosts }: Pick<Connector, 'hosts'> = connectors.public,
+): boolean {
   if (serviceUrl === undefined || !URL.canParse(serviceUrl)) return false
   const { protocol, hostname, port, username, password } = new URL(serviceUrl)
   if (allowLoopback && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return true
   if (port !== '' || username !== '' || password !== '') return false
-  return protocol === 'https:' && (hostname === 'smba.trafficmanager.net' || hostname.endsWith('.botframework.com'))
+  return (
+    protocol === 'https:' && hosts.some((host) => (host.startsWith('.') ? hostname.endsWith(host) : hostname === host))
+  )
 }
 
 /**

@@ -59,8 +59,8 @@ const signInOf = z.object({
   }),
   paths: z
     .object({
-      '/collab/v1/spo/': z.object({ post: operation }).optional(),
-      '/mail/v1/mailboxes/': z.object({ post: operation }).optional(),
+      '/collab/v1/spo': z.object({ post: operation }).optional(),
+      '/mail/v1/mailboxes': z.object({ post: operation }).optional(),
     })
     .optional(),
 })
@@ -101,7 +101,7 @@ export async function discover(baseUrl: string, send: typeof fetch, signal: Abor
 /** The scope that people need to send a site or a mailbox. Scopes of applications are not offered to people. */
 function scopeFor(api: Api, { components, paths }: Document): string | undefined {
   const { scopes } = components.securitySchemes.entra.flows.authorizationCode
-  const sending = api === 'collab' ? paths?.['/collab/v1/spo/'] : paths?.['/mail/v1/mailboxes/']
+  const sending = api === 'collab' ? paths?.['/collab/v1/spo'] : paths?.['/mail/v1/mailboxes']
   return sending?.post.security.flatMap(({ entra = [] }) => entra).find((scope) => Object.hasOwn(scopes, scope))
 }
 

@@ -58,7 +58,13 @@ export type Given = { readonly [N in SettingName]?: string | undefined }
 const local = { baseUrl: 'http://127.0.0.1:3978', loginUrl: 'http://127.0.0.1:3979' }
 const localTenant = '0c0ffee0-1111-4111-8111-000000000365'
 const localClient = '0c0ffee0-2222-4222-8222-000000000002'
+const localScopes = {
+  collab: 'api://0c0ffee0-3333-4333-8333-000000000001/App.ReadWrite.All',
+  mail: 'api://0c0ffee0-3333-4333-8333-000000000002/App.ReadWrite.All',
+} as const
 const microsoft = { loginUrl: 'https://login.microsoftonline.com', directoryUrl: 'https://graph.microsoft.com' }
+/** The US government's cloud (GCC High) has a Graph of its own. */
+const government = { loginUrl: 'https://login.microsoftonline.us', directoryUrl: 'https://graph.microsoft.us' }
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -92,9 +98,13 @@ export function settingsOf(baseUrl: string, given: Given, known: SavedService, f
   const directoryUrl =
     readUrl('directory-url', given['directory-url']) ??
     known.directoryUrl ??
-    (isLoopback(loginUrl) ? loginUrl : microsoft.directoryUrl)
-  const collab = given['collab-scope'] ?? known.collabScope ?? `${baseUrl}/collab/App.ReadWrite.All`
-  const mail = given['mail-scope'] ?? known.mailScope ?? `${baseUrl}/mail/App.ReadWrite.All`
+    (isLoopback(loginUrl) ? loginUrl : (loginUrl === government.loginUrl ? government : microsoft).directoryUrl)
+  const isSimulated = isLocal && isLoopback(loginUrl)
+  const usualScope = (api: Api) => (isSimulated ? localScopes[api] : `${baseUrl}/${api}/App.ReadWrite.All`)
+  const collab = given['collab-scope'] ?? known.collabScope ?? usualScope('collab')
+  const mail = given['mail-scope'] ?? known.mailScope ?? usualScope('mail')
+  // The scopes of local mode belong to no service, and a login on this computer gives no tokens of a real tenant.
+  const accepted = [...(known.acceptedScopes ?? []), ...(isSimulated ? Object.values(localScopes) : [])]
   // Tokens for a simulated Graph have Microsoft's audience, too.
   const directoryResource = isLoopback(directoryUrl) ? microsoft.directoryUrl : directoryUrl
   return {
@@ -104,7 +114,7 @@ export function settingsOf(baseUrl: string, given: Given, known: SavedService, f
     tenantId: readTenant(given.tenant) ?? authority?.tenantId ?? known.tenantId ?? (isLocal ? localTenant : ''),
     clientId: given['client-id'] ?? known.clientId ?? (isLocal ? localClient : ''),
     scopes: { collab, mail, directory: `${directoryResource}/Group.Read.All` },
-    foreignScopes: foreignOf(baseUrl, { collab, mail }, known.acceptedScopes ?? []),
+    foreignScopes: foreignOf(baseUrl, { collab, mail }, accepted),
     account: known.account,
     folder,
   }

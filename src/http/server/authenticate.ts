@@ -2,17 +2,26 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { HttpError } from './problem.ts'
+import type { HttpErrorCode } from './problem-codes.ts'
 import { createSigningKeys, KeysUnreachable } from './signing-keys.ts'
 
-/** Whose tokens are taken. An audience is an App ID URI or a client id of ours; issuers are compared whole. */
+/** One of our APIs. */
+export interface Api {
+  /** App ID URIs and client ids that a token may have as its `aud`. */
+  readonly audiences: readonly string[]
+  /** What callers request: `api://{client id}/App.ReadWrite.All`. */
+  readonly scope: string
+}
+
+/** Whose tokens are taken. Issuers are compared whole. */
 export interface TokenOptions {
   /** `{login}/{tenant}`: where callers sign in, for the API document. */
   readonly authority: string
   readonly issuers: readonly string[]
   readonly jwksUrl: string
   readonly tenantId: string
-  readonly collabAudiences: readonly string[]
-  readonly mailAudiences: readonly string[]
+  readonly collab: Api
+  readonly mail: Api
   /** Client ids, in lower case, of the applications that may use the mail API without a person. */
   readonly mailAppClients: readonly string[]
   readonly fetch?: typeof fetch
@@ -32,7 +41,6 @@ export interface Identity {
 }
 export type Authenticate = (request: IncomingMessage, audience: Audience) => Promise<Identity>
 
-const realm = 'Bearer realm="quartermaster"'
 const scope = 'App.ReadWrite.All'
 const skewSeconds = 60
 /** A token that was found good is not checked anew for so long; a key that is withdrawn ends with it. Milliseconds. */
@@ -45,30 +53,27 @@ const objectId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
  * Reads the caller from the request's bearer token (RFC 6750, RFC 8725). Throws 401 without a good token, 403 when a good
  * one does not carry the scope or speaks for nobody who may call, and 503 when the issuer's keys cannot be had.
  */
-export function createAuthenticate(options: TokenOptions, baseUrl: string, now: () => number): Authenticate {
+export function createAuthenticate(options: TokenOptions, now: () => number): Authenticate {
   const keys = createSigningKeys({ url: options.jwksUrl, fetch: options.fetch ?? fetch, now })
   const verified = rememberGood((token, audience) => verify(token, options, audience, keys, now), now)
   return async (request, audience) => {
-    const token = bearerToken(request)
+    const refuse = refusalsOf(options, audience)
+    const token = bearerToken(request, refuse)
     const claims = await verified(token, audience)
-    if (claims['tid'] !== options.tenantId || !isOfItsIssuer(claims)) throw invalid()
-    const clientId = isAppOnly(claims) ? clientOf(claims, options, audience, baseUrl) : undefined
-    if (clientId === undefined) refuseWithoutScope(claims, audience, baseUrl)
+    if (claims['tid'] !== options.tenantId || !isOfItsIssuer(claims)) throw refuse.invalid()
+    const clientId = isAppOnly(claims) ? clientOf(claims, options, audience) : undefined
+    if (clientId === undefined) refuseWithoutScope(claims, refuse)
     const { oid } = claims
-    if (typeof oid !== 'string' || !objectId.test(oid)) throw invalid()
+    if (typeof oid !== 'string' || !objectId.test(oid)) throw refuse.invalid()
     return { tenantId: options.tenantId, id: oid.toLowerCase(), ...(clientId !== undefined && { clientId }) }
   }
 }
 
-function bearerToken(request: IncomingMessage): string {
+function bearerToken(request: IncomingMessage, { unauthenticated, invalid }: Refusals): string {
   const given = request.headersDistinct['authorization'] ?? []
   const [first = ''] = given
   if (given.length > 1) throw invalid()
-  if (!/^bearer(\s|$)/i.test(first)) {
-    throw new HttpError('unauthenticated', 'Send an access token as Authorization: Bearer.', {
-      headers: { 'WWW-Authenticate': realm },
-    })
-  }
+  if (!/^bearer(\s|$)/i.test(first)) throw unauthenticated()
   const token = /^bearer +([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(first)?.[1]
   if (token === undefined) throw invalid()
   return token
@@ -106,9 +111,9 @@ async function verify(
   now: () => number,
 ): Promise<JWTPayload> {
   const audiences = {
-    collab: options.collabAudiences,
-    mail: options.mailAudiences,
-    any: [...options.collabAudiences, ...options.mailAudiences],
+    collab: options.collab.audiences,
+    mail: options.mail.audiences,
+    any: [...options.collab.audiences, ...options.mail.audiences],
   }[audience]
   const keyOf: JWTVerifyGetKey = (header, signed) => {
     // Without an id any single key would do; Entra always names one.
@@ -130,7 +135,7 @@ async function verify(
       const headers = { 'Retry-After': '10' }
       throw new HttpError('keys-unreachable', 'Tokens cannot be checked just now.', { headers, cause })
     }
-    throw invalid(cause)
+    throw refusalsOf(options, audience).invalid(cause)
   }
 }
 
@@ -149,12 +154,13 @@ function isAppOnly({ scp, roles, idtyp }: JWTPayload): boolean {
  * The client id of an application that acts for itself: in the mail API alone, for those that are listed, with the role.
  * Whether it is the mail API's token is read from its audience, since some addresses take either API's.
  */
-function clientOf(claims: JWTPayload, options: TokenOptions, audience: Audience, baseUrl: string): string {
-  const isForMail = [claims.aud ?? []].flat().some((one) => options.mailAudiences.includes(one))
+function clientOf(claims: JWTPayload, options: TokenOptions, audience: Audience): string {
+  const isForMail = [claims.aud ?? []].flat().some((one) => options.mail.audiences.includes(one))
+  const { insufficient, invalid } = refusalsOf(options, audience)
   if (audience === 'collab' || !isForMail) {
-    const detail = 'Application permissions are not supported here: sign in on behalf of a person.'
-    throw insufficient(detail, audience, baseUrl)
+    throw insufficient('Application permissions are not supported here: sign in on behalf of a person.')
   }
+  const forMail = refusalsOf(options, 'mail')
   const { ver, azp, appid, roles } = claims
   const client = ver === '1.0' ? appid : azp
   if (typeof client !== 'string' || !objectId.test(client)) throw invalid()
@@ -162,29 +168,37 @@ function clientOf(claims: JWTPayload, options: TokenOptions, audience: Audience,
   if (!options.mailAppClients.includes(clientId)) {
     const detail =
       'This application may not act for itself. Sign in on behalf of a person, or have its client id added to the setting MAIL_APP_CLIENTS.'
-    throw insufficient(detail, 'mail', baseUrl)
+    throw forMail.insufficient(detail)
   }
-  if (!Array.isArray(roles) || !roles.includes(scope))
-    throw insufficient(`The token lacks the role ${scope}.`, 'mail', baseUrl)
+  if (!Array.isArray(roles) || !roles.includes(scope)) throw forMail.insufficient(`The token lacks the role ${scope}.`)
   return clientId
 }
 
-function refuseWithoutScope({ scp }: JWTPayload, audience: Audience, baseUrl: string): void {
+function refuseWithoutScope({ scp }: JWTPayload, { insufficient, invalid }: Refusals): void {
   // An ID token is signed by the same keys, for the same client, and carries no scope at all.
   if (typeof scp !== 'string') throw invalid()
-  if (!scp.split(' ').includes(scope)) throw insufficient(`The token lacks the scope ${scope}.`, audience, baseUrl)
+  if (!scp.split(' ').includes(scope)) throw insufficient(`The token lacks the scope ${scope}.`)
 }
 
-function insufficient(detail: string, audience: Audience, baseUrl: string): HttpError {
-  const apis = audience === 'any' ? ['collab', 'mail'] : [audience]
-  const wanted = apis.map((api) => `${baseUrl}/${api}/${scope}`).join(' ')
-  const challenge = `${realm}, error="insufficient_scope", scope="${wanted}"`
-  return new HttpError('insufficient-scope', detail, { headers: { 'WWW-Authenticate': challenge } })
+interface Refusals {
+  unauthenticated(): HttpError
+  invalid(cause?: unknown): HttpError
+  insufficient(detail: string): HttpError
 }
 
-/** Says no more than that: which check failed would only help somebody who is trying. */
-const invalid = (cause?: unknown): HttpError =>
-  new HttpError('invalid-token', 'The access token is not valid for this API.', {
-    headers: { 'WWW-Authenticate': `${realm}, error="invalid_token"` },
-    cause,
-  })
+/** Refusals of a route. Each names the scopes that open it, so that a client knows what to request (RFC 6750 §3). */
+function refusalsOf({ collab, mail }: TokenOptions, audience: Audience): Refusals {
+  const apis = { collab: [collab], mail: [mail], any: [collab, mail] }[audience]
+  const scopes = [...new Set(apis.map(({ scope }) => scope))].join(' ')
+  const refusal = (code: HttpErrorCode, detail: string, error: string, cause?: unknown) => {
+    const challenge = `Bearer realm="quartermaster", ${error}scope="${scopes}"`
+    return new HttpError(code, detail, { headers: { 'WWW-Authenticate': challenge }, cause })
+  }
+  return {
+    unauthenticated: () => refusal('unauthenticated', 'Send an access token as Authorization: Bearer.', ''),
+    // Says no more than that: the failed check would only help an attacker.
+    invalid: (cause) =>
+      refusal('invalid-token', 'The access token is not valid for this API.', 'error="invalid_token", ', cause),
+    insufficient: (detail) => refusal('insufficient-scope', detail, 'error="insufficient_scope", '),
+  }
+}

@@ -87,7 +87,7 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
         stopping: lifecycle.stopping,
       }),
     },
-    authenticate: createAuthenticate(options.tokens, options.baseUrl, now),
+    authenticate: createAuthenticate(options.tokens, now),
     limits: createLimits(options.limits, now, shared),
     refusals: (error, request) => refusals.judge(error, networkOf(addressOf(request))),
     idempotency: options.idempotency,
@@ -96,11 +96,12 @@ function doorOf(options: HttpOptions, lifecycle: Lifecycle): Door {
 }
 
 /** The API document is made when it is first asked for: it is long, and most processes are never asked. */
-function describer({ baseUrl, tokens: { authority } }: HttpOptions) {
+function describer({ baseUrl, tokens: { authority, collab, mail } }: HttpOptions) {
   let made: ReturnType<Services['openApi']> | undefined
   return () => {
     if (made === undefined) {
-      const text = JSON.stringify(openApiOf(routes, { baseUrl, authority }))
+      const access = { baseUrl, authority, scopes: { collab: collab.scope, mail: mail.scope } }
+      const text = JSON.stringify(openApiOf(routes, access))
       made = { text: Buffer.from(text), etag: entityTag(text) }
     }
     return made

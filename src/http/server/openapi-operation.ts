@@ -149,16 +149,18 @@ function answerOf(
 
 /** Where callers get tokens, and for what. */
 export interface Access {
-  /** The address that callers know: scopes are named by it. */
+  /** The address that callers know. */
   readonly baseUrl: string
   /** `{login}/{tenant}`: where people and applications sign in. */
   readonly authority: string
+  /** The scope of each API. The two are the same where one registration has both APIs. */
+  readonly scopes: { readonly collab: string; readonly mail: string }
 }
 
-const scopesOf = ({ baseUrl }: Access) => ({
-  collab: `${baseUrl}/collab/App.ReadWrite.All`,
-  mail: `${baseUrl}/mail/App.ReadWrite.All`,
-  application: `${baseUrl}/mail/.default`,
+const scopesOf = ({ scopes: { collab, mail } }: Access) => ({
+  collab,
+  mail,
+  application: mail.replace(/[^/]+$/, '.default'),
 })
 
 /** What a caller has to show for a route: any one of these. */
@@ -166,14 +168,17 @@ function securityOf({ audience, ...route }: Route, access: Access): Part[] {
   if (audience === null) return route.permission === 'public' && route.credential ? [{ [route.credential]: [] }] : []
   const { collab, mail, application } = scopesOf(access)
   const scopes = { collab: [collab], mail: [mail, application], any: [collab, mail, application] }[audience]
-  return [...scopes.map((scope) => ({ entra: [scope] })), { token: [] }]
+  return [...[...new Set(scopes)].map((scope) => ({ entra: [scope] })), { token: [] }]
 }
 
 /** The security schemes of the document (API document, "Authentication"). */
 export function securitySchemes(access: Access): Part {
   const { collab, mail, application } = scopesOf(access)
   const tokenUrl = `${access.authority}/oauth2/v2.0/token`
-  const people = { [collab]: 'Sites, on behalf of a person', [mail]: 'Mailboxes, on behalf of a person' }
+  const people =
+    collab === mail
+      ? { [collab]: 'Sites and mailboxes, on behalf of a person' }
+      : { [collab]: 'Sites, on behalf of a person', [mail]: 'Mailboxes, on behalf of a person' }
   return {
     entra: {
       type: 'oauth2',

@@ -70,7 +70,7 @@ export interface HttpOptions extends Omit<Services, 'openApi' | 'waiting'> {
   /** 0 = any free port. */
   readonly port: number
   readonly host: string
-  /** The address that callers know, without a slash at the end: scopes are named by it. */
+  /** The address that callers know, without a slash at the end. */
   readonly baseUrl: string
   readonly tokens: TokenOptions
   readonly idempotency: IdempotencyStore

@@ -22,7 +22,8 @@ import { foreignPage, quoted } from './odata.ts'
 export const exchangeService = 'Exchange Online'
 const service = exchangeService
 
-const microsoftHosts = ['outlook.com', 'office365.com']
+/** The public cloud's, then the US government's (GCC High). A redirect stays in the cloud of its first address. */
+const microsoftHosts = [['outlook.com', 'office365.com'], ['office365.us']]
 
 /**
  * Returns the address of a redirect when our token may go there: the same origin, or one of Microsoft's mail hosts, since
@@ -31,7 +32,11 @@ const microsoftHosts = ['outlook.com', 'office365.com']
 export function redirectTarget(from: URL, to: URL): URL | undefined {
   if (to.username !== '' || to.password !== '') return undefined
   if (to.origin === from.origin) return to
-  const isMicrosoft = microsoftHosts.some((host) => to.hostname === host || to.hostname.endsWith(`.${host}`))
+  const isOf =
+    ({ hostname }: URL) =>
+    (host: string) =>
+      hostname === host || hostname.endsWith(`.${host}`)
+  const isMicrosoft = microsoftHosts.some((hosts) => hosts.some(isOf(from)) && hosts.some(isOf(to)))
   if (to.protocol !== 'https:' || !isMicrosoft || !['', '446'].includes(to.port)) return undefined
   return new URL(`https://${to.hostname}${to.pathname}${to.search}`)
 }

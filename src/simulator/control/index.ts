@@ -3,9 +3,10 @@
  * that applies faults and log to each call. Imports `tenant`, `login` and `exchange`.
  */
 import { z } from 'zod'
-import { defaultLifetime, parseScope, type Tokens } from '../login/index.ts'
+import { defaultLifetime, readScope, type Tokens } from '../login/index.ts'
 import {
   accountStates,
+  apiRegistration,
   asRecord,
   type Call,
   findPerson,
@@ -17,6 +18,7 @@ import {
   operation,
   Refused,
   type Reply,
+  registerApi,
   resetConsents,
   resources,
   type Service,
@@ -123,7 +125,11 @@ export function controlService(
         resetConsents(tenant)
         return { status: 204 }
       }),
-      on('token', 'POST', /^\/control\/token$/, (call) => mintToken(tokens, parse(tokenRequest, call))),
+      on('apis.register', 'POST', /^\/control\/apis$/, (call) => ({
+        status: 201,
+        body: registerApi(tenant, parse(apiRegistration, call)),
+      })),
+      on('token', 'POST', /^\/control\/token$/, (call) => mintToken(tenant, tokens, parse(tokenRequest, call))),
     ],
   }
 }
@@ -136,24 +142,24 @@ function parse<T>(schema: z.ZodType<T>, call: Call): T {
   throw new Refused(problem(400, z.prettifyError(result.error)))
 }
 
-function mintToken(tokens: Tokens, request: z.infer<typeof tokenRequest>): Reply {
+function mintToken(tenant: Tenant, tokens: Tokens, request: z.infer<typeof tokenRequest>): Reply {
   const named = request.userPrincipalName ?? request.userId
   const person = named === undefined ? undefined : findPerson(named)
   if (!request.appOnly && named === undefined) {
     throw new Refused(problem(400, 'Name a person by userPrincipalName or userId, or ask for appOnly.'))
   }
   if (!request.appOnly && !person) throw new Refused(problem(404, `Nobody in Contoso is called '${named}'.`))
-  const { resource, names, oidc } = parseScope(request.scope)
-  const { lifetime = defaultLifetime } = request
+  const { resource, names, oidc } = readScope(tenant, request.scope)
+  const { lifetime = defaultLifetime, audience } = request
   const access = tokens.access({
-    audience: request.audience ?? resource,
+    audience: resource,
     scopes: request.appOnly ? names : [...names, ...oidc],
     person: request.appOnly ? undefined : person,
     clientId: request.clientId,
     proof: request.appOnly ? '2' : '0',
     lifetime,
     tenantId: request.tenantId,
-    claims: request.claims,
+    claims: { ...(audience !== undefined && { aud: audience }), ...request.claims },
   })
   return { status: 200, body: access.then((access_token) => ({ access_token, expires_in: lifetime })) }
 }

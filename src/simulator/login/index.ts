@@ -5,6 +5,7 @@ import {
   asRecord,
   type Call,
   contoso,
+  findApi,
   findPerson,
   nobody,
   now,
@@ -71,8 +72,40 @@ const refuse = (error: string, number: number, message: string, status = 400): n
   throw new Refused(entraError(status, error, number, message))
 }
 
-/** Parses a scope parameter: the part before the last `/` is the resource; a plain name belongs to Graph. */
-export function parseScope(scope: string): { resource: string; names: string[]; full: string[]; oidc: string[] } {
+interface Scope {
+  readonly resource: string
+  readonly names: string[]
+  readonly full: string[]
+  readonly oidc: string[]
+}
+
+/** Microsoft's own services, which are in every tenant; the simulated ones are on this computer, at the root. */
+const microsoftResource = new RegExp(
+  '^(https://([a-z0-9-]+\\.)+(microsoft|sharepoint|office365|office|botframework)\\.com' +
+    '|https?://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d+)?|0000000\\d-0000-0[0-9a-f]{3}-c[e0]00-000000000000)$',
+)
+
+/**
+ * Parses a scope parameter, and refuses a resource that nobody has registered in the tenant, or a scope that the API does
+ * not have. Entra ID shows a person the first refusal on the sign-in page; here the request for a code is refused.
+ */
+export function readScope(tenant: Tenant, scope: string): Scope {
+  const parsed = parseScope(scope)
+  const { resource, names } = parsed
+  const api = findApi(tenant, resource)
+  if (!api && !microsoftResource.test(resource.toLowerCase())) {
+    const where = `was not found in the tenant named ${contoso.displayName}. No registration has this App ID URI.`
+    refuse('invalid_resource', 500011, `The resource principal named ${resource} ${where}`)
+  }
+  const unknown = api && names.find((name) => name !== '.default' && !api.permissions.includes(name))
+  if (unknown !== undefined) {
+    refuse('invalid_scope', 70011, `The value for 'scope' is not valid: ${resource} has no scope '${unknown}'.`)
+  }
+  return parsed
+}
+
+/** The part before the last `/` of a scope is the resource; a plain name belongs to Graph. */
+function parseScope(scope: string): Scope {
   const all = scope.split(' ').filter((each) => each !== '')
   const oidc = all.filter((each) => oidcScopes.has(each))
   const full = all.filter((each) => !oidcScopes.has(each))
@@ -98,7 +131,7 @@ function token(tenant: Tenant, tokens: Tokens, call: Call): Reply {
   if (text(form, 'client_id') === '') refuse('invalid_request', 900144, "The request body must contain 'client_id'.")
   switch (text(form, 'grant_type')) {
     case 'client_credentials':
-      return clientCredentials(tokens, form)
+      return clientCredentials(tenant, tokens, form)
     case 'device_code':
     case 'urn:ietf:params:oauth:grant-type:device_code':
       return redeemDeviceCode(tenant, tokens, form)
@@ -111,14 +144,14 @@ function token(tenant: Tenant, tokens: Tokens, call: Call): Reply {
   }
 }
 
-function clientCredentials(tokens: Tokens, form: Record<string, unknown>): Reply {
+function clientCredentials(tenant: Tenant, tokens: Tokens, form: Record<string, unknown>): Reply {
   const clientId = text(form, 'client_id')
   const assertion = text(form, 'client_assertion')
   if (assertion !== '') checkAssertion(assertion, clientId)
   else if (text(form, 'client_secret') === '') {
     refuse('invalid_client', 7000218, "The request body must contain 'client_assertion' or 'client_secret'.", 401)
   }
-  const { resource, names } = parseScope(text(form, 'scope'))
+  const { resource, names } = readScope(tenant, text(form, 'scope'))
   if (names.length !== 1 || names[0] !== '.default') {
     refuse('invalid_scope', 1002012, "The provided value for 'scope' is not valid: it must end in '/.default'.")
   }
@@ -155,7 +188,7 @@ function startDeviceCode(tenant: Tenant, url: string, call: Call): Reply {
   const form = asRecord(call.body)
   const clientId = text(form, 'client_id')
   if (clientId === '') refuse('invalid_request', 900144, "The request body must contain 'client_id'.")
-  parseScope(text(form, 'scope'))
+  readScope(tenant, text(form, 'scope'))
   const deviceCode = randomBytes(32).toString('base64url')
   const letters = 'BCDFGHJKLMNPQRSTVWXZ'
   const userCode = [...randomBytes(9)].map((byte) => letters[byte % letters.length]).join('')
@@ -210,9 +243,10 @@ function refresh(tenant: Tenant, tokens: Tokens, form: Record<string, unknown>):
 function signedIn(tenant: Tenant, tokens: Tokens, session: { userId: string; clientId: string; scope: string }): Reply {
   const person = findPerson(session.userId)
   if (!person) return refuse('invalid_grant', 50034, 'The user account does not exist in the directory.')
-  const { resource, names, full, oidc } = parseScope(session.scope)
+  const { resource, names, full, oidc } = readScope(tenant, session.scope)
   const offline = oidc.includes('offline_access') ? { refresh_token: keepRefreshToken(tenant, session) } : {}
-  const scopes = names.map((name) => (name === '.default' ? 'user_impersonation' : name))
+  const isOurs = findApi(tenant, resource) !== undefined
+  const scopes = names.map((name) => (name === '.default' && !isOurs ? 'user_impersonation' : name))
   const signed = async () => ({
     token_type: 'Bearer',
     scope: [...full, ...oidc.filter((scope) => scope !== 'offline_access')].join(' '),

@@ -5,15 +5,18 @@ import {
   type Caller,
   contoso,
   exchangeAdministrator,
+  findApi,
   grantedRoles,
   type Person,
   type Resource,
   resourceOf,
   type Tenant,
 } from '../tenant/index.ts'
+import { apiClaims } from './api-claims.ts'
 
 /** Contents of an access token. Lifetimes are seconds; a negative lifetime makes an expired token. */
 export interface TokenRequest {
+  /** The resource that the client requested. A registered API is named by client id or App ID URI. */
   readonly audience: string
   readonly scopes: readonly string[]
   readonly person?: Person | undefined
@@ -41,9 +44,10 @@ export const defaultLifetime = 3600
 const delegatedScopes = ['User.Read.All', 'Group.ReadWrite.All', 'Sites.Read.All']
 
 /** A stable object id for an app's service principal, so that a client is the same caller in all tokens. */
-function servicePrincipal(clientId: string): string {
+function principalOf(clientId: string): { oid: string; sub: string } {
   const hex = createHash('sha256').update(clientId).digest('hex')
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  const oid = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return { oid, sub: oid }
 }
 
 /** Loads the signing key from the state, or creates it. */
@@ -76,12 +80,15 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
     issueAt: (issuer) => {
       url = issuer
     },
-    access: (request) =>
-      sign(
-        { aud: request.audience, ...claimsOf(tenant, request), ...request.claims },
-        request.tenantId ?? contoso.tenantId,
-        request.lifetime ?? defaultLifetime,
-      ),
+    access: (request) => {
+      const { tenantId = contoso.tenantId, lifetime = defaultLifetime, person } = request
+      const api = findApi(tenant, request.audience)
+      const subject = person ? subjectOf(person) : principalOf(request.clientId)
+      const claims = api
+        ? apiClaims(api, { ...request, version: tenant.modes.apiTokenVersion, tenantId, subject })
+        : { aud: request.audience, ...claimsOf(tenant, request) }
+      return sign({ ...claims, ...request.claims }, tenantId, lifetime)
+    },
     id: (person, clientId) => sign({ aud: clientId, ...personClaims(person) }, contoso.tenantId, defaultLifetime),
     verify: async (authorization, resource) => {
       const [scheme, token] = (authorization ?? '').split(' ')
@@ -101,8 +108,7 @@ export async function openTokens(tenant: Tenant): Promise<Tokens> {
 function claimsOf(tenant: Tenant, request: TokenRequest): Record<string, unknown> {
   const app = { azp: request.clientId, azpacr: request.proof }
   if (request.person) return { ...app, ...personClaims(request.person), scp: scopesOf(request).join(' ') }
-  const principal = servicePrincipal(request.clientId)
-  return { ...app, idtyp: 'app', oid: principal, sub: principal, ...rolesOf(tenant, request) }
+  return { ...app, idtyp: 'app', ...principalOf(request.clientId), ...rolesOf(tenant, request) }
 }
 
 /** An app has the granted roles for Microsoft's services, and with assumed consent our API's role for our API. */
@@ -125,9 +131,10 @@ function scopesOf({ audience, scopes }: TokenRequest): readonly string[] {
   return isDefault ? delegatedScopes : [...new Set([...scopes, 'User.ReadBasic.All'])]
 }
 
+const subjectOf = ({ id }: Person) => ({ oid: id, sub: createHash('sha256').update(id).digest('base64url') })
+
 const personClaims = (person: Person): Record<string, unknown> => ({
-  oid: person.id,
-  sub: createHash('sha256').update(person.id).digest('base64url'),
+  ...subjectOf(person),
   name: person.displayName,
   preferred_username: person.userPrincipalName,
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { apiRegistration } from './apis.ts'
 import contosoJson from './contoso.json' with { type: 'json' }
 import { stamp, type Tenant } from './state.ts'
 import type { Caller } from './wire.ts'
@@ -36,6 +37,8 @@ export const contoso = z
     labels: z.array(z.object({ id: z.uuid(), name: z.string() })),
     /** Apps in the organisation's Teams catalogue; `externalId` is the id in the app's manifest. */
     teamsApps: z.array(z.object({ id: z.uuid(), externalId: z.uuid(), displayName: z.string() })),
+    /** APIs that the organisation has registered with Entra ID, one registration each. */
+    apis: z.object({ collab: apiRegistration, mail: apiRegistration }),
     groups: z.array(
       z.object({
         id: z.uuid(),

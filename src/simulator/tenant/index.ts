@@ -2,6 +2,8 @@
  * What all simulated services share: the tenant's state in SQLite, the organisation Contoso, and the shape of calls and
  * replies (`wire.ts`). No service's URLs or errors belong here. This room imports no other room of the layer.
  */
+
+export * from './apis.ts'
 export * from './consents.ts'
 export * from './contoso.ts'
 export * from './groups.ts'

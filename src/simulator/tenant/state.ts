@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from 'node:sqlite'
+import type { ApiRegistration } from './apis.ts'
 import { type Modes, usualModes } from './modes.ts'
 
 export type Row = Record<string, SQLOutputValue>
@@ -14,6 +15,8 @@ export interface Tenant {
   close(): void
   /** Conduct that a test or a person has chosen. */
   modes: Modes
+  /** APIs of the organisation, for which Entra ID issues tokens. */
+  apis: readonly ApiRegistration[]
 }
 
 const schema = `
@@ -93,6 +96,7 @@ export function openTenant(dataDir: string): Tenant {
     },
     close: () => db.close(),
     modes: usualModes(),
+    apis: [],
   }
 }
 

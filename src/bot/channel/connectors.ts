@@ -1,0 +1,36 @@
+/** The Bot connector of one of Microsoft's clouds: who signs its tokens, and where the bot may write to. */
+export interface Connector {
+  /** Issuer of the tokens that come with activities. */
+  readonly issuer: string
+  readonly keysUrl: string
+  /** Hosts of service URLs; one that starts with a dot stands for all hosts below it. */
+  readonly hosts: readonly string[]
+  /** The SDK's name of the cloud: it chooses the login and the audience of the bot's own token. Empty: public. */
+  readonly channelService: string
+  /** Audience of the bot's own token. */
+  readonly audience: string
+}
+
+/**
+ * Sources: "Authenticate requests with the Bot Connector API" (learn.microsoft.com/azure/bot-service/rest-api/
+ * bot-framework-rest-connector-authentication), "Configure Bot Framework bots for US Government customers"
+ * (…/azure/bot-service/how-to-deploy-gov-cloud-high), GovernmentConstants of botframework-connector 4.23, buildJwksUri of
+ * @microsoft/agents-hosting; service URLs: "Send proactive messages" (learn.microsoft.com/microsoftteams/platform/bots/
+ * how-to/conversations/send-proactive-messages). GCC is in the public cloud and has a service URL of its own.
+ */
+export const connectors = {
+  public: {
+    issuer: 'https://api.botframework.com',
+    keysUrl: 'https://login.botframework.com/v1/.well-known/keys',
+    hosts: ['smba.trafficmanager.net', 'smba.infra.gcc.teams.microsoft.com', '.botframework.com'],
+    channelService: '',
+    audience: 'https://api.botframework.com',
+  },
+  usgov: {
+    issuer: 'https://api.botframework.us',
+    keysUrl: 'https://login.botframework.azure.us/v1/.well-known/keys',
+    hosts: ['smba.infra.gov.teams.microsoft.us', '.botframework.azure.us'],
+    channelService: 'https://botframework.azure.us',
+    audience: 'https://api.botframework.us',
+  },
+} as const satisfies Record<string, Connector>
