@@ -166,7 +166,11 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     admitsActivity: bot.admit,
     health: { ready: () => readiness(database, queue) },
     metrics: {
-      text: async () => figures.text(await readings(), microsoft365.underWay()),
+      text: async () =>
+        figures.text(await readings(), microsoft365.underWay(), {
+          certificate: connection.certificate().endsAt,
+          botSecret: settings.botSecret?.endsAt,
+        }),
       token: config.METRICS_TOKEN,
       isOpen: credentials === undefined,
     },

@@ -39,6 +39,7 @@ export {
   type ClientCertificate,
   certificateFromPem,
   localCertificate,
+  readCertificateFile,
 } from './wire/index.ts'
 
 /**
@@ -62,6 +63,8 @@ export interface Microsoft365Options {
   readonly certificate: ClientCertificate
   /** The certificate's file. A new certificate in it replaces the current one. */
   readonly certificatePath?: string | undefined
+  /** Opens an encrypted private key in this file. */
+  readonly certificatePassword?: string | undefined
   readonly loginUrl: string
   readonly directoryUrl: string
   readonly sharePointUrl: string
@@ -120,6 +123,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
   const certificate = createCertificateFile({
     path: options.certificatePath,
+    password: options.certificatePassword,
     first: options.certificate,
     use: (next) => signIn.replaceCertificate(next, directoryUrl),
     warn,

@@ -30,6 +30,8 @@ export interface SignInFacts {
 
 /** What the service signs in with. */
 export interface CertificateFacts {
+  /** When it becomes valid. */
+  readonly startsAt?: Date | undefined
   /** null: it does not end, as in local mode. */
   readonly endsAt: Date | null
   /** Why the file that is there now is not in use, in words for admins. */
