@@ -57,6 +57,7 @@ const everything = health({
   traffic: [many, { ...many, name: 'sharePoint' }, { ...many, name: 'exchange' }],
   signIn: { tokens: [], refusal: { at: asSam.now, problem: signInProblem, isFinal: true } },
   certificate: { endsAt: inDays(-1), problem: 'The PEM file has to hold a private key and its certificate.' },
+  botSecret: { endsAt: inDays(-400) },
   endpoints: [endpoint],
   directory: { seen: 3, p50Seconds: 400, p95Seconds: 5400 },
 })
@@ -93,5 +94,11 @@ export const healthSamples: readonly Sample[] = [
       'refused',
     ),
   ),
+  sample(
+    'secret',
+    adminHealthCard,
+    adminHealthView(health({ botSecret: { endsAt: inDays(3) }, certificate: { endsAt: inDays(20) } }), asSam),
+  ),
+  sample('secret-unknown', adminHealthCard, adminHealthView(health({ botSecret: { endsAt: null } }), asSam)),
   sample('certificate-taken', adminHealthCard, adminHealthView(health(), asSam, 'taken')),
 ]
