@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { network, webhookSecret } from '../core/index.ts'
+import { readCertificateFile } from '../microsoft365/index.ts'
 import { isLoopbackHost, isLoopbackUrl, uncheckedCertificates, unsafeServer } from './addresses.ts'
 import { scopeFault } from './apis.ts'
 import { type CloudName, cloudFault, cloudOfSharePoint, clouds } from './clouds.ts'
@@ -55,6 +56,10 @@ const formerAddressDays = z.coerce
 const keySecret = z
   .base64('must be base64')
   .refine((text) => Buffer.from(text, 'base64').length >= 32, 'must be at least 32 bytes in base64')
+/** A day, which counts from its start because the hour is unknown, or a moment. */
+const expiry = z
+  .union([z.iso.date(), z.iso.datetime({ offset: true })], 'must be a date such as 2027-11-30')
+  .transform((text) => new Date(text))
 const id = z.uuid().toLowerCase()
 /** Client ids and App ID URIs. Tokens have client ids in lower case, and audiences are compared as text. */
 const audiences = list.transform((all) => all.map((one) => id.safeParse(one).data ?? one))
@@ -83,12 +88,14 @@ const environment = z.object({
   TENANT_ID: id.optional(),
   MICROSOFT_APP_ID: id.optional(),
   MICROSOFT_APP_PASSWORD: z.string().optional(),
+  MICROSOFT_APP_PASSWORD_EXPIRES: expiry.optional(),
   MICROSOFT_APP_TENANT_ID: id.optional(),
   MICROSOFT_APP_TYPE: z
     .enum(['SingleTenant', 'UserAssignedMSI'], 'must be SingleTenant or UserAssignedMSI')
     .default('SingleTenant'),
   CLIENT_ID: id.optional(),
   CLIENT_CERTIFICATE_PATH: z.string().optional(),
+  CLIENT_CERTIFICATE_PASSWORD: z.string().optional(),
   TEAMS_APP_ID: id.optional(),
   COLLAB_AUDIENCE: audiences,
   MAIL_AUDIENCE: audiences,
@@ -145,6 +152,7 @@ export const settingNames = Object.keys(environment.shape)
 /** The values of settings that nobody may read, in the log or anywhere. */
 export function secretsOf({
   MICROSOFT_APP_PASSWORD,
+  CLIENT_CERTIFICATE_PASSWORD,
   WEBHOOK_SECRET,
   AUDIT_SECRET,
   EXPORT_SECRET,
@@ -152,9 +160,15 @@ export function secretsOf({
   DATABASE_URL,
 }: Environment): string[] {
   // The password of an address is masked by its place there; drivers tell of it nowhere else.
-  return [MICROSOFT_APP_PASSWORD, WEBHOOK_SECRET, AUDIT_SECRET, EXPORT_SECRET, METRICS_TOKEN, DATABASE_URL].filter(
-    (one) => one !== undefined,
-  )
+  return [
+    MICROSOFT_APP_PASSWORD,
+    CLIENT_CERTIFICATE_PASSWORD,
+    WEBHOOK_SECRET,
+    AUDIT_SECRET,
+    EXPORT_SECRET,
+    METRICS_TOKEN,
+    DATABASE_URL,
+  ].filter((one) => one !== undefined)
 }
 
 /** How many calls without a good token one address may make in a minute. */
@@ -181,6 +195,10 @@ const neededInProduction = [
   'BASE_URL',
 ] as const
 
+/** Nobody could add a template or see the health of a service without admins. */
+const adminsAreNeeded =
+  'ADMINS is needed when MODE=production: the object ids of people or groups that manage the service, joined by commas.'
+
 /** Every fault of the environment at once, one sentence each. */
 export class ConfigurationError extends Error {
   readonly faults: readonly string[]
@@ -203,7 +221,8 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')} ${sentence(issue.message)}`)
   const mode = given['MODE'] ?? 'local'
-  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)), ...scopeFaults(given))
+  faults.push(...(mode === 'production' ? productionFaults(given) : localFaults(given)))
+  faults.push(...scopeFaults(given), ...certificateFaults(given))
   if (mode === 'production' && variables['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') faults.push(uncheckedCertificates)
   if (!parsed.success || faults.length > 0) throw new ConfigurationError(faults)
   return parsed.data
@@ -214,6 +233,19 @@ const scopeFaults = (given: Record<string, string | undefined>): string[] =>
     const scope = given[`${api}_SCOPE`]
     return scope === undefined ? [] : (scopeFault(api, scope, list.parse(given[`${api}_AUDIENCE`])) ?? [])
   })
+
+function certificateFaults({
+  CLIENT_CERTIFICATE_PATH: path,
+  CLIENT_CERTIFICATE_PASSWORD: password,
+}: Record<string, string | undefined>): string[] {
+  if (path === undefined) return []
+  try {
+    readCertificateFile(path, password)
+    return []
+  } catch (error) {
+    return [`CLIENT_CERTIFICATE_PATH ${path}: ${error instanceof Error ? error.message : String(error)}`]
+  }
+}
 
 /** The settings that say where the tenant answers. */
 export const tenantAddresses = [
@@ -228,6 +260,7 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
   const faults: string[] = neededInProduction
     .filter((name) => given[name] === undefined)
     .map((name) => `${name} is needed when MODE=production.`)
+  if (list.parse(given['ADMINS'] ?? '').length === 0) faults.push(adminsAreNeeded)
   if (given['MICROSOFT_APP_TYPE'] !== 'UserAssignedMSI' && given['MICROSOFT_APP_PASSWORD'] === undefined)
     faults.push('MICROSOFT_APP_PASSWORD is needed when MODE=production, unless MICROSOFT_APP_TYPE=UserAssignedMSI.')
   if (given['DATABASE_URL'] === undefined && given['DATA_DIR'] === undefined)

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { type Ports, type Settings, seedTemplates, type Telemetry, type Tenant, templateWithin } from '../core/index.ts'
 import {
   type CallLog,
-  certificateFromPem,
   connectMicrosoft365,
   localCertificate,
+  readCertificateFile,
   serviceNames,
 } from '../microsoft365/index.ts'
 import { auditKeyOf, chainExisting, type Database, migrate, ownSetting, type Stores } from '../store/index.ts'
@@ -32,7 +31,7 @@ export async function connectTenant(
   { log, heard }: { log: Logger; heard: readonly CallLog[] },
 ) {
   const certificate = config.CLIENT_CERTIFICATE_PATH
-    ? certificateFromPem(await readFile(config.CLIENT_CERTIFICATE_PATH, 'utf8'))
+    ? readCertificateFile(config.CLIENT_CERTIFICATE_PATH, config.CLIENT_CERTIFICATE_PASSWORD)
     : z
         .object({ privateKey: z.string(), thumbprintSha256: z.string() })
         .parse(JSON.parse(await ownSetting(database, 'local-certificate', () => JSON.stringify(localCertificate()))))
@@ -41,6 +40,7 @@ export async function connectTenant(
     ...endpoints,
     certificate,
     certificatePath: config.CLIENT_CERTIFICATE_PATH,
+    certificatePassword: config.CLIENT_CERTIFICATE_PASSWORD,
     fetch: outgoing,
     warn,
     log: (entry) => {

@@ -54,8 +54,8 @@ const onlyVersionOne =
 const loopback = ['127.0.0.0/8', '::1/128']
 
 /**
- * Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. Nobody else can
- * read DATA_DIR from then on. Throws a {@link ConfigurationError} in production when other users can write to it.
+ * Fills the gaps of the environment; starts the simulator in local mode, unless the tenant is elsewhere. If DATA_DIR is
+ * used, nobody else can read it from then on. Throws a {@link ConfigurationError} in production when other users can write to it.
  */
 export async function findEndpoints(
   config: Environment,
@@ -64,7 +64,8 @@ export async function findEndpoints(
   const local = config.MODE === 'local'
   const cloud = clouds[config.CLOUD]
   const dataDir = config.DATA_DIR ?? 'data'
-  keepToOurselves(dataDir, { refuses: !local, warn })
+  // A server has the store, and AUDIT_SECRET is set in production: then nothing is written, also on a read-only file system.
+  if (local || config.DATABASE_URL === undefined) keepToOurselves(dataDir, { refuses: !local, warn })
   const elsewhere = tenantAddresses.some((name) => config[name] !== undefined)
   const port = config.PORT === 0 ? await freePort() : config.PORT
   const host = config.HOST ?? (local ? '127.0.0.1' : '0.0.0.0')
@@ -156,6 +157,10 @@ export async function readJsonFile(path: string): Promise<unknown> {
   }
 }
 
+/** A managed identity has no secret, and neither has a bot that takes no tokens. */
+const hasBotSecret = (config: Environment): boolean =>
+  config.MICROSOFT_APP_TYPE !== 'UserAssignedMSI' && config.MICROSOFT_APP_PASSWORD !== undefined
+
 /** After how many minutes an approver without a chat counts as unreachable. */
 const minutesToReach = 10
 
@@ -190,6 +195,7 @@ export function settingsOf(
     exportLinks: { root: endpoints.baseUrl, key: exportKeyOf(exportSecret) },
     formerAddressDays: config.FORMER_ADDRESS_DAYS,
     ...(config.RETENTION_DAYS > 0 && { retentionDays: config.RETENTION_DAYS }),
+    ...(hasBotSecret(config) && { botSecret: { endsAt: config.MICROSOFT_APP_PASSWORD_EXPIRES ?? null } }),
     followUpWebhookUrl: config.FOLLOW_UP_WEBHOOK ? `${endpoints.baseUrl}/webhooks/provisioning` : null,
   }
 }

@@ -46,7 +46,7 @@ import {
 import { type Endpoints, findEndpoints, settingsOf } from './endpoints.ts'
 import { createLog } from './log.ts'
 import { createFigures, createReadings } from './metrics.ts'
-import { ownVersion, readiness, vitalsOf } from './readiness.ts'
+import { noTemplates, ownVersion, readiness, templatesIn, vitalsOf } from './readiness.ts'
 
 /** The running service. */
 export interface App {
@@ -158,6 +158,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     adapter,
   )
   const readings = createReadings({ requests: stores.requests, queue, tenantId: settings.tenantId, states: openStates })
+  const hasTemplates = templatesIn(stores, settings.tenantId)
   const http = await createHttpServer({
     port: endpoints.port,
     host: endpoints.host,
@@ -169,9 +170,13 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     webhookSecret,
     messages: bot.messages,
     admitsActivity: bot.admit,
-    health: { ready: () => readiness(database, queue) },
+    health: { ready: () => readiness(database, queue, hasTemplates) },
     metrics: {
-      text: async () => figures.text(await readings(), microsoft365.underWay()),
+      text: async () =>
+        figures.text(await readings(), microsoft365.underWay(), {
+          certificate: connection.certificate().endsAt,
+          botSecret: settings.botSecret?.endsAt,
+        }),
       token: config.METRICS_TOKEN,
       isOpen: credentials === undefined,
     },
@@ -184,6 +189,7 @@ export async function createApp(config: Environment, substitutes: Substitutes = 
     starting: true,
   })
   await seed(ports, settings, endpoints)
+  if (!(await hasTemplates())) log.warn({}, noTemplates)
   warmUp()
   const times = substitutes.watchTimes ?? watchTimes
   const healthWatcher = createHealthWatcher({ ports, settings }, times)

@@ -108,6 +108,11 @@ export const definitions = {
     help: 'Cards written into chats of our own accord, and updates of them.',
     labels: ['how', 'outcome'],
   },
+  quartermaster_credential_expiry_timestamp_seconds: {
+    type: 'gauge',
+    help: 'When the certificate and the bot’s secret expire, as Unix time. Left out where no date is known.',
+    labels: ['credential'],
+  },
   quartermaster_store_up: {
     type: 'gauge',
     help: 'Whether the store answered when it was last asked for these figures: 1 or 0. Without it the gauges of the whole service are left out.',
@@ -134,11 +139,14 @@ interface Readings {
 /** Calls to Microsoft 365 that run and wait in this process, by service. */
 type CallsUnderWay = Readonly<Record<string, { readonly running: number; readonly waiting: number }>>
 
+/** When our credentials expire; undefined or null: unknown, or never. */
+type Expiries = Readonly<Record<'certificate' | 'botSecret', Date | null | undefined>>
+
 /** The figures of one service. */
 interface Figures {
   readonly telemetry: Telemetry
   /** As Prometheus reads them ("Text-based format"), with what the store says; undefined = it does not answer. */
-  text(readings: Readings | undefined, calls?: CallsUnderWay): Promise<string>
+  text(readings: Readings | undefined, calls?: CallsUnderWay, expiries?: Expiries): Promise<string>
 }
 
 export function createFigures(version: string): Figures {
@@ -165,12 +173,14 @@ export function createFigures(version: string): Figures {
 
   return {
     telemetry: telemetryOf(count, observe),
-    text(readings, calls = {}) {
+    text(readings, calls = {}, expiries) {
       take(readings)
       for (const [service, { running, waiting }] of Object.entries(calls)) {
         set('quartermaster_outgoing_calls_running', { service }, running)
         set('quartermaster_outgoing_calls_waiting', { service }, waiting)
       }
+      for (const [credential, at] of Object.entries(expiries ?? {}))
+        if (at) set('quartermaster_credential_expiry_timestamp_seconds', { credential }, at.getTime() / 1000)
       return Registry.merge([registry, ofThisProcess()]).metrics()
     },
   }

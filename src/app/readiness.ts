@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Vitals } from '../core/index.ts'
 import type { Queue } from '../jobs/index.ts'
-import type { Database } from '../store/index.ts'
+import type { Database, Stores } from '../store/index.ts'
 
 /** What is told when the store does not answer: then the queue, which lives in it, cannot be counted. */
 const unknown = { waiting: 0, oldestSeconds: 0 }
@@ -31,21 +31,40 @@ export function vitalsOf(
   }
 }
 
-/** Whether this process can do its work: its store answers and takes writes, and its queue is worked on. */
+/** What operators read when the store has no templates: in the log and at /readyz. */
+export const noTemplates =
+  'There are no templates, so nobody can request anything. Set TEMPLATES_FILE to a JSON list of templates and restart, or send PUT /templates/v1/{id} as an admin (docs/templates.md).'
+
+/**
+ * Whether this process can do its work: its store answers and takes writes, and its queue is worked on. A service without
+ * templates is ready, because admins add them through it.
+ */
 export async function readiness(
   database: Database,
   queue: Queue,
+  hasTemplates: () => Promise<boolean>,
 ): Promise<{ ok: boolean; checks: Record<string, string> }> {
   const answers = await database.ping().then(
     () => true,
     () => false,
   )
   const works = queue.isWorking()
+  const isEmpty = answers && !(await hasTemplates().catch(() => true))
   const checks = {
+    ...(isEmpty && { templates: noTemplates }),
     database: answers ? 'answers' : 'does not answer',
     queue: works ? 'is worked on' : 'is not worked on',
   }
   return { ok: answers && works, checks }
+}
+
+/** Whether the store has templates. Asks the store until it has, because templates stay: a disabled one is still there. */
+export function templatesIn({ templates }: Pick<Stores, 'templates'>, tenantId: string): () => Promise<boolean> {
+  let has = false
+  return async () => {
+    has ||= (await templates.list(tenantId)).length > 0
+    return has
+  }
 }
 
 /** The version that runs. */

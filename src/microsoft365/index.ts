@@ -46,6 +46,7 @@ export {
   localCertificate,
   type Permission,
   permissions,
+  readCertificateFile,
 } from './wire/index.ts'
 
 /**
@@ -69,6 +70,8 @@ export interface Microsoft365Options {
   readonly certificate: ClientCertificate
   /** The certificate's file. A new certificate in it replaces the current one. */
   readonly certificatePath?: string | undefined
+  /** Opens an encrypted private key in this file. */
+  readonly certificatePassword?: string | undefined
   readonly loginUrl: string
   readonly directoryUrl: string
   readonly sharePointUrl: string
@@ -131,6 +134,7 @@ export function connectMicrosoft365(options: Microsoft365Options): Microsoft365 
   const { teamsAppId, warn = () => undefined, settleSeconds = 300, workSeconds = 60 } = options
   const certificate = createCertificateFile({
     path: options.certificatePath,
+    password: options.certificatePassword,
     first: options.certificate,
     use: (next) => signIn.replaceCertificate(next, resourceOf('graph', directoryUrl)),
     warn,

@@ -16,6 +16,8 @@ export interface SimulatorOptions {
   /** 0 takes any free port. */
   readonly port: number
   readonly host?: string
+  /** The address that callers use, if a proxy with TLS is in front: `https://127.0.0.1:8443`. Default: its own. */
+  readonly publicUrl?: string
   /** Delay until a new security group shows in the schema-extension filter. */
   readonly directorySeconds?: number
   /** How long a new site is not ready. */
@@ -65,7 +67,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     tenant.close()
     throw error
   })
-  const url = `http://${host}:${port}`
+  const url = options.publicUrl ?? `http://${host}:${port}`
   const settings = { url, directorySeconds, siteReadySeconds, exchangeSettleSeconds, directoryExtension }
   const usual = { recipientLagSeconds: 0, nameIsObjectId: false, trusteesShownAs: 'userPrincipalName' } as const
   tokens.issueAt(url)

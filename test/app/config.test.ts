@@ -1,20 +1,30 @@
-import { readFileSync } from 'node:fs'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest'
 import { apiOf } from '../../src/app/apis.ts'
 import { ConfigurationError, readConfig, settingNames } from '../../src/app/config.ts'
+import { selfSigned } from '../support/certificates.ts'
+
+function certificateFile(): string {
+  const { key, certificate } = selfSigned()
+  const path = join(mkdtempSync(join(inject('runFolder'), 'config-')), 'client.pem')
+  writeFileSync(path, key + certificate)
+  return path
+}
 
 const production = {
   MODE: 'production',
   MICROSOFT_APP_ID: '0c0ffee0-3333-4333-8333-000000000001',
   MICROSOFT_APP_PASSWORD: 'secret',
   CLIENT_ID: '0c0ffee0-2222-4222-8222-000000000001',
-  CLIENT_CERTIFICATE_PATH: 'client.pem',
+  CLIENT_CERTIFICATE_PATH: certificateFile(),
   TENANT_ID: '0c0ffee0-1111-4111-8111-000000000365',
   SHAREPOINT_URL: 'https://contoso.sharepoint.com',
   DIRECTORY_EXTENSION: 'svc_group',
   AUDIT_SECRET: Buffer.alloc(32, 7).toString('base64'),
   DATABASE_URL: 'postgres://localhost/quartermaster',
   BASE_URL: 'https://quartermaster.contoso.example',
+  ADMINS: '22222222-bbbb-4bbb-8bbb-000000000002',
 }
 
 function faultsOf(variables: Record<string, string>): readonly string[] {
@@ -127,6 +137,38 @@ describe('the configuration', () => {
     [[sites], `api://${sites}/App.ReadWrite.All`],
   ])('derives the scope from the audiences %o', (audiences, scope) => {
     expect(apiOf({ audiences, scope: undefined }, 'https://unused.example').scope).toBe(scope)
+  })
+
+  it('requires an admin in production, and says what to name', () => {
+    for (const ADMINS of ['', ' , '])
+      expect(faultsOf({ ...production, ADMINS })).toEqual([
+        'ADMINS is needed when MODE=production: the object ids of people or groups that manage the service, joined by commas.',
+      ])
+    expect(faultsOf({ ADMINS: '' })).toEqual([])
+  })
+
+  it('names a certificate file that cannot be used together with all other faults', () => {
+    const path = join(mkdtempSync(join(inject('runFolder'), 'config-')), 'client.pem')
+    const faults = () => faultsOf({ ...production, ADMINS: '', CLIENT_CERTIFICATE_PATH: path })
+    const admins = expect.stringMatching(/^ADMINS is needed/)
+    const missing = `CLIENT_CERTIFICATE_PATH ${path}: The file at CLIENT_CERTIFICATE_PATH cannot be read (ENOENT). There is no such file. Check the path.`
+    expect(faults()).toEqual([admins, missing])
+    writeFileSync(path, selfSigned().key)
+    expect(faults()).toEqual([
+      admins,
+      expect.stringMatching(/^CLIENT_CERTIFICATE_PATH .*: The PEM file holds .* no cer/),
+    ])
+  })
+
+  it('takes the expiry of the bot’s secret as a day or a moment', () => {
+    const expiry = (text: string) => readConfig({ MICROSOFT_APP_PASSWORD_EXPIRES: text }).MICROSOFT_APP_PASSWORD_EXPIRES
+    expect(expiry('2027-11-30')).toEqual(new Date('2027-11-30T00:00:00Z'))
+    expect(expiry('2027-11-30T10:00:00+02:00')).toEqual(new Date('2027-11-30T08:00:00Z'))
+    expect(expiry('')).toBeUndefined()
+    for (const text of ['30.11.2027', '11/30/2027', 'soon', '2027-02-30'])
+      expect(faultsOf({ MICROSOFT_APP_PASSWORD_EXPIRES: text })).toEqual([
+        'MICROSOFT_APP_PASSWORD_EXPIRES must be a date such as 2027-11-30.',
+      ])
   })
 
   it('wants https in production', () => {

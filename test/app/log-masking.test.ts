@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { readConfig, secretsOf } from '../../src/app/config.ts'
 import { createLog } from '../../src/app/log.ts'
 
 describe('what has the shape of a secret is masked wherever a text quotes it', () => {
@@ -25,6 +26,19 @@ describe('what has the shape of a secret is masked wherever a text quotes it', (
       expect(line).not.toContain(secret)
       expect(line).toContain('[secret]')
     }
+  })
+
+  it('the passwords of the settings', () => {
+    const config = readConfig({
+      MICROSOFT_APP_PASSWORD: 'first~secret',
+      CLIENT_CERTIFICATE_PASSWORD: 'second "secret"',
+    })
+    let line = ''
+    createLog('info', secretsOf(config), (text) => {
+      line = text
+    }).info({ text: 'first~secret', err: new Error('it is second "secret"') }, 'second "secret"')
+    expect(line).not.toMatch(/first~|second/)
+    expect(line).toContain('[secret]')
   })
 
   it('a field of that name', () => {

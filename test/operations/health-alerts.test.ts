@@ -3,7 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   afterCheck,
+  type HealthPart,
   type HealthWatch,
+  healthWatch,
+  readHealthNotice,
   redNotice,
   silentAfterSeconds,
   watchTimes,
@@ -18,9 +21,9 @@ const part = { name: 'exchange', state: 'red', says: 'timesOut' } as const
 function tells(looks: readonly (readonly [second: number, isRed: boolean])[]): string[] {
   let watch: HealthWatch | undefined
   return looks.flatMap(([second, isRed]) => {
-    const after = afterCheck(watch, { at: at(second), isRed, parts: isRed ? [part] : [] })
+    const after = afterCheck(watch, { at: at(second), parts: isRed ? [part] : [] })
     watch = after.watch
-    return after.tell ?? []
+    return after.tell
   })
 }
 
@@ -105,11 +108,58 @@ describe('what looks at the health come to', () => {
   })
 
   it('what was wrong is known when it is well again', () => {
-    const first = afterCheck(undefined, { at: at(0), isRed: true, parts: [part] })
-    const second = afterCheck(first.watch, { at: at(20), isRed: true, parts: [part] })
-    const third = afterCheck(second.watch, { at: at(40), isRed: false, parts: [] })
-    const { watch } = afterCheck(third.watch, { at: at(100), isRed: false, parts: [] })
-    expect(watch).toEqual({ state: 'well', since: at(40), turning: null, red: { since: at(0), parts: [part] } })
+    const first = afterCheck(undefined, { at: at(0), parts: [part] })
+    const second = afterCheck(first.watch, { at: at(20), parts: [part] })
+    const third = afterCheck(second.watch, { at: at(40), parts: [] })
+    const { watch } = afterCheck(third.watch, { at: at(100), parts: [] })
+    expect(watch).toMatchObject({ state: 'well', since: at(40), turning: null, red: { since: at(0), parts: [part] } })
+  })
+
+  const secret = { name: 'botSecret', state: 'red', says: 'secretSoon' } as const
+  const checks = (steps: readonly (readonly [second: number, parts: readonly HealthPart[]])[]) => {
+    let watch: HealthWatch | undefined
+    const tell = steps.flatMap(([second, parts]) => {
+      const after = afterCheck(watch, { at: at(second), parts })
+      watch = healthWatch.parse(JSON.parse(JSON.stringify(after.watch)))
+      return after.tell
+    })
+    return { watch, tell }
+  }
+
+  it('a secret that is about to expire is reported also while something else has been broken for long', () => {
+    const long = [0, 20, 40].map((second) => [second, [part]] as const)
+    const { tell } = checks([...long, [60, [part, secret]], [80, [part, secret]], [100, [part, secret]]])
+    expect(tell).toEqual([redNotice(at(0)), redNotice(at(60))])
+  })
+
+  it('other troubles come and go while a secret is about to expire, and are reported each', () => {
+    const broken = [40, 60].map((second) => [second, [part, secret]] as const)
+    const repaired = [80, 100, 120, 140].map((second) => [second, [secret]] as const)
+    const { tell } = checks([
+      [0, [secret]],
+      [20, [secret]],
+      ...broken,
+      ...repaired,
+      [160, [part, secret]],
+      [180, [part, secret]],
+    ])
+    expect(tell).toEqual([redNotice(at(0)), redNotice(at(40)), wellNotice(at(40)), redNotice(at(160))])
+  })
+
+  it('one card names a secret and another part that turned red at the same check', async () => {
+    const { watch, tell } = checks([
+      [0, [part, secret]],
+      [20, [part, secret]],
+    ])
+    expect(tell).toEqual([redNotice(at(0))])
+    const stores = {
+      healthWatch: { find: async () => watch, lock: async () => watch, put: async () => undefined },
+      notices: {} as Parameters<typeof readHealthNotice>[0]['notices'],
+    }
+    const order = { tenantId: 'a', personId: 'b', notice: redNotice(at(0)) }
+    expect(await readHealthNotice(stores, order, { turned: 'red', since: at(0) })).toMatchObject({
+      ...{ turned: 'red', since: at(0), until: null, parts: [part, secret] },
+    })
   })
 
   it('whatever the looks see, and whoever looks when: red and well are told by turns, each trouble by its own name', () => {

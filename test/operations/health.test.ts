@@ -38,6 +38,7 @@ const measured: Readonly<Record<string, (value: number) => Parameters<typeof fac
     ]),
   ),
   'certificate daysLeft': (value) => ({ certificate: ended(value) }),
+  'botSecret daysLeft': (value) => ({ botSecret: ended(value) }),
   'webhooks failing': (value) => ({ endpoints: endpoints(value, null) }),
   'webhooks switchedOff': (value) => ({ endpoints: endpoints(value, at.toISOString()) }),
   'directory p95Seconds': (value) => ({ directory: { seen: 3, p50Seconds: value, p95Seconds: value } }),
@@ -82,6 +83,7 @@ const service = fc.record({
   name: fc.constantFrom('graph' as const, 'sharePoint' as const, 'exchange' as const),
   milliseconds: fc.nat(20_000),
 })
+const anyDate = fc.date({ noInvalidDate: true, min: new Date('2020-01-01'), max: new Date('2040-01-01') })
 const anyFacts = fc
   .record({
     own: fc.record({
@@ -93,9 +95,11 @@ const anyFacts = fc
     services: fc.uniqueArray(service, { selector: ({ name }) => name }),
     directory: fc.option(fc.record({ seen: fc.nat(9), p50Seconds: fc.nat(900), p95Seconds: fc.nat(9000) })),
     certificate: fc.record({
-      endsAt: fc.option(fc.date({ noInvalidDate: true, min: new Date('2020-01-01'), max: new Date('2040-01-01') })),
+      endsAt: fc.option(anyDate),
+      startsAt: fc.option(anyDate, { nil: undefined }),
       problem: fc.option(fc.string(), { nil: undefined }),
     }),
+    botSecret: fc.option(fc.record({ endsAt: fc.option(anyDate) }), { nil: undefined }),
   })
   .map((more) => factsOf(at, more))
 
@@ -136,6 +140,25 @@ describe('a report', () => {
     const inside = ['queue', 'watchdog', 'deadLetters', 'webhooks', 'directory', 'processes']
     expect(parts.map(({ name }) => name).filter((name) => inside.includes(name))).toEqual([])
     expect(parts[0]).toMatchObject({ name: 'database', state: 'red', says: 'silent' })
+  })
+
+  it.each<[string, Partial<HealthFacts>, string, object]>([
+    ['no date is known', { botSecret: { endsAt: null } }, 'green', { says: 'secretUnknown' }],
+    ['the bot has no secret', { botSecret: undefined }, 'green', { says: 'secretNotNeeded' }],
+    ['it ends in half a year', { botSecret: ended(180) }, 'green', { says: 'secretGood', daysLeft: 180 }],
+    ['it ends in 29 days', { botSecret: ended(29) }, 'amber', { says: 'secretSoon', daysLeft: 29 }],
+    ['it ends in 6 days', { botSecret: ended(6) }, 'red', { says: 'secretSoon', daysLeft: 6 }],
+    ['it has ended', { botSecret: ended(-1) }, 'red', { says: 'secretOver', daysLeft: -1 }],
+  ])('says how long the bot’s secret lasts: %s', (_, facts, state, said) => {
+    expect(partOf(facts, 'botSecret')).toMatchObject({ state, ...said })
+  })
+
+  it('is red while the certificate is not valid yet', () => {
+    const startsAt = new Date(at.getTime() + 60_000)
+    const early = { certificate: { ...ended(300), startsAt } }
+    expect(partOf(early, 'certificate')).toMatchObject({
+      ...{ state: 'red', says: 'certificateEarly', startsAt: startsAt.toISOString() },
+    })
   })
 
   it('judges no service by a handful of calls', () => {

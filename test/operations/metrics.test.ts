@@ -209,6 +209,24 @@ describe('what the store is asked for the figures', () => {
     expect(asked).toBe(2)
   })
 
+  it('has no part in the expiry of our credentials, which is shown where a date is known', async () => {
+    const name = 'quartermaster_credential_expiry_timestamp_seconds'
+    const figures = createFigures('1.2.3')
+    const expiries = { certificate: new Date('2027-01-01T00:00:00Z'), botSecret: null }
+    const shown = async () => samplesOf(await figures.text(undefined, {}, expiries)).filter((one) => one.name === name)
+    const certificate = {
+      name,
+      labels: { credential: 'certificate' },
+      value: Date.parse('2027-01-01T00:00:00Z') / 1000,
+    }
+    expect(await shown()).toEqual([certificate])
+    Object.assign(expiries, { botSecret: new Date('2026-12-01T00:00:00Z') })
+    expect(await shown()).toEqual([
+      certificate,
+      { name, labels: { credential: 'botSecret' }, value: Date.parse('2026-12-01T00:00:00Z') / 1000 },
+    ])
+  })
+
   it('is not waited for: without it the rest is told, and none of its figures stands at nought', async () => {
     const figures = createFigures('1.2.3')
     const never = () => new Promise<never>(() => undefined)

@@ -178,6 +178,7 @@ describe('an admin', () => {
         { name: 'graph', state: 'green', says: 'answers', milliseconds: 12 },
         { name: 'signIn', state: 'green', says: 'notSignedIn', tokens: 0 },
         { name: 'certificate', state: 'green', says: 'certificateNotNeeded' },
+        { name: 'botSecret', state: 'green', says: 'secretNotNeeded' },
       ],
     })
   })

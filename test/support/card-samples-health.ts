@@ -75,7 +75,11 @@ const everything = health({
   })),
   traffic: [many, { ...many, name: 'sharePoint' }, { ...many, name: 'exchange' }],
   signIn: { tokens: [], refusal: { at: asSam.now, problem: signInProblem, isFinal: true } },
-  certificate: { endsAt: inDays(-1), problem: 'The PEM file has to hold a private key and its certificate.' },
+  certificate: {
+    endsAt: inDays(-1),
+    problem: 'The file is incomplete: a block begins and does not end. Copy the whole file again.',
+  },
+  botSecret: { endsAt: inDays(-400) },
   endpoints: [endpoint],
   directory: { seen: 3, p50Seconds: 400, p95Seconds: 5400 },
 })
@@ -106,12 +110,19 @@ export const healthSamples: readonly Sample[] = [
       health({
         certificate: {
           endsAt: inDays(5),
-          problem: 'The private key does not belong to the certificate in the same PEM file.',
+          problem:
+            'The file is a .pfx file (PKCS#12), not a PEM file. The service needs one PEM file with the private key and the certificate. Run: openssl pkcs12 -in service.pfx -out service.pem -noenc (OpenSSL 1.1: -nodes; add -legacy if OpenSSL 3 reports "unsupported").',
         },
       }),
       asSam,
       'refused',
     ),
   ),
+  sample(
+    'secret',
+    adminHealthCard,
+    adminHealthView(health({ botSecret: { endsAt: inDays(3) }, certificate: { endsAt: inDays(20) } }), asSam),
+  ),
+  sample('secret-unknown', adminHealthCard, adminHealthView(health({ botSecret: { endsAt: null } }), asSam)),
   sample('certificate-taken', adminHealthCard, adminHealthView(health(), asSam, 'taken')),
 ]

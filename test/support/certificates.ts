@@ -19,24 +19,25 @@ const nameOf = (text: string): Buffer =>
 const sha256WithRsa = der(0x30, hex('06092a864886f70d01010b0500'))
 
 /** One certificate (RFC 5280 §4.1): version 3 when it has extensions, else version 1. */
-function certificateOf(content: {
-  subject: string
-  issuer: string
-  serial: number
+export function certificateOf(content: {
+  subject?: string
+  issuer?: string
+  serial?: number
+  startsAt?: Date
   endsAt: Date
   publicKey: KeyObject
   signedBy: KeyObject
   extensions?: Buffer[]
 }): { pem: string; bytes: Buffer } {
-  const { extensions = [] } = content
+  const { subject = 'test', issuer = 'test', serial = 1, startsAt = past, extensions = [] } = content
   const body = der(
     0x30,
     ...(extensions.length > 0 ? [der(0xa0, der(0x02, Buffer.from([2])))] : []),
-    der(0x02, Buffer.from([content.serial])),
+    der(0x02, Buffer.from([serial])),
     sha256WithRsa,
-    nameOf(content.issuer),
-    der(0x30, utcTime(new Date('2025-01-01T00:00:00Z')), utcTime(content.endsAt)),
-    nameOf(content.subject),
+    nameOf(issuer),
+    der(0x30, utcTime(startsAt), utcTime(content.endsAt)),
+    nameOf(subject),
     content.publicKey.export({ type: 'spki', format: 'der' }),
     ...(extensions.length > 0 ? [der(0xa3, der(0x30, ...extensions))] : []),
   )
@@ -48,14 +49,15 @@ function certificateOf(content: {
 
 const newKeys = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
 const pemOf = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString()
+const past = new Date('2025-01-01T00:00:00Z')
 const far = new Date('2045-01-01T00:00:00Z')
 
 /** The smallest self-signed certificate, so that no key has to lie in the repository. */
-export function selfSigned(endsAt = far) {
+export function selfSigned(endsAt = far, startsAt = past) {
   const { privateKey, publicKey } = newKeys()
-  const names = { subject: 'test', issuer: 'test', serial: 1 }
-  const { pem, bytes } = certificateOf({ ...names, endsAt, publicKey, signedBy: privateKey })
+  const { pem, bytes } = certificateOf({ startsAt, endsAt, publicKey, signedBy: privateKey })
   return {
+    publicKey,
     key: pemOf(privateKey),
     certificate: pem,
     thumbprint: createHash('sha256').update(bytes).digest('hex'),

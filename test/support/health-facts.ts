@@ -49,5 +49,6 @@ export const factsOf = (
     refusal: undefined,
   },
   certificate: { endsAt: new Date(at.getTime() + minutes(1440 * 212 + 60)), problem: undefined },
+  botSecret: { endsAt: new Date(at.getTime() + minutes(1440 * 154 + 60)) },
   ...more,
 })

@@ -45,6 +45,7 @@ describe('a process whose configuration is wrong', () => {
       'SHAREPOINT_URL',
       'DIRECTORY_EXTENSION',
       'AUDIT_SECRET',
+      'ADMINS',
       'BASE_URL',
     ]) {
       expect(said).toContain(`${name} is needed when MODE=production`)

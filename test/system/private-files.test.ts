@@ -19,6 +19,7 @@ import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { openEmbedded } from '../../src/store/database/embedded.ts'
 import { foreignWriters, makePrivate } from '../../src/store/database/private-folder.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
+import { selfSigned } from '../support/certificates.ts'
 import { emptyStore } from '../support/database.ts'
 
 const newFolder = () => mkdtempSync(join(inject('runFolder'), 'private-'))
@@ -159,12 +160,19 @@ describe('the files of the service', { timeout: 90_000 }, () => {
 })
 
 describe('a data folder in production', () => {
+  const certificateFile = join(newFolder(), 'client.pem')
+  const { key, certificate } = selfSigned()
+  writeFileSync(certificateFile, key + certificate)
   const complete = {
+    HOST: '127.0.0.1',
+    PORT: '0',
     MODE: 'production',
     MICROSOFT_APP_ID: '0c0ffee0-3333-4333-8333-000000000001',
     MICROSOFT_APP_PASSWORD: 'secret',
     CLIENT_ID: '0c0ffee0-2222-4222-8222-000000000001',
-    CLIENT_CERTIFICATE_PATH: '/nowhere/client.pem',
+    CLIENT_CERTIFICATE_PATH: certificateFile,
+    ADMINS: '22222222-bbbb-4bbb-8bbb-000000000002',
+    TEMPLATES_FILE: '/nowhere/templates.json',
     TENANT_ID: '0c0ffee0-1111-4111-8111-000000000365',
     SHAREPOINT_URL: 'https://contoso.sharepoint.com',
     DIRECTORY_EXTENSION: 'svc_group',
@@ -195,8 +203,8 @@ describe('a data folder in production', () => {
   it('is closed without a question when others could only read', async () => {
     const dataDir = folderWith({})
     const { said } = await ended(run('src/main.ts', [], { ...complete, DATA_DIR: dataDir }))
-    // It has come as far as the certificate, which is not there.
-    expect(said).toContain('/nowhere/client.pem')
+    // It has come as far as the templates, which are not there.
+    expect(said).toContain('/nowhere/templates.json')
     expect(said).toContain('files in DATA_DIR were restricted to this user')
     expect(openTo(dataDir)).toEqual([])
   })

@@ -40,7 +40,7 @@ describe('a certificate near its end, as an admin sees and mends it in the chat'
     put('-----BEGIN CERTIFICATE-----\nhalf of it')
     const card = cardOf(await service.sam.clicks(shown, title))
     expect(textOf(card)).toContain('The file was read, and it cannot be used.')
-    expect(partOn(card, 'Certificate').says).toContain('The PEM file has to hold a private key and its certificate.')
+    expect(partOn(card, 'Certificate').says).toContain('The file is incomplete: a block begins and does not end.')
     expect(partOn(card, 'Microsoft Graph').state).toBe('Green')
     expect(await entries()).toEqual([['certificate-read', people.sam.id]])
   })

@@ -111,7 +111,7 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
       await proxy.heal()
       await until(async () => (await fetch(`${apps[1]?.url}/readyz`)).status === 200 || undefined, 'it to be back')
       await seconds(3)
-      expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([0, 0])
+      expect([told(connector, 'Something is broken'), told(connector, 'The trouble is over')]).toEqual([0, 0])
       expect(await hears(sams[1] as TeamsUser, 'admin health')).toContain('Answers in')
     },
   )
@@ -121,7 +121,7 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
     connector.sent.length = 0
     proxy.reset()
     await seconds(4)
-    expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([0, 0])
+    expect([told(connector, 'Something is broken'), told(connector, 'The trouble is over')]).toEqual([0, 0])
   })
 
   it('and whose Exchange refuses them: an admin gets one card, and one when it works again', async () => {
@@ -135,9 +135,9 @@ describe('two processes whose database is away', { timeout: 90_000 }, () => {
     })
     await until(() => told(connector, 'Something is broken') > 0 || undefined, 'the admin to be told')
     await fetch(faults, { method: 'DELETE' })
-    await until(() => told(connector, 'All works again') > 0 || undefined, 'the admin to be told that it is back')
+    await until(() => told(connector, 'The trouble is over') > 0 || undefined, 'the admin to be told that it is back')
     await seconds(3)
-    expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([1, 1])
+    expect([told(connector, 'Something is broken'), told(connector, 'The trouble is over')]).toEqual([1, 1])
     expect(await watched()).toMatchObject({ state: 'well', red: { parts: [{ name: 'exchange', says: 'refuses' }] } })
   })
 })
@@ -157,6 +157,6 @@ describe('an embedded store that has ended', { timeout: 60_000 }, () => {
     await service.restart()
     expect(await hears(sam, 'admin health')).toContain('Answers in')
     await seconds(2)
-    expect([told(connector, 'Something is broken'), told(connector, 'All works again')]).toEqual([0, 0])
+    expect([told(connector, 'Something is broken'), told(connector, 'The trouble is over')]).toEqual([0, 0])
   })
 })

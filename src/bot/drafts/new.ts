@@ -8,7 +8,7 @@ import {
   siteKinds,
   type Template,
 } from '../../core/index.ts'
-import type { Reply, Turn } from '../channel/turn.ts'
+import { isForAdmins, type Reply, type Turn } from '../channel/turn.ts'
 import { type Command, defineCommand } from '../define-command.ts'
 import { showStep } from './dialog-steps.ts'
 
@@ -128,6 +128,12 @@ async function choose(turn: Turn, templates: readonly Template[]): Promise<Reply
   const [only, ...more] = templates
   if (only && more.length === 0)
     return showStep(await turn.provisioning.openDraft(turn.actor, { templateId: only.id }), turn)
-  if (!only) return { card: cards.notice({ code: 'noTemplates' }, turn.viewer) }
+  if (!only) return { card: cards.notice({ code: await whyNone(turn) }, turn.viewer) }
   return showStep({ step: 'choose', templates }, turn)
+}
+
+/** An admin of a new service learns how to add the first template. */
+async function whyNone({ provisioning, actor }: Turn): Promise<'noTemplates' | 'noTemplatesAtAll'> {
+  const isEmpty = isForAdmins(actor) && (await provisioning.listTemplates(actor)).length === 0
+  return isEmpty ? 'noTemplatesAtAll' : 'noTemplates'
 }

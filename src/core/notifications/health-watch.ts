@@ -17,13 +17,11 @@ export type WatchTimes = { readonly [K in keyof typeof watchTimes]: number }
 /** One check of the service's health. */
 export interface HealthCheck {
   readonly at: string
-  readonly isRed: boolean
-  /** What is wrong. */
+  /** The red parts. */
   readonly parts: readonly HealthPart[]
 }
 
-/** The result of all checks so far. While it is red, admins have been notified. */
-export const healthWatch = z.object({
+const watchOfParts = z.object({
   state: z.enum(['well', 'red']),
   /** Since when: the first check that found it. */
   since: z.iso.datetime(),
@@ -37,14 +35,40 @@ export const healthWatch = z.object({
     })
     .nullable(),
 })
+type WatchOfParts = z.output<typeof watchOfParts>
+
+/**
+ * The result of all checks so far. While it is red, admins have been notified. `credentials`: that of the certificate and the
+ * bot's secret, whose expiry is red for days: together with other parts it would hide their trouble, or be hidden by it.
+ */
+export const healthWatch = watchOfParts.extend({ credentials: watchOfParts.optional() })
 export type HealthWatch = z.output<typeof healthWatch>
 
-/** Returns the result after one more check, and what admins are to be told, if anything. `before` is undefined for the first check ever. */
+const isCredential = ({ name }: HealthPart): boolean => name === 'certificate' || name === 'botSecret'
+
+/** Returns the result after one more check, and what admins are to be told. `before` is undefined for the first check ever. */
 export function afterCheck(
   before: HealthWatch | undefined,
-  { at, isRed, parts }: HealthCheck,
-  { confirmAfter, wellAfter }: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'> = watchTimes,
-): { readonly watch: HealthWatch; readonly tell: NoticeKey | undefined } {
+  { at, parts }: HealthCheck,
+  times: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'> = watchTimes,
+): { readonly watch: HealthWatch; readonly tell: readonly NoticeKey[] } {
+  const next = (known: WatchOfParts | undefined, red: HealthPart[]) => afterCheckOf(known, { at, parts: red }, times)
+  const credentials = next(before?.credentials, parts.filter(isCredential))
+  const others = next(
+    before,
+    parts.filter((part) => !isCredential(part)),
+  )
+  // Both have the same key if they turned red at the same check: then one card names both.
+  const tell = new Set([others.tell, credentials.tell].filter((key) => key !== undefined))
+  return { watch: { ...others.watch, credentials: credentials.watch }, tell: [...tell] }
+}
+
+function afterCheckOf(
+  before: WatchOfParts | undefined,
+  { at, parts }: HealthCheck,
+  { confirmAfter, wellAfter }: Pick<WatchTimes, 'confirmAfter' | 'wellAfter'>,
+): { readonly watch: WatchOfParts; readonly tell: NoticeKey | undefined } {
+  const isRed = parts.length > 0
   const known = before ?? { state: 'well', since: at, turning: null, red: null }
   if (isRed === (known.state === 'red')) return { watch: { ...known, turning: null }, tell: undefined }
   // One that lies ahead was written by the clock of another process, or before the clock was set back.
@@ -83,7 +107,7 @@ export interface HealthNotice {
 }
 
 /** Returns the content of a card about the last trouble; undefined: the card is about an earlier one, or it is over. */
-function healthNotice({ state, since, red }: HealthWatch, turned: HealthNotice['turned']): HealthNotice | undefined {
+function healthNotice({ state, since, red }: WatchOfParts, turned: HealthNotice['turned']): HealthNotice | undefined {
   if (!red || (turned === 'red') !== (state === 'red')) return undefined
   return { kind: 'health', turned, since: red.since, until: turned === 'well' ? since : null, parts: red.parts }
 }
@@ -95,8 +119,12 @@ export async function readHealthNotice(
   { turned, since }: { readonly turned: HealthNotice['turned']; readonly since: string },
 ): Promise<HealthNotice | undefined> {
   const watch = await healthWatch.find(order.tenantId)
-  const content = watch && healthNotice(watch, turned)
-  if (content?.since !== since) return undefined
-  if (turned === 'red' || (await notices.find({ ...order, notice: redNotice(content.since) }))) return content
+  const [content, ...more] = [watch, watch?.credentials].flatMap((of) => {
+    const notice = of && healthNotice(of, turned)
+    return notice?.since === since ? [notice] : []
+  })
+  if (!content) return undefined
+  const whole = { ...content, parts: [content, ...more].flatMap(({ parts }) => parts) }
+  if (turned === 'red' || (await notices.find({ ...order, notice: redNotice(since) }))) return whole
   return undefined
 }

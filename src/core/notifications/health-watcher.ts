@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { adminsOf } from '../approvals/index.ts'
 import { currentHealth, type HealthReport } from '../operations/index.ts'
-import { type SystemContext, tellOrder } from '../shared/index.ts'
+import { type JobOrder, type SystemContext, tellOrder } from '../shared/index.ts'
 import { afterCheck, type HealthCheck, type WatchTimes, watchTimes } from './health-watch.ts'
 import type { NotificationPorts } from './ports.ts'
 
@@ -24,10 +24,13 @@ export function createHealthWatcher(
     ports.work.transaction(async () => {
       const { watch, tell } = afterCheck(await ports.healthWatch.lock(tenantId), check, times)
       await ports.healthWatch.put(tenantId, watch)
-      if (tell === undefined) return
+      if (tell.length === 0) return
       // The trouble may be the directory, so admins who are known already do not wait for it.
-      const orders = known.map((personId) => tellOrder(tenantId, personId, tell))
-      await ports.jobs.enqueue([{ name: 'tell-admins', payload: { v: 1, notice: tell } }, ...orders])
+      const orders = tell.flatMap((notice): JobOrder[] => [
+        { name: 'tell-admins', payload: { v: 1, notice } },
+        ...known.map((personId) => tellOrder(tenantId, personId, notice)),
+      ])
+      await ports.jobs.enqueue(orders)
     })
 
   return {
@@ -40,9 +43,8 @@ export function createHealthWatcher(
   }
 }
 
-const checkOf = ({ state, parts }: HealthReport, at: string): HealthCheck => ({
+const checkOf = ({ parts }: HealthReport, at: string): HealthCheck => ({
   at,
-  isRed: state === 'red',
   parts: parts.filter((part) => part.state === 'red'),
 })
 

@@ -1,4 +1,5 @@
 import type { ServiceHealth } from '../resources/index.ts'
+import type { Settings } from '../shared/index.ts'
 import { type HealthPart, type HealthState, worst } from './health-report.ts'
 import { fewestCalls, stateBy } from './health-thresholds.ts'
 import type { CertificateFacts, ServiceTraffic, SignInFacts } from './ports.ts'
@@ -10,10 +11,18 @@ export interface Microsoft365Facts {
   readonly traffic: readonly ServiceTraffic[]
   readonly signIn: SignInFacts
   readonly certificate: CertificateFacts
+  readonly botSecret: Settings['botSecret']
 }
 
 /** How Microsoft 365 does, and our way into it. */
-export const microsoft365Parts = ({ at, services, traffic, signIn, certificate }: Microsoft365Facts): HealthPart[] => [
+export const microsoft365Parts = ({
+  at,
+  services,
+  traffic,
+  signIn,
+  certificate,
+  botSecret,
+}: Microsoft365Facts): HealthPart[] => [
   ...services.map((service) =>
     servicePart(
       service,
@@ -22,6 +31,7 @@ export const microsoft365Parts = ({ at, services, traffic, signIn, certificate }
   ),
   signInPart(signIn),
   certificatePart(certificate, at),
+  botSecretPart(botSecret, at),
 ]
 
 /** What is told of a service that did not answer as it should. */
@@ -74,17 +84,33 @@ function signInPart({ tokens, refusal }: SignInFacts): HealthPart {
 
 const dayMilliseconds = 86_400_000
 
-function certificatePart({ endsAt, problem }: CertificateFacts, at: Date): HealthPart {
+/** Whole days from one moment until another; below 0 when it has passed. */
+const daysUntil = (end: Date, at: Date): number => Math.floor((end.getTime() - at.getTime()) / dayMilliseconds)
+
+function certificatePart({ startsAt, endsAt, problem }: CertificateFacts, at: Date): HealthPart {
   const name = 'certificate'
   if (endsAt === null) return { name, state: 'green', says: 'certificateNotNeeded' }
-  const left = (endsAt.getTime() - at.getTime()) / dayMilliseconds
-  const daysLeft = Math.floor(left)
+  const daysLeft = daysUntil(endsAt, at)
   const known = { daysLeft, endsAt: endsAt.toISOString() }
+  if (startsAt && startsAt > at)
+    return { name, state: 'red', says: 'certificateEarly', startsAt: startsAt.toISOString(), ...known }
   const state = stateBy(name, 'daysLeft', daysLeft)
   if (problem !== undefined) {
-    const says = left < 0 ? 'certificateOverUnread' : 'certificateUnread'
+    const says = daysLeft < 0 ? 'certificateOverUnread' : 'certificateUnread'
     return { name, state: worst([state, 'amber']), says, problem, ...known }
   }
-  const says = left < 0 ? 'certificateOver' : state === 'green' ? 'certificateGood' : 'certificateSoon'
+  const says = daysLeft < 0 ? 'certificateOver' : state === 'green' ? 'certificateGood' : 'certificateSoon'
   return { name, state, says, ...known }
+}
+
+/** The chat, which carries the alerts, stops with the secret. An unknown date is green: the service cannot find it out. */
+function botSecretPart(secret: Settings['botSecret'], at: Date): HealthPart {
+  const name = 'botSecret'
+  if (secret === undefined) return { name, state: 'green', says: 'secretNotNeeded' }
+  const { endsAt } = secret
+  if (endsAt === null) return { name, state: 'green', says: 'secretUnknown' }
+  const daysLeft = daysUntil(endsAt, at)
+  const state = stateBy(name, 'daysLeft', daysLeft)
+  const says = daysLeft < 0 ? 'secretOver' : state === 'green' ? 'secretGood' : 'secretSoon'
+  return { name, state, says, daysLeft, endsAt: endsAt.toISOString() }
 }

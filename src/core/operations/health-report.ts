@@ -17,6 +17,7 @@ export const healthParts = [
   'exchange',
   'signIn',
   'certificate',
+  'botSecret',
   'webhooks',
   'directory',
 ] as const
@@ -56,10 +57,16 @@ export const healthSayings = [
   'signInFails',
   'certificateGood',
   'certificateSoon',
+  'certificateEarly',
   'certificateOver',
   'certificateUnread',
   'certificateOverUnread',
   'certificateNotNeeded',
+  'secretGood',
+  'secretSoon',
+  'secretOver',
+  'secretUnknown',
+  'secretNotNeeded',
   'webhooksGood',
   'webhooksFail',
   'webhooksOwnFails',
@@ -100,8 +107,9 @@ const measures = z
     /** Tokens that are at hand, and when the first of them ends. */
     tokens: count,
     tokenEndsAt: z.iso.datetime(),
-    /** Whole days until the certificate ends; below 0 it has ended. */
+    /** Whole days until the certificate or the secret ends; below 0 it has ended. When it becomes valid, if it is not yet. */
     daysLeft: z.int(),
+    startsAt: z.iso.datetime(),
     endsAt: z.iso.datetime(),
     failing: count,
     switchedOff: count,

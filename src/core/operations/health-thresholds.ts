@@ -22,6 +22,7 @@ export const healthThresholds = [
     { part, measure: 'throttled', amber: 10, red: null } as const,
   ]),
   { part: 'certificate', measure: 'daysLeft', amber: 30, red: 7, below: true },
+  { part: 'botSecret', measure: 'daysLeft', amber: 30, red: 7, below: true },
   { part: 'webhooks', measure: 'failing', amber: 1, red: null },
   { part: 'webhooks', measure: 'switchedOff', amber: 1, red: null },
   { part: 'directory', measure: 'p95Seconds', amber: 300, red: null },

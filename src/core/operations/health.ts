@@ -42,7 +42,7 @@ export async function currentHealth({ ports, settings }: SystemContext<Operation
   const traffic = await ports.serviceCalls.lately()
   return judgeHealth({
     ...{ at: clock.now(), own, services, deadLetters, processes, endpoints, directory, traffic },
-    ...{ signIn: connection.signIn(), certificate: connection.certificate() },
+    ...{ signIn: connection.signIn(), certificate: connection.certificate(), botSecret: settings.botSecret },
   })
 }
 
@@ -57,11 +57,11 @@ export const readHealth = defineUseCase({
 export const readOwnHealth = defineUseCase({
   permission: 'health.read',
   input: z.object({}),
-  async handle({ ports: { vitals, connection, clock } }: Context<OperationPorts>): Promise<HealthReport> {
+  async handle({ ports: { vitals, connection, clock }, settings }: Context<OperationPorts>): Promise<HealthReport> {
     const own = await vitals.own()
     return judgeHealth({
       ...{ at: clock.now(), own, services: [], deadLetters: null, endpoints: null, directory: null, traffic: [] },
-      ...{ signIn: connection.signIn(), certificate: connection.certificate() },
+      ...{ signIn: connection.signIn(), certificate: connection.certificate(), botSecret: settings.botSecret },
     })
   },
 })

@@ -30,10 +30,12 @@ export interface SignInFacts {
 
 /** What the service signs in with. */
 export interface CertificateFacts {
+  /** When it becomes valid. */
+  readonly startsAt?: Date | undefined
   /** null: it does not end, as in local mode. */
   readonly endsAt: Date | null
   /** Why the file that is there now is not in use, in words for admins. */
-  readonly problem: string | undefined
+  readonly problem?: string | undefined
 }
 
 /** What came of reading the certificate's file: the same as before, another that is in use now, or one that cannot be used. */

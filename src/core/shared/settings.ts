@@ -22,6 +22,8 @@ export interface Settings {
   readonly formerAddressDays?: number
   /** After how many days a request that has ended is reduced to what the audit needs; absent: never. */
   readonly retentionDays?: number
+  /** The secret that the bot signs in with, and when it ends; null: unknown. Absent: the bot signs in without a secret. */
+  readonly botSecret?: { readonly endsAt: Date | null }
 }
 
 /** When something is done for want of a decision, counted from the moment that a stage's turn came; 0 = never. */

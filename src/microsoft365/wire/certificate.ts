@@ -1,6 +1,8 @@
-import { createHash, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import type { CertificateFacts, CertificateReading } from '../../core/index.ts'
+import { CertificateError, keyPairFromPem } from './pem.ts'
 
 /** Proves that the caller is the registered application. SharePoint refuses secrets, so a certificate is required. */
 export interface ClientCertificate {
@@ -8,29 +10,34 @@ export interface ClientCertificate {
   readonly privateKey: string
   /** SHA-256 of the certificate, in hexadecimal, as Entra ID knows it. */
   readonly thumbprintSha256: string
-  /** Expiry; absent for a credential that does not expire. */
+  /** When it becomes valid, and when it expires; absent for a credential that does not expire. */
+  readonly startsAt?: Date
   readonly endsAt?: Date
 }
 
 /**
- * Reads the production certificate from PEM text (the file at CLIENT_CERTIFICATE_PATH) with private key and certificate.
- * Throws when one of them is missing or the two do not match.
+ * Reads the certificate of production from the content of the file at CLIENT_CERTIFICATE_PATH. `password` opens an encrypted
+ * key. Accepts a certificate that has expired or is not valid yet: the caller decides. Throws a `CertificateError`.
  */
-export function certificateFromPem(pem: string): ClientCertificate {
-  const privateKey = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[\s\S]+?-----END \1PRIVATE KEY-----/.exec(pem)?.[0]
-  const text = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/.exec(pem)?.[0]
-  if (!privateKey || !text) throw new Error('The PEM file has to hold a private key and its certificate.')
-  const certificate = new X509Certificate(text)
-  const publicKey = createPublicKey(privateKey)
-  if (publicKey.asymmetricKeyType !== 'rsa') throw new Error('Entra ID signs applications in by RSA keys only.')
-  const inKey = publicKey.export({ type: 'spki', format: 'der' })
-  if (!inKey.equals(certificate.publicKey.export({ type: 'spki', format: 'der' })))
-    throw new Error('The private key does not belong to the certificate in the same PEM file.')
+export function certificateFromPem(file: Uint8Array, password?: string): ClientCertificate {
+  const { key, certificate } = keyPairFromPem(file, password)
   return {
-    privateKey,
+    privateKey: key.export({ type: 'pkcs8', format: 'pem' }).toString(),
     thumbprintSha256: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
-    endsAt: new Date(certificate.validTo),
+    startsAt: certificate.validFromDate,
+    endsAt: certificate.validToDate,
   }
+}
+
+/** Reads the certificate of production from its file at start. Throws a `CertificateError`, which does not show the path. */
+export function readCertificateFile(path: string, password?: string): ClientCertificate {
+  let file: Uint8Array
+  try {
+    file = readFileSync(path)
+  } catch (error) {
+    unreadableFile(error)
+  }
+  return certificateFromPem(file, password)
 }
 
 /**
@@ -48,6 +55,8 @@ export function localCertificate(): ClientCertificate {
 interface Options {
   /** The PEM file; without it the certificate never changes. */
   readonly path: string | undefined
+  /** Opens the private key in the file, also when the file has been replaced. */
+  readonly password: string | undefined
   /** The certificate at start. */
   readonly first: ClientCertificate
   /** Signs in with another certificate from now on, or throws and keeps the current one. */
@@ -59,20 +68,19 @@ interface Options {
 const pollMilliseconds = 60_000
 
 /** Watches the certificate's file: uses a new certificate, and reports one that cannot be used. */
-export function createCertificateFile({ path, first, use, warn }: Options) {
+export function createCertificateFile({ path, password, first, use, warn }: Options) {
   let inUse = first
   let problem: string | undefined
   let reading: Promise<CertificateReading> | undefined
 
   async function read(file: string): Promise<CertificateReading> {
     try {
-      const found = certificateFromPem(await readFile(file, 'utf8').catch(unreadableFile))
+      const found = certificateFromPem(await readFile(file).catch(unreadableFile), password)
       if (found.thumbprintSha256 === inUse.thumbprintSha256) {
         problem = undefined
         return 'same'
       }
-      if (found.endsAt && found.endsAt.getTime() <= Date.now())
-        throw new Error('The certificate in it has ended already.')
+      assertValid(found, new Date())
       await use(found)
       inUse = found
       problem = undefined
@@ -85,6 +93,12 @@ export function createCertificateFile({ path, first, use, warn }: Options) {
     }
   }
 
+  // The service starts anyway, so that the health can say what is wrong.
+  try {
+    assertValid(first, new Date())
+  } catch (error) {
+    warn('the certificate cannot be used now', { err: error })
+  }
   const readAgain = async (): Promise<CertificateReading> => {
     if (path === undefined) return 'none'
     // Concurrent calls share one reading.
@@ -94,7 +108,7 @@ export function createCertificateFile({ path, first, use, warn }: Options) {
     return reading
   }
   return {
-    facts: (): CertificateFacts => ({ endsAt: inUse.endsAt ?? null, problem }),
+    facts: (): CertificateFacts => ({ startsAt: inUse.startsAt, endsAt: inUse.endsAt ?? null, problem }),
     read: readAgain,
     /** Checks every minute until the returned function is called. */
     watch(): () => void {
@@ -105,8 +119,30 @@ export function createCertificateFile({ path, first, use, warn }: Options) {
   }
 }
 
+/** Refuses a certificate that would replace a better one. One that is not valid yet is accepted later, by the next poll. */
+function assertValid({ startsAt, endsAt }: ClientCertificate, now: Date): void {
+  if (endsAt && endsAt <= now)
+    throw new CertificateError(`The certificate in the file expired on ${shown(endsAt)}. Replace it by a new one.`)
+  if (startsAt && startsAt > now)
+    throw new CertificateError(
+      `The certificate in the file is not valid before ${shown(startsAt)}. The service uses it from then on.`,
+    )
+}
+
+const shown = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
 /** Omits the path: the message is shown in a chat. */
 function unreadableFile(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-  throw new Error(`The file at CLIENT_CERTIFICATE_PATH cannot be read (${code}).`, { cause: error })
+  const reason = reasons[code] ?? 'Check the path and the file.'
+  throw new CertificateError(`The file at CLIENT_CERTIFICATE_PATH cannot be read (${code}). ${reason}`, {
+    cause: error,
+  })
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'There is no such file. Check the path.',
+  ENOTDIR: 'There is no such file. Check the path.',
+  EISDIR: 'The path names a folder. Add the name of the file.',
+  EACCES: 'The user of the service may not read it. Change its owner, or allow its group to read it and nobody else.',
 }
